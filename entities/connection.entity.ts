@@ -1,0 +1,27 @@
+import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Builder } from './builder.entity.ts';
+import { Reference, Timestamped } from './columns.ts';
+import { Integrator } from './integrator.entity.ts';
+
+export const ConnectionStatus = { ACTIVE: 'ACTIVE', REVOKED: 'REVOKED' } as const;
+export type ConnectionStatus = keyof typeof ConnectionStatus;
+
+/** An integrator's access to a builder's data, with the scopes that the builder allows. Part 4 of the decisions. */
+@Entity()
+@Unique({ properties: ['integratorId', 'builderId'] })
+export class Connection extends Timestamped {
+  @Property({ type: 'integer', primary: true, autoincrement: true })
+  id!: number;
+
+  @Reference(() => Integrator)
+  integratorId!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Enum({ items: () => ConnectionStatus })
+  status!: ConnectionStatus;
+
+  @Property({ type: 'text[]' })
+  scopes!: string[];
+}

@@ -1,0 +1,28 @@
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { Scoped } from '../schema/rest.ts';
+import { CostCodeId } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Reference } from './columns.ts';
+
+/** What worked hours are booked to. Part 2 of the specification. */
+@ObjectType({ description: 'What worked hours are booked to.', simpleResolvers: true })
+@Scoped('read:timesheets')
+@Entity({ tableName: 'timesheet_cost_code' })
+@Unique({ properties: ['builderId', 'code'] })
+export class CostCode {
+  @Field(() => CostCodeId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  code!: string;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  description!: string;
+}

@@ -1,0 +1,41 @@
+import { createUnionType, Field, ObjectType } from 'type-graphql';
+import { AssigneeType } from '../schema/enums.ts';
+
+/** Whom or what a defect is assigned to. The id is text in every member, so that one selection covers all of them. */
+@ObjectType({ simpleResolvers: true })
+abstract class Assignee {
+  @Field(() => AssigneeType)
+  type!: AssigneeType;
+
+  @Field(() => String, { description: 'Identifier as the platform gave it.' })
+  id!: string;
+
+  @Field(() => String)
+  name!: string;
+}
+
+@ObjectType({ description: 'A person to whom a defect is assigned.', simpleResolvers: true })
+export class DefectUser extends Assignee {
+  declare type: 'USER';
+}
+
+@ObjectType({ description: 'A company to which a defect is assigned.', simpleResolvers: true })
+export class DefectCompany extends Assignee {
+  declare type: 'COMPANY';
+}
+
+@ObjectType({ description: 'A tag to which a defect is assigned.', simpleResolvers: true })
+export class DefectTag extends Assignee {
+  declare type: 'TAG';
+}
+
+const MEMBERS = { USER: DefectUser.name, COMPANY: DefectCompany.name, TAG: DefectTag.name };
+
+/** Part 4 of the specification. */
+export const DefectAssignee = createUnionType({
+  name: 'DefectAssignee',
+  description: 'Whom or what a defect is assigned to.',
+  types: () => [DefectUser, DefectCompany, DefectTag] as const,
+  resolveType: ({ type }) => MEMBERS[type],
+});
+export type DefectAssignee = DefectUser | DefectCompany | DefectTag;

@@ -1,0 +1,73 @@
+import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, Int, ObjectType } from 'type-graphql';
+import { DefectPriority, DefectStatus } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { AttachmentId, BuilderId, DefectId, ProjectId, Timestamp } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { DefectAssignee } from './defect-assignee.type.ts';
+import { Location } from './location.entity.ts';
+import { Project } from './project.entity.ts';
+
+/** Work on a project that has to be put right. Part 6 of the decisions. */
+@ObjectType({ description: 'Work on a project that has to be put right.', simpleResolvers: true })
+@Scoped('read:defects')
+@Entity()
+@Unique({ properties: ['projectId', 'identifier'] })
+@Index({ properties: ['builderId', 'createdAt', 'id'] })
+@Index({ properties: ['projectId', 'createdAt', 'id'] })
+export class Defect extends Timestamped {
+  @Field(() => DefectId)
+  @Id()
+  id!: string;
+
+  @Field(() => Int, { description: 'Number of the defect within its project.' })
+  @Property({ type: 'integer' })
+  identifier!: number;
+
+  @Field(() => BuilderId)
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Field(() => ProjectId)
+  @Reference(() => Project)
+  projectId!: string;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  title!: string;
+
+  @Field(() => String, { nullable: true })
+  @Property({ type: 'text', nullable: true })
+  description!: string | null;
+
+  @Field(() => DefectStatus)
+  @Enum({ items: () => DefectStatus })
+  status!: DefectStatus;
+
+  @Field(() => DefectPriority)
+  @Enum({ items: () => DefectPriority })
+  priority!: DefectPriority;
+
+  @Field(() => Timestamp, { nullable: true, description: 'When it has to be done.' })
+  @Instant({ nullable: true })
+  dueDate!: string | null;
+
+  @Reference(() => Location, { nullable: true })
+  locationId!: string | null;
+
+  @Field(() => Location, { nullable: true, description: 'Where on the project it is.' })
+  location!: Location | null;
+
+  @Field(() => [DefectAssignee])
+  @Property({ type: 'jsonb', default: '[]' })
+  assignees!: DefectAssignee[];
+
+  @Field(() => [AttachmentId], { description: 'The photos of the defect.' })
+  @Property({ type: 'text[]', default: [] })
+  photoIds!: string[];
+
+  @Field(() => Timestamp, { nullable: true, description: 'When it was closed.' })
+  @Instant({ nullable: true })
+  closedAt!: string | null;
+}

@@ -1,0 +1,58 @@
+import { Builder } from './builder.entity.ts';
+import { ClientSecret } from './client-secret.entity.ts';
+import { Connection } from './connection.entity.ts';
+import { Contact } from './contact.entity.ts';
+import { CostCode } from './cost-code.entity.ts';
+import { Defect } from './defect.entity.ts';
+import { Induction } from './induction.entity.ts';
+import { Insurance } from './insurance.entity.ts';
+import { Integrator } from './integrator.entity.ts';
+import { Location } from './location.entity.ts';
+import { Meeting } from './meeting.entity.ts';
+import { MeetingNote } from './meeting-note.entity.ts';
+import { MeetingTemplate } from './meeting-template.entity.ts';
+import { Membership } from './membership.entity.ts';
+import { OAuthClient } from './oauth-client.entity.ts';
+import { Prequalification } from './prequalification.entity.ts';
+import { Profile } from './profile.entity.ts';
+import { Project } from './project.entity.ts';
+import { RateBudget } from './rate-budget.entity.ts';
+import { SiteAccess } from './site-access.entity.ts';
+import { Subcontractor } from './subcontractor.entity.ts';
+import { SubcontractorProject } from './subcontractor-project.entity.ts';
+import { SwmsDocument } from './swms-document.entity.ts';
+import { TimeType } from './time-type.entity.ts';
+import { Timesheet } from './timesheet.entity.ts';
+import { User } from './user.entity.ts';
+import { Worker } from './worker.entity.ts';
+
+/** Every table, parents before children. */
+export const entities = [
+  Integrator,
+  OAuthClient,
+  ClientSecret,
+  Builder,
+  Connection,
+  User,
+  Membership,
+  Project,
+  Profile,
+  CostCode,
+  TimeType,
+  Timesheet,
+  Subcontractor,
+  SubcontractorProject,
+  SwmsDocument,
+  Prequalification,
+  Insurance,
+  Contact,
+  Worker,
+  SiteAccess,
+  Induction,
+  RateBudget,
+  Location,
+  Defect,
+  MeetingTemplate,
+  Meeting,
+  MeetingNote,
+];

@@ -1,0 +1,13 @@
+import { Field, ObjectType } from 'type-graphql';
+
+@ObjectType({ description: 'One field of a filled induction form. Part 6 of the decisions.', simpleResolvers: true })
+export class InductionAnswer {
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => String, { description: 'Kind of the form field, such as `text`.' })
+  type!: string;
+
+  @Field(() => String, { nullable: true, description: 'What was filled in, as text; null when nothing was.' })
+  value!: string | null;
+}

@@ -1,0 +1,70 @@
+import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, Int, ObjectType } from 'type-graphql';
+import { InductionStatus, InductionType } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { InductionId } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Reference, Timestamped } from './columns.ts';
+import { InductionAnswer } from './induction-answer.type.ts';
+import { Project } from './project.entity.ts';
+import { Subcontractor } from './subcontractor.entity.ts';
+import { ProjectSummary, SubcontractorSummary, WorkerSummary } from './summaries.type.ts';
+import { Worker } from './worker.entity.ts';
+
+/** A worker's introduction to a project. Part 2 of the specification. */
+@ObjectType({ description: "A worker's introduction to a project.", simpleResolvers: true })
+@Scoped('read:inductions')
+@Entity()
+@Unique({ properties: ['projectId', 'identifier'] })
+@Index({ properties: ['projectId', 'createdAt', 'id'] })
+@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
+@Index({ properties: ['workerId', 'createdAt', 'id'] })
+export class Induction extends Timestamped {
+  @Field(() => InductionId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Project)
+  projectId!: string;
+
+  @Reference(() => Worker)
+  workerId!: string;
+
+  @Reference(() => Subcontractor)
+  subcontractorId!: string;
+
+  @Field(() => Int, { description: 'Number of the induction, unique in its project.' })
+  @Property({ type: 'integer' })
+  identifier!: number;
+
+  @Field(() => InductionType)
+  @Enum({ items: () => InductionType })
+  type!: InductionType;
+
+  @Field(() => InductionStatus)
+  @Enum({ items: () => InductionStatus })
+  status!: InductionStatus;
+
+  @Field(() => ProjectSummary)
+  project!: ProjectSummary;
+
+  @Field(() => WorkerSummary)
+  worker!: WorkerSummary;
+
+  @Field(() => SubcontractorSummary)
+  subcontractor!: SubcontractorSummary;
+
+  /** What the worker filled in; read for one induction alone, as `InductionDetails`. */
+  @Property({ type: 'jsonb', default: '[]', lazy: true })
+  data!: InductionAnswer[];
+}
+
+@ObjectType({ description: 'An induction with what the worker filled in.', simpleResolvers: true })
+@Scoped('read:inductions')
+export class InductionDetails extends Induction {
+  @Field(() => [InductionAnswer], { description: 'What the worker filled in, in the order of the form.' })
+  override data!: InductionAnswer[];
+}

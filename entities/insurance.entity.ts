@@ -1,0 +1,55 @@
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { InsuranceStatus, InsuranceType } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { InsuranceId, Timestamp } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Subcontractor } from './subcontractor.entity.ts';
+
+/** An insurance document of a subcontractor. Part 6 of the decisions. */
+@ObjectType({ description: 'An insurance document of a subcontractor.', simpleResolvers: true })
+@Scoped('read:insurances')
+@Entity()
+@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
+@Index({ properties: ['builderId', 'expiry'] })
+@Index({ properties: ['builderId', 'createdAt', 'id'] })
+export class Insurance extends Timestamped {
+  @Field(() => InsuranceId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Subcontractor)
+  subcontractorId!: string;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  name!: string;
+
+  @Field(() => InsuranceType)
+  @Enum({ items: () => InsuranceType })
+  type!: InsuranceType;
+
+  @Field(() => String, { nullable: true, description: "The builder's own name of a type `OTHER`." })
+  @Property({ type: 'text', nullable: true })
+  customType!: string | null;
+
+  @Field(() => InsuranceStatus)
+  @Enum({ items: () => InsuranceStatus })
+  status!: InsuranceStatus;
+
+  @Field(() => Timestamp, { nullable: true, description: 'When the cover ends.' })
+  @Instant({ nullable: true })
+  expiry!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'HTTPS address of the document.' })
+  @Property({ type: 'text', nullable: true })
+  url!: string | null;
+
+  /** Where the document stands in our own storage; it wins over a stored address. */
+  @Property({ type: 'text', nullable: true })
+  documentKey!: string | null;
+}

@@ -1,0 +1,16 @@
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Id, Timestamped } from './columns.ts';
+
+/** An approved application vendor. What its clients write belongs to it. Part 4 of the decisions. */
+@Entity()
+export class Integrator extends Timestamped {
+  @Id()
+  id!: string;
+
+  @Property({ type: 'text' })
+  name!: string;
+
+  /** Schemes of `sourceDeepLink` beyond `https`, without the colon. */
+  @Property({ type: 'text[]', default: [] })
+  deepLinkSchemes!: string[];
+}

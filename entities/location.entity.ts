@@ -1,0 +1,26 @@
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { LocationId } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Reference } from './columns.ts';
+import { Project } from './project.entity.ts';
+
+/** A place within a project, such as a level or a room. Read as part of a defect, so it needs no scope of its own. */
+@ObjectType({ description: 'A place within a project.', simpleResolvers: true })
+@Entity({ tableName: 'project_location' })
+@Index({ properties: ['projectId'] })
+export class Location {
+  @Field(() => LocationId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Project)
+  projectId!: string;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  name!: string;
+}

@@ -1,0 +1,40 @@
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { Scoped } from '../schema/rest.ts';
+import { MeetingTemplateId } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Reference } from './columns.ts';
+
+@ObjectType({ description: 'A heading under which notes of a meeting are written.', simpleResolvers: true })
+export class MeetingTemplateSection {
+  @Field(() => String, { description: 'Unique within the template.' })
+  id!: string;
+
+  @Field(() => String)
+  title!: string;
+}
+
+/** The sections that a builder's meetings of one kind are written in. */
+@ObjectType({
+  description: "The sections that a builder's meetings of one kind are written in.",
+  simpleResolvers: true,
+})
+@Scoped('read:meetings')
+@Entity()
+@Index({ properties: ['builderId'] })
+export class MeetingTemplate {
+  @Field(() => MeetingTemplateId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  name!: string;
+
+  @Field(() => [MeetingTemplateSection])
+  @Property({ type: 'jsonb', default: '[]' })
+  sections!: MeetingTemplateSection[];
+}

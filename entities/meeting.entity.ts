@@ -1,0 +1,113 @@
+import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { MeetingStatus } from '../schema/enums.ts';
+import { GraphOnly, Scoped } from '../schema/rest.ts';
+import { BuilderId, MeetingId, ProjectId, Timestamp } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Integrator } from './integrator.entity.ts';
+import { MeetingTemplate } from './meeting-template.entity.ts';
+import { Project } from './project.entity.ts';
+
+/**
+ * What was written in a meeting that has a template. People write the sections and integrators the synced notes, so
+ * that neither can disturb the other.
+ */
+export interface MeetingTemplateResponse {
+  /** By the template's order; `id` and `title` are those of the template's section. */
+  sections: { id: string; title: string; text: string }[];
+  /** By the order of first sync; `noteId` is the id of the `MeetingNote`. */
+  syncedNotes: { noteId: string; text: string }[];
+}
+
+/** A meeting of a builder. Part 2 of the specification. */
+@ObjectType({ description: 'A meeting of a builder, on a project or across projects.', simpleResolvers: true })
+@Scoped('read:meetings')
+@Entity()
+// A meeting without both source fields has no identity beyond its id: nulls are distinct.
+@Unique({ properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })
+@Index({ properties: ['builderId', 'createdAt', 'id'] })
+@Index({ properties: ['projectId', 'createdAt', 'id'] })
+@Index({ properties: ['builderId', 'date'] })
+export class Meeting extends Timestamped {
+  @Field(() => MeetingId)
+  @Id()
+  id!: string;
+
+  @Field(() => Timestamp, { description: 'When the record was made.' })
+  @GraphOnly()
+  @Instant()
+  override createdAt!: string;
+
+  @Field(() => BuilderId)
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Field(() => ProjectId, { nullable: true, description: 'Null for a meeting that is about no one project.' })
+  @Reference(() => Project, { nullable: true })
+  projectId!: string | null;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  title!: string;
+
+  @Field(() => String, { description: 'The same text as `title`.' })
+  get name(): string {
+    return this.title;
+  }
+
+  @Field(() => Timestamp, { description: 'When the meeting is held.' })
+  @Instant()
+  date!: string;
+
+  @Field(() => MeetingStatus)
+  @Enum({ items: () => MeetingStatus })
+  status!: MeetingStatus;
+
+  @Field(() => String, { nullable: true })
+  @Property({ type: 'text', nullable: true })
+  agenda!: string | null;
+
+  @Field(() => String, { description: 'The same text as `title`.' })
+  get meetingTitle(): string {
+    return this.title;
+  }
+
+  /** Notes of a meeting without a template. */
+  @Property({ type: 'text', nullable: true, fieldName: 'notes' })
+  plainNotes!: string | null;
+
+  @Reference(() => MeetingTemplate, { nullable: true })
+  templateId!: string | null;
+
+  @Property({ type: 'jsonb', nullable: true })
+  templateResponse!: MeetingTemplateResponse | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'What was written, by people and by integrators; the whole template response as text where the meeting has a template.',
+  })
+  get notes(): string | null {
+    return this.templateId === null ? this.plainNotes : textOf(this.templateResponse);
+  }
+
+  /** The integrator that made it; its identity there is `sourceApp` and `externalSourceId`. */
+  @Reference(() => Integrator, { nullable: true })
+  integratorId!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  sourceApp!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  externalSourceId!: string | null;
+}
+
+/** The sections with text under their titles, then the synced notes; null when nothing was written. */
+function textOf(response: MeetingTemplateResponse | null): string | null {
+  const sections = (response?.sections ?? [])
+    .filter(({ text }) => text !== '')
+    .map(({ title, text }) => `${title}\n${text}`);
+  const synced = (response?.syncedNotes ?? []).map(({ text }) => text);
+  return [...sections, ...synced].join('\n\n') || null;
+}

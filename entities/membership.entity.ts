@@ -1,0 +1,23 @@
+import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Builder } from './builder.entity.ts';
+import { Reference, Timestamped } from './columns.ts';
+import { User } from './user.entity.ts';
+
+/** A user's place in a builder's account. */
+@Entity()
+@Unique({ properties: ['userId', 'builderId'] })
+@Index({ properties: ['builderId'] })
+export class Membership extends Timestamped {
+  @Property({ type: 'integer', primary: true, autoincrement: true })
+  id!: number;
+
+  @Reference(() => User)
+  userId!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  /** The builder's own word for what the user does, such as `ADMIN`. */
+  @Property({ type: 'text' })
+  role!: string;
+}

@@ -1,0 +1,33 @@
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { PrequalificationStatus } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { PrequalificationId } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Reference, Timestamped } from './columns.ts';
+import { Subcontractor } from './subcontractor.entity.ts';
+
+/** A builder's check of a subcontractor before it may work. Part 2 of the specification. */
+@ObjectType({ description: "A builder's check of a subcontractor before it may work.", simpleResolvers: true })
+@Scoped('read:prequalifications')
+@Entity()
+@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
+export class Prequalification extends Timestamped {
+  @Field(() => PrequalificationId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Subcontractor)
+  subcontractorId!: string;
+
+  @Field(() => PrequalificationStatus)
+  @Enum({ items: () => PrequalificationStatus })
+  status!: PrequalificationStatus;
+
+  @Field(() => String, { nullable: true, description: "The reviewer's comments." })
+  @Property({ type: 'text', nullable: true })
+  reviewComments!: string | null;
+}

@@ -1,0 +1,21 @@
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { ProfileType } from '../schema/enums.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Reference } from './columns.ts';
+
+/** A person who hands in timesheets. Part 2 of the specification, `profile` of a timesheet. */
+@Entity({ tableName: 'person_profile' })
+@Index({ properties: ['builderId'] })
+export class Profile {
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Property({ type: 'text' })
+  fullName!: string;
+
+  @Enum({ items: () => ProfileType })
+  type!: ProfileType;
+}

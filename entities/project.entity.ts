@@ -1,0 +1,34 @@
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { ProjectStatus } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { ProjectId } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Reference, Timestamped } from './columns.ts';
+import { Integration } from './integration.type.ts';
+
+/** A building site of a builder. Part 2 of the specification. */
+@ObjectType({ description: 'A building site of a builder.', simpleResolvers: true })
+@Scoped('read:projects')
+@Entity()
+@Index({ properties: ['builderId', 'createdAt', 'id'] })
+export class Project extends Timestamped {
+  @Field(() => ProjectId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Field(() => ProjectStatus)
+  @Enum({ items: () => ProjectStatus })
+  status!: ProjectStatus;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  name!: string;
+
+  @Field(() => [Integration], { description: 'The same project in other platforms.' })
+  @Property({ type: 'jsonb', default: '[]' })
+  integrations!: Integration[];
+}

@@ -1,0 +1,39 @@
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { Scoped } from '../schema/rest.ts';
+import { Timestamp } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Instant, Reference } from './columns.ts';
+import { Project } from './project.entity.ts';
+import { ProjectSummary } from './summaries.type.ts';
+import { Worker } from './worker.entity.ts';
+
+/** That a worker may enter, or once might, the site of a project. "Gate attendance" in part 4 of the specification. */
+@ObjectType({ description: 'That a worker may enter, or once might, the site of a project.', simpleResolvers: true })
+@Scoped('read:inductions')
+@Entity()
+@Unique({ properties: ['workerId', 'projectId'] })
+export class SiteAccess {
+  @Property({ type: 'integer', primary: true, autoincrement: true })
+  id!: number;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Worker)
+  workerId!: string;
+
+  @Reference(() => Project)
+  projectId!: string;
+
+  @Field(() => Timestamp)
+  @Instant()
+  grantedAt!: string;
+
+  @Field(() => Timestamp, { nullable: true, description: 'When it ended; null while it holds.' })
+  @Instant({ nullable: true })
+  revokedAt!: string | null;
+
+  @Field(() => ProjectSummary)
+  project!: ProjectSummary;
+}

@@ -1,0 +1,62 @@
+import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { SubcontractorStatus } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { SubcontractorId } from '../schema/scalars.ts';
+import { Address } from './address.type.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Integration } from './integration.type.ts';
+
+/** A company that works for a builder, or the builder's own company record. Part 2 of the specification. */
+@ObjectType({ description: 'A company that works for a builder.', simpleResolvers: true })
+@Scoped('read:subcontractors')
+@Entity()
+// The list and its total without reading the table: what it filters by is in the index.
+@Index({ properties: ['builderId', 'createdAt', 'id'], include: ['isBuilder'], where: 'archived_at is null' })
+@Unique({
+  name: 'subcontractor_company_unique',
+  properties: ['builderId'],
+  where: 'is_builder and archived_at is null',
+})
+export class Subcontractor extends Timestamped {
+  @Field(() => SubcontractorId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  name!: string;
+
+  @Field(() => String, { nullable: true, description: 'Australian Business Number: digits.' })
+  @Property({ type: 'text', nullable: true })
+  abn!: string | null;
+
+  @Field(() => Boolean, { description: "Whether it is the builder's internal company record, of which there is one." })
+  @Property({ type: 'boolean', default: false })
+  isBuilder!: boolean;
+
+  @Field(() => Address)
+  @Property({ type: 'jsonb', default: '{}' })
+  address!: Address;
+
+  @Field(() => [SubcontractorStatus], {
+    description: 'What it has reached: on one project where one is asked about, else on any of its projects.',
+  })
+  statuses!: SubcontractorStatus[];
+
+  @Field(() => [String], { description: "The builder's own labels." })
+  @Property({ type: 'text[]', default: [] })
+  tags!: string[];
+
+  @Field(() => [Integration], { description: 'The same company in other platforms.' })
+  @Property({ type: 'jsonb', default: '[]' })
+  integrations!: Integration[];
+
+  /** An archived subcontractor is not found, and with it all that it has handed in. Part 6 of the decisions. */
+  @Instant({ nullable: true })
+  archivedAt!: string | null;
+}

@@ -1,0 +1,46 @@
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { SwmsStatus } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { SwmsId } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Reference, Timestamped } from './columns.ts';
+import { Project } from './project.entity.ts';
+import { Subcontractor } from './subcontractor.entity.ts';
+
+/** A safe work method statement that a subcontractor handed in. Part 2 of the specification. */
+@ObjectType({ description: 'A safe work method statement document of a subcontractor.', simpleResolvers: true })
+@Scoped('read:swms')
+@Entity()
+@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
+export class SwmsDocument extends Timestamped {
+  @Field(() => SwmsId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Subcontractor)
+  subcontractorId!: string;
+
+  /** Null when the document holds for every project. */
+  @Reference(() => Project, { nullable: true })
+  projectId!: string | null;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  name!: string;
+
+  @Field(() => SwmsStatus)
+  @Enum({ items: () => SwmsStatus })
+  status!: SwmsStatus;
+
+  @Field(() => String, { nullable: true, description: 'HTTPS address of the document.' })
+  @Property({ type: 'text', nullable: true })
+  url!: string | null;
+
+  /** Where the document stands in our own storage; it wins over a stored address. */
+  @Property({ type: 'text', nullable: true })
+  documentKey!: string | null;
+}

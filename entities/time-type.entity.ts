@@ -1,0 +1,24 @@
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { Scoped } from '../schema/rest.ts';
+import { TimeTypeId } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Reference } from './columns.ts';
+
+/** Kind of worked time, such as ordinary or overtime. Part 2 of the specification. */
+@ObjectType({ description: 'Kind of worked time, such as ordinary or overtime.', simpleResolvers: true })
+@Scoped('read:timesheets')
+@Entity({ tableName: 'timesheet_time_type' })
+@Unique({ properties: ['builderId', 'name'] })
+export class TimeType {
+  @Field(() => TimeTypeId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  name!: string;
+}

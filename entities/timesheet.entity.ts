@@ -1,0 +1,72 @@
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field, Float, ObjectType } from 'type-graphql';
+import { TimesheetStatus } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { TimesheetGroupId, TimesheetId, Timestamp } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { CostCode } from './cost-code.entity.ts';
+import { Profile } from './profile.entity.ts';
+import { Project } from './project.entity.ts';
+import { ProfileSummary, ProjectSummary } from './summaries.type.ts';
+import { TimeType } from './time-type.entity.ts';
+
+/** Hours that one person worked on one day. Part 2 of the specification. */
+@ObjectType({ description: 'Hours that one person worked on one day.', simpleResolvers: true })
+@Scoped('read:timesheets')
+@Entity()
+@Index({ properties: ['builderId', 'createdAt', 'id'] })
+@Index({ properties: ['projectId', 'createdAt', 'id'] })
+@Index({ properties: ['builderId', 'date'] })
+export class Timesheet extends Timestamped {
+  @Field(() => TimesheetId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Project)
+  projectId!: string;
+
+  @Reference(() => Profile)
+  profileId!: string;
+
+  @Reference(() => CostCode, { nullable: true })
+  costCodeId!: string | null;
+
+  @Reference(() => TimeType, { nullable: true })
+  timeTypeId!: string | null;
+
+  @Field(() => TimesheetStatus)
+  @Enum({ items: () => TimesheetStatus })
+  status!: TimesheetStatus;
+
+  @Field(() => Timestamp, { description: 'The day worked.' })
+  @Instant()
+  date!: string;
+
+  @Field(() => Float, { description: 'Hours worked, decimal.' })
+  @Property({ type: 'double' })
+  hours!: number;
+
+  @Field(() => String, { nullable: true })
+  @Property({ type: 'text', nullable: true })
+  notes!: string | null;
+
+  @Field(() => TimesheetGroupId, { nullable: true, description: 'Timesheets handed in together share a group.' })
+  @Property({ type: 'text', nullable: true })
+  timesheetGroupId!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Name of the time type.' })
+  timeType!: string | null;
+
+  @Field(() => String, { nullable: true, description: '`<code> - <description>` of the cost code.' })
+  costCode!: string | null;
+
+  @Field(() => ProfileSummary)
+  profile!: ProfileSummary;
+
+  @Field(() => ProjectSummary)
+  project!: ProjectSummary;
+}

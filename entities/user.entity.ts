@@ -1,0 +1,28 @@
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Id, Instant, Timestamped } from './columns.ts';
+
+/** A person of a builder who signs in to consent, and to whom records may be mapped. */
+@Entity({ tableName: 'app_user' })
+@Unique({ properties: ['email'] })
+export class User extends Timestamped {
+  @Id()
+  id!: string;
+
+  @Property({ type: 'text' })
+  name!: string;
+
+  /** Lower case. */
+  @Property({ type: 'text' })
+  email!: string;
+
+  /** argon2id in PHC form; null until a password is set. */
+  @Property({ type: 'text', nullable: true })
+  passwordHash!: string | null;
+
+  /** Where the picture stands in our own storage. */
+  @Property({ type: 'text', nullable: true })
+  pictureKey!: string | null;
+
+  @Instant({ nullable: true })
+  disabledAt!: string | null;
+}

@@ -1,0 +1,27 @@
+import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { Rest } from '../../schema/rest.ts';
+import { BuilderId } from '../../schema/scalars.ts';
+import { notFound } from '../../src/errors.ts';
+import type { Context } from '../context.ts';
+import { builders } from './builder.reader.ts';
+
+const BuilderPage = PageOf(Builder);
+
+@Resolver(() => Builder)
+export class BuilderResolver {
+  @Query(() => BuilderPage, { description: 'The builders that the caller is authorised to access.' })
+  @Rest('GET /builders', { scope: 'read:builders', tag: 'Builders' })
+  builders(@Args() page: PageArgs, @Ctx() { caller, database }: Context): Promise<Page<Builder>> {
+    return builders.page(database, { reachable: caller.buildersWith('read:builders') }, windowOf(page));
+  }
+
+  @Query(() => Builder, { description: 'One builder.' })
+  @Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders', params: { id: 'builderId' } })
+  async builder(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { loaders }: Context): Promise<Builder> {
+    const builder = await loaders.one(builders, builderId);
+    if (!builder) throw notFound('Builder');
+    return builder;
+  }
+}

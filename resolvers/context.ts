@@ -1,0 +1,6 @@
+import type { RequestContext } from '../src/context.ts';
+import type { Database } from '../src/database/database.ts';
+import type { Loaders } from './loaders/loaders.ts';
+
+/** What every resolver of ours is given. */
+export type Context = RequestContext<Database, Loaders>;

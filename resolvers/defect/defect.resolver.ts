@@ -1,0 +1,82 @@
+import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Defect } from '../../entities/defect.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { DefectStatus } from '../../schema/enums.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { BuilderId, DefectId, ProjectId } from '../../schema/scalars.ts';
+import { notFound } from '../../src/errors.ts';
+import { builders } from '../builder/builder.reader.ts';
+import type { Context } from '../context.ts';
+import { projects } from '../project/project.reader.ts';
+import { defects } from './defect.reader.ts';
+
+const DefectPage = PageOf(Defect);
+
+@Resolver(() => Defect)
+export class DefectResolver {
+  @Query(() => DefectPage, { description: 'The defects of a builder.' })
+  @Rest('GET /builders/{builderId}/defects', { scope: 'read:defects', tag: 'Defects' })
+  defects(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() { database }: Context,
+  ): Promise<Page<Defect>> {
+    return defects.page(database, { builderId, projectId, status }, windowOf(page));
+  }
+
+  @Query(() => Defect, { description: 'One defect.' })
+  @Rest('GET /builders/{builderId}/defects/{defectId}', { scope: 'read:defects', tag: 'Defects' })
+  async defect(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('defectId', () => DefectId) defectId: string,
+    @Ctx() { database }: Context,
+  ): Promise<Defect> {
+    const defect = await defects.one(database, defectId, { builderId });
+    if (!defect) throw notFound('Defect');
+    return defect;
+  }
+
+  @FieldResolver(() => Builder, { description: 'The builder whose defect it is.' })
+  @GraphOnly()
+  builder(@Root() defect: Defect, @Ctx() { loaders }: Context): Promise<Builder | null> {
+    return loaders.one(builders, defect.builderId);
+  }
+
+  @FieldResolver(() => Project, { description: 'The project that the defect is on.' })
+  @GraphOnly()
+  project(@Root() defect: Defect, @Ctx() { loaders }: Context): Promise<Project | null> {
+    return loaders.one(projects, defect.projectId);
+  }
+}
+
+@Resolver(() => Builder)
+export class BuilderDefectsResolver {
+  @FieldResolver(() => DefectPage, { description: 'The defects of the builder.' })
+  @GraphOnly()
+  defects(
+    @Root() builder: Builder,
+    @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Defect>> {
+    return loaders.page(defects, 'builderId', builder.id, { status }, windowOf(page));
+  }
+}
+
+@Resolver(() => Project)
+export class ProjectDefectsResolver {
+  @FieldResolver(() => DefectPage, { description: 'The defects of the project.' })
+  @GraphOnly()
+  defects(
+    @Root() project: Project,
+    @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Defect>> {
+    return loaders.page(defects, 'projectId', project.id, { status }, windowOf(page));
+  }
+}

@@ -1,0 +1,64 @@
+import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Induction } from '../../entities/induction.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { Worker } from '../../entities/worker.entity.ts';
+import { InductionStatus } from '../../schema/enums.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly } from '../../schema/rest.ts';
+import { ProjectId } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { inductions } from './induction.reader.ts';
+
+const InductionPage = PageOf(Induction);
+
+@ArgsType()
+class InductionArgs {
+  @Field(() => ProjectId, { nullable: true })
+  projectId?: string | null;
+
+  @Field(() => InductionStatus, { nullable: true })
+  status?: InductionStatus | null;
+}
+
+@Resolver(() => Project)
+export class ProjectInductionsResolver {
+  @FieldResolver(() => InductionPage, { description: 'The inductions to the project.' })
+  @GraphOnly()
+  inductions(
+    @Root() project: Project,
+    @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Induction>> {
+    return loaders.page(inductions, 'projectId', project.id, { status }, windowOf(page));
+  }
+}
+
+@Resolver(() => Subcontractor)
+export class SubcontractorInductionsResolver {
+  @FieldResolver(() => InductionPage, { description: "Its workers' inductions." })
+  @GraphOnly()
+  inductions(
+    @Root() subcontractor: Subcontractor,
+    @Args() { projectId, status }: InductionArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Induction>> {
+    return loaders.page(inductions, 'subcontractorId', subcontractor.id, { projectId, status }, windowOf(page));
+  }
+}
+
+@Resolver(() => Worker)
+export class WorkerInductionsResolver {
+  @FieldResolver(() => InductionPage, { description: "The worker's inductions." })
+  @GraphOnly()
+  inductions(
+    @Root() worker: Worker,
+    @Args() { projectId, status }: InductionArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Induction>> {
+    return loaders.page(inductions, 'workerId', worker.id, { projectId, status }, windowOf(page));
+  }
+}

@@ -1,0 +1,64 @@
+import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
+import { Induction, InductionDetails } from '../../entities/induction.entity.ts';
+import { InductionStatus } from '../../schema/enums.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { Rest } from '../../schema/rest.ts';
+import { BuilderId, InductionKey, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
+import { notFound } from '../../src/errors.ts';
+import { isId } from '../../src/ids.ts';
+import type { Context } from '../context.ts';
+import { projects } from '../project/project.reader.ts';
+import { heldPage } from '../subcontractor/held.ts';
+import { inductionDetails, inductions } from './induction.reader.ts';
+
+const InductionPage = PageOf(Induction);
+
+@Resolver(() => Induction)
+export class InductionResolver {
+  @Query(() => InductionPage, { description: "The inductions of a subcontractor's workers." })
+  @Rest('GET /subcontractors/{id}/inductions', { scope: 'read:inductions', tag: 'Inductions' })
+  async subcontractorInductions(
+    @Arg('id', () => SubcontractorId) id: string,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() context: Context,
+  ): Promise<Page<Induction>> {
+    const where = { subcontractorId: id, projectId, status };
+    return heldPage(context, id, 'read:inductions', await inductions.page(context.database, where, windowOf(page)));
+  }
+
+  @Query(() => InductionPage, { description: 'The inductions to a project.' })
+  @Rest('GET /builders/{builderId}/projects/{projectId}/inductions', { scope: 'read:inductions', tag: 'Inductions' })
+  async projectInductions(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId) projectId: string,
+    @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() { database }: Context,
+  ): Promise<Page<Induction>> {
+    const found = await inductions.page(database, { projectId, status }, windowOf(page));
+    // A row tells whose project it is; only an empty page has to ask.
+    const [first] = found.data;
+    const owned = first ? first.builderId === builderId : await projects.one(database, projectId, { builderId });
+    if (!owned) throw notFound('Project');
+    return found;
+  }
+
+  @Query(() => InductionDetails, { description: 'One induction to a project, with what the worker filled in.' })
+  @Rest('GET /builders/{builderId}/projects/{projectId}/inductions/{identifierOrId}', {
+    scope: 'read:inductions',
+    tag: 'Inductions',
+  })
+  async induction(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId) projectId: string,
+    @Arg('identifierOrId', () => InductionKey) key: string,
+    @Ctx() { database }: Context,
+  ): Promise<InductionDetails> {
+    const which = isId('induction', key) ? { id: key } : { identifier: key };
+    const [found] = await inductionDetails.all(database, { builderId, projectId, ...which });
+    if (!found) throw notFound('Induction');
+    return found;
+  }
+}

@@ -1,0 +1,21 @@
+import { Meeting } from '../../entities/meeting.entity.ts';
+import { MeetingNote } from '../../entities/meeting-note.entity.ts';
+import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
+import { Reader } from '../../src/database/reader.ts';
+
+export const meetings = new Reader(Meeting, {
+  filters: {
+    builderId: 't.builder_id = :builderId',
+    projectId: 't.project_id = :projectId',
+    status: 't.status = any(:status)',
+    startDate: 't.date >= :startDate',
+    endDate: 't.date <= :endDate',
+  },
+});
+
+export const meetingNotes = new Reader(MeetingNote, {
+  filters: { meetingId: 't.meeting_id = :meetingId' },
+  always: 't.archived_at is null',
+});
+
+export const meetingTemplates = new Reader(MeetingTemplate);

@@ -1,0 +1,132 @@
+import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Meeting } from '../../entities/meeting.entity.ts';
+import { MeetingNote } from '../../entities/meeting-note.entity.ts';
+import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { MeetingStatus } from '../../schema/enums.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
+import { GraphOnly, Rest, Scoped } from '../../schema/rest.ts';
+import { BuilderId, MeetingId, ProjectId } from '../../schema/scalars.ts';
+import { notFound } from '../../src/errors.ts';
+import { builders } from '../builder/builder.reader.ts';
+import type { Context } from '../context.ts';
+import { projects } from '../project/project.reader.ts';
+import { meetingNotes, meetings, meetingTemplates } from './meeting.reader.ts';
+
+const MeetingPage = PageOf(Meeting);
+const MeetingNotePage = PageOf(MeetingNote);
+
+@Resolver(() => Meeting)
+export class MeetingResolver {
+  @Query(() => MeetingPage, { description: 'The meetings of a builder.' })
+  @Rest('GET /builders/{builderId}/meetings', { scope: 'read:meetings', tag: 'Meetings' })
+  meetings(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Arg('status', () => [MeetingStatus], { nullable: true, description: 'Any of these states.' })
+    status: MeetingStatus[] | null,
+    @Args() range: DateRangeArgs,
+    @Args() page: PageArgs,
+    @Ctx() { database }: Context,
+  ): Promise<Page<Meeting>> {
+    return meetings.page(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
+  }
+
+  @Query(() => Meeting, { description: 'One meeting.' })
+  @Scoped('read:meetings')
+  async meeting(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('meetingId', () => MeetingId) meetingId: string,
+    @Ctx() { database }: Context,
+  ): Promise<Meeting> {
+    const meeting = await meetings.one(database, meetingId, { builderId });
+    if (!meeting) throw notFound('Meeting');
+    return meeting;
+  }
+
+  @Query(() => MeetingNotePage, { description: 'The synced notes of a meeting that are not archived.' })
+  @Rest('GET /builders/{builderId}/meetings/{meetingId}/notes', { scope: 'read:meetings', tag: 'Meetings' })
+  async meetingNotes(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('meetingId', () => MeetingId) meetingId: string,
+    @Args() page: PageArgs,
+    @Ctx() { database }: Context,
+  ): Promise<Page<MeetingNote>> {
+    // At once, for one round trip: what was read of another builder's meeting is thrown away.
+    const [meeting, notes] = await Promise.all([
+      meetings.one(database, meetingId, { builderId }),
+      meetingNotes.page(database, { meetingId }, windowOf(page)),
+    ]);
+    if (!meeting) throw notFound('Meeting');
+    return notes;
+  }
+
+  @FieldResolver(() => Builder, { description: 'The builder whose meeting it is.' })
+  @GraphOnly()
+  builder(@Root() meeting: Meeting, @Ctx() { loaders }: Context): Promise<Builder | null> {
+    return loaders.one(builders, meeting.builderId);
+  }
+
+  @FieldResolver(() => Project, { nullable: true, description: 'The project that the meeting is about.' })
+  @GraphOnly()
+  project(@Root() { projectId }: Meeting, @Ctx() { loaders }: Context): Promise<Project | null> | null {
+    return projectId === null ? null : loaders.one(projects, projectId);
+  }
+
+  @FieldResolver(() => MeetingTemplate, { nullable: true, description: 'The template that the meeting is written in.' })
+  @GraphOnly()
+  template(@Root() { templateId }: Meeting, @Ctx() { loaders }: Context): Promise<MeetingTemplate | null> | null {
+    return templateId === null ? null : loaders.one(meetingTemplates, templateId);
+  }
+
+  @FieldResolver(() => MeetingNotePage, { description: 'The synced notes of the meeting that are not archived.' })
+  @GraphOnly()
+  syncedNotes(
+    @Root() meeting: Meeting,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<MeetingNote>> {
+    return loaders.page(meetingNotes, 'meetingId', meeting.id, {}, windowOf(page));
+  }
+}
+
+@Resolver(() => MeetingNote)
+export class MeetingNoteResolver {
+  @FieldResolver(() => Meeting, { description: 'The meeting that the note is of.' })
+  @GraphOnly()
+  meeting(@Root() note: MeetingNote, @Ctx() { loaders }: Context): Promise<Meeting | null> {
+    return loaders.one(meetings, note.meetingId);
+  }
+}
+
+@Resolver(() => Builder)
+export class BuilderMeetingsResolver {
+  @FieldResolver(() => MeetingPage, { description: 'The meetings of the builder.' })
+  @GraphOnly()
+  meetings(
+    @Root() builder: Builder,
+    @Arg('status', () => [MeetingStatus], { nullable: true }) status: MeetingStatus[] | null,
+    @Args() range: DateRangeArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Meeting>> {
+    return loaders.page(meetings, 'builderId', builder.id, { status, ...rangeOf(range) }, windowOf(page));
+  }
+}
+
+@Resolver(() => Project)
+export class ProjectMeetingsResolver {
+  @FieldResolver(() => MeetingPage, { description: 'The meetings about the project.' })
+  @GraphOnly()
+  meetings(
+    @Root() project: Project,
+    @Arg('status', () => [MeetingStatus], { nullable: true }) status: MeetingStatus[] | null,
+    @Args() range: DateRangeArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Meeting>> {
+    return loaders.page(meetings, 'projectId', project.id, { status, ...rangeOf(range) }, windowOf(page));
+  }
+}

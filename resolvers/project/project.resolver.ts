@@ -1,0 +1,73 @@
+import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { ProjectSummary } from '../../entities/summaries.type.ts';
+import { ProjectStatus } from '../../schema/enums.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { BuilderId, ProjectId } from '../../schema/scalars.ts';
+import { notFound } from '../../src/errors.ts';
+import { builders } from '../builder/builder.reader.ts';
+import type { Context } from '../context.ts';
+import { projects } from './project.reader.ts';
+
+const ProjectPage = PageOf(Project);
+
+@Resolver(() => Project)
+export class ProjectResolver {
+  @Query(() => ProjectPage, { description: 'The projects of a builder.' })
+  @Rest('GET /builders/{id}/projects', { scope: 'read:projects', tag: 'Projects', params: { id: 'builderId' } })
+  projects(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('status', () => ProjectStatus, { nullable: true }) status: ProjectStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() { database }: Context,
+  ): Promise<Page<Project>> {
+    return projects.page(database, { builderId, status }, windowOf(page));
+  }
+
+  @Query(() => Project, { description: 'One project of a builder.' })
+  @Rest('GET /builders/{id}/projects/{projectId}', {
+    scope: 'read:projects',
+    tag: 'Projects',
+    params: { id: 'builderId' },
+  })
+  async project(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId) projectId: string,
+    @Ctx() { database }: Context,
+  ): Promise<Project> {
+    const project = await projects.one(database, projectId, { builderId });
+    if (!project) throw notFound('Project');
+    return project;
+  }
+
+  @FieldResolver(() => Builder, { description: 'The builder whose site it is.' })
+  @GraphOnly()
+  builder(@Root() project: Project, @Ctx() { loaders }: Context): Promise<Builder | null> {
+    return loaders.one(builders, project.builderId);
+  }
+}
+
+@Resolver(() => Builder)
+export class BuilderProjectsResolver {
+  @FieldResolver(() => ProjectPage, { description: 'The projects of the builder.' })
+  @GraphOnly()
+  projects(
+    @Root() builder: Builder,
+    @Arg('status', () => ProjectStatus, { nullable: true }) status: ProjectStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Project>> {
+    return loaders.page(projects, 'builderId', builder.id, { status }, windowOf(page));
+  }
+}
+
+@Resolver(() => ProjectSummary)
+export class ProjectSummaryResolver {
+  @FieldResolver(() => Project, { description: 'The whole project.' })
+  @GraphOnly()
+  details(@Root() summary: ProjectSummary, @Ctx() { loaders }: Context): Promise<Project | null> {
+    return loaders.one(projects, summary.id);
+  }
+}

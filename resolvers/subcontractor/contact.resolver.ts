@@ -1,0 +1,49 @@
+import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Contact } from '../../entities/contact.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { ProjectId, SubcontractorId } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { contacts } from './contact.reader.ts';
+import { heldPage } from './held.ts';
+
+const ContactPage = PageOf(Contact);
+
+@ArgsType()
+class ContactArgs {
+  @Field(() => ProjectId, { nullable: true, description: 'Only people who answer for the project.' })
+  projectId?: string | null;
+
+  @Field(() => Boolean, { nullable: true })
+  isPrimary?: boolean | null;
+}
+
+@Resolver(() => Contact)
+export class ContactResolver {
+  @Query(() => ContactPage, { description: 'The contacts of a subcontractor.' })
+  @Rest('GET /subcontractors/{id}/contacts', { scope: 'read:contacts', tag: 'Subcontractors' })
+  async subcontractorContacts(
+    @Arg('id', () => SubcontractorId) id: string,
+    @Args() { projectId, isPrimary }: ContactArgs,
+    @Args() page: PageArgs,
+    @Ctx() context: Context,
+  ): Promise<Page<Contact>> {
+    const where = { subcontractorId: id, projectId, isPrimary };
+    return heldPage(context, id, 'read:contacts', await contacts.page(context.database, where, windowOf(page)));
+  }
+}
+
+@Resolver(() => Subcontractor)
+export class SubcontractorContactsResolver {
+  @FieldResolver(() => ContactPage, { description: 'The people to speak to about it.' })
+  @GraphOnly()
+  contacts(
+    @Root() subcontractor: Subcontractor,
+    @Args() { projectId, isPrimary }: ContactArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Contact>> {
+    return loaders.page(contacts, 'subcontractorId', subcontractor.id, { projectId, isPrimary }, windowOf(page));
+  }
+}

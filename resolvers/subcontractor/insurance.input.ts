@@ -1,0 +1,34 @@
+import { ArgsType, Field } from 'type-graphql';
+import { InsuranceStatus, InsuranceType } from '../../schema/enums.ts';
+import { FilterText, Timestamp } from '../../schema/scalars.ts';
+import { invalidField } from '../../src/errors.ts';
+
+@ArgsType()
+export class InsuranceArgs {
+  @Field(() => InsuranceType, { nullable: true })
+  type?: InsuranceType | null;
+
+  @Field(() => InsuranceStatus, { nullable: true })
+  status?: InsuranceStatus | null;
+
+  @Field(() => FilterText, { nullable: true, description: "The builder's own name of a type, compared exactly." })
+  customType?: string | null;
+}
+
+/** What GraphQL may ask beyond the contract. */
+@ArgsType()
+export class ExpiringInsuranceArgs extends InsuranceArgs {
+  @Field(() => Timestamp, { nullable: true, description: 'Only cover that ends then or later.' })
+  expiresAfter?: string | null;
+
+  @Field(() => Timestamp, { nullable: true, description: 'Only cover that ends earlier than then.' })
+  expiresBefore?: string | null;
+}
+
+/** Throws 400 when the range of expiry ends before it starts. */
+export function insuranceFilters({ type, status, customType, expiresAfter, expiresBefore }: ExpiringInsuranceArgs) {
+  if (expiresAfter && expiresBefore && expiresBefore < expiresAfter) {
+    throw invalidField('expiresBefore', 'must not be before expiresAfter');
+  }
+  return { type, status, customType, expiresAfter, expiresBefore };
+}

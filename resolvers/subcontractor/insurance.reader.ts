@@ -1,0 +1,17 @@
+import { Insurance } from '../../entities/insurance.entity.ts';
+import { Reader } from '../../src/database/reader.ts';
+import { heldBySubcontractor } from './subcontractor.reader.ts';
+
+export const insurances = new Reader(Insurance, {
+  filters: {
+    /** Of the subcontractors that are not archived, like the rest. */
+    builderId: `t.builder_id = :builderId and t.subcontractor_id in
+      (select s.id from subcontractor s where s.builder_id = :builderId and s.archived_at is null)`,
+    subcontractorId: heldBySubcontractor,
+    type: 't.type = :type',
+    status: 't.status = :status',
+    customType: 't.custom_type = :customType',
+    expiresAfter: 't.expiry >= :expiresAfter',
+    expiresBefore: 't.expiry < :expiresBefore',
+  },
+});

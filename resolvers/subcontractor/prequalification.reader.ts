@@ -1,0 +1,10 @@
+import { Prequalification } from '../../entities/prequalification.entity.ts';
+import { Reader } from '../../src/database/reader.ts';
+import { heldBySubcontractor } from './subcontractor.reader.ts';
+
+export const prequalifications = new Reader(Prequalification, {
+  filters: {
+    subcontractorId: heldBySubcontractor,
+    status: 't.status = :status',
+  },
+});

@@ -1,0 +1,53 @@
+import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Prequalification } from '../../entities/prequalification.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { PrequalificationStatus } from '../../schema/enums.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { PrequalificationId, SubcontractorId } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { heldPage, heldRecord } from './held.ts';
+import { prequalifications } from './prequalification.reader.ts';
+
+const PrequalificationPage = PageOf(Prequalification);
+const SCOPE = 'read:prequalifications';
+
+@Resolver(() => Prequalification)
+export class PrequalificationResolver {
+  @Query(() => PrequalificationPage, { description: 'The prequalifications of a subcontractor.' })
+  @Rest('GET /subcontractors/{id}/prequalifications', { scope: SCOPE, tag: 'Subcontractors' })
+  async subcontractorPrequalifications(
+    @Arg('id', () => SubcontractorId) id: string,
+    @Arg('status', () => PrequalificationStatus, { nullable: true }) status: PrequalificationStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() context: Context,
+  ): Promise<Page<Prequalification>> {
+    const found = await prequalifications.page(context.database, { subcontractorId: id, status }, windowOf(page));
+    return heldPage(context, id, SCOPE, found);
+  }
+
+  @Query(() => Prequalification, { description: 'One prequalification of a subcontractor.' })
+  @Rest('GET /subcontractors/{id}/prequalifications/{prequalId}', { scope: SCOPE, tag: 'Subcontractors' })
+  async prequalification(
+    @Arg('id', () => SubcontractorId) id: string,
+    @Arg('prequalId', () => PrequalificationId) prequalId: string,
+    @Ctx() context: Context,
+  ): Promise<Prequalification> {
+    const found = await prequalifications.one(context.database, prequalId, { subcontractorId: id });
+    return heldRecord(context, id, SCOPE, found, 'Prequalification');
+  }
+}
+
+@Resolver(() => Subcontractor)
+export class SubcontractorPrequalificationsResolver {
+  @FieldResolver(() => PrequalificationPage, { description: "The builder's checks of it." })
+  @GraphOnly()
+  prequalifications(
+    @Root() subcontractor: Subcontractor,
+    @Arg('status', () => PrequalificationStatus, { nullable: true }) status: PrequalificationStatus | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Prequalification>> {
+    return loaders.page(prequalifications, 'subcontractorId', subcontractor.id, { status }, windowOf(page));
+  }
+}

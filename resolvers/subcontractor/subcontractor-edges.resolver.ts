@@ -1,0 +1,57 @@
+import { Arg, Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { SubcontractorSummary } from '../../entities/summaries.type.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly } from '../../schema/rest.ts';
+import { ProjectId } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { SubcontractorArgs, subcontractorFilters } from './subcontractor.input.ts';
+import { subcontractors } from './subcontractor.reader.ts';
+
+const SubcontractorPage = PageOf(Subcontractor);
+
+@Resolver(() => Builder)
+export class BuilderSubcontractorsResolver {
+  @FieldResolver(() => SubcontractorPage, { description: 'The subcontractors of the builder.' })
+  @GraphOnly()
+  subcontractors(
+    @Root() builder: Builder,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Args() args: SubcontractorArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Subcontractor>> {
+    const where = { projectId, ...subcontractorFilters(args) };
+    return loaders.page(subcontractors, 'builderId', builder.id, where, windowOf(page));
+  }
+}
+
+@Resolver(() => Project)
+export class ProjectSubcontractorsResolver {
+  @FieldResolver(() => SubcontractorPage, {
+    description: 'The subcontractors on the project, with what they have reached there.',
+  })
+  @GraphOnly()
+  subcontractors(
+    @Root() project: Project,
+    @Args() args: SubcontractorArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Subcontractor>> {
+    return loaders.page(subcontractors, 'projectId', project.id, subcontractorFilters(args), windowOf(page));
+  }
+}
+
+@Resolver(() => SubcontractorSummary)
+export class SubcontractorSummaryResolver {
+  @FieldResolver(() => Subcontractor, {
+    nullable: true,
+    description: 'The whole subcontractor; null once it is archived.',
+  })
+  @GraphOnly()
+  details(@Root() summary: SubcontractorSummary, @Ctx() { loaders }: Context): Promise<Subcontractor | null> {
+    return loaders.one(subcontractors, summary.id);
+  }
+}

@@ -1,0 +1,14 @@
+import { ArgsType, Field } from 'type-graphql';
+
+@ArgsType()
+export class SubcontractorArgs {
+  @Field(() => Boolean, {
+    nullable: true,
+    description: "Whether the builder's internal company record counts as one. Default false.",
+  })
+  includeBuilderCompany?: boolean | null;
+}
+
+export function subcontractorFilters({ includeBuilderCompany }: SubcontractorArgs) {
+  return { thirdParty: includeBuilderCompany ? null : true };
+}

@@ -1,0 +1,51 @@
+import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { SwmsDocument } from '../../entities/swms-document.entity.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { ProjectId, SubcontractorId, SwmsId } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { heldPage, heldRecord } from './held.ts';
+import { swmsDocuments } from './swms.reader.ts';
+
+const SwmsDocumentPage = PageOf(SwmsDocument);
+
+@Resolver(() => SwmsDocument)
+export class SwmsResolver {
+  @Query(() => SwmsDocumentPage, { description: 'The SWMS documents of a subcontractor.' })
+  @Rest('GET /subcontractors/{id}/swms', { scope: 'read:swms', tag: 'Subcontractors' })
+  async subcontractorSwms(
+    @Arg('id', () => SubcontractorId) id: string,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Args() page: PageArgs,
+    @Ctx() context: Context,
+  ): Promise<Page<SwmsDocument>> {
+    const found = await swmsDocuments.page(context.database, { subcontractorId: id, projectId }, windowOf(page));
+    return heldPage(context, id, 'read:swms', found);
+  }
+
+  @Query(() => SwmsDocument, { description: 'One SWMS document of a subcontractor.' })
+  @Rest('GET /subcontractors/{id}/swms/{swmsDocId}', { scope: 'read:swms', tag: 'Subcontractors' })
+  async swmsDocument(
+    @Arg('id', () => SubcontractorId) id: string,
+    @Arg('swmsDocId', () => SwmsId) swmsDocId: string,
+    @Ctx() context: Context,
+  ): Promise<SwmsDocument> {
+    const found = await swmsDocuments.one(context.database, swmsDocId, { subcontractorId: id });
+    return heldRecord(context, id, 'read:swms', found, 'SWMS document');
+  }
+}
+
+@Resolver(() => Subcontractor)
+export class SubcontractorSwmsResolver {
+  @FieldResolver(() => SwmsDocumentPage, { description: 'The SWMS documents that it has handed in.' })
+  @GraphOnly()
+  swms(
+    @Root() subcontractor: Subcontractor,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SwmsDocument>> {
+    return loaders.page(swmsDocuments, 'subcontractorId', subcontractor.id, { projectId }, windowOf(page));
+  }
+}

@@ -1,0 +1,53 @@
+import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { SiteAccess } from '../../entities/site-access.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { WorkerSummary } from '../../entities/summaries.type.ts';
+import { Worker } from '../../entities/worker.entity.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly } from '../../schema/rest.ts';
+import type { Context } from '../context.ts';
+import { subcontractors } from './subcontractor.reader.ts';
+import { siteAccesses, workers } from './worker.reader.ts';
+
+const WorkerPage = PageOf(Worker);
+const SiteAccessPage = PageOf(SiteAccess);
+
+@Resolver(() => Worker)
+export class WorkerResolver {
+  @FieldResolver(() => Subcontractor, {
+    nullable: true,
+    description: 'Whom the worker works for; null once it is archived.',
+  })
+  @GraphOnly()
+  subcontractor(@Root() worker: Worker, @Ctx() { loaders }: Context): Promise<Subcontractor | null> {
+    return loaders.one(subcontractors, worker.subcontractorId);
+  }
+
+  @FieldResolver(() => SiteAccessPage, { description: 'The sites that the worker may enter, or once might.' })
+  @GraphOnly()
+  siteAccess(@Root() worker: Worker, @Args() page: PageArgs, @Ctx() { loaders }: Context): Promise<Page<SiteAccess>> {
+    return loaders.page(siteAccesses, 'workerId', worker.id, {}, windowOf(page));
+  }
+}
+
+@Resolver(() => Subcontractor)
+export class SubcontractorWorkersResolver {
+  @FieldResolver(() => WorkerPage, { description: 'The people who work on site for it.' })
+  @GraphOnly()
+  workers(
+    @Root() subcontractor: Subcontractor,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Worker>> {
+    return loaders.page(workers, 'subcontractorId', subcontractor.id, {}, windowOf(page));
+  }
+}
+
+@Resolver(() => WorkerSummary)
+export class WorkerSummaryResolver {
+  @FieldResolver(() => Worker, { description: 'The whole worker.' })
+  @GraphOnly()
+  details(@Root() summary: WorkerSummary, @Ctx() { loaders }: Context): Promise<Worker | null> {
+    return loaders.one(workers, summary.id);
+  }
+}

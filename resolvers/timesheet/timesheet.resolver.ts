@@ -1,0 +1,73 @@
+import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { CostCode } from '../../entities/cost-code.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { TimeType } from '../../entities/time-type.entity.ts';
+import { Timesheet } from '../../entities/timesheet.entity.ts';
+import { TimesheetStatus } from '../../schema/enums.ts';
+import { ListOf } from '../../schema/list.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
+import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { BuilderId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
+import { notFound } from '../../src/errors.ts';
+import type { Context } from '../context.ts';
+import { costCodes, timesheets, timeTypes } from './timesheet.reader.ts';
+
+const TimesheetPage = PageOf(Timesheet);
+const CostCodeList = ListOf(CostCode);
+const TimeTypeList = ListOf(TimeType);
+
+@Resolver(() => Timesheet)
+export class TimesheetResolver {
+  @Query(() => TimesheetPage, { description: 'The timesheets of a builder.' })
+  @Rest('GET /timesheets', { scope: 'read:timesheets', tag: 'Timesheets' })
+  timesheets(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Arg('status', () => TimesheetStatus, { nullable: true }) status: TimesheetStatus | null,
+    @Args() range: DateRangeArgs,
+    @Args() page: PageArgs,
+    @Ctx() { database }: Context,
+  ): Promise<Page<Timesheet>> {
+    return timesheets.page(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
+  }
+
+  @Query(() => Timesheet, { description: 'One timesheet.' })
+  @Rest('GET /timesheets/{timesheetId}', { scope: 'read:timesheets', tag: 'Timesheets' })
+  async timesheet(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('timesheetId', () => TimesheetId) timesheetId: string,
+    @Ctx() { database }: Context,
+  ): Promise<Timesheet> {
+    const timesheet = await timesheets.one(database, timesheetId, { builderId });
+    if (!timesheet) throw notFound('Timesheet');
+    return timesheet;
+  }
+
+  @Query(() => CostCodeList, { description: 'The cost codes of a builder, by code.' })
+  @Rest('GET /timesheets/cost-codes', { scope: 'read:timesheets', tag: 'Timesheets' })
+  async costCodes(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { database }: Context) {
+    return { data: await costCodes.all(database, { builderId }) };
+  }
+
+  @Query(() => TimeTypeList, { description: 'The time types of a builder, by name.' })
+  @Rest('GET /timesheets/time-types', { scope: 'read:timesheets', tag: 'Timesheets' })
+  async timeTypes(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { database }: Context) {
+    return { data: await timeTypes.all(database, { builderId }) };
+  }
+}
+
+@Resolver(() => Project)
+export class ProjectTimesheetsResolver {
+  @FieldResolver(() => TimesheetPage, { description: 'The timesheets of the project.' })
+  @GraphOnly()
+  timesheets(
+    @Root() project: Project,
+    @Arg('status', () => TimesheetStatus, { nullable: true }) status: TimesheetStatus | null,
+    @Args() range: DateRangeArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Timesheet>> {
+    return loaders.page(timesheets, 'projectId', project.id, { status, ...rangeOf(range) }, windowOf(page));
+  }
+}

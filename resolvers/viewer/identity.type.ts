@@ -1,0 +1,54 @@
+import { Field, ObjectType } from 'type-graphql';
+import { CallerType, RegionId } from '../../schema/enums.ts';
+import { BuilderId } from '../../schema/scalars.ts';
+
+@ObjectType({ description: 'A builder that the caller reaches.', simpleResolvers: true })
+export class IdentityMembership {
+  @Field(() => BuilderId)
+  builderId!: string;
+
+  @Field(() => String)
+  builderName!: string;
+
+  @Field(() => String, { nullable: true, description: 'Signed URL of the company logo.' })
+  builderLogoUrl!: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: "The builder's own word for what the user does; null for a client.",
+  })
+  role!: string | null;
+}
+
+/** Answer of `GET /me`. Part 4 of the specification, part 6 of the decisions. */
+@ObjectType({ description: 'Who calls.', simpleResolvers: true })
+export class Identity {
+  @Field(() => CallerType)
+  type!: CallerType;
+
+  @Field(() => String, { description: 'Of the user; of the client when it calls for itself.' })
+  id!: string;
+
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => String, { nullable: true, description: 'Null for a client.' })
+  email!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Signed URL of the picture; null for a client.' })
+  profilePictureUrl!: string | null;
+
+  @Field(() => String)
+  clientId!: string;
+
+  @Field(() => [String], { description: 'What the access token allows.' })
+  scopes!: string[];
+
+  @Field(() => RegionId)
+  regionId!: RegionId;
+
+  @Field(() => [IdentityMembership], {
+    description: "A client's connected builders; of a user's builders, those that the access token reaches.",
+  })
+  memberships!: IdentityMembership[];
+}

@@ -1,0 +1,48 @@
+import { Ctx, Query, Resolver } from 'type-graphql';
+import { Rest } from '../../schema/rest.ts';
+import { notFound } from '../../src/errors.ts';
+import { builders } from '../builder/builder.reader.ts';
+import type { Context } from '../context.ts';
+import { Identity, type IdentityMembership } from './identity.type.ts';
+import { memberships, users } from './viewer.reader.ts';
+
+@Resolver()
+export class ViewerResolver {
+  @Query(() => Identity, { description: 'Who calls, and which builders they reach.' })
+  @Rest('GET /me', { scope: null, tag: 'Identity' })
+  async me(@Ctx() context: Context): Promise<Identity> {
+    const { clientId, clientName, userId, scopes } = context.caller;
+    const shared = { clientId, scopes: [...scopes], regionId: context.region };
+    if (userId === null) {
+      const client = { type: 'client', id: clientId, name: clientName, email: null, profilePictureUrl: null } as const;
+      return { ...client, ...shared, memberships: await reached(context) };
+    }
+    const [user, roles, builders] = await Promise.all([
+      users.one(context.database, userId),
+      memberships.all(context.database, { userId }),
+      reached(context),
+    ]);
+    if (!user) throw notFound('User');
+    const roleIn = new Map(roles.map(({ builderId, role }) => [builderId, role]));
+    return {
+      type: 'user',
+      id: user.id,
+      name: user.name,
+      email: user.email,
+      profilePictureUrl: null,
+      ...shared,
+      memberships: builders.map((builder) => ({ ...builder, role: roleIn.get(builder.builderId) ?? null })),
+    };
+  }
+}
+
+/** The caller's connected builders; none for an internal client, which has no connections and reaches every builder. */
+async function reached({ caller, database }: Context): Promise<IdentityMembership[]> {
+  const connected = await builders.all(database, { reachable: [...caller.connections.keys()] });
+  return connected.map(({ id, name, logoUrl }) => ({
+    builderId: id,
+    builderName: name,
+    builderLogoUrl: logoUrl,
+    role: null,
+  }));
+}

@@ -1,0 +1,183 @@
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
+import {
+  defaultFieldResolver,
+  type GraphQLFieldConfig,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getNamedType,
+} from 'graphql';
+import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import { Builder } from '../entities/builder.entity.ts';
+import { requireBuilder } from '../resolvers/access.ts';
+import { BuilderResolver } from '../resolvers/builder/builder.resolver.ts';
+import type { Context } from '../resolvers/context.ts';
+import { BuilderDefectsResolver, DefectResolver, ProjectDefectsResolver } from '../resolvers/defect/defect.resolver.ts';
+import { InductionResolver } from '../resolvers/induction/induction.resolver.ts';
+import {
+  ProjectInductionsResolver,
+  SubcontractorInductionsResolver,
+  WorkerInductionsResolver,
+} from '../resolvers/induction/induction-edges.resolver.ts';
+import {
+  BuilderMeetingsResolver,
+  MeetingNoteResolver,
+  MeetingResolver,
+  ProjectMeetingsResolver,
+} from '../resolvers/meeting/meeting.resolver.ts';
+import {
+  BuilderProjectsResolver,
+  ProjectResolver,
+  ProjectSummaryResolver,
+} from '../resolvers/project/project.resolver.ts';
+import { ContactResolver, SubcontractorContactsResolver } from '../resolvers/subcontractor/contact.resolver.ts';
+import { InsuranceResolver, SubcontractorInsurancesResolver } from '../resolvers/subcontractor/insurance.resolver.ts';
+import {
+  PrequalificationResolver,
+  SubcontractorPrequalificationsResolver,
+} from '../resolvers/subcontractor/prequalification.resolver.ts';
+import { SubcontractorResolver } from '../resolvers/subcontractor/subcontractor.resolver.ts';
+import {
+  BuilderSubcontractorsResolver,
+  ProjectSubcontractorsResolver,
+  SubcontractorSummaryResolver,
+} from '../resolvers/subcontractor/subcontractor-edges.resolver.ts';
+import { SubcontractorSwmsResolver, SwmsResolver } from '../resolvers/subcontractor/swms.resolver.ts';
+import {
+  SubcontractorWorkersResolver,
+  WorkerResolver,
+  WorkerSummaryResolver,
+} from '../resolvers/subcontractor/worker.resolver.ts';
+import { ProjectTimesheetsResolver, TimesheetResolver } from '../resolvers/timesheet/timesheet.resolver.ts';
+import { ViewerResolver } from '../resolvers/viewer/viewer.resolver.ts';
+import type { RestRoute } from './rest.ts';
+import type { Scope } from './scopes.ts';
+
+/** Every resolver of the service. */
+const resolvers: NonEmptyArray<new () => object> = [
+  BuilderResolver,
+  ProjectResolver,
+  BuilderProjectsResolver,
+  ProjectSummaryResolver,
+  TimesheetResolver,
+  ProjectTimesheetsResolver,
+  SubcontractorResolver,
+  BuilderSubcontractorsResolver,
+  ProjectSubcontractorsResolver,
+  SubcontractorSummaryResolver,
+  SwmsResolver,
+  SubcontractorSwmsResolver,
+  PrequalificationResolver,
+  SubcontractorPrequalificationsResolver,
+  InsuranceResolver,
+  SubcontractorInsurancesResolver,
+  ContactResolver,
+  SubcontractorContactsResolver,
+  WorkerResolver,
+  SubcontractorWorkersResolver,
+  WorkerSummaryResolver,
+  InductionResolver,
+  ProjectInductionsResolver,
+  SubcontractorInductionsResolver,
+  WorkerInductionsResolver,
+  DefectResolver,
+  BuilderDefectsResolver,
+  ProjectDefectsResolver,
+  MeetingResolver,
+  MeetingNoteResolver,
+  BuilderMeetingsResolver,
+  ProjectMeetingsResolver,
+  ViewerResolver,
+];
+
+/** One REST operation of the contract. */
+export interface Operation extends RestRoute {
+  kind: 'Query' | 'Mutation';
+  /** Root field that answers it. */
+  field: string;
+}
+
+/** The whole service as one executable schema, every check included. */
+export function buildServiceSchema(): GraphQLSchema {
+  const schema = buildSchemaSync({ resolvers, validate: false });
+  return mapSchema(schema, {
+    [MapperKind.ROOT_FIELD]: (field, name) => guardOperation(field, name),
+    [MapperKind.OBJECT_FIELD]: (field, _name, parent) => guardEdge(field, schema.getType(parent) as GraphQLObjectType),
+  });
+}
+
+/** The REST operations, in the order of the schema. */
+export function routeTable(schema: GraphQLSchema): Operation[] {
+  const roots = [
+    ['Query', schema.getQueryType()],
+    ['Mutation', schema.getMutationType()],
+  ] as const;
+  return roots.flatMap(([kind, type]) =>
+    Object.values(type?.getFields() ?? {}).flatMap((field) =>
+      field.extensions.rest ? [{ kind, field: field.name, ...(field.extensions.rest as RestRoute) }] : [],
+    ),
+  );
+}
+
+type Field = GraphQLFieldConfig<unknown, Context>;
+
+/** Scope and builder access of a query or mutation, before its resolver runs. */
+function guardOperation(field: Field, name: string): Field {
+  if (!('scope' in (field.extensions ?? {})))
+    throw new Error(`${name} declares neither a scope nor that it needs none.`);
+  const scope = field.extensions!.scope as Scope | null;
+  const resolve = field.resolve!;
+  if (!field.args?.builderId) {
+    return {
+      ...field,
+      resolve(source, args, context, info) {
+        context.caller.requireScope(scope);
+        return resolve(source, args, context, info);
+      },
+    };
+  }
+  return {
+    ...field,
+    async resolve(source, args, context, info) {
+      context.caller.requireScope(scope);
+      await requireBuilder(context, args.builderId as string, scope);
+      return resolve(source, args, context, info);
+    },
+  };
+}
+
+/**
+ * A field that leads to records needs the scope of what it leads to, in the token and in the connection of the builder
+ * that each record belongs to. Part 4 of the decisions.
+ */
+function guardEdge(field: Field, parent: GraphQLObjectType): Field | undefined {
+  const scope = recordType(field.type).extensions.scope as Scope | undefined;
+  if (scope === undefined || parent.extensions.envelope) return undefined;
+  const resolve = field.resolve ?? defaultFieldResolver;
+  return {
+    ...field,
+    async resolve(source, args, context, info) {
+      context.caller.requireScope(scope);
+      const result = await resolve(source, args, context, info);
+      for (const record of recordsOf(result)) context.caller.requireConnectionScope(builderOf(record), scope);
+      return result;
+    },
+  };
+}
+
+/** The type of the records that a field leads to, out of their list or envelope. */
+export function recordType(type: GraphQLOutputType): GraphQLNamedType {
+  const named = getNamedType(type);
+  return named.extensions.envelope ? getNamedType((named as GraphQLObjectType).getFields().data!.type) : named;
+}
+
+function recordsOf(result: unknown): object[] {
+  if (result === null || typeof result !== 'object') return [];
+  if (Array.isArray(result)) return result;
+  return 'data' in result && Array.isArray(result.data) ? result.data : [result];
+}
+
+function builderOf(record: object): string {
+  return record instanceof Builder ? record.id : (record as { builderId: string }).builderId;
+}

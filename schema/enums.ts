@@ -1,0 +1,134 @@
+import { registerEnumType } from 'type-graphql';
+
+/** The values of each enum by its name, to tell a client what it may send. */
+export const enumValues = new Map<string, readonly string[]>();
+
+/** Declares the values once, for the database's check constraint, GraphQL and the OpenAPI document. */
+function values<const T extends readonly string[]>(name: string, description: string, ...list: T) {
+  const object = Object.fromEntries(list.map((value) => [value, value])) as { [K in T[number]]: K };
+  registerEnumType(object, { name, description });
+  enumValues.set(name, list);
+  return object;
+}
+
+type Value<T> = T[keyof T];
+
+export const ProjectStatus = values(
+  'ProjectStatus',
+  'State of a project.',
+  'ARCHIVED',
+  'COMPLETE',
+  'IN_PROGRESS',
+  'UPCOMING',
+);
+export type ProjectStatus = Value<typeof ProjectStatus>;
+
+export const SubcontractorStatus = values(
+  'SubcontractorStatus',
+  'What a subcontractor has reached on a project.',
+  'INVITED',
+  'ACCEPTED',
+  'SWMS_UPLOADED',
+  'SWMS_APPROVED',
+  'INSURANCE_UPLOADED',
+  'INSURANCE_EXPIRED',
+  'PREQUALIFIED',
+);
+export type SubcontractorStatus = Value<typeof SubcontractorStatus>;
+
+export const SwmsStatus = values(
+  'SwmsStatus',
+  'Review state of a SWMS document.',
+  'WAITING_REVIEW',
+  'REVIEWED',
+  'CHANGES_REQUESTED',
+);
+export type SwmsStatus = Value<typeof SwmsStatus>;
+
+export const PrequalificationStatus = values(
+  'PrequalificationStatus',
+  'State of a prequalification.',
+  'APPROVED',
+  'REJECTED',
+  'WAITING_REVIEW',
+  'SENT',
+);
+export type PrequalificationStatus = Value<typeof PrequalificationStatus>;
+
+export const InsuranceType = values('InsuranceType', 'Kind of cover.', 'PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER');
+export type InsuranceType = Value<typeof InsuranceType>;
+
+export const InsuranceStatus = values(
+  'InsuranceStatus',
+  'Review state of an insurance.',
+  'WAITING_REVIEW',
+  'REVIEWED',
+  'CHANGES_REQUESTED',
+  'EXPIRED',
+);
+export type InsuranceStatus = Value<typeof InsuranceStatus>;
+
+export const ContactType = values('ContactType', 'Whose person the contact is.', 'SUBCONTRACTOR', 'BUILDER');
+export type ContactType = Value<typeof ContactType>;
+
+export const InductionType = values(
+  'InductionType',
+  'What the worker is inducted to.',
+  'PROJECT_INDUCTION',
+  'COMPANY_INDUCTION',
+);
+export type InductionType = Value<typeof InductionType>;
+
+export const InductionStatus = values(
+  'InductionStatus',
+  'Review state of an induction.',
+  'REVIEWED',
+  'WAITING_REVIEW',
+  'CHANGES_REQUESTED',
+);
+export type InductionStatus = Value<typeof InductionStatus>;
+
+export const TimesheetStatus = values(
+  'TimesheetStatus',
+  'Review state of a timesheet.',
+  'APPROVED_1',
+  'APPROVED_2',
+  'REJECTED',
+  'WAITING_REVIEW',
+);
+export type TimesheetStatus = Value<typeof TimesheetStatus>;
+
+export const ProfileType = values('ProfileType', 'Role of the person who filled the timesheet.', 'worker', 'admin');
+export type ProfileType = Value<typeof ProfileType>;
+
+export const DefectStatus = values(
+  'DefectStatus',
+  'State of a defect.',
+  'OPEN',
+  'IN_PROGRESS',
+  'READY_FOR_REVIEW',
+  'CLOSED',
+);
+export type DefectStatus = Value<typeof DefectStatus>;
+
+export const DefectPriority = values('DefectPriority', 'Urgency of a defect.', 'LOW', 'MEDIUM', 'HIGH');
+export type DefectPriority = Value<typeof DefectPriority>;
+
+export const AssigneeType = values('AssigneeType', 'What a defect is assigned to.', 'USER', 'COMPANY', 'TAG');
+export type AssigneeType = Value<typeof AssigneeType>;
+
+export const MeetingStatus = values(
+  'MeetingStatus',
+  'State of a meeting.',
+  'DRAFT',
+  'DISTRIBUTED',
+  'RUNNING',
+  'COMPLETED',
+);
+export type MeetingStatus = Value<typeof MeetingStatus>;
+
+export const CallerType = values('CallerType', 'Kind of caller.', 'client', 'user');
+export type CallerType = Value<typeof CallerType>;
+
+export const RegionId = values('RegionId', 'Regional tenant.', 'au1', 'us1');
+export type RegionId = Value<typeof RegionId>;

@@ -1,0 +1,12 @@
+import { type ClassType, Extensions, Field, ObjectType } from 'type-graphql';
+
+/** The envelope `{ data }` of a list that is not paged: `CostCodeList` for `CostCode`. Part 5 of the decisions. */
+export function ListOf<T extends object>(item: ClassType<T>): ClassType<{ data: T[] }> {
+  @ObjectType(`${item.name}List`, { description: `Every ${item.name} of the builder.`, simpleResolvers: true })
+  @Extensions({ envelope: true })
+  class ItemList {
+    @Field(() => [item])
+    data!: T[];
+  }
+  return ItemList;
+}

@@ -1,0 +1,196 @@
+import { GraphQLScalarType, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { ID_PREFIXES, type IdKind, idPattern } from '../src/ids.ts';
+
+/** JSON Schema of a scalar, as the OpenAPI document prints it. */
+export interface JsonSchema {
+  [keyword: string]: unknown;
+}
+
+interface ScalarOptions<T> {
+  name: string;
+  description: string;
+  /** Published in the OpenAPI document, its `examples` included. */
+  jsonSchema: JsonSchema;
+  /** Gives the value, or throws with the message that the client reads beside the field's name. */
+  parse: (value: unknown) => T;
+  /** How the text of a query parameter or header becomes a value for `parse`. Default: the text itself. */
+  fromText?: (text: string) => unknown;
+}
+
+/** A scalar whose rule is checked alike in a GraphQL variable, a GraphQL literal, a query string and a JSON body. */
+function scalar<T>({
+  name,
+  description,
+  jsonSchema,
+  parse,
+  fromText,
+}: ScalarOptions<T>): GraphQLScalarType<T, unknown> {
+  return new GraphQLScalarType<T, unknown>({
+    name,
+    description,
+    serialize: (value) => value,
+    parseValue: parse,
+    parseLiteral: (node: ValueNode, variables) => parse(valueFromASTUntyped(node, variables)),
+    extensions: { jsonSchema, fromText },
+  });
+}
+
+/** Not a GraphQLError: graphql-js passes those on without the place in the document. */
+const fail = (message: string): never => {
+  throw new TypeError(message);
+};
+
+/** Digits of a query parameter to a number; anything else stays text, which the scalar then refuses. */
+export const integerFromText = (text: string): unknown => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
+export const booleanFromText = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
+
+function boundedInteger(name: string, description: string, minimum: number, maximum: number, example: number) {
+  return scalar<number>({
+    name,
+    description,
+    jsonSchema: { type: 'integer', minimum, maximum, default: example, examples: [example] },
+    fromText: integerFromText,
+    parse: (value) =>
+      typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
+        ? value
+        : fail(`must be an integer from ${minimum} to ${maximum}`),
+  });
+}
+
+export const PageOffset = boundedInteger('PageOffset', 'Items to skip: an integer from 0.', 0, 2147483647, 0);
+export const PageLimit = boundedInteger('PageLimit', 'Items to return: an integer from 1 to 25.', 1, 25, 25);
+
+const TIMESTAMP_EXAMPLE = '2026-03-02T07:30:00.000Z';
+
+/** Output: ISO 8601 in UTC with milliseconds. Input: ISO 8601 date-time with an offset. Part 2 of the specification. */
+export const Timestamp = scalar<string>({
+  name: 'Timestamp',
+  description: 'ISO 8601 date-time in UTC, such as `2026-03-02T07:30:00.000Z`.',
+  jsonSchema: { type: 'string', format: 'date-time', examples: [TIMESTAMP_EXAMPLE] },
+  parse: (value) =>
+    (typeof value === 'string' && toInstant(value)) || fail('must be an ISO 8601 date-time with a time zone'),
+});
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** The instant of an ISO 8601 date-time as UTC text with milliseconds; null when it is none (31 February included). */
+export function toInstant(text: string): string | null {
+  const match = DATE_TIME.exec(text);
+  if (!match || !isCalendarDate(match[1]!)) return null;
+  if (Number(match[2]) > 23 || Number(match[3]) > 59 || Number(match[4] ?? 0) > 59) return null;
+  const instant = new Date(text);
+  return Number.isNaN(instant.getTime()) ? null : instant.toISOString();
+}
+
+function isCalendarDate(text: string): boolean {
+  const date = new Date(`${text}T00:00:00.000Z`);
+  // Year 0 and below exist in ISO 8601 and not in PostgreSQL.
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) && !text.startsWith('0000');
+}
+
+const rangeBound = (name: string, which: string, time: string) =>
+  scalar<string>({
+    name,
+    description: `ISO 8601 date or date-time; ${which}, inclusive. A bare date is the UTC day.`,
+    jsonSchema: {
+      type: 'string',
+      anyOf: [{ format: 'date' }, { format: 'date-time' }],
+      examples: ['2026-03-02'],
+    },
+    parse: (value) => {
+      if (typeof value !== 'string') return fail('must be an ISO 8601 date or date-time');
+      if (DATE.test(value)) return isCalendarDate(value) ? `${value}T${time}Z` : fail('is not a date of the calendar');
+      return toInstant(value) ?? fail('must be an ISO 8601 date or date-time');
+    },
+  });
+
+/** Both give an instant; a bare end date is the last millisecond of its day. Part 5 of the decisions. */
+export const RangeStart = rangeBound('RangeStart', 'the first instant of the range', '00:00:00.000');
+export const RangeEnd = rangeBound('RangeEnd', 'the last instant of the range', '23:59:59.999');
+
+export const JsonObject = scalar<Record<string, unknown>>({
+  name: 'JsonObject',
+  description: 'A free-form JSON object.',
+  jsonSchema: { type: 'object', additionalProperties: true },
+  parse: (value) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : fail('must be an object'),
+});
+
+/** Text without U+0000 and lone surrogates, which PostgreSQL cannot hold, of a bounded number of Unicode code points. */
+export function text(name: string, description: string, bounds: { min?: number; max?: number; example?: string } = {}) {
+  const { min = 0, max, example = 'text' } = bounds;
+  const length = max === undefined ? `at least ${min}` : `${min} to ${max}`;
+  return scalar<string>({
+    name,
+    description,
+    jsonSchema: {
+      type: 'string',
+      minLength: min,
+      ...(max === undefined ? {} : { maxLength: max }),
+      examples: [example],
+    },
+    parse: (value) => {
+      if (typeof value !== 'string') return fail('must be a string');
+      if (!isCleanText(value)) return fail('must not contain U+0000 or unpaired surrogates');
+      const points = max !== undefined && value.length > max ? [...value].length : value.length;
+      return points < min || (max !== undefined && points > max) ? fail(`must have ${length} characters`) : value;
+    },
+  });
+}
+
+export function isCleanText(value: string): boolean {
+  return value.isWellFormed() && !value.includes('\0');
+}
+
+/** Search text of a filter. */
+export const FilterText = text('FilterText', 'Text to compare with, 1 to 200 characters.', { min: 1, max: 200 });
+
+function idScalar(kind: IdKind, name: string) {
+  const pattern = idPattern(kind);
+  const example = `${ID_PREFIXES[kind]}_a0mkq3v8t2n4c7x1p9r5w6yzb`;
+  return scalar<string>({
+    name,
+    description: `Identifier that begins with \`${ID_PREFIXES[kind]}_\`.`,
+    jsonSchema: { type: 'string', pattern: pattern.source, examples: [example] },
+    parse: (value) =>
+      typeof value === 'string' && pattern.test(value) ? value : fail(`must be an identifier like ${example}`),
+  });
+}
+
+export const BuilderId = idScalar('builder', 'BuilderId');
+export const ProjectId = idScalar('project', 'ProjectId');
+export const SubcontractorId = idScalar('subcontractor', 'SubcontractorId');
+export const SwmsId = idScalar('swms', 'SwmsId');
+export const PrequalificationId = idScalar('prequalification', 'PrequalificationId');
+export const InsuranceId = idScalar('insurance', 'InsuranceId');
+export const ContactId = idScalar('contact', 'ContactId');
+export const InductionId = idScalar('induction', 'InductionId');
+
+const INDUCTION_KEY = new RegExp(`^[1-9][0-9]{0,9}$|${idPattern('induction').source}`);
+
+export const InductionKey = scalar<string>({
+  name: 'InductionKey',
+  description: "An induction's `identifier` (its number in the project) or its `id`.",
+  jsonSchema: { type: 'string', pattern: INDUCTION_KEY.source, examples: ['12'] },
+  parse: (value) => {
+    const key = typeof value === 'number' ? String(value) : value;
+    const known = typeof key === 'string' && INDUCTION_KEY.test(key) && !(Number(key) > 2147483647);
+    return known ? key : fail('must be the number or the identifier of an induction');
+  },
+});
+
+export const WorkerId = idScalar('worker', 'WorkerId');
+export const ProfileId = idScalar('profile', 'ProfileId');
+export const TimesheetId = idScalar('timesheet', 'TimesheetId');
+export const TimesheetGroupId = idScalar('timesheetGroup', 'TimesheetGroupId');
+export const CostCodeId = idScalar('costCode', 'CostCodeId');
+export const TimeTypeId = idScalar('timeType', 'TimeTypeId');
+export const DefectId = idScalar('defect', 'DefectId');
+export const LocationId = idScalar('location', 'LocationId');
+export const MeetingId = idScalar('meeting', 'MeetingId');
+export const MeetingNoteId = idScalar('meetingNote', 'MeetingNoteId');
+export const MeetingTemplateId = idScalar('meetingTemplate', 'MeetingTemplateId');
+export const AttachmentId = idScalar('attachment', 'AttachmentId');

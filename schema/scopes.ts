@@ -1,0 +1,23 @@
+/** Scopes that a client may be allowed and an integrator may ask for. Part 5 of the specification. */
+export const SCOPES = [
+  'read:builders',
+  'read:subcontractors',
+  'read:projects',
+  'read:prequalifications',
+  'read:insurances',
+  'read:contacts',
+  'read:swms',
+  'read:timesheets',
+  'read:inductions',
+  'read:meetings',
+  'write:meetings',
+  'read:defects',
+  'read:photos',
+  'write:photos',
+  'write:sign_on_events',
+] as const;
+
+/** Held by internal clients alone. Part 4 of the decisions. */
+export const INTERNAL_SCOPES = ['read:attendance'] as const;
+
+export type Scope = (typeof SCOPES)[number] | (typeof INTERNAL_SCOPES)[number];

@@ -1,0 +1,115 @@
+import type { Clock } from '../clock.ts';
+import type { Caller, RegionId } from '../context.ts';
+import type { Database, Databases } from '../database/database.ts';
+import type { Statement } from '../database/runner.ts';
+import { unauthenticated } from '../errors.ts';
+import { TokenCaller } from './caller.ts';
+import type { AccessClaims, AccessTokens } from './tokens.ts';
+
+/**
+ * How long what the database said of a token is taken for true. A revoked client, connection, membership or token must
+ * stop working within one second on every instance (part 4 of the decisions); this leaves half of it for the query.
+ */
+const FRESH_MS = 500;
+
+/** Tokens remembered per process. */
+const MAX_TOKENS = 10_000;
+
+const FACTS: Statement = {
+  name: 'access.facts',
+  text: `select client.integrator_id, client.name, client.internal, to_json(client.scopes),
+      (select json_object_agg(connection.builder_id, connection.scopes) from connection
+        where connection.integrator_id = client.integrator_id and connection.status = 'ACTIVE'
+          and ($2::text is null or connection.builder_id = $2))
+    from oauth_client client
+    where client.id = $1 and client.disabled_at is null
+      and ($3::text is null or exists (select from membership join app_user on app_user.id = membership.user_id
+        where membership.user_id = $3 and membership.builder_id = $2 and app_user.disabled_at is null))`,
+};
+
+interface Remembered {
+  claims: AccessClaims;
+  checkedAt: number;
+  caller: Promise<Caller | null>;
+}
+
+/** Turns a bearer token into a caller. */
+export class Access {
+  readonly #tokens: AccessTokens;
+  readonly #databases: Databases;
+  readonly #clock: Clock;
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(options: { tokens: AccessTokens; databases: Databases; clock: Clock }) {
+    this.#tokens = options.tokens;
+    this.#databases = options.databases;
+    this.#clock = options.clock;
+  }
+
+  /**
+   * The caller of an `Authorization` header; throws 401. A token holds in the region of its client alone, because a
+   * client exists in one region's database.
+   */
+  async authenticate(authorization: string | undefined, region: RegionId): Promise<Caller> {
+    if (authorization === undefined) throw unauthenticated('An access token is required.', false);
+    const match = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization);
+    if (!match) throw unauthenticated('The Authorization header must be Bearer and an access token.', false);
+    const caller = await this.#callerOf(match[1]!, region);
+    if (!caller) throw unauthenticated('The access token is invalid, expired or revoked.', true);
+    return caller;
+  }
+
+  async #callerOf(token: string, region: RegionId): Promise<Caller | null> {
+    const key = `${region} ${token}`;
+    const now = this.#clock.now();
+    let known = this.#remembered.get(key);
+    if (known && now >= known.claims.exp * 1000) {
+      this.#remembered.delete(key);
+      return null;
+    }
+    if (!known || now - known.checkedAt >= FRESH_MS || now < known.checkedAt) {
+      const claims = known?.claims ?? (await this.#tokens.verify(token));
+      if (!claims) return null;
+      known = { claims, checkedAt: now, caller: loadCaller(this.#databases[region], claims) };
+      this.#remember(key, known);
+    }
+    try {
+      return await known.caller;
+    } catch (error) {
+      this.#remembered.delete(key);
+      throw error;
+    }
+  }
+
+  #remember(key: string, known: Remembered): void {
+    this.#remembered.delete(key);
+    this.#remembered.set(key, known);
+    if (this.#remembered.size > MAX_TOKENS) {
+      const [oldest] = this.#remembered.keys();
+      this.#remembered.delete(oldest!);
+    }
+  }
+}
+
+/** What the region's database says of the token's client, connections and membership; null when it no longer holds. */
+async function loadCaller(database: Database, claims: AccessClaims): Promise<Caller | null> {
+  const builderId = claims.builder_id ?? null;
+  const userId = builderId === null ? null : claims.sub;
+  const [row] = await database.runner.run(FACTS, [claims.client_id, builderId, userId]);
+  if (!row) return null;
+  const [integratorId, clientName, internal, allowed, connections] = row;
+  const allowedScopes = new Set(JSON.parse(allowed!) as string[]);
+  const granted = claims.scope.split(' ').filter((scope) => allowedScopes.has(scope));
+  const connected = Object.entries(JSON.parse(connections ?? '{}') as Record<string, string[]>);
+  if (userId !== null && connected.length === 0) return null;
+  return new TokenCaller({
+    clientId: claims.client_id,
+    clientName: clientName!,
+    integratorId: integratorId!,
+    internal: internal === 't',
+    userId,
+    builderId,
+    scopes: new Set(granted),
+    connections: new Map(connected.map(([id, scopes]) => [id, new Set(scopes)])),
+  });
+}

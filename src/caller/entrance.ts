@@ -1,0 +1,80 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../../resolvers/context.ts';
+import { Loaders } from '../../resolvers/loaders/loaders.ts';
+import type { Clock } from '../clock.ts';
+import { type Caller, REGIONS, type RegionId } from '../context.ts';
+import type { Databases } from '../database/database.ts';
+import { ApiError, forbidden, invalidField } from '../errors.ts';
+import type { RateLimiter } from '../http/limits.ts';
+import { idPattern } from '../ids.ts';
+import type { Access } from './access.ts';
+
+export const API_VERSION = 'v1';
+
+/** Who came in, and by which door. */
+export interface Visit {
+  region: RegionId;
+  caller: Caller;
+}
+
+/** The checks that come before an operation's own, in the order of part 3 of the decisions. */
+export class Entrance {
+  readonly #parts: { access: Access; databases: Databases; limits: RateLimiter; clock: Clock };
+
+  constructor(parts: { access: Access; databases: Databases; limits: RateLimiter; clock: Clock }) {
+    this.#parts = parts;
+  }
+
+  /** Region value, authentication, rate limit. */
+  async enter(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
+    const region = regionOf(request);
+    const { access, databases, limits } = this.#parts;
+    try {
+      const caller = await access.authenticate(request.headers.authorization, region);
+      await limits.take(databases[region], caller.clientId, reply);
+      return { region, caller };
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) await limits.take(databases[region], request.ip, reply);
+      throw error;
+    }
+  }
+
+  /** The other headers: version and builder. To be called once the scope is known to be there. */
+  context(request: FastifyRequest, { region, caller }: Visit): Context {
+    const version = request.headers['x-service-api-version'];
+    if (version !== undefined && version !== API_VERSION) {
+      throw invalidField('X-Service-Api-Version', `must be ${API_VERSION}`);
+    }
+    const database = this.#parts.databases[region];
+    return {
+      requestId: request.id,
+      region,
+      caller,
+      builderHeader: builderHeaderOf(request, caller),
+      database,
+      loaders: new Loaders(database),
+      clock: this.#parts.clock,
+    };
+  }
+}
+
+/** Region of the `X-Service-Region-Id` header; `au1` when absent, 400 when it is none of ours. */
+export function regionOf(request: FastifyRequest): RegionId {
+  const value = request.headers['x-service-region-id'] ?? REGIONS[0];
+  if (!(REGIONS as readonly unknown[]).includes(value)) {
+    throw invalidField('X-Service-Region-Id', `must be ${REGIONS.join(' or ')}`);
+  }
+  return value as RegionId;
+}
+
+function builderHeaderOf(request: FastifyRequest, caller: Caller): string | null {
+  const value = request.headers['x-service-builder-id'];
+  if (value === undefined) return null;
+  if (typeof value !== 'string' || !idPattern('builder').test(value)) {
+    throw invalidField('X-Service-Builder-Id', 'must be a builder id, such as buil_a0mkq3v8t2n4c7x1p9r5w6yzb');
+  }
+  if (caller.builderId !== null && value !== caller.builderId) {
+    throw forbidden('X-Service-Builder-Id names another builder than the access token.');
+  }
+  return value;
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../clock.ts';
+
+/** Lifetime of an access token in seconds. Part 8 of the specification. */
+export const ACCESS_TOKEN_SECONDS = 3600;
+
+/** Claims of an access token. Part 5 of the specification. */
+export interface AccessClaims {
+  /** The client, or the user of an authorization-code token. */
+  sub: string;
+  client_id: string;
+  /** Authorization-code tokens only. */
+  builder_id?: string;
+  scope: string;
+  jti: string;
+  iat: number;
+  exp: number;
+}
+
+/** Signs and verifies access tokens: JWT, HMAC-SHA256, issuer and audience the API's base address. */
+export class AccessTokens {
+  readonly #key: Uint8Array;
+  readonly #issuer: string;
+  readonly #clock: Clock;
+
+  constructor(options: { key: string; issuer: string; clock: Clock }) {
+    this.#key = Buffer.from(options.key, 'base64url');
+    this.#issuer = options.issuer;
+    this.#clock = options.clock;
+  }
+
+  async sign(
+    claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>,
+  ): Promise<{ token: string; jti: string }> {
+    const issuedAt = Math.floor(this.#clock.now() / 1000);
+    const jti = randomUUID();
+    const token = await new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer(this.#issuer)
+      .setAudience(this.#issuer)
+      .setJti(jti)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + ACCESS_TOKEN_SECONDS)
+      .sign(this.#key);
+    return { token, jti };
+  }
+
+  /** The claims of a token that we signed and that has not expired, else null. */
+  async verify(token: string): Promise<AccessClaims | null> {
+    try {
+      const { payload } = await jwtVerify(token, this.#key, {
+        algorithms: ['HS256'],
+        issuer: this.#issuer,
+        audience: this.#issuer,
+        currentDate: new Date(this.#clock.now()),
+        requiredClaims: ['sub', 'client_id', 'scope', 'jti', 'iat', 'exp'],
+      });
+      return payload as unknown as AccessClaims;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return null;
+      throw error;
+    }
+  }
+}

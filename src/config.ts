@@ -1,0 +1,207 @@
+import { resolve } from 'node:path';
+import type { RegionId } from './context.ts';
+
+/** A limit of so many requests in so many seconds; null for none. */
+export interface RateLimit {
+  requests: number;
+  seconds: number;
+}
+
+export interface Config {
+  production: boolean;
+  host: string;
+  port: number;
+  baseUrl: string;
+  dataDir: string;
+  /** Null in the embedded mode. */
+  databaseUrls: Record<RegionId, string> | null;
+  migrate: 'auto' | 'check';
+  demo: boolean;
+  /** Key of the access tokens' HMAC; null in the embedded mode, which makes one. */
+  tokenKey: string | null;
+  rateLimits: { api: RateLimit | null; sync: RateLimit | null; token: RateLimit | null };
+  trustProxy: boolean | number | string;
+  tls: { cert: string; key: string } | null;
+  metricsToken: string | null;
+  logLevel: string;
+}
+
+/** A setting that does not hold; the message is one line for the operator. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+interface Setting<T> {
+  /** As the reference prints it. */
+  default: string;
+  description: string;
+  parse: (value: string | undefined, name: string) => T;
+}
+
+const setting = <T>(defaultText: string, description: string, parse: Setting<T>['parse']): Setting<T> => ({
+  default: defaultText,
+  description,
+  parse,
+});
+
+const fail = (name: string, problem: string): never => {
+  throw new ConfigError(`${name} ${problem}.`);
+};
+
+const oneOf =
+  <const T extends string>(choices: readonly T[]) =>
+  (value: string | undefined, name: string): T | undefined =>
+    value === undefined || (choices as readonly string[]).includes(value)
+      ? (value as T | undefined)
+      : fail(name, `must be ${choices.join(' or ')}, not "${value}"`);
+
+const text = (value: string | undefined) => value;
+
+function rateLimit(fallback: string) {
+  return (value: string | undefined, name: string): RateLimit | null => {
+    const written = value ?? fallback;
+    if (written === '0') return null;
+    const match = /^([1-9]\d{0,8})\/([1-9]\d{0,5})$/.exec(written);
+    if (!match) return fail(name, `must be requests/seconds, such as ${fallback}, or 0 for no limit`);
+    return { requests: Number(match[1]), seconds: Number(match[2]) };
+  };
+}
+
+function portNumber(value: string | undefined, name: string): number {
+  if (value === undefined) return 4000;
+  const port = Number(value);
+  return /^\d+$/.test(value) && port <= 65535 ? port : fail(name, `must be a port number, not "${value}"`);
+}
+
+function postgresUrl(value: string | undefined, name: string): string | undefined {
+  if (value === undefined) return undefined;
+  return URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)
+    ? value
+    : fail(name, 'must be a URL such as postgresql://user:password@host:5432/database');
+}
+
+function httpUrl(value: string | undefined, name: string): string | undefined {
+  if (value === undefined) return undefined;
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) fail(name, 'must be an http: or https: URL');
+  const { origin, pathname, search, hash } = new URL(value);
+  if (pathname !== '/' || search || hash) fail(name, 'must have no path, query or fragment');
+  return origin;
+}
+
+function proxies(value: string | undefined): boolean | number | string {
+  if (value === undefined || value === '' || value === 'false') return false;
+  if (value === 'true') return true;
+  return /^\d+$/.test(value) ? Number(value) : value;
+}
+
+/** Every setting, in the order of the reference. */
+const SETTINGS = {
+  NODE_ENV: setting(
+    'development',
+    '`production` switches the embedded database and demo data off and the strict checks on.',
+    text,
+  ),
+  HOST: setting('127.0.0.1; 0.0.0.0 in production', 'Address to listen on.', text),
+  PORT: setting('4000', 'Port to listen on; 0 takes a free one.', portNumber),
+  BASE_URL: setting(
+    'http://localhost:PORT',
+    'Public address of the API: issuer and audience of the tokens. Required in production; `https:` there, except for loopback.',
+    httpUrl,
+  ),
+  DATA_DIR: setting('.data', 'Folder of the embedded database, its password, generated keys and `demo.json`.', text),
+  DATABASE_URL_AU1: setting(
+    'embedded',
+    'PostgreSQL of region `au1`. With both set nothing embedded is started. Required in production.',
+    postgresUrl,
+  ),
+  DATABASE_URL_US1: setting('embedded', 'PostgreSQL of region `us1`.', postgresUrl),
+  MIGRATE: setting(
+    'auto; check in production',
+    '`auto` brings the databases up to date at start; `check` refuses to start while a migration is pending.',
+    oneOf(['auto', 'check']),
+  ),
+  DEMO: setting(
+    '1',
+    '`0` loads no demo data into an empty embedded database. Production never loads it.',
+    oneOf(['0', '1']),
+  ),
+  TOKEN_KEY: setting(
+    'generated in DATA_DIR',
+    'Key of the access tokens (HMAC-SHA256): at least 32 bytes, in base64url. Required in production.',
+    tokenKey,
+  ),
+  RATE_LIMIT_API: setting(
+    '1000/10',
+    'Requests/seconds per client, or per address without a token; `0` for none.',
+    rateLimit('1000/10'),
+  ),
+  RATE_LIMIT_SYNC: setting('200/10', 'Photo-report syncs per client.', rateLimit('200/10')),
+  RATE_LIMIT_TOKEN: setting('120/60', 'Token requests per address and per client.', rateLimit('120/60')),
+  TRUST_PROXY: setting(
+    'none',
+    'Proxies whose `X-Forwarded-For` and `-Proto` count: a number of hops, or addresses with commas.',
+    proxies,
+  ),
+  TLS_CERT: setting('none', 'Certificate file (PEM), to speak TLS without a proxy; with TLS_KEY.', text),
+  TLS_KEY: setting('none', 'Key file (PEM) of TLS_CERT.', text),
+  METRICS_TOKEN: setting('none', 'Bearer token for `/metrics` from elsewhere than loopback.', text),
+  LOG_LEVEL: setting(
+    'info',
+    '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
+    oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  ),
+} as const;
+
+function tokenKey(value: string | undefined, name: string): string | undefined {
+  if (value === undefined) return undefined;
+  return Buffer.from(value, 'base64url').length >= 32 ? value : fail(name, 'must hold at least 32 bytes in base64url');
+}
+
+type Values = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['parse']> };
+
+/** Reads and checks the whole environment; throws `ConfigError` at the first setting that does not hold. */
+export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
+  const entries = Object.entries(SETTINGS).map(([name, { parse }]) => [name, parse(env[name] || undefined, name)]);
+  const values = Object.fromEntries(entries) as Values;
+  const production = values.NODE_ENV === 'production';
+  const au1 = values.DATABASE_URL_AU1;
+  const us1 = values.DATABASE_URL_US1;
+  if (Boolean(au1) !== Boolean(us1)) {
+    fail(au1 ? 'DATABASE_URL_US1' : 'DATABASE_URL_AU1', 'is missing: set both addresses or neither');
+  }
+  if (Boolean(values.TLS_CERT) !== Boolean(values.TLS_KEY)) fail('TLS_CERT and TLS_KEY', 'belong together');
+  const baseUrl = values.BASE_URL ?? `${values.TLS_CERT ? 'https' : 'http'}://localhost:${values.PORT}`;
+  if (production) {
+    if (!au1) fail('DATABASE_URL_AU1', 'is required in production');
+    if (!values.TOKEN_KEY) fail('TOKEN_KEY', 'is required in production');
+    if (!values.BASE_URL) fail('BASE_URL', 'is required in production');
+    if (baseUrl.startsWith('http:') && !isLoopback(new URL(baseUrl).hostname))
+      fail('BASE_URL', 'must be https: in production');
+  }
+  return {
+    production,
+    host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    port: values.PORT,
+    baseUrl,
+    dataDir: resolve(values.DATA_DIR ?? '.data'),
+    databaseUrls: au1 && us1 ? { au1, us1 } : null,
+    migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),
+    demo: !production && !au1 && values.DEMO !== '0',
+    tokenKey: values.TOKEN_KEY ?? null,
+    rateLimits: { api: values.RATE_LIMIT_API, sync: values.RATE_LIMIT_SYNC, token: values.RATE_LIMIT_TOKEN },
+    trustProxy: values.TRUST_PROXY,
+    tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,
+    metricsToken: values.METRICS_TOKEN ?? null,
+    logLevel: values.LOG_LEVEL ?? 'info',
+  };
+}
+
+export const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(hostname);
+
+/** The settings as a Markdown table, for the README and `npm run cli -- settings`. */
+export function settingsReference(): string {
+  const rows = Object.entries(SETTINGS).map(
+    ([name, { default: value, description }]) => `| \`${name}\` | ${value} | ${description} |`,
+  );
+  return ['| Setting | Default | What it does |', '|---|---|---|', ...rows].join('\n');
+}

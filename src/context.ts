@@ -1,0 +1,47 @@
+import type { Scope } from '../schema/scopes.ts';
+import type { Clock } from './clock.ts';
+
+export const REGIONS = ['au1', 'us1'] as const;
+export type RegionId = (typeof REGIONS)[number];
+
+/** Who calls, and what they may reach. Part 4 of the decisions. */
+export interface Caller {
+  readonly clientId: string;
+  readonly clientName: string;
+  /** Owner of the client; null for an internal client. */
+  readonly integratorId: string | null;
+  /** An internal client reaches every builder of its region, through GraphQL only. */
+  readonly internal: boolean;
+  /** The user of an authorization-code token. */
+  readonly userId: string | null;
+  /** The one builder of an authorization-code token. */
+  readonly builderId: string | null;
+  readonly scopes: ReadonlySet<string>;
+  /** What the caller's actively connected builders allow, by builder id. Empty for an internal client. */
+  readonly connections: ReadonlyMap<string, ReadonlySet<string>>;
+
+  /** Throws 403 `INSUFFICIENT_SCOPE` unless the token carries the scope; null asks for none. */
+  requireScope(scope: Scope | null): void;
+  /** Whether the builder is connected (whatever the connection's scopes). */
+  isConnectedTo(builderId: string): boolean;
+  /** Throws unless the connection to this reachable builder allows the scope. */
+  requireConnectionScope(builderId: string, scope: Scope | null): void;
+  /** The builders in which the scope may be used; null means all of the region. */
+  buildersWith(scope: Scope): string[] | null;
+}
+
+/** What a resolver says of how the operation ended; the REST projection turns it into the documented status. */
+export type Outcome = 'CREATED' | 'ACCEPTED' | 'REPLAYED';
+
+/** What every resolver is given. One per HTTP request. */
+export interface RequestContext<Database = unknown, Loaders = unknown> {
+  readonly requestId: string;
+  readonly region: RegionId;
+  readonly caller: Caller;
+  /** Value of `X-Service-Builder-Id`, checked for its shape. */
+  readonly builderHeader: string | null;
+  readonly database: Database;
+  readonly loaders: Loaders;
+  readonly clock: Clock;
+  outcome?: Outcome;
+}

@@ -1,0 +1,34 @@
+import type { MikroORM } from '@mikro-orm/postgresql';
+import type { RegionId } from '../context.ts';
+import { createOrm } from './orm.ts';
+import type { ReadDatabase } from './reader.ts';
+import { StatementRunner } from './runner.ts';
+
+/** One region's database: MikroORM for writes that span rows, prepared statements for reads. */
+export class Database implements ReadDatabase {
+  readonly orm: MikroORM;
+  readonly runner: StatementRunner;
+
+  constructor(
+    readonly region: RegionId,
+    readonly url: string,
+  ) {
+    this.orm = createOrm(url);
+    this.runner = new StatementRunner(url);
+  }
+
+  get metadata() {
+    return this.orm.getMetadata();
+  }
+
+  /** A unit of work of its own; never shared between requests. */
+  fork() {
+    return this.orm.em.fork();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.runner.close(), this.orm.close()]);
+  }
+}
+
+export type Databases = Record<RegionId, Database>;

@@ -1,0 +1,13 @@
+import { ApiError, internalError, unavailable } from '../errors.ts';
+import { isLostConnection } from './runner.ts';
+
+/** SQLSTATEs of a database that is there and cannot answer now: timeouts, too many connections, read-only, deadlock. */
+const PASSING = new Set(['57014', '55P03', '53300', '53200', '53100', '25006', '40001', '40P01', '25P03']);
+
+/** What a client sees of anything that was thrown: the error itself when it is public, else 503 or 500. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const code = (error as { code?: string } | null)?.code;
+  if (isLostConnection(error) || (code !== undefined && PASSING.has(code))) return unavailable(error);
+  return internalError(error);
+}

@@ -1,0 +1,95 @@
+/** One failing field of the input. Part 3 of the decisions. */
+export interface FieldError {
+  /** Path into the input as the client wrote it: `limit`, `page.blocks[3].properties.level`. */
+  fieldName: string;
+  message: string;
+}
+
+export interface ErrorOptions {
+  cause?: unknown;
+  /** Response headers that belong to the error, such as `Allow` or `WWW-Authenticate`. */
+  headers?: Record<string, string>;
+}
+
+/** At most this many field errors in one answer. */
+export const MAX_FIELD_ERRORS = 100;
+
+/**
+ * An error that a client may see. Everything else that is thrown becomes `INTERNAL`, and its text stays in the log.
+ * REST sends `{ code, message }`, or `{ errors }` for a validation error; GraphQL holds the same in `extensions`.
+ */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, code: string, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.headers = options.headers ?? {};
+  }
+
+  /** The JSON body of the REST answer. Parts 3 of the decisions and 7 of the specification. */
+  body(): object {
+    return { code: this.code, message: this.message };
+  }
+}
+
+/** 400: one or more fields of the input are wrong. */
+export class ValidationError extends ApiError {
+  readonly errors: FieldError[];
+
+  constructor(errors: FieldError[]) {
+    super(400, 'BAD_USER_INPUT', errors.map((error) => `${error.fieldName}: ${error.message}`).join('; '));
+    this.errors = errors.slice(0, MAX_FIELD_ERRORS);
+  }
+
+  override body(): object {
+    return { errors: this.errors };
+  }
+}
+
+export const invalidField = (fieldName: string, message: string) => new ValidationError([{ fieldName, message }]);
+
+/** 401. With a token that does not hold, RFC 6750's `error="invalid_token"`; without one, the bare challenge. */
+export function unauthenticated(message: string, tokenSent: boolean): ApiError {
+  const challenge = tokenSent ? `Bearer error="invalid_token", error_description="${message}"` : 'Bearer';
+  return new ApiError(401, 'UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': challenge } });
+}
+
+/** 403: the token, or the builder's connection, does not carry the scope. */
+export function insufficientScope(scope: string, message = `This operation needs the scope ${scope}.`): ApiError {
+  const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
+  return new ApiError(403, 'INSUFFICIENT_SCOPE', message, { headers: { 'WWW-Authenticate': challenge } });
+}
+
+export const forbidden = (message: string) => new ApiError(403, 'FORBIDDEN', message);
+
+export const notFound = (what: string) => new ApiError(404, 'NOT_FOUND', `${what} not found.`);
+
+export const methodNotAllowed = (allow: string[]) =>
+  new ApiError(405, 'METHOD_NOT_ALLOWED', `This path allows ${allow.join(', ')}.`, {
+    headers: { Allow: allow.join(', ') },
+  });
+
+export const conflict = (code: string, message: string) => new ApiError(409, code, message);
+
+export const payloadTooLarge = (limit: number) =>
+  new ApiError(413, 'PAYLOAD_TOO_LARGE', `The body may have at most ${limit} bytes.`);
+
+export const unsupportedMediaType = (accepted: string) =>
+  new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', `The body must be ${accepted}.`);
+
+export const rateLimited = (retryAfterSeconds: number) =>
+  new ApiError(429, 'RATE_LIMITED', 'Too many requests.', { headers: { 'Retry-After': String(retryAfterSeconds) } });
+
+export const internalError = (cause: unknown) =>
+  new ApiError(500, 'INTERNAL', 'Something went wrong on our side.', { cause });
+
+export const unavailable = (cause: unknown, retryAfterSeconds = 1) =>
+  new ApiError(503, 'UNAVAILABLE', 'The service cannot answer now; try again.', {
+    cause,
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });

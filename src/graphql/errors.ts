@@ -1,0 +1,58 @@
+import { unwrapResolverError } from '@apollo/server/errors';
+import { type ASTNode, GraphQLError, type GraphQLFormattedError, parse, visit } from 'graphql';
+import { asApiError } from '../database/errors.ts';
+import { ApiError, type FieldError, ValidationError } from '../errors.ts';
+import { messageOf } from '../rest/variables.ts';
+
+/** A GraphQL error whose extensions say what the REST answer would say. Part 3 of the decisions. */
+export function graphqlError(error: ApiError): GraphQLError {
+  return new GraphQLError(error.message, { originalError: error, extensions: extensionsOf(error) });
+}
+
+export function extensionsOf(error: ApiError): Record<string, unknown> {
+  const errors = error instanceof ValidationError ? { errors: error.errors } : {};
+  return { code: error.code, http: { status: error.status }, ...errors };
+}
+
+/** Apollo's `formatError`: public errors keep their code, status and fields; anything else is `INTERNAL`. */
+export function formatError(formatted: GraphQLFormattedError, thrown: unknown): GraphQLFormattedError {
+  const original = unwrapResolverError(thrown);
+  if (original instanceof GraphQLError) return formatRequestError(formatted, original);
+  const error = asApiError(original);
+  return { ...formatted, message: error.message, extensions: extensionsOf(error) };
+}
+
+/** Errors of the request itself: syntax, validation, a literal that its type refuses. They all are 400. */
+function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLError): GraphQLFormattedError {
+  if (error.originalError instanceof ApiError) {
+    return { ...formatted, extensions: extensionsOf(error.originalError) };
+  }
+  const { code } = formatted.extensions ?? {};
+  if (code === 'INTERNAL_SERVER_ERROR') {
+    return { message: 'Something went wrong on our side.', extensions: { code: 'INTERNAL', http: { status: 500 } } };
+  }
+  const fieldName = argumentOf(error);
+  if (fieldName === null) return { ...formatted, extensions: { code, http: { status: 400 } } };
+  const errors: FieldError[] = [{ fieldName, message: messageOf(error.message) }];
+  return { ...formatted, extensions: { code: 'BAD_USER_INPUT', http: { status: 400 }, errors } };
+}
+
+/** Name of the argument (and the path inside it) whose literal an error points at. */
+function argumentOf(error: GraphQLError): string | null {
+  const missing = /argument "(\w+)" of type "[^"]+" is required/.exec(error.message);
+  if (missing) return missing[1]!;
+  const node = error.nodes?.[0];
+  if (!node?.loc || !error.source || !node.kind.endsWith('Value')) return null;
+  let found: string | null = null;
+  const { start } = node.loc;
+  visit(parse(error.source), {
+    enter(candidate, _key, _parent, _path, ancestors) {
+      if (found !== null || candidate.loc?.start !== start || candidate.kind !== node.kind) return;
+      const names = [...ancestors.filter((ancestor) => !Array.isArray(ancestor)), candidate]
+        .filter((ancestor) => ['Argument', 'ObjectField'].includes((ancestor as ASTNode).kind))
+        .map((ancestor) => (ancestor as { name: { value: string } }).name.value);
+      if (names.length > 0) found = names.join('.');
+    },
+  });
+  return found;
+}

@@ -1,0 +1,29 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import { coerceInputValue, type GraphQLInputType, type GraphQLSchema, typeFromAST } from 'graphql';
+import { type FieldError, ValidationError } from '../errors.ts';
+import { fieldPath, messageOf } from '../rest/variables.ts';
+import { graphqlError } from './errors.ts';
+
+/** Checks the variables before they are used, so that one error names every field that fails, as in REST. */
+export function inputErrors(schema: GraphQLSchema): ApolloServerPlugin {
+  return {
+    async requestDidStart() {
+      return {
+        async didResolveOperation({ operation, request }) {
+          const errors: FieldError[] = [];
+          for (const definition of operation?.variableDefinitions ?? []) {
+            const name = definition.variable.name.value;
+            const value = request.variables?.[name];
+            const type = typeFromAST(schema, definition.type as never) as GraphQLInputType | undefined;
+            if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType')))
+              continue;
+            coerceInputValue(value, type, (path, _value, error) => {
+              errors.push({ fieldName: fieldPath(name, path), message: messageOf(error.message) });
+            });
+          }
+          if (errors.length > 0) throw graphqlError(new ValidationError(errors));
+        },
+      };
+    },
+  };
+}

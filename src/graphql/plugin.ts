@@ -1,0 +1,83 @@
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
+import { fastifyApolloHandler } from '@as-integrations/fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import type { Context } from '../../resolvers/context.ts';
+import type { Entrance } from '../caller/entrance.ts';
+import { asApiError } from '../database/errors.ts';
+import { extensionsOf, formatError } from './errors.ts';
+import { inputErrors } from './input.ts';
+
+/** Tokens of a GraphQL document: far above what a dashboard asks, far below what is hard to parse. */
+const MAX_TOKENS = 5_000;
+
+/** GraphQL at `/graphql` under the same token and rules as REST; a browser finds Apollo Sandbox there. */
+export async function registerGraphql(
+  app: FastifyInstance,
+  parts: { schema: GraphQLSchema; entrance: Entrance; introspection: boolean },
+) {
+  const { schema, entrance, introspection } = parts;
+  const apollo = new ApolloServer<Context>({
+    schema,
+    introspection,
+    includeStacktraceInErrorResponses: false,
+    formatError,
+    parseOptions: { maxTokens: MAX_TOKENS },
+    stopOnTerminationSignals: false,
+    plugins: [
+      inputErrors(schema),
+      logErrors(app),
+      ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false }),
+    ],
+  });
+  await apollo.start();
+  app.addHook('onClose', () => apollo.stop());
+
+  const answer = fastifyApolloHandler(apollo, { context: async (request) => (request as FastifyRequest).context! });
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/graphql',
+    async onRequest(request, reply) {
+      if (wantsPage(request)) {
+        // Apollo's page brings a policy of its own in a meta element.
+        reply.header('Content-Security-Policy', "frame-ancestors 'none'");
+        return;
+      }
+      const visit = await entrance.enter(request, reply);
+      request.context = entrance.context(request, visit);
+    },
+    errorHandler(thrown, request, reply) {
+      const error = asApiError(thrown);
+      if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+      const errors = [{ message: error.message, extensions: extensionsOf(error) }];
+      return reply.code(error.status).headers(error.headers).send({ errors });
+    },
+    handler: answer as never,
+  });
+}
+
+/** A person's browser, not a query. */
+function wantsPage(request: FastifyRequest): boolean {
+  return (
+    request.method === 'GET' &&
+    !('query' in (request.query as object)) &&
+    /text\/html/.test(request.headers.accept ?? '')
+  );
+}
+
+function logErrors(app: FastifyInstance): ApolloServerPlugin<Context> {
+  return {
+    async requestDidStart() {
+      return {
+        async didEncounterErrors({ errors, contextValue }) {
+          for (const { originalError } of errors) {
+            const error = originalError && asApiError(originalError);
+            if (error && error.status >= 500)
+              app.log.error({ err: error.cause ?? error, reqId: contextValue.requestId }, error.message);
+          }
+        },
+      };
+    },
+  };
+}

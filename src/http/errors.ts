@@ -1,0 +1,44 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { asApiError } from '../database/errors.ts';
+import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../errors.ts';
+
+/** Sends an error in the documented shape. Part 3 of the decisions. */
+export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
+  return reply.code(error.status).headers(error.headers).send(error.body());
+}
+
+/** Errors of the routes in the documented shape; causes go to the log and never to the client. */
+export function installErrorHandler(app: FastifyInstance): void {
+  app.setErrorHandler((thrown: FastifyError, request, reply) => {
+    const error = transportError(thrown, request) ?? asApiError(thrown);
+    if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+    return sendError(reply, error);
+  });
+}
+
+/** 404 for a path that is none of ours, once the caller has come in: without a token the answer is 401 all the same. */
+export function installNotFound(
+  app: FastifyInstance,
+  enter: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+): void {
+  app.setNotFoundHandler(async (request, reply) => {
+    await enter(request, reply);
+    throw notFound('Route');
+  });
+}
+
+/** Fastify's own refusals, and a peer that went away. */
+function transportError(error: FastifyError, request: FastifyRequest): ApiError | null {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return payloadTooLarge(request.routeOptions.bodyLimit);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return unsupportedMediaType('application/json');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return invalidField('Content-Length', 'does not match the body');
+    case 'FST_ERR_BAD_URL':
+      return notFound('Route');
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,105 @@
+import type { FastifyReply } from 'fastify';
+import type { Clock } from '../clock.ts';
+import type { RateLimit } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import type { Statement } from '../database/runner.ts';
+import { rateLimited } from '../errors.ts';
+
+const LEASE: Statement = {
+  name: 'limits.lease',
+  text: `insert into rate_budget (key, window_end, leased) values ($1, $2, $3)
+    on conflict (key, window_end) do update set leased = rate_budget.leased + excluded.leased returning leased`,
+};
+
+const PURGE: Statement = { name: 'limits.purge', text: 'delete from rate_budget where window_end < $1' };
+
+/** Part of a window's budget that an instance takes at a time. */
+const BLOCKS = 20;
+
+interface Window {
+  /** Milliseconds since the epoch. */
+  end: number;
+  /** Requests that this instance may still let through without asking. */
+  left: number;
+  /** What no instance had leased when last asked. */
+  unleased: number;
+  leasing: Promise<void> | null;
+}
+
+/**
+ * A request budget per key and fixed window, shared by all instances: each leases a small block of it from the database at
+ * a time, so that the limit is never passed and no request writes a row of its own. Part 12 of the decisions.
+ */
+export class RateLimiter {
+  readonly #name: string;
+  readonly #limit: RateLimit | null;
+  readonly #clock: Clock;
+  readonly #windows = new Map<string, Window>();
+  #purgedAt = 0;
+
+  constructor(name: string, limit: RateLimit | null, clock: Clock) {
+    this.#name = name;
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** Takes one request from the key's budget and says so in the headers; throws 429 when it is spent. */
+  async take(database: Database, key: string, reply: FastifyReply): Promise<void> {
+    if (!this.#limit) return;
+    const window = this.#window(`${this.#name}:${key}`);
+    while (window.left === 0 && window.unleased > 0) {
+      window.leasing ??= this.#lease(database, `${this.#name}:${key}`, window);
+      await window.leasing;
+    }
+    const allowed = window.left > 0;
+    if (allowed) window.left--;
+    const seconds = Math.max(1, Math.ceil((window.end - this.#clock.now()) / 1000));
+    reply.headers({
+      'X-RateLimit-Limit': this.#limit.requests,
+      'X-RateLimit-Remaining': window.left + window.unleased,
+      'X-RateLimit-Reset': seconds,
+    });
+    if (!allowed) throw rateLimited(seconds);
+  }
+
+  #window(key: string): Window {
+    const { requests, seconds } = this.#limit!;
+    const now = this.#clock.now();
+    let window = this.#windows.get(key);
+    if (!window || window.end <= now || window.end > now + seconds * 1000) {
+      if (this.#windows.size > 10_000) this.#forgetEnded(now);
+      const end = (Math.floor(now / (seconds * 1000)) + 1) * seconds * 1000;
+      window = { end, left: 0, unleased: requests, leasing: null };
+      this.#windows.set(key, window);
+    }
+    return window;
+  }
+
+  async #lease(database: Database, key: string, window: Window): Promise<void> {
+    const { requests } = this.#limit!;
+    const block = Math.ceil(requests / BLOCKS);
+    try {
+      const [row] = await database.runner.run(LEASE, [key, new Date(window.end), block]);
+      const before = Number(row![0]) - block;
+      window.left += Math.max(0, Math.min(block, requests - before));
+      window.unleased = Math.max(0, requests - before - block);
+      this.#purge(database);
+    } finally {
+      window.leasing = null;
+    }
+  }
+
+  /** Now and then, beside a lease: ended windows are of no use to anyone. */
+  #purge(database: Database): void {
+    const now = this.#clock.now();
+    if (now - this.#purgedAt < 60_000) return;
+    this.#purgedAt = now;
+    database.runner.run(PURGE, [new Date(now - 60_000)]).catch(() => undefined);
+  }
+
+  #forgetEnded(now: number): void {
+    for (const [key, window] of this.#windows) {
+      if (window.end <= now) this.#windows.delete(key);
+    }
+  }
+}

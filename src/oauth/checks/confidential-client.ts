@@ -1,0 +1,9 @@
+import type { RegisteredClient } from '../clients.ts';
+import { invalidClient } from '../errors.ts';
+import type { Credentials } from './credentials.ts';
+
+/** A public client proves nothing, so it gets no token in its own name. RFC 6749 section 4.4, part 11 of the decisions. */
+export function requireConfidentialClient(client: RegisteredClient, credentials: Credentials): void {
+  if (client.type === 'CONFIDENTIAL') return;
+  throw invalidClient('The client-credentials grant is for confidential clients.', credentials.viaHeader);
+}

@@ -1,0 +1,57 @@
+/** Codes of RFC 6749 section 5.2. Part 7 of the specification. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_scope'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type';
+
+/** An error of the OAuth endpoints, sent as `{ error, error_description }`. RFC 6749 section 5.2. */
+export class OAuthError extends Error {
+  readonly status: number;
+  readonly code: OAuthErrorCode;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, code: OAuthErrorCode, description: string, headers: Record<string, string> = {}) {
+    super(printable(description));
+    this.name = 'OAuthError';
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+
+  body(): { error: OAuthErrorCode; error_description: string } {
+    return { error: this.code, error_description: this.message };
+  }
+}
+
+/** Missing, repeated or malformed parameters. */
+export const invalidRequest = (description: string, status = 400) =>
+  new OAuthError(status, 'invalid_request', description);
+
+/** 401. The challenge answers a client that used, or tried to use, the `Authorization` header. */
+export const invalidClient = (description: string, viaHeader: boolean) =>
+  new OAuthError(
+    401,
+    'invalid_client',
+    description,
+    viaHeader ? { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' } : {},
+  );
+
+/** A code or refresh token that is invalid, expired, used or another client's. */
+export const invalidGrant = (description: string) => new OAuthError(400, 'invalid_grant', description);
+
+export const invalidScope = (description: string) => new OAuthError(400, 'invalid_scope', description);
+
+/** The client is who it says, and may not use this grant. */
+export const unauthorizedClient = (description: string) => new OAuthError(400, 'unauthorized_client', description);
+
+export const unsupportedGrantType = (description: string) => new OAuthError(400, 'unsupported_grant_type', description);
+
+/** 405: the endpoints take POST alone. RFC 6749 section 3.2. */
+export const methodNotAllowed = () =>
+  new OAuthError(405, 'invalid_request', 'This path allows POST.', { Allow: 'POST' });
+
+/** What an `error_description` may hold: ASCII without quotes and backslashes. RFC 6749 appendix A.8. */
+const printable = (description: string) => description.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/gu, '?');

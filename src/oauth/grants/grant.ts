@@ -1,0 +1,15 @@
+import type { Credentials } from '../checks/credentials.ts';
+import type { RegisteredClient } from '../clients.ts';
+import type { Parameters } from '../parameters.ts';
+import type { OAuthParts } from '../parts.ts';
+import type { TokenResponse } from '../token-response.ts';
+
+/** A token request whose client is authenticated. */
+export interface TokenRequest {
+  parameters: Parameters;
+  credentials: Credentials;
+  client: RegisteredClient;
+}
+
+/** One way to get a token: checks its own parameters and issues. */
+export type GrantHandler = (request: TokenRequest, parts: OAuthParts) => Promise<TokenResponse>;

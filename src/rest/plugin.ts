@@ -1,0 +1,139 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type DocumentNode,
+  execute,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getNamedType,
+  isObjectType,
+} from 'graphql';
+import { requireBuilder } from '../../resolvers/access.ts';
+import type { Context } from '../../resolvers/context.ts';
+import type { Operation } from '../../schema/build.ts';
+import type { Entrance } from '../caller/entrance.ts';
+import { forbidden, methodNotAllowed } from '../errors.ts';
+import { type RestCall, type RouteHandler, sofaHandlers } from './sofa.ts';
+import { type Placement, placementsOf, readVariables } from './variables.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    context: Context | null;
+  }
+}
+
+/** Publishes every REST operation of the schema on Fastify. Nothing else of SOFA's router is reachable. */
+export function registerRest(
+  app: FastifyInstance,
+  parts: { schema: GraphQLSchema; operations: Operation[]; entrance: Entrance },
+) {
+  const { schema, operations, entrance } = parts;
+  const handlers = sofaHandlers(schema, operations, (document, call) => executeOn(schema, document, call));
+  app.decorateRequest('context', null);
+  const methods = new Map<string, string[]>();
+  for (const operation of operations) {
+    const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
+    const route = new RestRouteHandler(schema, operation, entrance, handlers.get(operation.field)!);
+    app.route({ method: operation.method, url, onRequest: route.enter, handler: route.answer });
+    methods.set(url, [...(methods.get(url) ?? []), operation.method]);
+  }
+  for (const [url, allowed] of methods) refuseOtherMethods(app, url, allowed, entrance);
+}
+
+function refuseOtherMethods(app: FastifyInstance, url: string, allowed: string[], entrance: Entrance): void {
+  const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed;
+  const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !allow.includes(method));
+  app.route({
+    method: others,
+    url,
+    onRequest: async (request, reply) => {
+      await entrance.enter(request, reply);
+      throw methodNotAllowed(allow);
+    },
+    handler: () => undefined,
+  });
+}
+
+async function executeOn(schema: GraphQLSchema, document: DocumentNode, call: RestCall) {
+  const result = await execute({ schema, document, contextValue: call.context, variableValues: call.variables });
+  return result as NonNullable<RestCall['result']>;
+}
+
+/** One REST operation: its checks in order, its input, its answer. Holds no rule of its own. */
+class RestRouteHandler {
+  readonly #operation: Operation;
+  readonly #placements: Placement[];
+  readonly #builder: Placement | undefined;
+  readonly #entrance: Entrance;
+  readonly #handler: RouteHandler;
+  readonly #omit: Omitter | null;
+
+  constructor(schema: GraphQLSchema, operation: Operation, entrance: Entrance, handler: RouteHandler) {
+    this.#operation = operation;
+    this.#placements = placementsOf(operation, schema);
+    this.#builder = this.#placements.find(({ argument }) => argument.name === 'builderId');
+    this.#entrance = entrance;
+    this.#handler = handler;
+    const root = operation.kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!;
+    this.#omit = omitterOf(root.getFields()[operation.field]!.type);
+  }
+
+  /** Everything that is checked before the body is read. */
+  enter = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const visit = await this.#entrance.enter(request, reply);
+    if (visit.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
+    visit.caller.requireScope(this.#operation.scope);
+    const context = this.#entrance.context(request, visit);
+    request.context = context;
+    if (!this.#builder) return;
+    const builderId = this.#builderId(request, context);
+    if (builderId !== null) await requireBuilder(context, builderId, this.#operation.scope);
+    else readVariables([this.#builder], { params: {}, query: {}, body: undefined, builderId: null });
+  };
+
+  answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const context = request.context!;
+    const variables = readVariables(this.#placements, {
+      params: request.params as Record<string, string>,
+      query: request.query as Record<string, string | string[]>,
+      body: request.body,
+      builderId: this.#builderId(request, context),
+    });
+    const call: RestCall = { context, variables };
+    await this.#handler(call);
+    const { data, errors } = call.result!;
+    if (errors?.length) throw (errors[0] as { originalError?: Error }).originalError ?? errors[0];
+    const body = data![this.#operation.field];
+    const { outcomes, status } = this.#operation;
+    return reply.code((context.outcome && outcomes[context.outcome]) ?? status).send(this.#omit?.(body) ?? body);
+  };
+
+  #builderId(request: FastifyRequest, context: Context): string | null {
+    if (this.#builder?.place === 'path') return (request.params as Record<string, string>)[this.#builder.name]!;
+    return context.builderHeader ?? context.caller.builderId;
+  }
+}
+
+type Omitter = (value: unknown) => unknown;
+
+/** Removes the fields that REST leaves out when they are null; null when the type has none. */
+function omitterOf(type: GraphQLOutputType): Omitter | null {
+  const named = getNamedType(type);
+  if (!isObjectType(named)) return null;
+  const fields = Object.values(named.getFields()).filter((field) => !field.extensions.graphOnly);
+  const omitted = fields.filter((field) => field.extensions.omittedWhenNull).map((field) => field.name);
+  const nested = fields.flatMap((field) => {
+    const omit = omitterOf(field.type);
+    return omit ? [[field.name, omit] as const] : [];
+  });
+  if (omitted.length === 0 && nested.length === 0) return null;
+  const omit = (value: Record<string, unknown>): Record<string, unknown> => {
+    for (const name of omitted) if (value[name] === null) delete value[name];
+    for (const [name, inner] of nested) inner(value[name]);
+    return value;
+  };
+  return (value) => {
+    if (Array.isArray(value)) for (const item of value) omit(item as Record<string, unknown>);
+    else if (value !== null) omit(value as Record<string, unknown>);
+    return value;
+  };
+}

@@ -1,0 +1,14 @@
+import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
+import type { GraphQLSchema } from 'graphql';
+
+/**
+ * The part of the schema that REST shows: the operations that carry `@Rest`, without the fields that GraphQL alone has.
+ * SOFA selects every field of this schema, so it is also the shape of each answer.
+ */
+export function restProjection(schema: GraphQLSchema): GraphQLSchema {
+  const projected = mapSchema(schema, {
+    [MapperKind.ROOT_FIELD]: (field) => (field.extensions?.rest ? field : null),
+    [MapperKind.OBJECT_FIELD]: (field) => (field.extensions?.graphOnly ? null : field),
+  });
+  return pruneSchema(projected);
+}

@@ -1,0 +1,105 @@
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { buildApp } from '../src/app.ts';
+import { AccessTokens } from '../src/caller/tokens.ts';
+import type { Clock } from '../src/clock.ts';
+import { type Config, loadConfig } from '../src/config.ts';
+import { REGIONS, type RegionId } from '../src/context.ts';
+import { Database, type Databases } from '../src/database/database.ts';
+import { createDatabase } from './setup/database.ts';
+
+export const BASE_URL = 'http://localhost:4000';
+const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url');
+
+/** A clock that stands still until it is told otherwise. */
+export class FakeClock implements Clock {
+  #now = Date.parse('2026-06-01T00:00:00.000Z');
+  now = () => this.#now;
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+}
+
+export interface TokenOptions {
+  clientId: string;
+  scope: string | readonly string[];
+  userId?: string;
+  builderId?: string;
+}
+
+/** The whole service over fresh databases, without a socket. Made by `startService`. */
+export class Service {
+  constructor(
+    readonly app: FastifyInstance,
+    readonly databases: Databases,
+    readonly clock: FakeClock,
+    readonly tokens: AccessTokens,
+    readonly stop: () => Promise<void>,
+  ) {}
+
+  /** An access token as the token endpoint would sign it. */
+  async token({ clientId, scope, userId, builderId }: TokenOptions): Promise<string> {
+    const claims = { sub: userId ?? clientId, client_id: clientId, scope: [scope].flat().join(' ') };
+    return (await this.tokens.sign(builderId ? { ...claims, builder_id: builderId } : claims)).token;
+  }
+
+  request(options: InjectOptions): Promise<LightMyRequestResponse> {
+    return this.app.inject(options);
+  }
+
+  /** `GET url` with a bearer token. */
+  get(url: string, token: string, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
+    return this.app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${token}`, ...headers } });
+  }
+
+  async graphql(token: string, query: string, variables: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
+    const response = await this.app.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      payload: { query, variables },
+    });
+    return response.json() as {
+      // biome-ignore lint/suspicious/noExplicitAny: the shape is the query's.
+      data?: any;
+      errors?: { message: string; path?: string[]; extensions: { code: string; http: { status: number }; errors?: unknown[] } }[];
+    };
+  }
+
+  /** Runs the work and answers how many SQL statements its reads took. */
+  async countStatements(region: RegionId, work: () => Promise<unknown>): Promise<number> {
+    let count = 0;
+    const end = this.databases[region].runner.onStatement(() => count++);
+    try {
+      await work();
+    } finally {
+      end();
+    }
+    return count;
+  }
+}
+
+/** A service of its own for one test file: fresh databases cloned from the template, a fake clock, no rate limits. */
+export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+  const config: Config = loadConfig({
+    BASE_URL,
+    TOKEN_KEY,
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_API: '0',
+    RATE_LIMIT_SYNC: '0',
+    RATE_LIMIT_TOKEN: '0',
+    ...settings,
+  });
+  const made = await Promise.all(REGIONS.map(() => createDatabase()));
+  const databases = Object.fromEntries(
+    REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
+  ) as Databases;
+  const clock = new FakeClock();
+  const app = await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY });
+  const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: BASE_URL, clock });
+  const stop = async () => {
+    await app.close();
+    for (const region of REGIONS) await databases[region].close();
+    for (const database of made) await database.drop();
+  };
+  return new Service(app, databases, clock, tokens, stop);
+}

@@ -1,0 +1,130 @@
+import { createHmac } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { AccessTokens } from '../../src/caller/tokens.ts';
+import { newSecret } from '../../src/oauth/secrets.ts';
+import { BASE_URL, fakeClock, START } from './service.ts';
+
+const MINUTE = 60_000;
+const key = newSecret();
+const keyBytes = Buffer.from(key, 'base64url');
+const claims = { sub: 'cli_a', client_id: 'cli_a', scope: 'read:builders' };
+
+const setUp = () => {
+  const clock = fakeClock();
+  return { clock, tokens: new AccessTokens({ key, issuer: BASE_URL, clock }) };
+};
+
+/** A token of which one thing may be wrong. */
+const forge = (change: { issuer?: string; audience?: string; key?: Uint8Array; alg?: string } = {}) =>
+  new SignJWT(claims)
+    .setProtectedHeader({ alg: change.alg ?? 'HS256', typ: 'JWT' })
+    .setIssuer(change.issuer ?? BASE_URL)
+    .setAudience(change.audience ?? BASE_URL)
+    .setJti('jti')
+    .setIssuedAt(START / 1000)
+    .setExpirationTime(START / 1000 + 3600)
+    .sign(change.key ?? keyBytes);
+
+const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+describe('an access token', () => {
+  test('is a JWT signed with HMAC-SHA256 that carries the claims of part 5', async () => {
+    const { tokens } = setUp();
+    const { token, jti } = await tokens.sign(claims);
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'JWT' });
+    const iat = START / 1000;
+    expect(decodeJwt(token)).toEqual({ ...claims, iss: BASE_URL, aud: BASE_URL, jti, iat, exp: iat + 3600 });
+    const [header, payload, signature] = token.split('.');
+    expect(createHmac('sha256', keyBytes).update(`${header}.${payload}`).digest('base64url')).toBe(signature);
+  });
+
+  test('has an identifier of its own each time', async () => {
+    const { tokens } = setUp();
+    const [one, other] = await Promise.all([tokens.sign(claims), tokens.sign(claims)]);
+    expect(one.jti).not.toBe(other.jti);
+  });
+
+  test('of our own holds', async () => {
+    expect(await setUp().tokens.verify(await forge())).toMatchObject(claims);
+  });
+
+  test('holds for 3600 seconds and not one more', async () => {
+    const { clock, tokens } = setUp();
+    const { token } = await tokens.sign(claims);
+    clock.at = START + 60 * MINUTE - 1000;
+    expect(await tokens.verify(token)).toMatchObject(claims);
+    clock.at = START + 60 * MINUTE;
+    expect(await tokens.verify(token)).toBeNull();
+    clock.at = START + 61 * MINUTE;
+    expect(await tokens.verify(token)).toBeNull();
+  });
+});
+
+describe('refused is a token', () => {
+  test('with alg none, with and without a signature', async () => {
+    const { tokens } = setUp();
+    const [, payload, signature] = (await forge()).split('.');
+    for (const alg of ['none', 'None', 'NONE']) {
+      const header = base64url({ alg, typ: 'JWT' });
+      expect(await tokens.verify(`${header}.${payload}.`)).toBeNull();
+      expect(await tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+    }
+  });
+
+  test('with another algorithm over the same key', async () => {
+    expect(
+      await setUp().tokens.verify(await forge({ alg: 'HS384', key: Buffer.concat([keyBytes, keyBytes]) })),
+    ).toBeNull();
+    expect(
+      await setUp().tokens.verify(await forge({ alg: 'HS512', key: Buffer.concat([keyBytes, keyBytes]) })),
+    ).toBeNull();
+    const header = base64url({ alg: 'HS512', typ: 'JWT' });
+    const [, payload] = (await forge()).split('.');
+    const signature = createHmac('sha512', keyBytes).update(`${header}.${payload}`).digest('base64url');
+    expect(await setUp().tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+  });
+
+  test('signed with an asymmetric key, or with a key that the token itself brings', async () => {
+    const { privateKey } = await generateKeyPair('RS256');
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: 'RS256' }).sign(privateKey);
+    expect(await setUp().tokens.verify(token)).toBeNull();
+    const other = Buffer.from(newSecret(), 'base64url');
+    const header = base64url({ alg: 'HS256', jwk: { kty: 'oct', k: other.toString('base64url') } });
+    const [, payload] = (await forge()).split('.');
+    const signature = createHmac('sha256', other).update(`${header}.${payload}`).digest('base64url');
+    expect(await setUp().tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+  });
+
+  test('signed with another key', async () => {
+    expect(await setUp().tokens.verify(await forge({ key: Buffer.from(newSecret(), 'base64url') }))).toBeNull();
+  });
+
+  test('of another issuer', async () => {
+    expect(await setUp().tokens.verify(await forge({ issuer: 'https://other.example' }))).toBeNull();
+  });
+
+  test('for another audience', async () => {
+    expect(await setUp().tokens.verify(await forge({ audience: 'https://other.example' }))).toBeNull();
+  });
+
+  test('without one of its claims', async () => {
+    const whole = { ...claims, iss: BASE_URL, aud: BASE_URL, jti: 'jti', iat: START / 1000, exp: START / 1000 + 3600 };
+    for (const left of Object.keys(whole)) {
+      const { [left as 'sub']: _, ...rest } = whole;
+      const token = await new SignJWT(rest).setProtectedHeader({ alg: 'HS256' }).sign(keyBytes);
+      expect(await setUp().tokens.verify(token), left).toBeNull();
+    }
+  });
+
+  test('whose payload or signature was changed, or that is no token at all', async () => {
+    const { tokens } = setUp();
+    const token = await forge();
+    const [header, , signature] = token.split('.');
+    const payload = base64url({ ...decodeJwt(token), scope: 'write:photos' });
+    expect(await tokens.verify(`${header}.${payload}.${signature}`)).toBeNull();
+    for (const garbage of ['', '.', '..', 'garbage', 'a.b.c', `${token}.`, `${token}a`]) {
+      expect(await tokens.verify(garbage), garbage).toBeNull();
+    }
+  });
+});

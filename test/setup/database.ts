@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { Client, escapeIdentifier } from 'pg';
+import { inject } from 'vitest';
+// Brings in the type of what the global setup provides.
+import type {} from './cluster.ts';
+
+/** Clones a fresh database from a template of the run's cluster. `drop` cuts the connections that are left to it. */
+export async function createDatabase(
+  template: string = inject('cluster').template,
+): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await asSuperuser(async (client) => {
+    // PostgreSQL refuses to clone a template that somebody is connected to, so test files take turns.
+    await client.query(`select pg_advisory_lock(hashtext('createDatabase'))`);
+    await client.query(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(template)}`);
+  });
+  const url = new URL(inject('cluster').url);
+  url.pathname = `/${name}`;
+  const drop = () =>
+    asSuperuser(async (client) => {
+      await client.query(`drop database if exists ${escapeIdentifier(name)} with (force)`);
+    });
+  return { url: url.href, drop };
+}
+
+/** The session's end releases what it locked. */
+async function asSuperuser(work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString: inject('cluster').url });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
