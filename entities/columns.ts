@@ -52,7 +52,7 @@ export function Id() {
 }
 
 /** When a row was made and last changed; kept by the writer from the injected clock. */
-@ObjectType()
+@ObjectType({ simpleResolvers: true })
 export abstract class Timestamped {
   @Field(() => Timestamp, { description: 'When the record was made.' })
   @Instant()

@@ -1,3 +1,4 @@
+import { OptionalProps } from '@mikro-orm/core';
 import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { MeetingStatus } from '../schema/enums.ts';
@@ -30,6 +31,9 @@ export interface MeetingTemplateResponse {
 @Index({ properties: ['projectId', 'createdAt', 'id'] })
 @Index({ properties: ['builderId', 'date'] })
 export class Meeting extends Timestamped {
+  /** They follow from the rest; a writer does not give them. */
+  [OptionalProps]?: 'name' | 'meetingTitle' | 'notes';
+
   @Field(() => MeetingId)
   @Id()
   id!: string;

@@ -13,7 +13,12 @@ import { Builder } from '../entities/builder.entity.ts';
 import { requireBuilder } from '../resolvers/access.ts';
 import { BuilderResolver } from '../resolvers/builder/builder.resolver.ts';
 import type { Context } from '../resolvers/context.ts';
-import { BuilderDefectsResolver, DefectResolver, ProjectDefectsResolver } from '../resolvers/defect/defect.resolver.ts';
+import {
+  BuilderDefectsResolver,
+  DefectCompanyResolver,
+  DefectResolver,
+  ProjectDefectsResolver,
+} from '../resolvers/defect/defect.resolver.ts';
 import { InductionResolver } from '../resolvers/induction/induction.resolver.ts';
 import {
   ProjectInductionsResolver,
@@ -82,6 +87,7 @@ const resolvers: NonEmptyArray<new () => object> = [
   SubcontractorInductionsResolver,
   WorkerInductionsResolver,
   DefectResolver,
+  DefectCompanyResolver,
   BuilderDefectsResolver,
   ProjectDefectsResolver,
   MeetingResolver,
@@ -153,6 +159,7 @@ function guardOperation(field: Field, name: string): Field {
  */
 function guardEdge(field: Field, parent: GraphQLObjectType): Field | undefined {
   const scope = recordType(field.type).extensions.scope as Scope | undefined;
+  const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
   if (scope === undefined || parent.extensions.envelope) return undefined;
   const resolve = field.resolve ?? defaultFieldResolver;
   return {
@@ -160,7 +167,7 @@ function guardEdge(field: Field, parent: GraphQLObjectType): Field | undefined {
     async resolve(source, args, context, info) {
       context.caller.requireScope(scope);
       const result = await resolve(source, args, context, info);
-      for (const record of recordsOf(result)) context.caller.requireConnectionScope(builderOf(record), scope);
+      for (const record of recordsOf(result, inEnvelope)) context.caller.requireConnectionScope(builderOf(record), scope);
       return result;
     },
   };
@@ -172,10 +179,9 @@ export function recordType(type: GraphQLOutputType): GraphQLNamedType {
   return named.extensions.envelope ? getNamedType((named as GraphQLObjectType).getFields().data!.type) : named;
 }
 
-function recordsOf(result: unknown): object[] {
-  if (result === null || typeof result !== 'object') return [];
-  if (Array.isArray(result)) return result;
-  return 'data' in result && Array.isArray(result.data) ? result.data : [result];
+function recordsOf(result: unknown, inEnvelope: boolean): object[] {
+  const records = inEnvelope ? (result as { data: object[] } | null)?.data : (result as object | object[] | null);
+  return records ? [records].flat() : [];
 }
 
 function builderOf(record: object): string {

@@ -94,8 +94,10 @@ const rangeBound = (name: string, which: string, time: string) =>
     name,
     description: `ISO 8601 date or date-time; ${which}, inclusive. A bare date is the UTC day.`,
     jsonSchema: {
-      type: 'string',
-      anyOf: [{ format: 'date' }, { format: 'date-time' }],
+      anyOf: [
+        { type: 'string', format: 'date' },
+        { type: 'string', format: 'date-time' },
+      ],
       examples: ['2026-03-02'],
     },
     parse: (value) => {

@@ -198,10 +198,14 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
 
 export const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(hostname);
 
+/** Every setting, in the order of the reference. */
+export const settingsList = () =>
+  Object.entries(SETTINGS).map(([name, { default: value, description }]) => ({ name, default: value, description }));
+
 /** The settings as a Markdown table, for the README and `npm run cli -- settings`. */
 export function settingsReference(): string {
-  const rows = Object.entries(SETTINGS).map(
-    ([name, { default: value, description }]) => `| \`${name}\` | ${value} | ${description} |`,
+  const rows = settingsList().map(
+    ({ name, default: value, description }) => `| \`${name}\` | ${value} | ${description} |`,
   );
   return ['| Setting | Default | What it does |', '|---|---|---|', ...rows].join('\n');
 }

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Scope } from '../schema/scopes.ts';
 import type { Clock } from './clock.ts';
 
@@ -45,3 +46,20 @@ export interface RequestContext<Database = unknown, Loaders = unknown> {
   readonly clock: Clock;
   outcome?: Outcome;
 }
+
+/** Who came in, and to which region. */
+export interface Visit {
+  region: RegionId;
+  caller: Caller;
+}
+
+/** The checks that come before an operation's own, in the order of part 3 of the decisions. */
+export interface Entrance<Context = RequestContext> {
+  /** Region value, authentication, rate limit. */
+  enter(request: FastifyRequest, reply: FastifyReply): Promise<Visit>;
+  /** The other headers: version and builder. To be called once the scope is known to be there. */
+  context(request: FastifyRequest, visit: Visit): Context;
+}
+
+/** The only version of the API. Part 9 of the specification. */
+export const API_VERSION = 'v1';

@@ -1,10 +1,10 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { buildApp } from '../src/app.ts';
-import { AccessTokens } from '../src/caller/tokens.ts';
 import type { Clock } from '../src/clock.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { REGIONS, type RegionId } from '../src/context.ts';
 import { Database, type Databases } from '../src/database/database.ts';
+import { AccessTokens } from '../src/tokens.ts';
 import { createDatabase } from './setup/database.ts';
 
 export const BASE_URL = 'http://localhost:4000';
@@ -51,7 +51,12 @@ export class Service {
     return this.app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${token}`, ...headers } });
   }
 
-  async graphql(token: string, query: string, variables: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
+  async graphql(
+    token: string,
+    query: string,
+    variables: Record<string, unknown> = {},
+    headers: Record<string, string> = {},
+  ) {
     const response = await this.app.inject({
       method: 'POST',
       url: '/graphql',
@@ -61,7 +66,11 @@ export class Service {
     return response.json() as {
       // biome-ignore lint/suspicious/noExplicitAny: the shape is the query's.
       data?: any;
-      errors?: { message: string; path?: string[]; extensions: { code: string; http: { status: number }; errors?: unknown[] } }[];
+      errors?: {
+        message: string;
+        path?: string[];
+        extensions: { code: string; http: { status: number }; errors?: unknown[] };
+      }[];
     };
   }
 

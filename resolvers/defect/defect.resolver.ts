@@ -1,7 +1,9 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Defect } from '../../entities/defect.entity.ts';
+import { DefectCompany } from '../../entities/defect-assignee.type.ts';
 import { Project } from '../../entities/project.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { DefectStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
@@ -10,6 +12,7 @@ import { notFound } from '../../src/errors.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
 import { projects } from '../project/project.reader.ts';
+import { subcontractors } from '../subcontractor/subcontractor.reader.ts';
 import { defects } from './defect.reader.ts';
 
 const DefectPage = PageOf(Defect);
@@ -50,6 +53,18 @@ export class DefectResolver {
   @GraphOnly()
   project(@Root() defect: Defect, @Ctx() { loaders }: Context): Promise<Project | null> {
     return loaders.one(projects, defect.projectId);
+  }
+}
+
+@Resolver(() => DefectCompany)
+export class DefectCompanyResolver {
+  @FieldResolver(() => Subcontractor, {
+    nullable: true,
+    description: 'The whole subcontractor; null when it is archived or not in our records.',
+  })
+  @GraphOnly()
+  details(@Root() company: DefectCompany, @Ctx() { loaders }: Context): Promise<Subcontractor | null> {
+    return loaders.one(subcontractors, company.id);
   }
 }
 

@@ -5,8 +5,9 @@ export const projects = new Reader(Project, {
   filters: {
     builderId: 't.builder_id = :builderId',
     status: 't.status = :status',
-    subcontractorId: `exists (select from subcontractor_project link join subcontractor s on s.id = link.subcontractor_id
-      where link.project_id = t.id and link.subcontractor_id = :subcontractorId and s.builder_id = t.builder_id
-        and s.archived_at is null)`,
+    /** None once the subcontractor is archived. An array, so that the planner looks up each of its few projects. */
+    subcontractorId: `t.id = any(array(select link.project_id from subcontractor_project link
+        where link.subcontractor_id = :subcontractorId))
+      and t.builder_id = (select s.builder_id from subcontractor s where s.id = :subcontractorId and s.archived_at is null)`,
   },
 });

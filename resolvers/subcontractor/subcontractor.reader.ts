@@ -21,8 +21,9 @@ export const subcontractors = new Reader(Subcontractor, {
   columns: { statuses },
   filters: {
     builderId: 't.builder_id = :builderId',
-    projectId: `exists (select from subcontractor_project link
-      where link.subcontractor_id = t.id and link.project_id = :projectId)`,
+    /** An array, so that the planner looks up each of the few rows, whatever it guesses of the table. */
+    projectId: `t.id = any(array(select link.subcontractor_id from subcontractor_project link
+      where link.project_id = :projectId))`,
     /** Leaves out the builder's own company record. */
     thirdParty: 'not t.is_builder',
     /** Picks the statuses and keeps every row. */

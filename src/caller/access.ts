@@ -3,8 +3,8 @@ import type { Caller, RegionId } from '../context.ts';
 import type { Database, Databases } from '../database/database.ts';
 import type { Statement } from '../database/runner.ts';
 import { unauthenticated } from '../errors.ts';
+import type { AccessClaims, AccessTokens } from '../tokens.ts';
 import { TokenCaller } from './caller.ts';
-import type { AccessClaims, AccessTokens } from './tokens.ts';
 
 /**
  * How long what the database said of a token is taken for true. A revoked client, connection, membership or token must

@@ -2,30 +2,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../resolvers/context.ts';
 import { Loaders } from '../../resolvers/loaders/loaders.ts';
 import type { Clock } from '../clock.ts';
-import { type Caller, REGIONS, type RegionId } from '../context.ts';
+import { API_VERSION, type Caller, type Entrance, REGIONS, type RegionId, type Visit } from '../context.ts';
 import type { Databases } from '../database/database.ts';
 import { ApiError, forbidden, invalidField } from '../errors.ts';
-import type { RateLimiter } from '../http/limits.ts';
 import { idPattern } from '../ids.ts';
 import type { Access } from './access.ts';
+import type { RateLimiter } from './limits.ts';
 
-export const API_VERSION = 'v1';
-
-/** Who came in, and by which door. */
-export interface Visit {
-  region: RegionId;
-  caller: Caller;
+interface EntranceParts {
+  access: Access;
+  databases: Databases;
+  limits: RateLimiter;
+  clock: Clock;
 }
 
-/** The checks that come before an operation's own, in the order of part 3 of the decisions. */
-export class Entrance {
-  readonly #parts: { access: Access; databases: Databases; limits: RateLimiter; clock: Clock };
+export class TokenEntrance implements Entrance<Context> {
+  readonly #parts: EntranceParts;
 
-  constructor(parts: { access: Access; databases: Databases; limits: RateLimiter; clock: Clock }) {
+  constructor(parts: EntranceParts) {
     this.#parts = parts;
   }
 
-  /** Region value, authentication, rate limit. */
   async enter(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
     const region = regionOf(request);
     const { access, databases, limits } = this.#parts;
@@ -39,7 +36,6 @@ export class Entrance {
     }
   }
 
-  /** The other headers: version and builder. To be called once the scope is known to be there. */
   context(request: FastifyRequest, { region, caller }: Visit): Context {
     const version = request.headers['x-service-api-version'];
     if (version !== undefined && version !== API_VERSION) {

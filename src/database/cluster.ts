@@ -199,21 +199,33 @@ async function findIdentity(folder: string, programs: Programs): Promise<Identit
   // Whoever made the data keeps it: the user `postgres` has another number in another container image.
   const owner = await stat(dataOf(folder)).catch(() => undefined);
   const identity = owner?.uid ? { uid: owner.uid, gid: owner.gid } : await postgresUser();
-  for (const path of [folder, dirname(await realpath(programs.postgres))]) {
+  const closed = await closedTo(identity, [folder, dirname(await realpath(programs.postgres))]);
+  if (closed === null) return identity;
+  if (await hasSetpriv()) return { ...identity, closedPath: true };
+  const who = `PostgreSQL runs as the user with id ${identity.uid}, who cannot enter ${closed}`;
+  throw new ClusterError(`${who}: allow it (chmod o+x), use another folder, or install setpriv (util-linux).`);
+}
+
+/** The first folder on the way to the paths that the user cannot enter. */
+async function closedTo(identity: Required<Pick<Identity, 'uid' | 'gid'>>, paths: string[]): Promise<string | null> {
+  for (const path of paths) {
     for (let part = path; ; part = dirname(part)) {
       const { mode, uid, gid } = await stat(part);
       const bit = uid === identity.uid ? 0o100 : gid === identity.gid ? 0o010 : 0o001;
-      if (!(mode & bit)) {
-        const who = `PostgreSQL runs as the user with id ${identity.uid}, who cannot enter ${part}`;
-        throw new ClusterError(`${who}: allow it (chmod o+x) or use another folder than ${path}.`);
-      }
+      if (!(mode & bit)) return part;
       if (part === dirname(part)) break;
     }
   }
-  return identity;
+  return null;
 }
 
-async function postgresUser(): Promise<Required<Identity>> {
+const hasSetpriv = () =>
+  promisify(execFile)('setpriv', ['--version']).then(
+    () => true,
+    () => false,
+  );
+
+async function postgresUser(): Promise<Required<Pick<Identity, 'uid' | 'gid'>>> {
   const exec = promisify(execFile);
   const id = async (flag: string) => Number((await exec('id', [flag, 'postgres'])).stdout);
   const find = async () => ({ uid: await id('-u'), gid: await id('-g') });

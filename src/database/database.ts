@@ -1,4 +1,4 @@
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { RegionId } from '../context.ts';
 import { createOrm } from './orm.ts';
 import type { ReadDatabase } from './reader.ts';
@@ -24,6 +24,11 @@ export class Database implements ReadDatabase {
   /** A unit of work of its own; never shared between requests. */
   fork() {
     return this.orm.em.fork();
+  }
+
+  /** A unit of work in one transaction: it commits as a whole when the work is done, or not at all. */
+  transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+    return this.fork().transactional(work);
   }
 
   async close(): Promise<void> {

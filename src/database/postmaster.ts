@@ -22,6 +22,8 @@ export interface Programs {
 export interface Identity {
   uid?: number;
   gid?: number;
+  /** Whether that user cannot pass through the folders above the programs or the data, such as root's own. */
+  closedPath?: boolean;
 }
 
 /** Everything that it takes to run the PostgreSQL of one data folder. */
@@ -126,9 +128,12 @@ export function run(
   // PGDATA, PGPORT, PGOPTIONS and the like of the operator's shell are about another server; messages are read here.
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('PG') && !name.startsWith('LC_'));
   const env = { ...Object.fromEntries(own), LC_ALL: 'C' };
+  const { uid, gid, closedPath } = site.identity;
+  const user = closedPath ? {} : { uid, gid };
+  const command = closedPath ? ['setpriv', ...passingThrough(uid!, gid!), program, ...args] : [program, ...args];
   return new Promise((done, fail) => {
-    const options = { cwd: site.folder, env, detached: true, windowsHide: true, ...site.identity };
-    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const options = { cwd: site.folder, env, detached: true, windowsHide: true, ...user };
+    const child = spawn(command[0]!, command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     child.stdout.on('data', (chunk) => {
       output += chunk;
@@ -139,6 +144,16 @@ export function run(
     child.on('error', fail);
     child.on('close', (code) => done({ code, output }));
   });
+}
+
+/**
+ * Options of setpriv (util-linux) that make a user of root who may read and enter folders that are closed to others, and
+ * nothing else: a clone under root's home works as it is. `no_setuid_fixup`, because PostgreSQL asks by access(2).
+ */
+function passingThrough(uid: number, gid: number): string[] {
+  const capability = '+dac_read_search';
+  const capabilities = ['--inh-caps', capability, '--ambient-caps', capability, '--securebits', '+no_setuid_fixup'];
+  return ['--reuid', String(uid), '--regid', String(gid), '--clear-groups', ...capabilities];
 }
 
 /** Last line that says something. */

@@ -1,8 +1,8 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { type ASTNode, GraphQLError, type GraphQLFormattedError, parse, visit } from 'graphql';
+import { messageOf } from '../../schema/input.ts';
 import { asApiError } from '../database/errors.ts';
 import { ApiError, type FieldError, ValidationError } from '../errors.ts';
-import { messageOf } from '../rest/variables.ts';
 
 /** A GraphQL error whose extensions say what the REST answer would say. Part 3 of the decisions. */
 export function graphqlError(error: ApiError): GraphQLError {

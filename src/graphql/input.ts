@@ -1,7 +1,7 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { coerceInputValue, type GraphQLInputType, type GraphQLSchema, typeFromAST } from 'graphql';
+import { fieldPath, messageOf } from '../../schema/input.ts';
 import { type FieldError, ValidationError } from '../errors.ts';
-import { fieldPath, messageOf } from '../rest/variables.ts';
 import { graphqlError } from './errors.ts';
 
 /** Checks the variables before they are used, so that one error names every field that fails, as in REST. */

@@ -4,7 +4,7 @@ import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Context } from '../../resolvers/context.ts';
-import type { Entrance } from '../caller/entrance.ts';
+import type { Entrance } from '../context.ts';
 import { asApiError } from '../database/errors.ts';
 import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
@@ -15,7 +15,7 @@ const MAX_TOKENS = 5_000;
 /** GraphQL at `/graphql` under the same token and rules as REST; a browser finds Apollo Sandbox there. */
 export async function registerGraphql(
   app: FastifyInstance,
-  parts: { schema: GraphQLSchema; entrance: Entrance; introspection: boolean },
+  parts: { schema: GraphQLSchema; entrance: Entrance<Context>; introspection: boolean },
 ) {
   const { schema, entrance, introspection } = parts;
   const apollo = new ApolloServer<Context>({

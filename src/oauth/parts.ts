@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import type { AccessTokens } from '../caller/tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Databases } from '../database/database.ts';
+import type { AccessTokens } from '../tokens.ts';
 
 /** What the OAuth endpoints work with. */
 export interface OAuthParts {

@@ -1,4 +1,4 @@
-import { ACCESS_TOKEN_SECONDS, type AccessClaims, type AccessTokens } from '../caller/tokens.ts';
+import { ACCESS_TOKEN_SECONDS, type AccessClaims, type AccessTokens } from '../tokens.ts';
 
 /** Answer of the token endpoint. RFC 6749 section 5.1, part 5 of the specification. */
 export interface TokenResponse {

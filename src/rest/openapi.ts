@@ -1,11 +1,104 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Operation } from '../../schema/build.ts';
+import { API_VERSION } from '../context.ts';
+import { Examples } from './openapi/examples.ts';
+import { guide, TAGS } from './openapi/guide.ts';
+import { describeOperation } from './openapi/operation.ts';
+import { headerParameters, parameterComponents } from './openapi/parameters.ts';
+import { errorResponses, errorSchemas, responseComponents } from './openapi/responses.ts';
+import { Schemas, unionConstants } from './openapi/schemas.ts';
+import { securityOf, securitySchemes } from './openapi/security.ts';
+import { type PlainRoute, plainRoutes, plainSchemas } from './plain-routes.ts';
+import { restProjection } from './projection.ts';
 
-export function openApiDocument(_schema: GraphQLSchema, _operations: Operation[], baseUrl: string): object {
+interface Entry {
+  method: string;
+  path: string;
+  tag: string;
+  operation: object;
+}
+
+/**
+ * The OpenAPI 3.1 document of everything that integrators call: the REST operations, from the GraphQL schema and the route
+ * table alone, and the plain routes. The same input gives the same text.
+ */
+export async function openApiDocument(
+  schema: GraphQLSchema,
+  operations: Operation[],
+  baseUrl: string,
+): Promise<object> {
+  const projection = restProjection(schema);
+  const constants = await unionConstants(projection);
+  const parts = { schemas: new Schemas(constants), examples: new Examples(constants) };
+  const entries: Entry[] = [
+    ...plainRoutes(baseUrl).map(describePlainRoute),
+    ...operations.map((operation) => ({ ...operation, operation: describeOperation(operation, projection, parts) })),
+  ];
+  const tags = [...new Set([...Object.keys(TAGS), ...entries.map(({ tag }) => tag)])].filter((name) =>
+    entries.some(({ tag }) => tag === name),
+  );
+  const paths = pathsOf(entries, tags);
+  const { headers, responses } = responseComponents();
   return {
     openapi: '3.1.0',
-    info: { title: 'Builder Integration API', version: 'v1' },
+    info: {
+      title: 'Builder Integration API',
+      version: API_VERSION,
+      summary: 'Construction-management data of builders, for approved integrators.',
+      description: guide(baseUrl),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: baseUrl }],
-    paths: {},
+    tags: tags.map((name) => ({ name, ...(name in TAGS && { description: TAGS[name] }) })),
+    paths,
+    components: {
+      securitySchemes: securitySchemes(baseUrl),
+      parameters: usedIn(paths, 'parameters', parameterComponents),
+      headers,
+      responses: usedIn(paths, 'responses', responses),
+      schemas: sorted({ ...parts.schemas.components(), ...errorSchemas, ...plainSchemas }),
+    },
   };
+}
+
+function describePlainRoute({ method, path, access, operation }: PlainRoute): Entry {
+  const guarded = access !== 'public' && {
+    security: securityOf(access),
+    parameters: [...((operation.parameters as object[]) ?? []), ...headerParameters('optional')],
+    responses: {
+      ...errorResponses({
+        scoped: access !== null,
+        hasResource: path.includes('{'),
+        hasBody: method !== 'GET',
+        conflicts: [],
+      }),
+      ...operation.responses,
+    },
+  };
+  return { method, path, tag: operation.tags[0], operation: { security: [], ...operation, ...guarded } };
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** In the order of the tags, then of the paths and methods. */
+function pathsOf(entries: Entry[], tags: string[]): Record<string, Record<string, object>> {
+  const key = ({ tag, path, method }: Entry) =>
+    `${String(tags.indexOf(tag)).padStart(3, '0')} ${path} ${METHODS.indexOf(method)}`;
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { path, method, operation } of entries.sort((one, other) => (key(one) < key(other) ? -1 : 1))) {
+    paths[path] ??= {};
+    paths[path][method.toLowerCase()] = operation;
+  }
+  return paths;
+}
+
+const sorted = <T>(record: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
+
+/** The components that the paths refer to. */
+function usedIn<T>(paths: object, section: string, components: Record<string, T>): Record<string, T> {
+  const text = JSON.stringify(paths);
+  return Object.fromEntries(
+    Object.entries(components).filter(([name]) => text.includes(`"#/components/${section}/${name}"`)),
+  );
 }

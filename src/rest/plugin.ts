@@ -10,7 +10,7 @@ import {
 import { requireBuilder } from '../../resolvers/access.ts';
 import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
-import type { Entrance } from '../caller/entrance.ts';
+import type { Entrance } from '../context.ts';
 import { forbidden, methodNotAllowed } from '../errors.ts';
 import { type RestCall, type RouteHandler, sofaHandlers } from './sofa.ts';
 import { type Placement, placementsOf, readVariables } from './variables.ts';
@@ -24,7 +24,7 @@ declare module 'fastify' {
 /** Publishes every REST operation of the schema on Fastify. Nothing else of SOFA's router is reachable. */
 export function registerRest(
   app: FastifyInstance,
-  parts: { schema: GraphQLSchema; operations: Operation[]; entrance: Entrance },
+  parts: { schema: GraphQLSchema; operations: Operation[]; entrance: Entrance<Context> },
 ) {
   const { schema, operations, entrance } = parts;
   const handlers = sofaHandlers(schema, operations, (document, call) => executeOn(schema, document, call));
@@ -39,7 +39,7 @@ export function registerRest(
   for (const [url, allowed] of methods) refuseOtherMethods(app, url, allowed, entrance);
 }
 
-function refuseOtherMethods(app: FastifyInstance, url: string, allowed: string[], entrance: Entrance): void {
+function refuseOtherMethods(app: FastifyInstance, url: string, allowed: string[], entrance: Entrance<Context>): void {
   const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed;
   const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !allow.includes(method));
   app.route({
@@ -63,11 +63,11 @@ class RestRouteHandler {
   readonly #operation: Operation;
   readonly #placements: Placement[];
   readonly #builder: Placement | undefined;
-  readonly #entrance: Entrance;
+  readonly #entrance: Entrance<Context>;
   readonly #handler: RouteHandler;
   readonly #omit: Omitter | null;
 
-  constructor(schema: GraphQLSchema, operation: Operation, entrance: Entrance, handler: RouteHandler) {
+  constructor(schema: GraphQLSchema, operation: Operation, entrance: Entrance<Context>, handler: RouteHandler) {
     this.#operation = operation;
     this.#placements = placementsOf(operation, schema);
     this.#builder = this.#placements.find(({ argument }) => argument.name === 'builderId');

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { AccessTokens } from '../../src/caller/tokens.ts';
+import { AccessTokens } from '../../src/tokens.ts';
 import { newSecret } from '../../src/oauth/secrets.ts';
 import { BASE_URL, fakeClock, START } from './service.ts';
 

@@ -3,7 +3,7 @@ import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { AccessTokens } from '../../src/caller/tokens.ts';
+import { AccessTokens } from '../../src/tokens.ts';
 import { REGIONS, type RegionId } from '../../src/context.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { asApiError } from '../../src/database/errors.ts';

@@ -1,4 +1,4 @@
-import { Migration20261120154018_initial } from './20261120154018-initial.ts';
+import { Migration20261120155310Initial } from './20261120155310-initial.ts';
 
 /** Every migration, oldest first. */
-export const migrations = [Migration20261120154018_initial];
+export const migrations = [Migration20261120155310Initial];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import type { Clock } from '../clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Lifetime of an access token in seconds. Part 8 of the specification. */
 export const ACCESS_TOKEN_SECONDS = 3600;

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { settingsList, settingsReference } from '../../config.ts';
+import { REGIONS, type RegionId } from '../../context.ts';
+import type { Databases } from '../../database/database.ts';
+import { createMigration, migrateDown, migrateUp, migrationStatus } from '../migrations.ts';
+import { withDatabases } from '../session.ts';
+import type { Report, Shell } from '../shell.ts';
+import { group, plainCommand, regionOption } from './define.ts';
+
+/** The tables of both regional databases, the generated files, and the settings. */
+export function addOperationCommands(program: Command, shell: Shell): void {
+  migrateCommands(group(program, 'migrate', 'tables of the regional databases'), shell);
+  plainCommand(shell, program.command('settings').description('print every setting as a Markdown table'), () => ({
+    data: { settings: settingsList() },
+    text: settingsReference(),
+  }));
+}
+
+function migrateCommands(parent: Command, shell: Shell): void {
+  onRegions(shell, parent.command('up').description('apply what is pending'), async (databases, regions) => {
+    const applied = await migrateUp(databases, regions);
+    return { data: { applied }, text: perRegion(applied, (names) => `applied ${names.join(', ') || 'nothing'}`) };
+  });
+
+  onRegions(
+    shell,
+    parent.command('down').description('take back the newest migration, and the data that only it has a place for'),
+    async (databases, regions) => {
+      const takenBack = await migrateDown(databases, regions);
+      return {
+        data: { takenBack },
+        text: perRegion(takenBack, (names) => `took back ${names.join(', ') || 'nothing'}`),
+      };
+    },
+  );
+
+  onRegions(shell, parent.command('status').description('what is applied and pending'), async (databases, regions) => {
+    const status = await migrationStatus(databases, regions);
+    const describe = ({ applied, pending }: { applied: string[]; pending: string[] }) =>
+      [...applied.map((name) => `\n  applied  ${name}`), ...pending.map((name) => `\n  pending  ${name}`)].join('');
+    return { data: { regions: status }, text: perRegion(status, describe) };
+  });
+
+  const create = parent
+    .command('create <name>')
+    .description('for development: write a migration from what the entities declare now');
+  plainCommand(shell, create, async (_options, name) => {
+    const made = await createMigration(name!);
+    if (!made) return { data: { file: null }, text: 'The entities declare nothing new.' };
+    const { file, className, import: path } = made;
+    const text = [
+      `Wrote ${file} and schema.json. Add to index.ts, and to the end of its list:`,
+      `  import { ${className} } from '${path}';`,
+    ];
+    return { data: made, text: text.join('\n') };
+  });
+}
+
+function onRegions(
+  shell: Shell,
+  command: Command,
+  work: (databases: Databases, regions: readonly RegionId[]) => Promise<Report>,
+): void {
+  command.addOption(regionOption().default(undefined, 'both'));
+  plainCommand(shell, command, ({ region }) =>
+    withDatabases(shell, ({ databases }) => work(databases, region ? [region] : REGIONS)),
+  );
+}
+
+const perRegion = <T>(results: Partial<Record<RegionId, T>>, describe: (result: T) => string) =>
+  Object.entries(results)
+    .map(([region, result]) => `${region}: ${describe(result)}`)
+    .join('\n');

@@ -1,0 +1,9 @@
+/** A command that cannot be done as asked. The message is one line that names the option or argument at fault. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+}
+
+/** Ends the command: `--scope: "read:everything" is not a scope.` */
+export function refuse(option: string, problem: string): never {
+  throw new Refusal(`${option}: ${problem}.`);
+}

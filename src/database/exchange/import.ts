@@ -1,0 +1,54 @@
+import type { Database } from '../database.ts';
+import { readCatalog } from './catalog.ts';
+import { findFiles } from './files.ts';
+import { type FileResult, importFile } from './import-file.ts';
+import { buildPlans } from './plan.ts';
+import { type Resource, resources as allResources } from './resources.ts';
+import type { Problem } from './rows.ts';
+import { inTransaction } from './session.ts';
+import { createTables } from './statements.ts';
+
+/** What is being done with a file; `rows` and `bytes` count what was read. */
+export type Phase = 'reading' | 'checking' | 'writing';
+
+export interface ImportOptions {
+  /** Commit the good rows though others are bad. Without it a bad row takes everything back. */
+  keepGood?: boolean;
+  onProgress?(file: string, rows: number, bytes: number, totalBytes: number, phase: Phase): void;
+  /** Is told of every problem, and waited for; nothing is kept of it. */
+  onBadRow?(problem: Problem): void | Promise<void>;
+}
+
+export interface ImportResult {
+  /** In the order of import; a missing file has no entry. What was not committed is counted as if it had been. */
+  files: FileResult[];
+  committed: boolean;
+}
+
+/** Imports follow one another, because two at once could wait for each other's rows for ever. */
+const TURN = `select pg_advisory_xact_lock(hashtext('builder-integration-api import'))`;
+/** Sorts and hashes of a whole file; what does not fit goes to disk. */
+const MEMORY = `set local work_mem = '64MB'; set local jit = off; set local lock_timeout = 0; set local statement_timeout = 0`;
+
+/**
+ * Upserts the rows of every file of the folder in one transaction: all or nothing, unless `keepGood`. The format is
+ * described in FORMAT.md. Throws `ExchangeError` when the folder cannot be imported at all.
+ */
+export async function importFolder(
+  database: Pick<Database, 'metadata' | 'url'>,
+  folder: string,
+  options: ImportOptions = {},
+  resources: Resource[] = allResources,
+): Promise<ImportResult> {
+  const found = await findFiles(folder, buildPlans(database.metadata, resources));
+  const { files, commit } = await inTransaction(database.url, 'begin', async (client) => {
+    await client.query(`${MEMORY}; ${TURN}; ${createTables}`);
+    const files: FileResult[] = [];
+    for (const { plan, path, size } of found) {
+      const catalog = await readCatalog(client, plan.table);
+      files.push(await importFile({ client, plan, catalog, path, size, options }));
+    }
+    return { files, commit: options.keepGood === true || files.every(({ bad }) => bad === 0) };
+  });
+  return { files, committed: commit };
+}

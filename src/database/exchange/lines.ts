@@ -1,0 +1,55 @@
+/** The longest line that is read; longer ones are passed over without being held. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+const LINE_FEED = 10;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export interface LineHandler {
+  /** The bytes are good during the call only. `number` begins at 1. */
+  line(bytes: Buffer, number: number): void;
+  overlong(number: number): void;
+}
+
+/** Cuts a stream of bytes into lines. Holds at most one line. */
+export class LineSplitter {
+  readonly #handler: LineHandler;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #number = 0;
+
+  constructor(handler: LineHandler) {
+    this.#handler = handler;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      this.#finish(chunk.subarray(start, end));
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#hold(chunk.subarray(start));
+  }
+
+  /** The last line may lack its line feed. */
+  end(): void {
+    if (this.#heldBytes > 0) this.#finish(Buffer.alloc(0));
+  }
+
+  #hold(part: Buffer): void {
+    this.#heldBytes += part.length;
+    if (this.#heldBytes > MAX_LINE_BYTES) this.#held = [];
+    else this.#held.push(part);
+  }
+
+  #finish(last: Buffer): void {
+    const bytes = this.#heldBytes + last.length;
+    const parts = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#number++;
+    if (bytes > MAX_LINE_BYTES) return this.#handler.overlong(this.#number);
+    const line = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    const marked = this.#number === 1 && line.subarray(0, 3).equals(BYTE_ORDER_MARK);
+    this.#handler.line(marked ? line.subarray(3) : line, this.#number);
+  }
+}

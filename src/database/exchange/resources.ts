@@ -1,0 +1,129 @@
+import type { EntityClass } from '@mikro-orm/core';
+import { Builder } from '../../../entities/builder.entity.ts';
+import { ClientSecret } from '../../../entities/client-secret.entity.ts';
+import { Connection } from '../../../entities/connection.entity.ts';
+import { Contact } from '../../../entities/contact.entity.ts';
+import { CostCode } from '../../../entities/cost-code.entity.ts';
+import { Defect } from '../../../entities/defect.entity.ts';
+import { Induction } from '../../../entities/induction.entity.ts';
+import { InductionAnswer } from '../../../entities/induction-answer.type.ts';
+import { Insurance } from '../../../entities/insurance.entity.ts';
+import { Integrator } from '../../../entities/integrator.entity.ts';
+import { Location } from '../../../entities/location.entity.ts';
+import { Meeting } from '../../../entities/meeting.entity.ts';
+import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
+import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
+import { Membership } from '../../../entities/membership.entity.ts';
+import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
+import { Prequalification } from '../../../entities/prequalification.entity.ts';
+import { Profile } from '../../../entities/profile.entity.ts';
+import { Project } from '../../../entities/project.entity.ts';
+import { RateBudget } from '../../../entities/rate-budget.entity.ts';
+import { SiteAccess } from '../../../entities/site-access.entity.ts';
+import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
+import { SubcontractorProject } from '../../../entities/subcontractor-project.entity.ts';
+import { SwmsDocument } from '../../../entities/swms-document.entity.ts';
+import { TimeType } from '../../../entities/time-type.entity.ts';
+import { Timesheet } from '../../../entities/timesheet.entity.ts';
+import { User } from '../../../entities/user.entity.ts';
+import { Worker } from '../../../entities/worker.entity.ts';
+import { SubcontractorStatus } from '../../../schema/enums.ts';
+import type { IdKind } from '../../ids.ts';
+import { objectOf } from './contract.ts';
+import { httpsUrl, list, object, oneOf, type Shape, text, textWhere } from './shapes.ts';
+
+/** One file of the format. */
+export interface Resource {
+  /** Name of the file, without `.ndjson`. */
+  file: string;
+  entity: EntityClass<object>;
+  /** Kind of the id; absent where a row is known by its unique foreign keys, and its number stays in the database. */
+  id?: IdKind;
+  /** Properties that no file carries: secrets, and keys of stored bytes, which mean nothing in another storage. */
+  withheld?: string[];
+  /** Properties that the REST contract names otherwise. */
+  names?: Record<string, string>;
+  /** Lists of ids that lead to another file. */
+  links?: Record<string, EntityClass<object>>;
+  /** What a field of the file means, where the API's description does not fit it. */
+  meanings?: Record<string, string>;
+  /** What a value must look like beyond its column's type and its type in the API. */
+  shapes?: Record<string, () => Shape>;
+}
+
+const lowerCase = () => textWhere('lower-case text', 'must be in lower case', (value) => value === value.toLowerCase());
+const digits = () => textWhere('digits', 'must be digits', (value) => /^\d+$/.test(value));
+const address = () => httpsUrl;
+const templateResponse = () =>
+  object({
+    sections: list(object({ id: text, title: text, text })),
+    syncedNotes: list(object({ noteId: text, text })),
+  });
+
+/**
+ * Every file, parents before children. Integrators are there because meetings and notes are known by their integrator:
+ * without it, its next sync would make each of them a second time. What they sign in with stays.
+ */
+export const resources: Resource[] = [
+  { file: 'integrators', entity: Integrator, id: 'integrator' },
+  {
+    file: 'builders',
+    entity: Builder,
+    id: 'builder',
+    withheld: ['logoKey'],
+    shapes: { logoUrl: address },
+    meanings: { logoUrl: 'Address of the company logo.' },
+  },
+  {
+    file: 'users',
+    entity: User,
+    id: 'user',
+    withheld: ['passwordHash', 'pictureKey'],
+    shapes: { email: lowerCase },
+  },
+  { file: 'memberships', entity: Membership },
+  { file: 'projects', entity: Project, id: 'project' },
+  { file: 'subcontractors', entity: Subcontractor, id: 'subcontractor', shapes: { abn: digits } },
+  {
+    file: 'subcontractor-projects',
+    entity: SubcontractorProject,
+    shapes: { statuses: () => list(oneOf(Object.values(SubcontractorStatus))) },
+  },
+  { file: 'swms', entity: SwmsDocument, id: 'swms', withheld: ['documentKey'], shapes: { url: address } },
+  { file: 'prequalifications', entity: Prequalification, id: 'prequalification' },
+  { file: 'insurances', entity: Insurance, id: 'insurance', withheld: ['documentKey'], shapes: { url: address } },
+  { file: 'contacts', entity: Contact, id: 'contact', links: { projectIds: Project } },
+  { file: 'workers', entity: Worker, id: 'worker' },
+  { file: 'site-accesses', entity: SiteAccess },
+  {
+    file: 'inductions',
+    entity: Induction,
+    id: 'induction',
+    shapes: { data: () => list(objectOf(InductionAnswer)) },
+  },
+  { file: 'profiles', entity: Profile, id: 'profile' },
+  { file: 'cost-codes', entity: CostCode, id: 'costCode' },
+  { file: 'time-types', entity: TimeType, id: 'timeType' },
+  { file: 'timesheets', entity: Timesheet, id: 'timesheet' },
+  { file: 'locations', entity: Location, id: 'location' },
+  { file: 'defects', entity: Defect, id: 'defect' },
+  { file: 'meeting-templates', entity: MeetingTemplate, id: 'meetingTemplate' },
+  {
+    file: 'meetings',
+    entity: Meeting,
+    id: 'meeting',
+    names: { plainNotes: 'notes' },
+    shapes: { templateResponse },
+    meanings: {
+      notes: 'Notes of a meeting without a template.',
+      templateResponse: 'What was written in a meeting with a template, by people and by integrators.',
+      integratorId: 'The integrator that made it.',
+      sourceApp: 'Application of the integrator.',
+      externalSourceId: 'Identifier of the meeting there.',
+    },
+  },
+  { file: 'meeting-notes', entity: MeetingNote, id: 'meetingNote' },
+];
+
+/** Tables that stay where they are: credentials, what was granted to them, and what the service counts for itself. */
+export const excluded: EntityClass<object>[] = [OAuthClient, ClientSecret, Connection, RateBudget];

@@ -1,0 +1,28 @@
+import pg from 'pg';
+import { SESSION_OPTIONS } from '../orm.ts';
+
+/** An import or export that cannot be done; the message is one line for the operator. */
+export class ExchangeError extends Error {
+  override name = 'ExchangeError';
+}
+
+/** One transaction on a connection of its own, ended with `commit` when the work answers that it should be. */
+export async function inTransaction<T extends { commit: boolean }>(
+  url: string,
+  begin: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: url, options: SESSION_OPTIONS, keepAlive: true });
+  // A lost connection also fails the statement under way, which is where it is reported.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query(begin);
+    const result = await work(client);
+    await client.query(result.commit ? 'commit' : 'rollback');
+    return result;
+  } finally {
+    // Without a commit the server takes everything back.
+    await client.end().catch(() => {});
+  }
+}

@@ -1,0 +1,35 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { printSchema } from 'graphql';
+import { buildServiceSchema, routeTable } from '../../schema/build.ts';
+import { openApiDocument } from './openapi.ts';
+
+/** Stands for the service's own address in the committed document. */
+const PLACEHOLDER_URL = 'https://api.example.com';
+
+/** The committed descriptions of the service, by file name. */
+async function descriptions(): Promise<[file: string, text: string][]> {
+  const schema = buildServiceSchema();
+  const document = await openApiDocument(schema, routeTable(schema), PLACEHOLDER_URL);
+  return [
+    ['schema.graphql', `${printSchema(schema)}\n`],
+    ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],
+  ];
+}
+
+/** Writes `schema.graphql` and `openapi.json` into the folder, and gives their paths. */
+export async function emitSchema(folder = 'schema'): Promise<string[]> {
+  const files = await descriptions();
+  for (const [file, text] of files) await writeFile(join(folder, file), text);
+  return files.map(([file]) => join(folder, file));
+}
+
+/** Throws when a committed description is not what the code says. */
+export async function checkEmitted(folder = 'schema'): Promise<void> {
+  const stale: string[] = [];
+  for (const [file, text] of await descriptions()) {
+    const committed = await readFile(join(folder, file), 'utf8').catch(() => null);
+    if (committed !== text) stale.push(join(folder, file));
+  }
+  if (stale.length > 0) throw new Error(`Stale: ${stale.join(', ')}. Run npm run cli -- schema emit.`);
+}

@@ -1,0 +1,125 @@
+import { MAX_LIMIT } from '../../../schema/page.ts';
+import { MAX_FIELD_ERRORS } from '../../errors.ts';
+
+/** Headings of the reference, in its order. */
+export const TAGS: Record<string, string> = {
+  Authentication: 'How a client gets an access token.',
+  Identity: 'Who calls, and which builders they reach.',
+  Builders: 'Construction companies. Every other record belongs to one.',
+  Projects: 'Building sites of a builder.',
+  Subcontractors:
+    'Companies that work for a builder, with what they hand in: SWMS (safe work method statement) documents, prequalifications, insurances and contacts. Archived subcontractors are not found, and neither is what they handed in.',
+  Inductions: 'Introductions of workers to a project or company, and what the workers filled in.',
+  Timesheets: 'Hours worked, with the cost codes and time types that they are booked to.',
+  Photos: 'Photos of a builder and the folders of its gallery.',
+  'Photo reports': 'Reports of site walks, kept in step with another application.',
+  Attachments: 'Uploads of images, which photos are then made from.',
+  Meetings: 'Meetings of a builder and the notes that other applications sync to them.',
+  Defects: 'Work that has to be put right. Read-only.',
+  'Gate attendance': 'Sign-on and sign-off events of gates. Limited pilot.',
+  Service: 'Whether the service runs. No token needed.',
+};
+
+/** What a newcomer reads first. Parts 4, 5, 7 and 8 of the specification; parts 2, 3, 5 and 12 of the decisions. */
+export const guide = (baseUrl: string) =>
+  `
+An HTTP/JSON API through which approved integrators read and write construction-management data on behalf of builders
+(construction companies).
+
+# First request
+
+Your client's credentials come from the operator. Ask for a token with the scopes that you need, then send it with every
+request:
+
+\`\`\`shell
+curl ${baseUrl}/oauth/token \\
+  --header 'Content-Type: application/json' \\
+  --data '{
+    "grant_type": "client_credentials",
+    "client_id": "<CLIENT_ID>",
+    "client_secret": "<CLIENT_SECRET>",
+    "audience": "${baseUrl}",
+    "scope": "read:builders read:projects"
+  }'
+
+curl ${baseUrl}/builders --header 'Authorization: Bearer <ACCESS_TOKEN>'
+\`\`\`
+
+\`GET /me\` tells who you are, your scopes and the builders that you reach. The same data can be queried as GraphQL at
+\`${baseUrl}/graphql\`, under the same token and rules.
+
+# Access
+
+A token lives 3600 seconds. It reaches the builders that are connected to your integration; each connection has scopes of
+its own, and an operation needs its scope from both. A token of the authorization-code flow reaches the one builder that
+the user chose.
+
+| Addressed | Answer |
+|---|---|
+| A builder that is not connected | 403 \`FORBIDDEN\` |
+| A builder that does not exist | 404 \`NOT_FOUND\` |
+| Anything else of a builder that is not connected | 404 \`NOT_FOUND\` |
+
+# Headers
+
+| Header | Rule |
+|---|---|
+| \`Authorization\` | \`Bearer <ACCESS_TOKEN>\`, on every request. |
+| \`X-Service-Api-Version\` | \`v1\`; may be left out. |
+| \`X-Service-Region-Id\` | \`au1\` (default) or \`us1\`: the region of your client's account. A token holds in no other. |
+| \`X-Service-Builder-Id\` | The builder, where the path names none: timesheets and the list of subcontractors. |
+| \`X-Request-Id\` | An id of yours; one is made when there is none. It comes back on every answer. |
+
+# Lists
+
+A list answers \`{ "data": [...], "meta": { "totalCount", "totalPages", "offset", "limit" } }\`. Ask for the next page with
+\`offset\` until you have \`totalCount\` items; \`limit\` is 1 to ${MAX_LIMIT}, and ${MAX_LIMIT} by default. Lists are in the order in which the
+records were made, so records that are added while you page come last. An \`offset\` past the end gives an empty \`data\`.
+Cost codes and time types are not paged: \`{ "data": [...] }\` holds them all.
+
+# Values
+
+- Identifiers are a prefix and lower-case letters and digits, such as \`proj_a0mkq3v8t2n4c7x1p9r5w6yzb\`. What follows the prefix
+  has no meaning for you.
+- Timestamps are ISO 8601 date-times in UTC. A date range includes both its ends; a bare end date is that whole UTC day.
+- A value that is absent is \`null\`. The few fields that are left out instead say so.
+- Values are never converted: \`"5"\` where a number belongs is an error. Unknown fields of a body and unknown query
+  parameters are ignored, except where a schema allows no others. New fields may be added to answers at any time.
+
+# Errors
+
+Wrong input is 400 with every failing field at once, at most ${MAX_FIELD_ERRORS}:
+
+\`\`\`json
+{ "errors": [{ "fieldName": "limit", "message": "must be an integer from 1 to 25" }] }
+\`\`\`
+
+Every other error is \`{ "code", "message" }\`. Decide by \`code\`, which is stable; \`message\` is for people.
+
+| Status | \`code\` | What to do |
+|---|---|---|
+| 401 | \`UNAUTHENTICATED\` | Get a new token, or check the region. |
+| 403 | \`INSUFFICIENT_SCOPE\` | Ask for the scope that \`WWW-Authenticate\` names. |
+| 403 | \`FORBIDDEN\` | The builder has to be connected first. |
+| 404 | \`NOT_FOUND\` | |
+| 405 | \`METHOD_NOT_ALLOWED\` | \`Allow\` names the methods of the path. |
+| 409 | as each operation lists | Reconcile; sending it again does not help. |
+| 413 | \`PAYLOAD_TOO_LARGE\` | |
+| 415 | \`UNSUPPORTED_MEDIA_TYPE\` | |
+| 429 | \`RATE_LIMITED\` | Wait as many seconds as \`Retry-After\` says. |
+| 500 | \`INTERNAL\` | Try again, then ask with the \`X-Request-Id\`. |
+| 503 | \`UNAVAILABLE\` | Wait as many seconds as \`Retry-After\` says. |
+
+The token endpoint answers with the errors of RFC 6749, \`{ "error", "error_description" }\`.
+
+# Limits
+
+| What | Limit |
+|---|---|
+| Requests per client | 1,000 in 10 seconds, unless the operator has set another limit |
+| Token requests per client and per address | 120 in a minute, unless the operator has set another limit |
+| Items of a page | ${MAX_LIMIT} |
+| Body | 1 MiB, unless the operation says otherwise; 64 levels of nesting |
+
+\`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds) tell where you stand.
+`.trim();

@@ -1,0 +1,208 @@
+import type { JsonSchema } from '../../../schema/scalars.ts';
+import { API_VERSION } from '../../context.ts';
+import {
+  type ApiError,
+  forbidden,
+  insufficientScope,
+  internalError,
+  invalidField,
+  MAX_FIELD_ERRORS,
+  notFound,
+  payloadTooLarge,
+  rateLimited,
+  unauthenticated,
+  unavailable,
+  unsupportedMediaType,
+} from '../../errors.ts';
+import { referenceTo } from './schemas.ts';
+
+/** OpenAPI response object. */
+export interface ResponseObject {
+  description: string;
+  headers?: Record<string, object>;
+  content?: Record<string, object>;
+}
+
+const header = (description: string, schema: JsonSchema) => ({ description, schema });
+
+const HEADERS = {
+  'X-Request-Id': header('The id that was sent, or one that was made. Quote it when you ask for help.', {
+    type: 'string',
+    examples: ['7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e'],
+  }),
+  'X-Service-Api-Version': header('Version of the API that answered.', { type: 'string', enum: [API_VERSION] }),
+  'X-RateLimit-Limit': header('Requests that the window allows; absent when there is no limit.', {
+    type: 'integer',
+    minimum: 1,
+    examples: [1000],
+  }),
+  'X-RateLimit-Remaining': header('Requests left in the window.', { type: 'integer', minimum: 0, examples: [998] }),
+  'X-RateLimit-Reset': header('Seconds until the window ends and the budget is full again.', {
+    type: 'integer',
+    minimum: 1,
+    examples: [7],
+  }),
+  'Retry-After': header('Seconds to wait before the next attempt.', { type: 'integer', minimum: 1, examples: [7] }),
+  'WWW-Authenticate': header('The challenge of RFC 6750; it names the missing scope where one is missing.', {
+    type: 'string',
+    examples: ['Bearer error="invalid_token"'],
+  }),
+} as const;
+
+type HeaderName = keyof typeof HEADERS;
+
+const LIMIT_HEADERS: HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+const EVERY_HEADER: HeaderName[] = ['X-Request-Id', 'X-Service-Api-Version'];
+
+/** One answer in JSON, with the headers that every answer has. */
+export function respond(description: string, content: object, extraHeaders: readonly string[] = LIMIT_HEADERS) {
+  const names = [...EVERY_HEADER, ...extraHeaders];
+  return {
+    description,
+    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    content: { 'application/json': content },
+  } satisfies ResponseObject;
+}
+
+interface ErrorAnswer {
+  description: string;
+  /** One of each kind, by the name of the example. */
+  errors: Record<string, ApiError>;
+}
+
+const OUTSIDE = forbidden('The builder is not connected to this integrator.');
+
+/** Errors that many operations have in common, by the name of their component. */
+const ERRORS = {
+  InvalidInput: {
+    description: 'The input is wrong. Every failing field is named, with its path as the client wrote it.',
+    errors: {
+      parameter: invalidField('limit', 'must be an integer from 1 to 25'),
+      header: invalidField('X-Service-Builder-Id', 'is required'),
+      body: invalidField('body', 'must be valid JSON'),
+    },
+  },
+  Unauthenticated: {
+    description: 'There is no access token, or it is invalid, expired, revoked or of another region.',
+    errors: {
+      missing: unauthenticated('An access token is required.', false),
+      invalid: unauthenticated('The access token is invalid, expired or revoked.', true),
+    },
+  },
+  Forbidden: {
+    description: 'The token or the builder’s connection does not allow the scope, or the builder is out of reach.',
+    errors: {
+      scope: insufficientScope('read:projects'),
+      connection: insufficientScope('read:projects', "The builder's connection does not allow read:projects."),
+      builder: OUTSIDE,
+    },
+  },
+  ForbiddenBuilder: { description: 'The builder is out of reach.', errors: { builder: OUTSIDE } },
+  NotFound: {
+    description: 'There is no such resource, or it belongs to a builder that is out of reach.',
+    errors: { resource: notFound('Project') },
+  },
+  PayloadTooLarge: { description: 'The body is too large.', errors: { body: payloadTooLarge(1024 * 1024) } },
+  UnsupportedMediaType: {
+    description: 'The body is not of a type that the operation takes.',
+    errors: { body: unsupportedMediaType('application/json') },
+  },
+  RateLimited: { description: 'Too many requests; wait as `Retry-After` says.', errors: { limit: rateLimited(7) } },
+  Internal: {
+    description:
+      'Something went wrong on our side. Reads, and writes that carry an identity of yours, can be sent again.',
+    errors: { failure: internalError(null) },
+  },
+  Unavailable: { description: 'The service cannot answer now; try again.', errors: { database: unavailable(null) } },
+} satisfies Record<string, ErrorAnswer>;
+
+type ErrorName = keyof typeof ERRORS;
+
+/** Errors of every operation that takes an access token. */
+export interface ErrorTraits {
+  scoped: boolean;
+  /** It names a builder or another resource. */
+  hasResource: boolean;
+  hasBody: boolean;
+  conflicts: readonly string[];
+}
+
+export function errorResponses({ scoped, hasResource, hasBody, conflicts }: ErrorTraits): Record<string, object> {
+  return {
+    400: errorReference('InvalidInput'),
+    401: errorReference('Unauthenticated'),
+    403: errorReference(scoped ? 'Forbidden' : 'ForbiddenBuilder'),
+    ...(hasResource && { 404: errorReference('NotFound') }),
+    ...(conflicts.length > 0 && { 409: conflictResponse(conflicts) }),
+    ...(hasBody && { 413: errorReference('PayloadTooLarge'), 415: errorReference('UnsupportedMediaType') }),
+    ...limitAndFailureResponses(),
+  };
+}
+
+/** Errors that any route may have. */
+export const limitAndFailureResponses = () => ({
+  429: errorReference('RateLimited'),
+  500: errorReference('Internal'),
+  503: errorReference('Unavailable'),
+});
+
+const errorReference = (name: ErrorName) => ({ $ref: `#/components/responses/${name}` });
+
+function conflictResponse(codes: readonly string[]): ResponseObject {
+  const examples = codes.map((code) => [code, { value: { code, message: sentence(code) } }]);
+  return respond('The request contradicts what is stored; nothing has changed.', {
+    schema: errorSchema(codes),
+    examples: Object.fromEntries(examples),
+  });
+}
+
+const sentence = (code: string) => `${code[0]}${code.slice(1).toLowerCase().replaceAll('_', ' ')}.`;
+
+const errorSchema = (codes: readonly string[]): JsonSchema => ({
+  type: 'object',
+  properties: {
+    code: { type: 'string', enum: codes, description: 'What went wrong, for programs. It stays as it is.' },
+    message: { type: 'string', description: 'What went wrong, for people. It may change.' },
+  },
+  required: ['code', 'message'],
+});
+
+function sharedResponse({ description, errors }: ErrorAnswer): ResponseObject {
+  const samples = Object.values(errors);
+  const own = [...new Set(samples.flatMap((error) => Object.keys(error.headers)))];
+  const examples = Object.entries(errors).map(([name, error]) => [name, { value: error.body() }]);
+  const isValidation = samples[0]!.status === 400;
+  const schema = isValidation
+    ? referenceTo('ValidationErrors')
+    : errorSchema([...new Set(samples.map(({ code }) => code))]);
+  return respond(description, { schema, examples: Object.fromEntries(examples) }, [...LIMIT_HEADERS, ...own]);
+}
+
+/** Everything above that operations refer to. */
+export const responseComponents = () => ({
+  headers: HEADERS,
+  responses: Object.fromEntries(Object.entries(ERRORS).map(([name, answer]) => [name, sharedResponse(answer)])),
+});
+
+export const errorSchemas: Record<string, JsonSchema> = {
+  FieldError: {
+    type: 'object',
+    description: 'One failing field of the input.',
+    properties: {
+      fieldName: {
+        type: 'string',
+        description: 'Path into the input: `limit`, `photos[0].imageAttachment.key`, or the name of a header.',
+      },
+      message: { type: 'string', description: 'What is wrong with it, for people.' },
+    },
+    required: ['fieldName', 'message'],
+  },
+  ValidationErrors: {
+    type: 'object',
+    description: 'Every failing field of the input at once.',
+    properties: {
+      errors: { type: 'array', items: referenceTo('FieldError'), minItems: 1, maxItems: MAX_FIELD_ERRORS },
+    },
+    required: ['errors'],
+  },
+};

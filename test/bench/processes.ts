@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadOrder, LoadResult } from './load.ts';
+
+const START_MS = 30_000;
+const STOP_MS = 10_000;
+/** How much longer than its order a load may take. */
+const PATIENCE_MS = 30_000;
+
+/** A port that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A module of ours in a process of its own; its errors go to our own standard error. */
+function start(module: string, env: Record<string, string> = {}): ChildProcess {
+  const path = new URL(module, import.meta.url);
+  return fork(path, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** One of the services under load. */
+export class Contestant {
+  constructor(
+    readonly name: string,
+    readonly origin: string,
+    readonly child: ChildProcess,
+  ) {}
+
+  /** Starts the module and waits until it answers. */
+  static async start(name: string, module: string, env: Record<string, string>): Promise<Contestant> {
+    const port = await freePort();
+    const contestant = new Contestant(name, `http://127.0.0.1:${port}`, start(module, { ...env, PORT: String(port) }));
+    for (const begun = Date.now(); !(await contestant.#isUp()); await sleep(50)) {
+      if (contestant.child.exitCode !== null) throw new Error(`${name} ended at its start.`);
+      if (Date.now() - begun > START_MS) {
+        await contestant.stop();
+        throw new Error(`${name} does not answer.`);
+      }
+    }
+    return contestant;
+  }
+
+  #isUp(): Promise<boolean> {
+    return fetch(`${this.origin}/health/live`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+
+  /** Milliseconds of processor time that it has used so far; null where the system doesn't tell. */
+  async processorTime(): Promise<number | null> {
+    try {
+      const fields = (await readFile(`/proc/${this.child.pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ');
+      // User and system time, in hundredths of a second.
+      return (Number(fields[11]) + Number(fields[12])) * 10;
+    } catch {
+      return null;
+    }
+  }
+
+  stop(): Promise<void> {
+    return stop(this.child);
+  }
+}
+
+export class LoadGenerator {
+  readonly #child = start('./load.js');
+
+  async run(order: LoadOrder): Promise<LoadResult> {
+    const signal = AbortSignal.timeout(order.seconds * 1000 + PATIENCE_MS);
+    this.#child.send(order);
+    const [answer] = (await once(this.#child, 'message', { signal })) as [LoadResult | string];
+    if (typeof answer === 'string') throw new Error(answer);
+    return answer;
+  }
+
+  stop(): Promise<void> {
+    return stop(this.#child);
+  }
+}

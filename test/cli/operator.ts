@@ -1,0 +1,98 @@
+import { PassThrough, Writable } from 'node:stream';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { Worker } from '../../entities/worker.entity.ts';
+import { runCli } from '../../src/cli/run.ts';
+import { REGIONS, type RegionId } from '../../src/context.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import { createDatabase } from '../setup/database.ts';
+
+export interface Outcome {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** What an operator has: the program, in this process, over fresh databases of both regions. */
+export interface Operator {
+  databases: Databases;
+  env: Record<string, string>;
+  clock: { at: number; now(): number };
+  /** Runs a command; `stdin` is what is piped into it. */
+  run(args: string[], stdin?: string): Promise<Outcome>;
+  /** Runs a command with `--json` and gives its object. */
+  // biome-ignore lint/suspicious/noExplicitAny: each command has a shape of its own.
+  json(args: string[], stdin?: string): Promise<any>;
+  /** Runs a command with `--json` that must fail, without a word on stdout, and gives its message. */
+  refusal(args: string[], stdin?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export const START = Date.UTC(2026, 5, 1);
+export const at = (milliseconds: number) => new Date(milliseconds).toISOString();
+
+export async function startOperator(): Promise<Operator> {
+  const made = await Promise.all(REGIONS.map(() => createDatabase('template1')));
+  const urls = made.map(({ url }) => url);
+  const env = { DATABASE_URL_AU1: urls[0]!, DATABASE_URL_US1: urls[1]! };
+  const databases = Object.fromEntries(
+    REGIONS.map((region, index) => [region, new Database(region, urls[index]!)]),
+  ) as Databases;
+  const clock = {
+    at: START,
+    now() {
+      return this.at;
+    },
+  };
+  const run = async (args: string[], stdin = '') => {
+    const [stdout, stderr] = [new Collector(), new Collector()];
+    const input = new PassThrough();
+    input.end(stdin);
+    const code = await runCli(args, { env, clock, stdin: input, stdout, stderr });
+    return { code, out: stdout.text, err: stderr.text };
+  };
+  const json = async (args: string[], stdin?: string) => {
+    const { code, out, err } = await run([...args, '--json'], stdin);
+    if (code !== 0 || err !== '') throw new Error(`exit code ${code}: ${err}`);
+    return JSON.parse(out);
+  };
+  const refusal = async (args: string[], stdin?: string) => {
+    const { code, out, err } = await run([...args, '--json'], stdin);
+    if (code !== 1 || out !== '') throw new Error(`exit code ${code}: ${out}`);
+    const { error, ...rest } = JSON.parse(err);
+    if (Object.keys(rest).length > 0 || error.includes('\n')) throw new Error(err);
+    return error as string;
+  };
+  const close = async () => {
+    for (const region of REGIONS) await databases[region].close();
+    for (const database of made) await database.drop();
+  };
+  return { databases, env, clock, run, json, refusal, close };
+}
+
+export class Collector extends Writable {
+  text = '';
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk;
+    done();
+  }
+}
+
+/** Two builders, each with a project and a worker: `buil_a`, `proj_a`, `wkr_a` and `buil_b`, `proj_b`, `wkr_b`. */
+export async function seedBuilders({ databases }: Operator, region: RegionId = 'au1'): Promise<void> {
+  const em = databases[region].fork();
+  const stamps = { createdAt: at(START), updatedAt: at(START) };
+  for (const letter of ['a', 'b']) {
+    const builderId = `buil_${letter}`;
+    const name = `Builder ${letter.toUpperCase()}`;
+    await em.insert(Builder, { ...stamps, id: builderId, name, logoUrl: null, logoKey: null });
+    await em.insert(Project, {
+      ...stamps,
+      ...{ id: `proj_${letter}`, builderId, status: 'IN_PROGRESS', name: 'Harbour House', integrations: [] },
+    });
+    await em.insert(Subcontractor, { ...stamps, id: `sub_${letter}`, builderId, name: 'Steel and Sons', abn: null });
+    const subcontractorId = `sub_${letter}`;
+    await em.insert(Worker, { ...stamps, id: `wkr_${letter}`, builderId, subcontractorId, fullName: 'Kim Tran' });
+  }
+}

@@ -1,0 +1,129 @@
+import type { components, paths } from './openapi.d.ts';
+
+/*
+ * A small client whose paths, parameters, bodies and answers all have the types that openapi-typescript makes from the
+ * OpenAPI document. What an integrator writes compiles against the contract, and stops compiling when the contract changes.
+ */
+
+/** Paths that can be read. */
+type ReadPath = { [P in keyof paths]: paths[P] extends { get: object } ? P : never }[keyof paths];
+
+type Read<P extends ReadPath> = paths[P]['get'];
+type Parameters<P extends ReadPath> = Read<P> extends { parameters: infer T } ? T : never;
+type Answer<P extends ReadPath> =
+  Read<P> extends { responses: { 200: { content: { 'application/json': infer T } } } } ? T : never;
+/** Body of every error but a failed validation. */
+type ErrorBody = paths['/me']['get']['responses'][401 | 403 | 429 | 500 | 503]['content']['application/json'];
+
+export type Page<T> = { data: T[]; meta: components['schemas']['PageMeta'] };
+
+/** An answer that is not 200, with the body that the document promises. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly body: ErrorBody | components['schemas']['ValidationErrors'];
+
+  constructor(status: number, body: ApiError['body']) {
+    super('code' in body ? `${body.code}: ${body.message}` : `${status}`);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** An access token for the client itself. */
+export async function fetchToken(
+  baseUrl: string,
+  credentials: { clientId: string; clientSecret: string; scope: string },
+): Promise<components['schemas']['Token']> {
+  const request: components['schemas']['TokenRequest'] = {
+    grant_type: 'client_credentials',
+    client_id: credentials.clientId,
+    client_secret: credentials.clientSecret,
+    audience: baseUrl,
+    scope: credentials.scope,
+  };
+  const response = await fetch(`${baseUrl}/oauth/token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(request),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as components['schemas']['Token'];
+}
+
+export class Client {
+  readonly #baseUrl: string;
+  readonly #token: string;
+
+  constructor(baseUrl: string, token: string) {
+    this.#baseUrl = baseUrl;
+    this.#token = token;
+  }
+
+  async get<P extends ReadPath>(path: P, parameters: Parameters<P>): Promise<Answer<P>> {
+    const given = parameters as { path?: object; query?: object; header?: object };
+    const values: Record<string, unknown> = { ...given.path };
+    const url = new URL(
+      this.#baseUrl + path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name]))),
+    );
+    for (const [name, value] of Object.entries(given.query ?? {})) {
+      for (const item of [value].flat()) url.searchParams.append(name, String(item));
+    }
+    const response = await fetch(url, { headers: { ...given.header, Authorization: `Bearer ${this.#token}` } });
+    const body = await response.json();
+    if (response.status !== 200) throw new ApiError(response.status, body as ApiError['body']);
+    return body as Answer<P>;
+  }
+
+  /** Every item of a list, page after page. */
+  async *all<T>(read: (window: { offset: number; limit: number }) => Promise<Page<T>>): AsyncGenerator<T> {
+    const limit = 25;
+    for (let offset = 0; ; offset += limit) {
+      const { data, meta } = await read({ offset, limit });
+      yield* data;
+      if (offset + limit >= meta.totalCount) return;
+    }
+  }
+}
+
+/** Hours that wait for review, by project name. */
+export async function hoursWaiting(client: Client, builderId: string): Promise<Map<string, number>> {
+  const hours = new Map<string, number>();
+  const timesheets = client.all((window) =>
+    client.get('/timesheets', {
+      query: { status: 'WAITING_REVIEW', startDate: '2026-03-01', ...window },
+      header: { 'X-Service-Builder-Id': builderId },
+    }),
+  );
+  for await (const { project, hours: worked } of timesheets) {
+    hours.set(project.name, (hours.get(project.name) ?? 0) + worked);
+  }
+  return hours;
+}
+
+/** What open defects of a project are assigned to. The union is told apart by `type`. */
+export async function openDefects(client: Client, builderId: string, projectId: string): Promise<string[]> {
+  const { data } = await client.get('/builders/{builderId}/defects', {
+    path: { builderId },
+    query: { projectId, status: 'OPEN' },
+  });
+  return data.map(({ title, location, assignees }) => {
+    const names = assignees.map((assignee) => (assignee.type === 'TAG' ? `#${assignee.name}` : assignee.name));
+    return `${title} (${location?.name ?? 'no place'}): ${names.join(', ')}`;
+  });
+}
+
+/** The logo is left out when none is configured; a timestamp that is absent is null. */
+export async function logoOf(client: Client, builderId: string): Promise<string | undefined> {
+  const { logoUrl } = await client.get('/builders/{id}', { path: { id: builderId } });
+  return logoUrl;
+}
+
+// What the contract does not have does not compile.
+export const refused = (client: Client) => [
+  // @ts-expect-error there is no such path
+  client.get('/workers', {}),
+  // @ts-expect-error the builder header is required
+  client.get('/timesheets', { query: { limit: 5 } }),
+  // @ts-expect-error no status of a defect
+  client.get('/builders/{builderId}/defects', { path: { builderId: 'buil_a' }, query: { status: 'DONE' } }),
+];

@@ -1,0 +1,162 @@
+import { buildOperationNodeForField } from '@graphql-tools/utils';
+import { type GraphQLField, getNamedType, print } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema, type Operation, routeTable } from '../schema/build.ts';
+import { restProjection } from '../src/rest/projection.ts';
+import { placementsOf } from '../src/rest/variables.ts';
+import { type Service, startService } from './harness.ts';
+import { type Samples, samplesOf } from './support/samples.ts';
+
+const schema = buildServiceSchema();
+const operations = routeTable(schema);
+const projection = restProjection(schema);
+
+/** Every root field of the schema, whether REST shows it or GraphQL alone. */
+const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+  Object.values(type?.getFields() ?? {}).map((field) => ({ kind: type!.name as 'Query' | 'Mutation', field })),
+);
+
+let service: Service;
+let samples: Samples;
+let cases = 0;
+
+beforeAll(async () => {
+  service = await startService();
+  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+});
+
+afterAll(async () => {
+  console.info(`isolation: ${cases} calls refused as documented`);
+  await service.stop();
+});
+
+/** The operation called through REST, with real ids of integrator A's first builder. */
+async function callRest(operation: Operation, token: string | null, headers: Record<string, string> = {}) {
+  cases++;
+  const placements = placementsOf(operation, schema);
+  const value = (name: string) =>
+    samples[getNamedType(placements.find((one) => one.name === name)!.argument.type).name]!;
+  const url = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => value(name));
+  const builder = placements.some(({ place }) => place === 'header') && { 'x-service-builder-id': samples.BuilderId! };
+  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+  const response = await service.request({
+    method: operation.method,
+    url,
+    headers: { ...builder, ...authorization, ...headers },
+  });
+  return { status: response.statusCode, code: response.json().code as string | undefined, body: response.body };
+}
+
+/** The same through GraphQL. */
+async function callGraphql(
+  kind: 'Query' | 'Mutation',
+  field: GraphQLField<unknown, unknown>,
+  token: string | null,
+  headers = {},
+) {
+  cases++;
+  const document = print(
+    buildOperationNodeForField({
+      schema: field.extensions.rest ? projection : schema,
+      kind: kind.toLowerCase() as 'query',
+      field: field.name,
+      depthLimit: field.extensions.rest ? 8 : 3,
+      circularReferenceDepth: 1,
+    }),
+  );
+  const named = field.args.map((argument) => [argument.name, samples[getNamedType(argument.type).name]]);
+  const variables = Object.fromEntries(field.args.map((argument, at) => [`${argument.name}`, named[at]![1]]));
+  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+  const response = await service.request({
+    method: 'POST',
+    url: '/graphql',
+    headers: { ...authorization, ...headers },
+    payload: { query: document, variables },
+  });
+  const body = response.json();
+  const error = body.errors?.[0]?.extensions;
+  return { status: error?.http.status ?? 200, code: error?.code as string | undefined, body: response.body };
+}
+
+type Call = (token: string | null, headers?: Record<string, string>) => ReturnType<typeof callRest>;
+
+const restCalls = operations.map((operation) => ({
+  name: `${operation.method} ${operation.path}`,
+  scope: operation.scope,
+  needsBuilder: placementsOf(operation, schema).some(({ argument }) => argument.name === 'builderId'),
+  listsReachable: operation.field === 'builders' || operation.field === 'me',
+  call: ((token, headers) => callRest(operation, token, headers)) as Call,
+}));
+
+const graphqlCalls = fields.map(({ kind, field }) => ({
+  name: `${kind}.${field.name}`,
+  scope: field.extensions.scope as string | null,
+  needsBuilder: field.args.some(({ name }) => name === 'builderId'),
+  listsReachable: field.name === 'builders' || field.name === 'me',
+  call: ((token, headers) => callGraphql(kind, field, token, headers)) as Call,
+}));
+
+describe.each([...restCalls, ...graphqlCalls])('$name', ({ scope, needsBuilder, listsReachable, call }) => {
+  it('declares its scope, or in so many words that it needs none', () => {
+    expect(scope === null || typeof scope === 'string').toBe(true);
+  });
+
+  it('answers its own integrator', async () => {
+    expect(await call(await service.as('A'))).toMatchObject({ status: 200 });
+  });
+
+  it('is 401 without a token, with a garbage token and with an expired one', async () => {
+    const expired = await service.as('A');
+    expect(await call(null)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+    expect(await call('garbage')).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+    service.clock.advance(3_601_000);
+    expect(await call(expired)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+  });
+
+  it('is 401 with a token of another region', async () => {
+    const token = await service.as('A');
+    expect(await call(token, { 'x-service-region-id': 'us1' })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+  });
+
+  it.skipIf(scope === null)('is 403 without its scope', async () => {
+    const others = service.demo('A').scopes.filter((other) => other !== scope);
+    const token = await service.as('A', others);
+    expect(await call(token)).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
+  });
+
+  it('gives an unconnected integrator nothing', async () => {
+    const answer = await call(await service.as('B'));
+    if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
+    else if (needsBuilder) expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    else expect(answer).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  });
+
+  it('gives nothing after the connection is revoked', async () => {
+    const token = await service.as('A');
+    const { integrator } = service.demo('A');
+    const connection = (status: string) =>
+      service.databases.au1
+        .fork()
+        .execute(
+          'update connection set status = ? from integrator i where i.id = integrator_id and i.name = ? and builder_id = ?',
+          [status, integrator, samples.BuilderId],
+        );
+    expect(await call(token)).toMatchObject({ status: 200 });
+    await connection('REVOKED');
+    service.clock.advance(1_000);
+    try {
+      const answer = await call(token);
+      if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
+      else expect([403, 404]).toContain(answer.status);
+    } finally {
+      await connection('ACTIVE');
+      service.clock.advance(1_000);
+    }
+  });
+});
+
+describe('an internal client', () => {
+  it.each(restCalls)('is refused by REST: $name', async ({ call }) => {
+    expect(await call(await service.as('internal'))).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+  });
+});

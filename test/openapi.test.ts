@@ -1,0 +1,327 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import Fastify from 'fastify';
+import {
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLString,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema, type Operation, routeTable } from '../schema/build.ts';
+import { BuilderId, text } from '../schema/scalars.ts';
+import { registerDocs } from '../src/http/docs.ts';
+import { isFallback } from '../src/rest/openapi/examples.ts';
+import { openApiDocument } from '../src/rest/openapi.ts';
+import { plainRoutes } from '../src/rest/plain-routes.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
+type Json = any;
+
+const BASE_URL = 'https://api.example.com';
+const schema = buildServiceSchema();
+const operations = routeTable(schema);
+const run = promisify(execFile);
+
+let document: Json;
+let folder: string;
+
+beforeAll(async () => {
+  document = await openApiDocument(schema, operations, BASE_URL);
+  folder = await mkdtemp(join(tmpdir(), 'openapi-'));
+  await writeFile(join(folder, 'openapi.json'), JSON.stringify(document));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A program of `test/clients`, else of the project. */
+function program(name: string): string {
+  const found = ['test/clients/node_modules/.bin', 'node_modules/.bin'].map((bin) => join(bin, name)).find(existsSync);
+  if (!found) throw new Error(`${name} is not installed: run npm ci.`);
+  return found;
+}
+
+const operationAt = ({ path, method }: { path: string; method: string }) =>
+  document.paths[path]?.[method.toLowerCase()];
+
+describe('the OpenAPI document', () => {
+  it('has every operation of the route table, under its scope', () => {
+    for (const operation of operations) {
+      const described = operationAt(operation);
+      expect(described, `${operation.method} ${operation.path}`).toBeDefined();
+      expect(described.operationId).toBe(operation.field);
+      expect(described.security).toEqual([{ oauth2: operation.scope === null ? [] : [operation.scope] }]);
+    }
+  });
+
+  it('has every plain route, and nothing else', () => {
+    const routes = [...plainRoutes(BASE_URL), ...operations].map(({ method, path }) => `${method} ${path}`);
+    const described = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.toSorted()).toEqual(routes.toSorted());
+  });
+
+  it('documents every status that an operation can answer', () => {
+    for (const operation of operations) {
+      const { path, parameters, responses } = { path: operation.path, ...operationAt(operation) };
+      const needsBuilder = parameters.some(({ $ref }: Json) => $ref === '#/components/parameters/BuilderId');
+      const expected = [
+        operation.status,
+        ...Object.values(operation.outcomes),
+        ...[400, 401, 403, 429, 500, 503],
+        ...(path.includes('{') || needsBuilder ? [404] : []),
+        ...(operation.conflicts.length > 0 ? [409] : []),
+        ...(operation.method === 'GET' ? [] : [413, 415]),
+      ];
+      const statuses = [...new Set(expected.map(String))];
+      expect(Object.keys(responses).toSorted(), path).toEqual(statuses.toSorted());
+    }
+  });
+
+  it('asks for the builder header where the path names no builder', () => {
+    for (const path of ['/timesheets', '/timesheets/{timesheetId}', '/timesheets/cost-codes', '/subcontractors']) {
+      expect(document.paths[path].get.parameters, path).toContainEqual({ $ref: '#/components/parameters/BuilderId' });
+    }
+    const { parameters } = document.paths['/subcontractors/{id}'].get;
+    expect(parameters).toContainEqual({ $ref: '#/components/parameters/OptionalBuilderId' });
+  });
+
+  it('gives the range and default of the window of a list', () => {
+    const { parameters } = document.paths['/builders'].get;
+    const limit = parameters.find(({ name }: Json) => name === 'limit');
+    expect(limit.schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 25, default: 25 });
+  });
+
+  it('says that a repeatable parameter is repeated', () => {
+    const { parameters } = document.paths['/builders/{builderId}/meetings'].get;
+    expect(parameters.find(({ name }: Json) => name === 'status')).toMatchObject({
+      style: 'form',
+      explode: true,
+      schema: { type: 'array', items: { $ref: '#/components/schemas/MeetingStatus' } },
+    });
+  });
+
+  it('tells what is left out from what is null, and puts the id first', () => {
+    const { Builder, Defect } = document.components.schemas;
+    expect(Object.keys(Builder.properties)[0]).toBe('id');
+    expect(Builder.required).not.toContain('logoUrl');
+    expect(Builder.properties.logoUrl.type).toBe('string');
+    expect(Defect.required).toContain('closedAt');
+    expect(Defect.properties.closedAt.type).toEqual(['string', 'null']);
+    expect(Defect.properties.location.anyOf).toContainEqual({ type: 'null' });
+  });
+
+  it('has none of the fields that GraphQL alone has', () => {
+    expect(document.components.schemas.Builder.properties).not.toHaveProperty('projects');
+    expect(document.components.schemas.Meeting.properties).not.toHaveProperty('createdAt');
+  });
+
+  it('tells the members of a union apart', () => {
+    const { DefectAssignee, DefectUser } = document.components.schemas;
+    expect(DefectAssignee.discriminator.mapping).toMatchObject({ USER: '#/components/schemas/DefectUser' });
+    expect(DefectUser.properties.type).toEqual({ type: 'string', const: 'USER' });
+  });
+
+  it('describes each of its tags', () => {
+    for (const { name, description } of document.tags) expect(description, name).toEqual(expect.any(String));
+  });
+
+  it('is the same text each time', async () => {
+    const again = await openApiDocument(buildServiceSchema(), routeTable(schema), BASE_URL);
+    expect(JSON.stringify(again)).toBe(JSON.stringify(document));
+  });
+
+  it('passes the recommended rules of Redocly', async () => {
+    const args = ['lint', '--extends=recommended', '--format=json', join(folder, 'openapi.json')];
+    const options = { env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } };
+    const { stdout } = await run(program('redocly'), args, options).catch((failure) => failure);
+    const { totals, problems } = JSON.parse(stdout);
+    const errors = problems.filter(({ severity }: Json) => severity === 'error');
+    expect(errors.map(({ ruleId, message, location }: Json) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+    expect(totals.errors).toBe(0);
+  }, 60_000);
+
+  it('gives types under which a client compiles', async () => {
+    for (const file of ['client.ts', 'tsconfig.json']) await copyFile(join('test/clients', file), join(folder, file));
+    await run(program('openapi-typescript'), [join(folder, 'openapi.json'), '--output', join(folder, 'openapi.d.ts')]);
+    const { stdout } = await run(program('tsc'), ['--project', folder]).catch((failure) => failure);
+    expect(stdout).toBe('');
+  }, 60_000);
+});
+
+describe('the examples', () => {
+  it('are valid against their own schemas', () => expect(invalidExamples(document)).toEqual([]));
+
+  it('show something real for every text', () => {
+    const plain = examplesOf(document).flatMap(({ pointer, value }) =>
+      leaves(value)
+        .filter(isFallback)
+        .map(() => pointer),
+    );
+    expect(plain).toEqual([]);
+  });
+
+  it('stand with every answer and every body', () => {
+    for (const { pointer, content } of mediaTypesOf(document)) {
+      expect('example' in content || 'examples' in content, pointer).toBe(true);
+    }
+  });
+});
+
+describe('the description of an input', () => {
+  const title = text('WidgetTitle', 'Title, 1 to 160 characters.', { min: 1, max: 160, example: 'Slab' });
+  const page: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name: 'PageInput',
+    extensions: { strict: true },
+    fields: () => ({
+      title: { type: new GraphQLNonNull(title) },
+      blocks: { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(block))) },
+    }),
+  });
+  const block: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name: 'BlockInput',
+    fields: () => ({ level: { type: GraphQLInt, defaultValue: 1 }, childPage: { type: page } }),
+  });
+  const rest = {
+    ...{
+      method: 'POST',
+      path: '/builders/{id}/widgets',
+      params: { id: 'builderId' },
+      scope: 'write:photos',
+      tag: 'Photos',
+    },
+    ...{ status: 201, outcomes: { REPLAYED: 200 }, conflicts: ['STALE_REVISION', 'REVISION_CONFLICT'] },
+  };
+  const widget = new GraphQLObjectType({ name: 'Widget', fields: { title: { type: new GraphQLNonNull(title) } } });
+  const createWidget = {
+    type: new GraphQLNonNull(widget),
+    args: {
+      page: { type: new GraphQLNonNull(page) },
+      note: { type: GraphQLString, description: 'For people.' },
+      builderId: { type: new GraphQLNonNull(BuilderId) },
+    },
+    extensions: { rest, scope: rest.scope },
+  };
+  const withMutation = new GraphQLSchema({
+    query: new GraphQLObjectType({ name: 'Query', fields: { none: { type: GraphQLInt } } }),
+    mutation: new GraphQLObjectType({ name: 'Mutation', fields: { createWidget } }),
+  });
+  let described: Json;
+  let operation: Json;
+
+  beforeAll(async () => {
+    described = await openApiDocument(withMutation, routeTable(withMutation) as Operation[], BASE_URL);
+    operation = described.paths['/builders/{id}/widgets'].post;
+  });
+
+  it('is a body of the arguments that are not in the path', () => {
+    const { CreateWidgetRequest } = described.components.schemas;
+    expect(Object.keys(CreateWidgetRequest.properties)).toEqual(['page', 'note']);
+    expect(CreateWidgetRequest.required).toEqual(['page']);
+    expect(CreateWidgetRequest.properties.note).toEqual({ description: 'For people.', type: ['string', 'null'] });
+    expect(operation.requestBody.required).toBe(true);
+  });
+
+  it('goes as deep as the input, and around', () => {
+    const { BlockInput, PageInput } = described.components.schemas;
+    expect(PageInput.properties.blocks.items).toEqual({ $ref: '#/components/schemas/BlockInput' });
+    expect(BlockInput.properties.childPage.anyOf[0]).toEqual({ $ref: '#/components/schemas/PageInput' });
+    expect(BlockInput.properties.level.default).toBe(1);
+  });
+
+  it('closes strict types alone', () => {
+    expect(described.components.schemas.PageInput.additionalProperties).toBe(false);
+    expect(described.components.schemas.BlockInput).not.toHaveProperty('additionalProperties');
+  });
+
+  it('lists the conflicts and the outcomes', () => {
+    expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', '201', '409', '413', '415']));
+    const { properties } = operation.responses[409].content['application/json'].schema;
+    expect(properties.code.enum).toEqual(['STALE_REVISION', 'REVISION_CONFLICT']);
+  });
+
+  it('has a valid example', () => {
+    expect(operation.requestBody.content['application/json'].example).toMatchObject({ page: { title: 'Slab' } });
+    expect(invalidExamples(described)).toEqual([]);
+  });
+});
+
+describe('/docs', () => {
+  it('loads nothing from another host', async () => {
+    const app = Fastify();
+    await registerDocs(app, document);
+    const page = await app.inject('/docs/');
+    const addresses = [...page.body.matchAll(/(?:src|href)="([^"]*)"|\burl\(([^)]*)\)|import\("([^"]*)"\)/g)];
+    const loaded = addresses.map((match) => match.slice(1).find((address) => address !== undefined)!);
+    expect(loaded.length).toBeGreaterThan(0);
+    for (const address of loaded) {
+      expect(new URL(address, 'http://service/docs/').host, address).toBe('service');
+      expect((await app.inject(new URL(address, 'http://service/docs/').pathname)).statusCode, address).toBe(200);
+    }
+    expect(page.headers['content-security-policy']).not.toMatch(/https?:|\*/);
+    expect((await app.inject('/openapi.json')).json()).toEqual(JSON.parse(JSON.stringify(document)));
+    await app.close();
+  });
+});
+
+interface Example {
+  /** JSON pointer of the schema within the document. */
+  schema: string;
+  pointer: string;
+  value: unknown;
+}
+
+/** Every object of the document with its JSON pointer. */
+function* walk(value: Json, pointer = ''): Generator<{ pointer: string; value: Json }> {
+  if (value === null || typeof value !== 'object') return;
+  yield { pointer, value };
+  for (const [key, item] of Object.entries(value)) {
+    if (key === 'example' || key === 'examples' || key === 'value') continue;
+    yield* walk(item, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+}
+
+/** Examples of parameters, headers, bodies and answers, and the `examples` and `default` of schemas. */
+function examplesOf(document: Json): Example[] {
+  return [...walk(document)].flatMap(({ pointer, value }) => {
+    const schema = value.schema ? `${pointer}/schema` : pointer;
+    const named = value.examples && !Array.isArray(value.examples) ? Object.values<Json>(value.examples) : [];
+    const values = [
+      ...('example' in value ? [value.example] : []),
+      ...(Array.isArray(value.examples) ? value.examples : named.map((example) => example.value)),
+      ...('default' in value && !('schema' in value) && ('type' in value || '$ref' in value) ? [value.default] : []),
+    ];
+    return values.map((example: unknown) => ({ schema, pointer, value: example }));
+  });
+}
+
+function invalidExamples(document: Json): string[] {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema(document, 'document');
+  const examples = examplesOf(document);
+  expect(examples.length).toBeGreaterThan(0);
+  return examples.flatMap(({ schema, pointer, value }) => {
+    const valid = ajv.compile({ $ref: `document#${encodeURI(schema)}` });
+    return valid(value) ? [] : [`${pointer}: ${JSON.stringify(value)} ${ajv.errorsText(valid.errors)}`];
+  });
+}
+
+const mediaTypesOf = (document: Json) =>
+  [...walk(document)].flatMap(({ pointer, value }) =>
+    Object.values<Json>(value.content ?? {}).map((content) => ({ pointer, content })),
+  );
+
+function leaves(value: unknown): unknown[] {
+  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(leaves) : [value];
+}
