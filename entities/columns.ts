@@ -31,7 +31,10 @@ export function Instant(options: { nullable?: boolean; lazy?: boolean } = {}) {
 }
 
 /** A foreign key that the entity holds as the plain id: `projectId`, in the column `project_id`. */
-export function Reference(target: () => EntityClass<object>, options: { nullable?: boolean; index?: boolean } = {}) {
+export function Reference(
+  target: () => EntityClass<object>,
+  options: { nullable?: boolean; index?: boolean; deleteRule?: 'cascade' } = {},
+) {
   return (owner: object, property: string) =>
     ManyToOne(
       target as never,

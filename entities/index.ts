@@ -1,3 +1,4 @@
+import { AuthorizationCode } from './authorization-code.entity.ts';
 import { Builder } from './builder.entity.ts';
 import { ClientSecret } from './client-secret.entity.ts';
 import { Connection } from './connection.entity.ts';
@@ -17,12 +18,20 @@ import { Prequalification } from './prequalification.entity.ts';
 import { Profile } from './profile.entity.ts';
 import { Project } from './project.entity.ts';
 import { RateBudget } from './rate-budget.entity.ts';
+import { RefreshToken } from './refresh-token.entity.ts';
+import { RevokedToken } from './revoked-token.entity.ts';
+import { Session } from './session.entity.ts';
+import { SignInAttempt } from './sign-in-attempt.entity.ts';
+import { SignOnConflict } from './sign-on-conflict.entity.ts';
+import { SignOnEvent } from './sign-on-event.entity.ts';
+import { SignOnVisit } from './sign-on-visit.entity.ts';
 import { SiteAccess } from './site-access.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { SubcontractorProject } from './subcontractor-project.entity.ts';
 import { SwmsDocument } from './swms-document.entity.ts';
 import { TimeType } from './time-type.entity.ts';
 import { Timesheet } from './timesheet.entity.ts';
+import { TokenFamily } from './token-family.entity.ts';
 import { User } from './user.entity.ts';
 import { Worker } from './worker.entity.ts';
 
@@ -35,6 +44,12 @@ export const entities = [
   Connection,
   User,
   Membership,
+  TokenFamily,
+  AuthorizationCode,
+  RefreshToken,
+  RevokedToken,
+  Session,
+  SignInAttempt,
   Project,
   Profile,
   CostCode,
@@ -48,6 +63,9 @@ export const entities = [
   Contact,
   Worker,
   SiteAccess,
+  SignOnVisit,
+  SignOnEvent,
+  SignOnConflict,
   Induction,
   RateBudget,
   Location,

@@ -25,6 +25,15 @@ export class SubcontractorSummary {
   name!: string;
 }
 
+@ObjectType({ description: 'The application vendor that sent a record.', simpleResolvers: true })
+export class IntegratorSummary {
+  @Field(() => String)
+  id!: string;
+
+  @Field(() => String)
+  name!: string;
+}
+
 @ObjectType({ description: 'The worker that a record is about.', simpleResolvers: true })
 export class WorkerSummary {
   @Field(() => WorkerId)

@@ -11,6 +11,14 @@ import {
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import { Builder } from '../entities/builder.entity.ts';
 import { requireBuilder } from '../resolvers/access.ts';
+import { SignOnEventResolver } from '../resolvers/attendance/attendance.resolver.ts';
+import {
+  BuilderAttendanceResolver,
+  ProjectAttendanceResolver,
+  SignOnEventVisitResolver,
+  SignOnVisitResolver,
+  WorkerVisitsResolver,
+} from '../resolvers/attendance/attendance-edges.resolver.ts';
 import { BuilderResolver } from '../resolvers/builder/builder.resolver.ts';
 import type { Context } from '../resolvers/context.ts';
 import {
@@ -94,6 +102,12 @@ const resolvers: NonEmptyArray<new () => object> = [
   MeetingNoteResolver,
   BuilderMeetingsResolver,
   ProjectMeetingsResolver,
+  SignOnEventResolver,
+  SignOnVisitResolver,
+  SignOnEventVisitResolver,
+  ProjectAttendanceResolver,
+  BuilderAttendanceResolver,
+  WorkerVisitsResolver,
   ViewerResolver,
 ];
 
@@ -167,7 +181,8 @@ function guardEdge(field: Field, parent: GraphQLObjectType): Field | undefined {
     async resolve(source, args, context, info) {
       context.caller.requireScope(scope);
       const result = await resolve(source, args, context, info);
-      for (const record of recordsOf(result, inEnvelope)) context.caller.requireConnectionScope(builderOf(record), scope);
+      for (const record of recordsOf(result, inEnvelope))
+        context.caller.requireConnectionScope(builderOf(record), scope);
       return result;
     },
   };

@@ -127,6 +127,44 @@ export const MeetingStatus = values(
 );
 export type MeetingStatus = Value<typeof MeetingStatus>;
 
+export const SignOnType = values('SignOnType', 'What a gate has seen.', 'SIGN_ON', 'SIGN_OFF');
+export type SignOnType = Value<typeof SignOnType>;
+
+export const SignOnStatus = values(
+  'SignOnStatus',
+  'What became of a sign-on event: applied to a visit, or kept until its sign-on arrives.',
+  'APPLIED',
+  'PENDING_SIGN_ON',
+);
+export type SignOnStatus = Value<typeof SignOnStatus>;
+
+export const SignOnEventStatus = values(
+  'SignOnEventStatus',
+  'What became of a sign-on event. `REJECTED` is a sign-off that waited for its sign-on and then contradicted it.',
+  'APPLIED',
+  'PENDING_SIGN_ON',
+  'REJECTED',
+);
+export type SignOnEventStatus = Value<typeof SignOnEventStatus>;
+
+export const SignOnConflictCode = values(
+  'SignOnConflictCode',
+  'Why a sign-on event was refused with 409.',
+  'EVENT_MISMATCH',
+  'WORKER_MISMATCH',
+  'SIGN_ON_REQUIRED',
+  'ALREADY_SIGNED_OFF',
+  'ATTENDANCE_CLOSED',
+);
+export type SignOnConflictCode = Value<typeof SignOnConflictCode>;
+
+export const VisitAnomaly = values(
+  'VisitAnomaly',
+  'What is odd about a visit, for people to look at.',
+  'SIGN_OFF_BEFORE_SIGN_ON',
+);
+export type VisitAnomaly = Value<typeof VisitAnomaly>;
+
 export const CallerType = values('CallerType', 'Kind of caller.', 'client', 'user');
 export type CallerType = Value<typeof CallerType>;
 

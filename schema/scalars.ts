@@ -18,7 +18,7 @@ interface ScalarOptions<T> {
 }
 
 /** A scalar whose rule is checked alike in a GraphQL variable, a GraphQL literal, a query string and a JSON body. */
-function scalar<T>({
+export function scalar<T>({
   name,
   description,
   jsonSchema,
@@ -36,7 +36,7 @@ function scalar<T>({
 }
 
 /** Not a GraphQLError: graphql-js passes those on without the place in the document. */
-const fail = (message: string): never => {
+export const fail = (message: string): never => {
   throw new TypeError(message);
 };
 
@@ -89,16 +89,17 @@ function isCalendarDate(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) && !text.startsWith('0000');
 }
 
+/** Both as one pattern, for the OpenAPI document. */
+const DATE_OR_DATE_TIME = '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2}))?$';
+
 const rangeBound = (name: string, which: string, time: string) =>
   scalar<string>({
     name,
     description: `ISO 8601 date or date-time; ${which}, inclusive. A bare date is the UTC day.`,
     jsonSchema: {
-      anyOf: [
-        { type: 'string', format: 'date' },
-        { type: 'string', format: 'date-time' },
-      ],
-      examples: ['2026-03-02'],
+      type: 'string',
+      pattern: DATE_OR_DATE_TIME,
+      examples: ['2026-03-02', '2026-03-02T07:30:00Z'],
     },
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be an ISO 8601 date or date-time');
@@ -148,7 +149,11 @@ export function isCleanText(value: string): boolean {
 }
 
 /** Search text of a filter. */
-export const FilterText = text('FilterText', 'Text to compare with, 1 to 200 characters.', { min: 1, max: 200 });
+export const FilterText = text('FilterText', 'Text to compare with, 1 to 200 characters.', {
+  min: 1,
+  max: 200,
+  example: 'Professional indemnity',
+});
 
 function idScalar(kind: IdKind, name: string) {
   const pattern = idPattern(kind);
@@ -192,6 +197,8 @@ export const CostCodeId = idScalar('costCode', 'CostCodeId');
 export const TimeTypeId = idScalar('timeType', 'TimeTypeId');
 export const DefectId = idScalar('defect', 'DefectId');
 export const LocationId = idScalar('location', 'LocationId');
+export const SignOnEventId = idScalar('signOnEvent', 'SignOnEventId');
+export const SignOnVisitId = idScalar('signOnVisit', 'SignOnVisitId');
 export const MeetingId = idScalar('meeting', 'MeetingId');
 export const MeetingNoteId = idScalar('meetingNote', 'MeetingNoteId');
 export const MeetingTemplateId = idScalar('meetingTemplate', 'MeetingTemplateId');

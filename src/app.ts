@@ -3,10 +3,12 @@ import { buildServiceSchema, routeTable } from '../schema/build.ts';
 import { Access } from './caller/access.ts';
 import { TokenEntrance } from './caller/entrance.ts';
 import { RateLimiter } from './caller/limits.ts';
+import { oauthLimits } from './caller/oauth-limits.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Databases } from './database/database.ts';
 import { registerGraphql } from './graphql/plugin.ts';
+import { installCors } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
 import { installErrorHandler, installNotFound } from './http/errors.ts';
 import { installHeaders } from './http/headers.ts';
@@ -14,9 +16,12 @@ import { registerHealth } from './http/health.ts';
 import { installJsonParser } from './http/json.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
+import { registerStorage } from './http/storage.ts';
+import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { openApiDocument } from './rest/openapi.ts';
 import { registerRest } from './rest/plugin.ts';
+import { openStorages, type Storages } from './storage/storage.ts';
 import { AccessTokens } from './tokens.ts';
 
 /** What the service stands on. Tests bring their own. */
@@ -25,6 +30,8 @@ export interface Parts {
   clock: Clock;
   /** Key of the access tokens' HMAC, base64url. */
   tokenKey: string;
+  /** Default: as the settings say. */
+  storages?: Storages;
 }
 
 /** The whole service, plugged together; nothing listens yet. */
@@ -36,17 +43,27 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const operations = routeTable(schema);
   const tokens = new AccessTokens({ key: parts.tokenKey, issuer: baseUrl, clock });
   const access = new Access({ tokens, databases, clock });
+  const storages = parts.storages ?? openStorages(config, { secret: parts.tokenKey, clock });
   const limits = new RateLimiter('api', rateLimits.api, clock);
-  const entrance = new TokenEntrance({ access, databases, limits, clock });
+  const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
+  const entrance = new TokenEntrance({ access, databases, storages, limits, clock });
 
   installHeaders(app, config);
   installErrorHandler(app);
+  await installCors(app, new RegisteredOrigins({ databases, clock }));
   installNotFound(app, (request, reply) => entrance.enter(request, reply));
   installJsonParser(app);
   registerHealth(app, databases);
   await registerMetrics(app, config);
   await registerDocs(app, await openApiDocument(schema, operations, baseUrl));
-  await app.register(oauthPlugin({ databases, tokens, clock, baseUrl }));
+  await app.register(
+    oauthPlugin({
+      ...{ databases, tokens, access, clock, baseUrl },
+      logoUrl: (region, key) => storages[region].downloadUrl(key),
+      ...oauthLimits(databases, limits, tokenLimits),
+    }),
+  );
+  await registerStorage(app, storages);
   registerRest(app, { schema, operations, entrance });
   await registerGraphql(app, { schema, entrance, introspection: !config.production });
   return app;

@@ -7,6 +7,17 @@ export interface RateLimit {
   seconds: number;
 }
 
+/** An S3-compatible store. */
+export interface S3Settings {
+  bucket: string;
+  /** Null for Amazon's own. */
+  endpoint: string | null;
+  /** Region of the store, which has nothing to do with `au1` and `us1`. */
+  awsRegion: string;
+  /** Null lets the SDK find them: instance role, profile. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
+}
+
 export interface Config {
   production: boolean;
   host: string;
@@ -19,6 +30,8 @@ export interface Config {
   demo: boolean;
   /** Key of the access tokens' HMAC; null in the embedded mode, which makes one. */
   tokenKey: string | null;
+  /** Null keeps attachments and photos in DATA_DIR. */
+  s3: S3Settings | null;
   rateLimits: { api: RateLimit | null; sync: RateLimit | null; token: RateLimit | null };
   trustProxy: boolean | number | string;
   tls: { cert: string; key: string } | null;
@@ -130,6 +143,16 @@ const SETTINGS = {
     'Key of the access tokens (HMAC-SHA256): at least 32 bytes, in base64url. Required in production.',
     tokenKey,
   ),
+  STORAGE: setting(
+    'local',
+    'Where attachments and photos are kept: `local` (DATA_DIR, which all instances then share) or `s3`.',
+    oneOf(['local', 's3']),
+  ),
+  S3_BUCKET: setting('none', 'Bucket, with STORAGE=s3. Browsers upload to it: allow PUT in its CORS rules.', text),
+  S3_ENDPOINT: setting("Amazon's", 'Address of another S3-compatible store, addressed by path.', httpUrl),
+  S3_REGION: setting('us-east-1', "The store's own name of its region.", text),
+  S3_ACCESS_KEY_ID: setting("the SDK's own search", 'Access key, with S3_SECRET_ACCESS_KEY.', text),
+  S3_SECRET_ACCESS_KEY: setting('none', 'Secret of the access key.', text),
   RATE_LIMIT_API: setting(
     '1000/10',
     'Requests/seconds per client, or per address without a token; `0` for none.',
@@ -155,6 +178,24 @@ const SETTINGS = {
 function tokenKey(value: string | undefined, name: string): string | undefined {
   if (value === undefined) return undefined;
   return Buffer.from(value, 'base64url').length >= 32 ? value : fail(name, 'must hold at least 32 bytes in base64url');
+}
+
+function s3Settings(values: Values): S3Settings | null {
+  const { STORAGE, S3_BUCKET, S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = values;
+  if (STORAGE !== 's3') return null;
+  if (Boolean(S3_ACCESS_KEY_ID) !== Boolean(S3_SECRET_ACCESS_KEY)) {
+    fail('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY', 'belong together');
+  }
+  const credentials =
+    S3_ACCESS_KEY_ID && S3_SECRET_ACCESS_KEY
+      ? { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY }
+      : null;
+  return {
+    bucket: S3_BUCKET ?? fail('S3_BUCKET', 'is required with STORAGE=s3'),
+    endpoint: S3_ENDPOINT ?? null,
+    awsRegion: S3_REGION ?? 'us-east-1',
+    credentials,
+  };
 }
 
 type Values = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['parse']> };
@@ -188,6 +229,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),
     demo: !production && !au1 && values.DEMO !== '0',
     tokenKey: values.TOKEN_KEY ?? null,
+    s3: s3Settings(values),
     rateLimits: { api: values.RATE_LIMIT_API, sync: values.RATE_LIMIT_SYNC, token: values.RATE_LIMIT_TOKEN },
     trustProxy: values.TRUST_PROXY,
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,

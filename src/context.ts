@@ -35,7 +35,7 @@ export interface Caller {
 export type Outcome = 'CREATED' | 'ACCEPTED' | 'REPLAYED';
 
 /** What every resolver is given. One per HTTP request. */
-export interface RequestContext<Database = unknown, Loaders = unknown> {
+export interface RequestContext<Database = unknown, Loaders = unknown, Storage = unknown> {
   readonly requestId: string;
   readonly region: RegionId;
   readonly caller: Caller;
@@ -43,6 +43,8 @@ export interface RequestContext<Database = unknown, Loaders = unknown> {
   readonly builderHeader: string | null;
   readonly database: Database;
   readonly loaders: Loaders;
+  /** Bytes of the region, and signed URLs to them. */
+  readonly storage: Storage;
   readonly clock: Clock;
   outcome?: Outcome;
 }

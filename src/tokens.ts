@@ -13,9 +13,16 @@ export interface AccessClaims {
   /** Authorization-code tokens only. */
   builder_id?: string;
   scope: string;
+  /** Of a token that descends from a user's consent it begins with the token family and a dot. */
   jti: string;
   iat: number;
   exp: number;
+}
+
+/** The token family that an access token belongs to; null for a client's own token. */
+export function familyOf(jti: string): string | null {
+  const dot = jti.indexOf('.');
+  return dot < 0 ? null : jti.slice(0, dot);
 }
 
 /** Signs and verifies access tokens: JWT, HMAC-SHA256, issuer and audience the API's base address. */
@@ -30,11 +37,13 @@ export class AccessTokens {
     this.#clock = options.clock;
   }
 
+  /** @param family the token family that it belongs to, if any; it ends with it. */
   async sign(
     claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>,
+    family: string | null = null,
   ): Promise<{ token: string; jti: string }> {
     const issuedAt = Math.floor(this.#clock.now() / 1000);
-    const jti = randomUUID();
+    const jti = family === null ? randomUUID() : `${family}.${randomUUID()}`;
     const token = await new SignJWT({ ...claims })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setIssuer(this.#issuer)

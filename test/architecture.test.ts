@@ -14,7 +14,7 @@ const ROOMS = [
   ['schema/build.ts'],
   ['resolvers/'],
   ['resolvers/loaders/'],
-  ['src/database/', 'src/storage/', 'src/keys.ts'],
+  ['src/database/', 'src/storage/', 'src/images/', 'src/keys.ts'],
   ['entities/'],
 ];
 

@@ -1,9 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { inject } from 'vitest';
 import { buildApp } from '../src/app.ts';
 import type { Clock } from '../src/clock.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { REGIONS, type RegionId } from '../src/context.ts';
 import { Database, type Databases } from '../src/database/database.ts';
+import type { DemoClient, DemoUser } from '../src/database/demo/file.ts';
 import { AccessTokens } from '../src/tokens.ts';
 import { createDatabase } from './setup/database.ts';
 
@@ -40,6 +45,25 @@ export class Service {
   async token({ clientId, scope, userId, builderId }: TokenOptions): Promise<string> {
     const claims = { sub: userId ?? clientId, client_id: clientId, scope: [scope].flat().join(' ') };
     return (await this.tokens.sign(builderId ? { ...claims, builder_id: builderId } : claims)).token;
+  }
+
+  /** A client of the demo data: `A`, `B`, `C`, `internal`, `us1`. */
+  demo(name: string): DemoClient {
+    const found = inject('demo').clients.find((client) => client.name === name);
+    if (!found) throw new Error(`The demo data has no client ${name}.`);
+    return found;
+  }
+
+  /** The first user of the demo data that fits. */
+  demoUser(fits: (user: DemoUser) => boolean): DemoUser {
+    const found = inject('demo').users.find(fits);
+    if (!found) throw new Error('The demo data has no such user.');
+    return found;
+  }
+
+  /** A token of a client of the demo data, with all of its scopes unless told otherwise. */
+  as(name: string, scopes: readonly string[] = this.demo(name).scopes): Promise<string> {
+    return this.token({ clientId: this.demo(name).clientId, scope: scopes });
   }
 
   request(options: InjectOptions): Promise<LightMyRequestResponse> {
@@ -87,9 +111,11 @@ export class Service {
   }
 }
 
-/** A service of its own for one test file: fresh databases cloned from the template, a fake clock, no rate limits. */
+/** A service of its own for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
 export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-data-'));
   const config: Config = loadConfig({
+    DATA_DIR: dataDir,
     BASE_URL,
     TOKEN_KEY,
     LOG_LEVEL: 'silent',
@@ -98,7 +124,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
     RATE_LIMIT_TOKEN: '0',
     ...settings,
   });
-  const made = await Promise.all(REGIONS.map(() => createDatabase()));
+  const made = await Promise.all(REGIONS.map((region) => createDatabase(inject('cluster').templates[region])));
   const databases = Object.fromEntries(
     REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
   ) as Databases;
@@ -109,6 +135,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
     await app.close();
     for (const region of REGIONS) await databases[region].close();
     for (const database of made) await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
   };
   return new Service(app, databases, clock, tokens, stop);
 }

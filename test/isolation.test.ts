@@ -1,5 +1,5 @@
 import { buildOperationNodeForField } from '@graphql-tools/utils';
-import { type GraphQLField, getNamedType, print } from 'graphql';
+import { type GraphQLField, getNamedType, type OperationTypeNode, print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema, type Operation, routeTable } from '../schema/build.ts';
 import { restProjection } from '../src/rest/projection.ts';
@@ -55,17 +55,8 @@ async function callGraphql(
   headers = {},
 ) {
   cases++;
-  const document = print(
-    buildOperationNodeForField({
-      schema: field.extensions.rest ? projection : schema,
-      kind: kind.toLowerCase() as 'query',
-      field: field.name,
-      depthLimit: field.extensions.rest ? 8 : 3,
-      circularReferenceDepth: 1,
-    }),
-  );
-  const named = field.args.map((argument) => [argument.name, samples[getNamedType(argument.type).name]]);
-  const variables = Object.fromEntries(field.args.map((argument, at) => [`${argument.name}`, named[at]![1]]));
+  const document = field.extensions.rest ? wholeSelection(kind, field.name) : namedOperation(kind, field);
+  const variables = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
   const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
   const response = await service.request({
     method: 'POST',
@@ -76,6 +67,25 @@ async function callGraphql(
   const body = response.json();
   const error = body.errors?.[0]?.extensions;
   return { status: error?.http.status ?? 200, code: error?.code as string | undefined, body: response.body };
+}
+
+/** Everything that REST would show of it. */
+function wholeSelection(kind: string, field: string): string {
+  return print(
+    buildOperationNodeForField({
+      schema: projection,
+      kind: kind.toLowerCase() as OperationTypeNode,
+      field,
+      depthLimit: 8,
+      circularReferenceDepth: 1,
+    }),
+  );
+}
+
+function namedOperation(kind: string, { name, args }: GraphQLField<unknown, unknown>): string {
+  const definitions = args.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
+  const values = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  return `${kind.toLowerCase()} (${definitions}) { ${name}(${values}) { __typename } }`;
 }
 
 type Call = (token: string | null, headers?: Record<string, string>) => ReturnType<typeof callRest>;

@@ -22,7 +22,7 @@ const tables = async () =>
     await database
       .fork()
       .execute("select table_name from information_schema.tables where table_schema = 'public' order by 1")
-  ).map(({ table_name }: { table_name: string }) => table_name);
+  ).map((row) => (row as { table_name: string }).table_name);
 
 describe('the migrations', () => {
   it('stop the start in the mode `check` while one is pending', async () => {

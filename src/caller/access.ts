@@ -3,7 +3,7 @@ import type { Caller, RegionId } from '../context.ts';
 import type { Database, Databases } from '../database/database.ts';
 import type { Statement } from '../database/runner.ts';
 import { unauthenticated } from '../errors.ts';
-import type { AccessClaims, AccessTokens } from '../tokens.ts';
+import { type AccessClaims, type AccessTokens, familyOf } from '../tokens.ts';
 import { TokenCaller } from './caller.ts';
 
 /**
@@ -78,6 +78,21 @@ export class Access {
     } catch (error) {
       this.#remembered.delete(key);
       throw error;
+    }
+  }
+
+  /** Whether the token still holds, as the database says now. */
+  async isLive(claims: AccessClaims, region: RegionId): Promise<boolean> {
+    return (await loadCaller(this.#databases[region], claims)) !== null;
+  }
+
+  /**
+   * Drops what is remembered of a token, by its `jti`, or of a family's tokens, by its id, so that a revocation holds at once
+   * on the instance that made it. The others ask the database again soon enough.
+   */
+  forget(id: string): void {
+    for (const [key, { claims }] of this.#remembered) {
+      if (claims.jti === id || familyOf(claims.jti) === id) this.#remembered.delete(key);
     }
   }
 

@@ -6,12 +6,14 @@ import { API_VERSION, type Caller, type Entrance, REGIONS, type RegionId, type V
 import type { Databases } from '../database/database.ts';
 import { ApiError, forbidden, invalidField } from '../errors.ts';
 import { idPattern } from '../ids.ts';
+import type { Storages } from '../storage/storage.ts';
 import type { Access } from './access.ts';
 import type { RateLimiter } from './limits.ts';
 
 interface EntranceParts {
   access: Access;
   databases: Databases;
+  storages: Storages;
   limits: RateLimiter;
   clock: Clock;
 }
@@ -49,6 +51,7 @@ export class TokenEntrance implements Entrance<Context> {
       builderHeader: builderHeaderOf(request, caller),
       database,
       loaders: new Loaders(database),
+      storage: this.#parts.storages[region],
       clock: this.#parts.clock,
     };
   }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
+import { ExchangeError } from '../database/exchange/session.ts';
 import { PendingMigrations } from '../database/migrate.ts';
 import { isPlainError } from '../database/open.ts';
 import { addAccessCommands } from './commands/access.ts';
@@ -29,14 +30,14 @@ export async function runCli(args: readonly string[], shell: Shell): Promise<num
   } catch (error) {
     if (error instanceof CommanderError && SAID.includes(error.code)) return error.exitCode;
     const message = describe(error);
-    const asJson = args.includes('--json');
-    shell.stderr.write(`${asJson ? JSON.stringify({ error: message }) : message}\n`);
+    const details = error instanceof Refusal ? error.details : {};
+    shell.stderr.write(`${args.includes('--json') ? JSON.stringify({ error: message, ...details }) : message}\n`);
     return 1;
   }
 }
 
-/** Ends of which the output says all: help, and a report of failure. */
-const SAID = ['commander.helpDisplayed', 'commander.help', 'command.failed'];
+/** Ends of which all is said: somebody asked for help. */
+const SAID = ['commander.helpDisplayed', 'commander.help'];
 
 function buildProgram(shell: Shell): Command {
   const program = new Command('npm run cli --')
@@ -74,7 +75,7 @@ function describe(error: unknown): string {
   const { message, code, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
   if (error instanceof Refusal || error instanceof ConfigError || error instanceof PendingMigrations) return message;
-  if (isPlainError(error)) return message;
+  if (isPlainError(error) || error instanceof ExchangeError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;
   }

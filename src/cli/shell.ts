@@ -3,7 +3,8 @@ import type { Clock } from '../clock.ts';
 
 /** What a command has around it. Tests bring their own. */
 export interface Shell {
-  env: Record<string, string | undefined>;
+  /** The settings; the process's own environment when absent. */
+  env?: Record<string, string | undefined>;
   clock: Clock;
   stdin: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   stdout: Writable;
@@ -18,8 +19,6 @@ export interface Report {
   data: object;
   /** Lines for people. */
   text: string;
-  /** Set where the answer is no: the exit code is then 1. */
-  failed?: boolean;
 }
 
 /** A heading and names with values under it, as people read them; what is null or empty is left out. */

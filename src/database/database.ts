@@ -3,11 +3,13 @@ import type { RegionId } from '../context.ts';
 import { createOrm } from './orm.ts';
 import type { ReadDatabase } from './reader.ts';
 import { StatementRunner } from './runner.ts';
+import { TransactionRunner } from './transactions.ts';
 
-/** One region's database: MikroORM for writes that span rows, prepared statements for reads. */
+/** One region's database: MikroORM for writes that span rows, prepared statements for reads and for writes that are hot. */
 export class Database implements ReadDatabase {
   readonly orm: MikroORM;
   readonly runner: StatementRunner;
+  readonly writer: TransactionRunner;
 
   constructor(
     readonly region: RegionId,
@@ -15,6 +17,7 @@ export class Database implements ReadDatabase {
   ) {
     this.orm = createOrm(url);
     this.runner = new StatementRunner(url);
+    this.writer = new TransactionRunner(url);
   }
 
   get metadata() {
@@ -32,7 +35,7 @@ export class Database implements ReadDatabase {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.runner.close(), this.orm.close()]);
+    await Promise.all([this.runner.close(), this.writer.close(), this.orm.close()]);
   }
 }
 

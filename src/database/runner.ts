@@ -94,6 +94,8 @@ export function isLostConnection(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
   return (
     (code !== undefined && (LOST_CONNECTION.has(code) || code.startsWith('08'))) ||
-    /connection terminated|connection ended|not queryable|timeout expired/i.test(message ?? '')
+    /connection terminated|connection ended|not queryable|timeout expired|timeout exceeded when trying/i.test(
+      message ?? '',
+    )
   );
 }

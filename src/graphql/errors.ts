@@ -46,10 +46,10 @@ function argumentOf(error: GraphQLError): string | null {
   let found: string | null = null;
   const { start } = node.loc;
   visit(parse(error.source), {
-    enter(candidate, _key, _parent, _path, ancestors) {
+    enter(candidate, _key, parent, _path, ancestors) {
       if (found !== null || candidate.loc?.start !== start || candidate.kind !== node.kind) return;
-      const names = [...ancestors.filter((ancestor) => !Array.isArray(ancestor)), candidate]
-        .filter((ancestor) => ['Argument', 'ObjectField'].includes((ancestor as ASTNode).kind))
+      const names = [...ancestors, parent]
+        .filter((ancestor) => ['Argument', 'ObjectField'].includes((ancestor as ASTNode | undefined)?.kind ?? ''))
         .map((ancestor) => (ancestor as { name: { value: string } }).name.value);
       if (names.length > 0) found = names.join('.');
     },

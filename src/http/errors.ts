@@ -36,8 +36,6 @@ function transportError(error: FastifyError, request: FastifyRequest): ApiError 
       return unsupportedMediaType('application/json');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return invalidField('Content-Length', 'does not match the body');
-    case 'FST_ERR_BAD_URL':
-      return notFound('Route');
     default:
       return null;
   }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type FastifyServerOptions, LogController } from 'fastify';
 import type { Config } from '../config.ts';
+import { notFound } from '../errors.ts';
+import { sendError } from './errors.ts';
 
 /** 1 MiB; an operation that takes more says so. */
 const BODY_LIMIT = 1024 * 1024;
@@ -14,8 +16,15 @@ export function serverOptions(config: Config): FastifyServerOptions {
   return {
     ...tls,
     bodyLimit: BODY_LIMIT,
+    // An identifier that is too long has the wrong shape, which its type says; Node bounds the whole line.
+    routerOptions: { maxParamLength: 16_384 },
+    frameworkErrors: (_error, _request, reply) => {
+      sendError(reply, notFound('Route'));
+    },
     trustProxy: config.trustProxy as boolean,
-    requestTimeout: 60_000,
+    // As long as an upload URL lives: 40 MiB over a slow line take minutes. A line that is silent is cut long before.
+    requestTimeout: 900_000,
+    connectionTimeout: 120_000,
     forceCloseConnections: 'idle',
     genReqId: (request) => {
       const sent = request.headers['x-request-id'];

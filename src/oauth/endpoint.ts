@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { invalidRequest, methodNotAllowed, OAuthError } from './errors.ts';
 import { type Parameters, readForm, readJson } from './parameters.ts';
+import type { OAuthParts } from './parts.ts';
 
 /** Answers a request whose body has the right shape; what it returns is sent as JSON. */
 export type EndpointHandler = (parameters: Parameters, request: FastifyRequest, reply: FastifyReply) => Promise<object>;
@@ -10,8 +11,9 @@ const BODY_LIMIT = 64 * 1024;
 
 const TYPES = { 'application/json': readJson, 'application/x-www-form-urlencoded': readForm };
 
-/** Bodies, headers and errors that the token, revocation and introspection endpoints share. */
-export function prepareEndpoints(app: FastifyInstance): void {
+/** Budget, bodies, headers and errors that the token, revocation and introspection endpoints share. */
+export function prepareEndpoints(app: FastifyInstance, { limitAddress }: Pick<OAuthParts, 'limitAddress'>): void {
+  if (limitAddress) app.addHook('onRequest', limitAddress);
   app.removeAllContentTypeParsers();
   for (const [type, read] of Object.entries(TYPES)) {
     const options = { parseAs: 'buffer', bodyLimit: BODY_LIMIT } as const;

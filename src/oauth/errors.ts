@@ -1,13 +1,19 @@
-/** Codes of RFC 6749 section 5.2. Part 7 of the specification. */
+/** Codes of RFC 6749 sections 4.1.2.1 and 5.2. Parts 5 and 7 of the specification. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
   | 'invalid_scope'
   | 'unauthorized_client'
-  | 'unsupported_grant_type';
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'access_denied'
+  | 'server_error';
 
-/** An error of the OAuth endpoints, sent as `{ error, error_description }`. RFC 6749 section 5.2. */
+/**
+ * An error of the OAuth endpoints, sent as `{ error, error_description }`, or in the query of a redirect from the
+ * authorization endpoint. RFC 6749 sections 5.2 and 4.1.2.1.
+ */
 export class OAuthError extends Error {
   readonly status: number;
   readonly code: OAuthErrorCode;
@@ -42,12 +48,25 @@ export const invalidClient = (description: string, viaHeader: boolean) =>
 /** A code or refresh token that is invalid, expired, used or another client's. */
 export const invalidGrant = (description: string) => new OAuthError(400, 'invalid_grant', description);
 
+/** The same whether it never was, was another client's, or is over: who presents it learns nothing more. */
+export const staleGrant = () => invalidGrant('The code or refresh token is invalid, expired or revoked.');
+
 export const invalidScope = (description: string) => new OAuthError(400, 'invalid_scope', description);
 
 /** The client is who it says, and may not use this grant. */
 export const unauthorizedClient = (description: string) => new OAuthError(400, 'unauthorized_client', description);
 
 export const unsupportedGrantType = (description: string) => new OAuthError(400, 'unsupported_grant_type', description);
+
+/** The authorization endpoint gives codes alone. */
+export const unsupportedResponseType = (description: string) =>
+  new OAuthError(400, 'unsupported_response_type', description);
+
+/** The user, or what the user may choose, does not allow it. */
+export const accessDenied = (description: string) => new OAuthError(403, 'access_denied', description);
+
+/** Something went wrong on our side while the browser was here. */
+export const serverError = () => new OAuthError(500, 'server_error', 'The service cannot answer now; try again.');
 
 /** 405: the endpoints take POST alone. RFC 6749 section 3.2. */
 export const methodNotAllowed = () =>

@@ -8,18 +8,17 @@ export type Parameters = ReadonlyMap<string, string>;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads an `application/x-www-form-urlencoded` body. RFC 6749 section 4.4.2 and appendix B. */
-export function readForm(body: Uint8Array): Parameters {
-  const pairs = readText(body)
-    .split('&')
-    .filter((pair) => pair !== '');
-  return toParameters(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=');
-      return at < 0
-        ? [decodeFormText(pair), '']
-        : [decodeFormText(pair.slice(0, at)), decodeFormText(pair.slice(at + 1))];
-    }),
-  );
+export const readForm = (body: Uint8Array): Parameters => toParameters(formPairs(readText(body)));
+
+/** Names and values of form data, of a body or of a query, as they were sent. */
+export function formPairs(text: string): [name: string, value: string][] {
+  const pairs = text.split('&').filter((pair) => pair !== '');
+  return pairs.map((pair) => {
+    const at = pair.indexOf('=');
+    return at < 0
+      ? [decodeFormText(pair), '']
+      : [decodeFormText(pair.slice(0, at)), decodeFormText(pair.slice(at + 1))];
+  });
 }
 
 /** Reads an `application/json` body: one flat object. Part 5 of the specification. */
@@ -46,11 +45,11 @@ function decodeFormText(text: string): string {
   try {
     return formDecode(text);
   } catch {
-    throw invalidRequest('The body is not valid form data.');
+    throw invalidRequest('The parameters are not valid form data.');
   }
 }
 
-function readText(body: Uint8Array): string {
+export function readText(body: Uint8Array): string {
   try {
     return UTF8.decode(body);
   } catch {

@@ -16,9 +16,17 @@ export interface TokenResponse {
 
 type Claims = Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>;
 
-/** Signs an access token with these claims and answers with it. */
-export async function issueToken(tokens: AccessTokens, claims: Claims): Promise<TokenResponse> {
-  const { token } = await tokens.sign(claims);
+/**
+ * Signs an access token with these claims and answers with it.
+ *
+ * @param family the token family that it belongs to, if any.
+ */
+export async function issueToken(
+  tokens: AccessTokens,
+  claims: Claims,
+  family: string | null = null,
+): Promise<TokenResponse> {
+  const { token } = await tokens.sign(claims, family);
   return {
     access_token: token,
     token_type: 'Bearer',

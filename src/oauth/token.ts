@@ -1,12 +1,9 @@
+import { authenticate } from './authenticate.ts';
 import { requireAllowedGrant } from './checks/allowed-grant.ts';
-import { authenticateClient } from './checks/client-authentication.ts';
 import { requireConfidentialClient } from './checks/confidential-client.ts';
-import { requireCredentials } from './checks/credentials.ts';
 import { requireKnownGrant } from './checks/grant-type.ts';
-import { requireRegions } from './checks/region.ts';
 import { requireParameter } from './checks/required-parameter.ts';
 import type { EndpointHandler } from './endpoint.ts';
-import { unsupportedGrantType } from './errors.ts';
 import { grants } from './grants/index.ts';
 import type { OAuthParts } from './parts.ts';
 
@@ -17,18 +14,11 @@ import type { OAuthParts } from './parts.ts';
 export const tokenEndpoint =
   (parts: OAuthParts): EndpointHandler =>
   async (parameters, request, reply) => {
-    const regions = requireRegions(request.headers);
     const grantType = requireParameter(parameters, 'grant_type');
-    const credentials = requireCredentials(parameters, request.headers.authorization);
-
-    const databases = regions.map((region) => parts.databases[region]);
-    const client = await authenticateClient(databases, credentials);
-    await parts.limitClient?.(client.database, client.id, reply);
+    const { client, credentials } = await authenticate(parts, parameters, request, reply);
 
     const grant = requireKnownGrant(grantType);
     if (grant === 'client_credentials') requireConfidentialClient(client, credentials);
     requireAllowedGrant(client, grant);
-    const issue = grants[grant];
-    if (!issue) throw unsupportedGrantType(`The grant ${grant} is not served yet.`);
-    return issue({ parameters, credentials, client }, parts);
+    return grants[grant]({ parameters, credentials, client }, parts);
   };

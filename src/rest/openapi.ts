@@ -8,7 +8,8 @@ import { headerParameters, parameterComponents } from './openapi/parameters.ts';
 import { errorResponses, errorSchemas, responseComponents } from './openapi/responses.ts';
 import { Schemas, unionConstants } from './openapi/schemas.ts';
 import { securityOf, securitySchemes } from './openapi/security.ts';
-import { type PlainRoute, plainRoutes, plainSchemas } from './plain-routes.ts';
+import type { PlainRoute } from './plain/route.ts';
+import { plainRoutes, plainSchemas } from './plain-routes.ts';
 import { restProjection } from './projection.ts';
 
 interface Entry {
@@ -32,7 +33,9 @@ export async function openApiDocument(
   const parts = { schemas: new Schemas(constants), examples: new Examples(constants) };
   const entries: Entry[] = [
     ...plainRoutes(baseUrl).map(describePlainRoute),
-    ...operations.map((operation) => ({ ...operation, operation: describeOperation(operation, projection, parts) })),
+    ...operations
+      .toSorted(inPathOrder)
+      .map((operation) => ({ ...operation, operation: describeOperation(operation, projection, parts) })),
   ];
   const tags = [...new Set([...Object.keys(TAGS), ...entries.map(({ tag }) => tag)])].filter((name) =>
     entries.some(({ tag }) => tag === name),
@@ -80,12 +83,18 @@ function describePlainRoute({ method, path, access, operation }: PlainRoute): En
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** In the order of the tags, then of the paths and methods. */
+const inPathOrder = (one: Operation, other: Operation) =>
+  one.path === other.path
+    ? METHODS.indexOf(one.method) - METHODS.indexOf(other.method)
+    : one.path < other.path
+      ? -1
+      : 1;
+
+/** In the order of their tags, and within one as they come. */
 function pathsOf(entries: Entry[], tags: string[]): Record<string, Record<string, object>> {
-  const key = ({ tag, path, method }: Entry) =>
-    `${String(tags.indexOf(tag)).padStart(3, '0')} ${path} ${METHODS.indexOf(method)}`;
   const paths: Record<string, Record<string, object>> = {};
-  for (const { path, method, operation } of entries.sort((one, other) => (key(one) < key(other) ? -1 : 1))) {
+  const rank = ({ tag }: Entry) => tags.indexOf(tag);
+  for (const { path, method, operation } of entries.toSorted((one, other) => rank(one) - rank(other))) {
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = operation;
   }

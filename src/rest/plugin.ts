@@ -13,7 +13,7 @@ import type { Operation } from '../../schema/build.ts';
 import type { Entrance } from '../context.ts';
 import { forbidden, methodNotAllowed } from '../errors.ts';
 import { type RestCall, type RouteHandler, sofaHandlers } from './sofa.ts';
-import { type Placement, placementsOf, readVariables } from './variables.ts';
+import { type Placement, placementsOf, type RawInput, readVariables } from './variables.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -85,19 +85,13 @@ class RestRouteHandler {
     const context = this.#entrance.context(request, visit);
     request.context = context;
     if (!this.#builder) return;
-    const builderId = this.#builderId(request, context);
-    if (builderId !== null) await requireBuilder(context, builderId, this.#operation.scope);
-    else readVariables([this.#builder], { params: {}, query: {}, body: undefined, builderId: null });
+    const { builderId } = readVariables([this.#builder], this.#input(request, context));
+    await requireBuilder(context, builderId as string, this.#operation.scope);
   };
 
   answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const context = request.context!;
-    const variables = readVariables(this.#placements, {
-      params: request.params as Record<string, string>,
-      query: request.query as Record<string, string | string[]>,
-      body: request.body,
-      builderId: this.#builderId(request, context),
-    });
+    const variables = readVariables(this.#placements, this.#input(request, context));
     const call: RestCall = { context, variables };
     await this.#handler(call);
     const { data, errors } = call.result!;
@@ -107,9 +101,13 @@ class RestRouteHandler {
     return reply.code((context.outcome && outcomes[context.outcome]) ?? status).send(this.#omit?.(body) ?? body);
   };
 
-  #builderId(request: FastifyRequest, context: Context): string | null {
-    if (this.#builder?.place === 'path') return (request.params as Record<string, string>)[this.#builder.name]!;
-    return context.builderHeader ?? context.caller.builderId;
+  #input(request: FastifyRequest, context: Context): RawInput {
+    return {
+      params: request.params as Record<string, string>,
+      query: request.query as Record<string, string | string[]>,
+      body: request.body,
+      builderId: context.builderHeader ?? context.caller.builderId,
+    };
   }
 }
 

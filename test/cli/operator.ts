@@ -91,8 +91,13 @@ export async function seedBuilders({ databases }: Operator, region: RegionId = '
       ...stamps,
       ...{ id: `proj_${letter}`, builderId, status: 'IN_PROGRESS', name: 'Harbour House', integrations: [] },
     });
-    await em.insert(Subcontractor, { ...stamps, id: `sub_${letter}`, builderId, name: 'Steel and Sons', abn: null });
     const subcontractorId = `sub_${letter}`;
+    await em.insert(Subcontractor, {
+      ...stamps,
+      id: subcontractorId,
+      builderId,
+      name: 'Steel and Sons',
+    } as Subcontractor);
     await em.insert(Worker, { ...stamps, id: `wkr_${letter}`, builderId, subcontractorId, fullName: 'Kim Tran' });
   }
 }

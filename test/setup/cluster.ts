@@ -1,19 +1,33 @@
+import 'reflect-metadata';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { openCluster } from '../../src/database/cluster.ts';
+import { REGIONS, type RegionId } from '../../src/context.ts';
+import { type Cluster, openCluster } from '../../src/database/cluster.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import type { DemoFile } from '../../src/database/demo/file.ts';
+import { loadDemoInto } from '../../src/database/demo/load.ts';
+import { bringUpToDate } from '../../src/database/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     cluster: {
       /** Superuser's connection to the database `postgres` of the run's cluster. */
       url: string;
-      /** Database that `createDatabase` clones when it is not told another. */
+      /** Empty database that `createDatabase` clones when it is not told another. */
       template: string;
+      /** Of each region: migrated, with the demo data. */
+      templates: Record<RegionId, string>;
     };
+    /** Whom one can be in the demo data of the templates. */
+    demo: DemoFile;
   }
 }
+
+const BASE_URL = 'http://localhost:4000';
+/** For each builder: enough to page through, and quick to clone. */
+const TIMESHEETS = 100;
 
 /** One PostgreSQL for the whole test run, in a folder that goes with it; what is lost in a crash is not missed. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -23,9 +37,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
   try {
     const cluster = await openCluster({ dataDir, settings });
-    const template = 'template1';
-    // The template database is migrated and filled here, once for the run; name it in place of template1.
-    project.provide('cluster', { url: cluster.url('postgres'), template });
+    const templates = { au1: 'template_au1', us1: 'template_us1' };
+    project.provide('demo', await fillTemplates(cluster, templates));
+    project.provide('cluster', { url: cluster.url('postgres'), template: 'template1', templates });
     return async () => {
       await cluster.stop();
       await rm(dataDir, { recursive: true, force: true });
@@ -34,4 +48,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await rm(dataDir, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** Nobody may be connected to a template when it is cloned. */
+async function fillTemplates(cluster: Cluster, templates: Record<RegionId, string>): Promise<DemoFile> {
+  for (const region of REGIONS) await cluster.ensureDatabase(templates[region]);
+  const databases = Object.fromEntries(
+    REGIONS.map((region) => [region, new Database(region, cluster.url(templates[region]))]),
+  ) as Databases;
+  for (const region of REGIONS) {
+    await bringUpToDate(databases[region], 'auto');
+    // Entities that are ahead of the migrations can be tested before the migration is written.
+    await databases[region].orm.schema.update();
+  }
+  const file = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: TIMESHEETS });
+  for (const region of REGIONS) await databases[region].close();
+  return file;
 }

@@ -33,7 +33,6 @@ export function plainCommand(
     const options = all.at(-2) as Options;
     const report = await work(options, ...(all.slice(0, -2) as string[]));
     shell.stdout.write(`${options.json ? JSON.stringify(report.data) : report.text}\n`);
-    if (report.failed) command.error('', { exitCode: 1, code: 'command.failed' });
   });
 }
 
@@ -41,7 +40,7 @@ export function plainCommand(
 export function regionalCommand(
   shell: Shell,
   command: Command,
-  work: (place: Place & { signal: AbortSignal }, options: Options, ...given: string[]) => Promise<Report>,
+  work: (place: Place, options: Options, ...given: string[]) => Promise<Report>,
 ): Command {
   command.addOption(regionOption().default('au1' satisfies RegionId));
   return plainCommand(shell, command, (options, ...given) =>

@@ -63,7 +63,7 @@ function onRegions(
 ): void {
   command.addOption(regionOption().default(undefined, 'both'));
   plainCommand(shell, command, ({ region }) =>
-    withDatabases(shell, ({ databases }) => work(databases, region ? [region] : REGIONS)),
+    withDatabases(shell, (databases) => work(databases, region ? [region] : REGIONS)),
   );
 }
 

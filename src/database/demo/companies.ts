@@ -49,7 +49,8 @@ function addOwnCompany(scene: Scene, random: Random, projects: Project[], builde
     archivedAt: null,
   });
   const company = { row, projects, swms: COMPANY_SWMS, coverDays: 200 };
-  for (const project of projects) addPlace(scene, company, project, ['ACCEPTED', 'SWMS_APPROVED', 'INSURANCE_UPLOADED']);
+  for (const project of projects)
+    addPlace(scene, company, project, ['ACCEPTED', 'SWMS_APPROVED', 'INSURANCE_UPLOADED']);
   return company;
 }
 

@@ -35,7 +35,10 @@ export function addDefects(scene: Scene, cast: Cast): void {
     const identifier = (numbers.get(project.id) ?? 0) + 1;
     numbers.set(project.id, identifier);
     const age = -dayOf(dates.createdAt);
-    const status = age > 180 && random.chance(0.8) ? 'CLOSED' : random.pick(['OPEN', 'IN_PROGRESS', 'READY_FOR_REVIEW', 'CLOSED'] as const);
+    const status =
+      age > 180 && random.chance(0.8)
+        ? 'CLOSED'
+        : random.pick(['OPEN', 'IN_PROGRESS', 'READY_FOR_REVIEW', 'CLOSED'] as const);
     const closedAt = status === 'CLOSED' ? later(random, dates.createdAt, 45) : null;
     scene.rows.add(Defect, {
       id: random.id('defect', dates.createdAt),

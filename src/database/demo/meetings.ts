@@ -1,9 +1,9 @@
-import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
 import { Meeting, type MeetingTemplateResponse } from '../../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
+import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
 import type { Project } from '../../../entities/project.entity.ts';
 import { baseDay, dayOf, iso, later, moment, STORY_DAYS } from './dates.ts';
-import { isBegun } from './projects.ts';
+import { firstDayOf, isBegun } from './projects.ts';
 import type { Random } from './random.ts';
 import type { Scene } from './scene.ts';
 import { ACTIONS, AGENDAS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './words/meetings.ts';
@@ -21,7 +21,8 @@ export function addMeetings(scene: Scene, projects: Project[], integratorId: str
     // From the past into the next three weeks; the last but two has just begun.
     const day = index === MEETINGS - 3 ? 0 : Math.round((index - MEETINGS + 3) * (index < MEETINGS - 3 ? 25 : 9));
     const template = random.chance(0.5) ? random.pick(templates) : null;
-    const project = random.chance(0.85) ? random.pick(projects.filter(isBegun)) : null;
+    const running = projects.filter((project) => isBegun(project) && firstDayOf(project) < day - 10);
+    const project = random.chance(0.85) ? random.pick(running) : null;
     addMeeting(scene, random, { day, template, project, integratorId });
   }
 }

@@ -15,7 +15,8 @@ export const nameOf = (random: Random) => `${random.pick(FIRST_NAMES)} ${random.
 
 export const emailOf = (name: string, domain: string) => `${name.toLowerCase().replaceAll(' ', '.')}@${domain}`;
 
-export const phoneOf = (random: Random, { phones }: Locale) => random.pick(phones).replaceAll('#', () => random.digits(1));
+export const phoneOf = (random: Random, { phones }: Locale) =>
+  random.pick(phones).replaceAll('#', () => random.digits(1));
 
 /** People of the builder's office, who have no password yet. Those who sign in to the demo are added with the clients. */
 export function addStaff(scene: Scene): User[] {

@@ -14,7 +14,9 @@ export class Random {
   #counter = 1;
 
   constructor(...name: (string | number)[]) {
-    const seed = createHash('sha256').update([SEED, ...name].join(' ')).digest();
+    const seed = createHash('sha256')
+      .update([SEED, ...name].join(' '))
+      .digest();
     this.#a = seed.readInt32LE(0);
     this.#b = seed.readInt32LE(4);
     this.#c = seed.readInt32LE(8);

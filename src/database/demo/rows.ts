@@ -13,6 +13,10 @@ export class Rows {
     return row as T;
   }
 
+  addAll(others: Rows): void {
+    for (const [entity, rows] of others.#byEntity) this.of(entity).push(...rows);
+  }
+
   of<T extends object>(entity: EntityClass<T>): T[] {
     let rows = this.#byEntity.get(entity);
     if (!rows) {
@@ -41,7 +45,9 @@ async function insert(client: ClientBase, metadata: MetadataStorage, entity: Ent
       return [name, column];
     }),
   );
-  const records = rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, v]) => [columnOf.get(name), v])));
+  const records = rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, v]) => [columnOf.get(name), v])),
+  );
   const columns = [...columnOf.values()].map((column) => `"${column}"`).join(', ');
   const source = `json_populate_recordset(null::"${tableName}", $1::json)`;
   await client.query(`insert into "${tableName}" (${columns}) select ${columns} from ${source}`, [

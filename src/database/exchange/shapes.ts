@@ -70,9 +70,13 @@ export function oneOf(values: readonly string[]): Shape {
   );
 }
 
+/** Spelled as it is stored, on a day that every month has: nothing is left to work out, which saves half of the reading. */
+const STORED_SPELLING = /^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 export const timestamp: Shape = {
   label: 'timestamp',
   read(value, path, refuse) {
+    if (typeof value === 'string' && STORED_SPELLING.test(value)) return value;
     const instant = typeof value === 'string' ? toInstant(value) : null;
     // An offset can carry the first or the last hours that ISO 8601 writes with four digits out of what PostgreSQL reads.
     if (instant?.length === 24 && !instant.startsWith('0000')) return instant;

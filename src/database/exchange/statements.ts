@@ -131,7 +131,10 @@ export function orphans(plan: Plan, { column, parent }: Reference): string {
       and not exists (select from exchange_stage q where q.${id} = s.${column.name} and ${good('q')})`;
 }
 
-/** Writes the rows of a pass that do not wait; rows that change nothing are left alone. */
+/**
+ * Writes the rows of a pass that do not wait; rows that change nothing are left alone.
+ * In the order of the file, because neighbours there are neighbours in the indexes too.
+ */
 export function upsert(plan: Plan, pass: number): string {
   const names = plan.columns.map(({ name }) => name).join(', ');
   const changing = plan.columns.filter((column) => !plan.key.includes(column));
@@ -145,6 +148,7 @@ export function upsert(plan: Plan, pass: number): string {
       select ${listed('s', plan.columns)} from ${candidates(pass)} s left join ${plan.table} t on ${on('t', 's', plan.key)}
       where (t.${first} is null or (${listed('t', plan.columns)}) is distinct from (${listed('s', plan.columns)}))
         and not exists (select from exchange_waiting w where w.line = s.__line and w.pass = ${pass})
+      order by s.__line
       on conflict (${plan.key.map(({ name }) => name).join(', ')}) do ${action}
       returning old.${first} is null as fresh)
     select (count(*) filter (where fresh))::int as inserted, (count(*) filter (where not fresh))::int as updated from written`;

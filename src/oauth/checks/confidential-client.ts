@@ -2,8 +2,11 @@ import type { RegisteredClient } from '../clients.ts';
 import { invalidClient } from '../errors.ts';
 import type { Credentials } from './credentials.ts';
 
-/** A public client proves nothing, so it gets no token in its own name. RFC 6749 section 4.4, part 11 of the decisions. */
+/**
+ * A public client proves nothing, so it gets no token in its own name and looks into none. RFC 6749 section 4.4, RFC 7662
+ * section 2.1, part 11 of the decisions.
+ */
 export function requireConfidentialClient(client: RegisteredClient, credentials: Credentials): void {
   if (client.type === 'CONFIDENTIAL') return;
-  throw invalidClient('The client-credentials grant is for confidential clients.', credentials.viaHeader);
+  throw invalidClient('This is for confidential clients, which have a secret.', credentials.viaHeader);
 }

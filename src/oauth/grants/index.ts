@@ -1,10 +1,12 @@
 import type { Grant } from '../../../entities/oauth-client.entity.ts';
+import { authorizationCode } from './authorization-code.ts';
 import { clientCredentials } from './client-credentials.ts';
 import type { GrantHandler } from './grant.ts';
+import { refreshToken } from './refresh-token.ts';
 
-/** Null for a grant that clients may be registered for and that is not served yet. */
-export const grants: Record<Grant, GrantHandler | null> = {
+/** Every way to get a token. */
+export const grants: Record<Grant, GrantHandler> = {
   client_credentials: clientCredentials,
-  authorization_code: null,
-  refresh_token: null,
+  authorization_code: authorizationCode,
+  refresh_token: refreshToken,
 };

@@ -14,7 +14,7 @@ import type { Constants } from './schemas.ts';
 
 /**
  * What stands in the examples where the type says too little: by type and field, by operation and argument, or by the name
- * alone (text, numbers and timestamps). Null in an input leaves an optional field out.
+ * alone. Null in an input leaves an optional field out.
  */
 const VALUES: Record<string, unknown> = {
   abn: '53004085616',
@@ -73,7 +73,7 @@ const VALUES: Record<string, unknown> = {
   'IdentityMembership.builderName': 'Harbour & Stone Constructions',
   'IdentityMembership.role': null,
   'InductionAnswer.name': 'Emergency contact',
-  'InductionAnswer.type': 'text',
+  'InductionAnswer.type': 'phone',
   'InductionAnswer.value': 'Linh Tran, 0491 570 006',
   'Insurance.customType': null,
   'Insurance.expiry': '2026-12-31T00:00:00.000Z',
@@ -101,10 +101,12 @@ const VALUES: Record<string, unknown> = {
   'SwmsDocument.url': 'https://files.example.com/swms/working-at-heights.pdf?expires=1772437500&signature=c04be2',
   'TimeType.name': 'Ordinary',
   'Timesheet.notes': 'Level 3 slab pour',
-  'subcontractorInsurances.customType': 'Professional indemnity',
 };
 
 const BUILT_IN: Record<string, unknown> = { Boolean: true, Float: 1.5, ID: '1', Int: 1, String: 'text' };
+
+/** Types whose own example would be the same for every field. */
+const SAYS_LITTLE = new Set(['Float', 'Int', 'String', 'Timestamp', 'RangeStart', 'RangeEnd']);
 
 interface Field {
   name: string;
@@ -126,8 +128,7 @@ export class Examples {
     const own = `${owner}.${field.name}`;
     if (Object.hasOwn(VALUES, own)) return VALUES[own];
     const named = getNamedType(field.type);
-    const hasPlainValue = isScalarType(named) && named.name !== 'Boolean';
-    if (hasPlainValue && Object.hasOwn(VALUES, field.name)) return VALUES[field.name];
+    if (SAYS_LITTLE.has(named.name) && Object.hasOwn(VALUES, field.name)) return VALUES[field.name];
     return this.of(field.type);
   }
 

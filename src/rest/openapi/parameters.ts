@@ -8,6 +8,9 @@ import type { Schemas } from './schemas.ts';
 const { pattern, examples } = BuilderId.extensions.jsonSchema as { pattern: string; examples: string[] };
 const builderSchema = { type: 'string', pattern };
 
+/** Example of an optional parameter: Scalar's page keeps it out of its sample requests until it is ticked. */
+const unticked = (value: unknown) => ({ usual: { value, 'x-disabled': true } });
+
 /** Headers that operations refer to. Part 2 of the decisions. */
 export const parameterComponents = {
   ApiVersion: {
@@ -21,6 +24,14 @@ export const parameterComponents = {
     in: 'header',
     description: 'Regional tenant, the one that issued the access token. Left out, it is `au1`.',
     schema: { type: 'string', enum: REGIONS, default: REGIONS[0] },
+    examples: unticked(REGIONS[0]),
+  },
+  ClientRegionId: {
+    name: 'X-Service-Region-Id',
+    in: 'header',
+    description: "Region of the client's account. Left out, the client is looked for in every region.",
+    schema: { type: 'string', enum: REGIONS },
+    examples: unticked(REGIONS[0]),
   },
   BuilderId: {
     name: 'X-Service-Builder-Id',
@@ -36,14 +47,14 @@ export const parameterComponents = {
     in: 'header',
     description: 'Not needed here. When sent, it must be the builder of the resource, else 403.',
     schema: builderSchema,
-    example: examples[0],
+    examples: unticked(examples[0]),
   },
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
     description: 'An id of yours for the request, 1 to 128 visible ASCII characters. It comes back on the answer.',
     schema: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\x21-\\x7e]+$' },
-    example: 'sync-2026-03-02-000117',
+    examples: unticked('sync-2026-03-02-000117'),
   },
 };
 
@@ -71,15 +82,17 @@ export function operationParameters(
   const inQuery = inReadingOrder(at('query'));
   const own = [...inPath, ...inQuery].map(({ argument, name, place }) => {
     const { description, ...schema } = schemas.described(argument, schemas.present(argument.type));
+    const required = isNonNullType(argument.type);
+    const example = examples.ofField(operation.field, argument);
     const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
     return {
       name,
       in: place,
-      ...(isNonNullType(argument.type) && { required: true }),
+      ...(required && { required }),
       ...(description !== undefined && { description }),
       ...(isListType(type) && { style: 'form', explode: true }),
       schema,
-      example: examples.ofField(operation.field, argument),
+      ...(required ? { example } : { examples: unticked(example) }),
     };
   });
   return [...own, ...headerParameters(at('header').length > 0 ? 'required' : 'optional')];

@@ -54,12 +54,17 @@ type HeaderName = keyof typeof HEADERS;
 const LIMIT_HEADERS: HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 const EVERY_HEADER: HeaderName[] = ['X-Request-Id', 'X-Service-Api-Version'];
 
-/** One answer in JSON, with the headers that every answer has. */
+const headersNamed = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** The headers that every answer of the service has. */
+export const everyHeader = () => headersNamed(EVERY_HEADER);
+
+/** One answer in JSON, with the headers that it has beyond those that every answer has. */
 export function respond(description: string, content: object, extraHeaders: readonly string[] = LIMIT_HEADERS) {
-  const names = [...EVERY_HEADER, ...extraHeaders];
   return {
     description,
-    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    headers: headersNamed([...EVERY_HEADER, ...extraHeaders]),
     content: { 'application/json': content },
   } satisfies ResponseObject;
 }

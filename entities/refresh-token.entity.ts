@@ -1,0 +1,26 @@
+import { Entity, Index } from '@mikro-orm/decorators/legacy';
+import { Id, Instant, Reference } from './columns.ts';
+import { TokenFamily } from './token-family.entity.ts';
+
+/** A refresh token: 30 days, rotated on each use. Part 5 of the specification. */
+@Entity({ tableName: 'oauth_refresh_token' })
+@Index({ properties: ['familyId'] })
+@Index({ properties: ['expiresAt'] })
+export class RefreshToken {
+  /** SHA-256 of the token, in lower-case hexadecimal. */
+  @Id()
+  digest!: string;
+
+  @Reference(() => TokenFamily, { deleteRule: 'cascade' })
+  familyId!: string;
+
+  @Instant()
+  createdAt!: string;
+
+  @Instant()
+  expiresAt!: string;
+
+  /** When another took its place. It stays known, so that a later use is noticed. */
+  @Instant({ nullable: true })
+  rotatedAt!: string | null;
+}

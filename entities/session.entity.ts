@@ -1,0 +1,26 @@
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Id, Instant, Reference } from './columns.ts';
+import { User } from './user.entity.ts';
+
+/** A browser in which a user has signed in. Part 11 of the decisions. */
+@Entity({ tableName: 'oauth_session' })
+@Index({ properties: ['userId'] })
+@Index({ properties: ['expiresAt'] })
+export class Session {
+  /** SHA-256 of what the cookie holds, in lower-case hexadecimal. */
+  @Id()
+  digest!: string;
+
+  @Reference(() => User, { deleteRule: 'cascade' })
+  userId!: string;
+
+  /** SHA-256 of the password's stored hash at sign-in: a new password ends the sessions of the old one. */
+  @Property({ type: 'text' })
+  passwordDigest!: string;
+
+  @Instant()
+  createdAt!: string;
+
+  @Instant()
+  expiresAt!: string;
+}

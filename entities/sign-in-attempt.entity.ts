@@ -1,0 +1,22 @@
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Id, Instant } from './columns.ts';
+
+/** Failed sign-ins of late from one address, or from one address to one account. Part 11 of the decisions. */
+@Entity({ tableName: 'oauth_sign_in_attempt' })
+@Index({ properties: ['expiresAt'] })
+export class SignInAttempt {
+  /** SHA-256 of the address, or of the address and the e-mail, so that no list of either builds up. */
+  @Id()
+  key!: string;
+
+  @Property({ type: 'integer' })
+  failures!: number;
+
+  /** No attempt is looked at before. */
+  @Instant()
+  retryAt!: string;
+
+  /** When it is all forgotten. */
+  @Instant()
+  expiresAt!: string;
+}

@@ -1,0 +1,79 @@
+import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, Int, ObjectType } from 'type-graphql';
+import { SignOnConflictCode, SignOnType } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { Timestamp } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Instant, Reference, Timestamped } from './columns.ts';
+import { Integrator } from './integrator.entity.ts';
+import { Project } from './project.entity.ts';
+import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
+import { Worker } from './worker.entity.ts';
+
+/**
+ * A sign-on event that was answered 409, with what it said: reconciliation work for people. The same request sent again
+ * is the same conflict. "Gate attendance" in part 4 of the specification.
+ */
+@ObjectType({ description: 'A sign-on event that was refused with 409, as it was sent.', simpleResolvers: true })
+@Scoped('read:attendance')
+@Entity()
+@Unique({ properties: ['integratorId', 'builderId', 'projectId', 'digest'] })
+@Index({ properties: ['projectId', 'createdAt', 'id'] })
+@Index({ properties: ['builderId', 'createdAt', 'id'] })
+export class SignOnConflict extends Timestamped {
+  @Property({ type: 'integer', primary: true, autoincrement: true })
+  id!: number;
+
+  @Reference(() => Integrator)
+  integratorId!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Project)
+  projectId!: string;
+
+  @Reference(() => Worker)
+  workerId!: string;
+
+  /** SHA-256 of the payload, in hexadecimal: the texts themselves are too long for one entry of an index. */
+  @Property({ type: 'text' })
+  digest!: string;
+
+  @Field(() => SignOnConflictCode, { description: 'The code of the latest answer.' })
+  @Enum({ items: () => SignOnConflictCode })
+  code!: SignOnConflictCode;
+
+  @Field(() => Int, { description: 'How often the same request was refused.' })
+  @Property({ type: 'integer', default: 1 })
+  answers!: number;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  sourceEventId!: string;
+
+  @Field(() => String, { nullable: true })
+  @Property({ type: 'text', nullable: true })
+  sourceSignOnEventId!: string | null;
+
+  @Field(() => SignOnType)
+  @Enum({ items: () => SignOnType })
+  type!: SignOnType;
+
+  @Field(() => Timestamp)
+  @Instant()
+  occurredAt!: string;
+
+  @Field(() => String, { nullable: true })
+  @Property({ type: 'text', nullable: true })
+  deviceId!: string | null;
+
+  @Field(() => IntegratorSummary, { description: 'Whose gate it is.' })
+  integrator!: IntegratorSummary;
+
+  @Field(() => WorkerSummary)
+  worker!: WorkerSummary;
+
+  @Field(() => ProjectSummary)
+  project!: ProjectSummary;
+}

@@ -1,0 +1,97 @@
+import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { SignOnConflictCode, SignOnEventStatus, SignOnType } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { SignOnEventId, Timestamp } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Integrator } from './integrator.entity.ts';
+import { Project } from './project.entity.ts';
+import { SignOnVisit } from './sign-on-visit.entity.ts';
+import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
+import { Worker } from './worker.entity.ts';
+
+/** What a gate has seen, as it was sent: accepted once and kept. Part 2 of the specification. */
+@ObjectType({ description: 'A sign-on or sign-off that a gate has seen.', simpleResolvers: true })
+@Scoped('read:attendance')
+@Entity()
+// The identity of the physical event, whatever credentials sent it.
+@Unique({ properties: ['integratorId', 'builderId', 'projectId', 'sourceEventId'] })
+@Index({
+  name: 'sign_on_event_waiting',
+  properties: ['integratorId', 'builderId', 'projectId', 'sourceSignOnEventId'],
+  where: `status = 'PENDING_SIGN_ON'`,
+})
+@Index({
+  name: 'sign_on_event_unsettled_on_project',
+  properties: ['projectId', 'status', 'createdAt', 'id'],
+  where: `status <> 'APPLIED'`,
+})
+@Index({
+  name: 'sign_on_event_unsettled_of_builder',
+  properties: ['builderId', 'status', 'createdAt', 'id'],
+  where: `status <> 'APPLIED'`,
+})
+@Index({ properties: ['visitId'] })
+export class SignOnEvent extends Timestamped {
+  @Field(() => SignOnEventId)
+  @Id()
+  id!: string;
+
+  /** Order of receipt, finer than the clock: of sign-offs that wait for one sign-on the first wins. */
+  @Property({ type: 'bigint', autoincrement: true })
+  received!: string;
+
+  @Reference(() => Integrator)
+  integratorId!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Project)
+  projectId!: string;
+
+  @Reference(() => Worker)
+  workerId!: string;
+
+  @Field(() => String, { description: 'Identity of the physical event at the gate.' })
+  @Property({ type: 'text' })
+  sourceEventId!: string;
+
+  @Field(() => String, { nullable: true, description: 'On a sign-off: identity of the sign-on that it ends.' })
+  @Property({ type: 'text', nullable: true })
+  sourceSignOnEventId!: string | null;
+
+  @Field(() => SignOnType)
+  @Enum({ items: () => SignOnType })
+  type!: SignOnType;
+
+  @Field(() => Timestamp, { description: 'When the gate saw it.' })
+  @Instant()
+  occurredAt!: string;
+
+  @Field(() => String, { nullable: true, description: 'The gate.' })
+  @Property({ type: 'text', nullable: true })
+  deviceId!: string | null;
+
+  @Field(() => SignOnEventStatus)
+  @Enum({ items: () => SignOnEventStatus })
+  status!: SignOnEventStatus;
+
+  @Field(() => SignOnConflictCode, { nullable: true, description: 'Why a rejected sign-off could not be applied.' })
+  @Enum({ items: () => SignOnConflictCode, nullable: true })
+  rejection!: SignOnConflictCode | null;
+
+  /** The visit that it began or ended. */
+  @Reference(() => SignOnVisit, { nullable: true })
+  visitId!: string | null;
+
+  @Field(() => IntegratorSummary, { description: 'Whose gate it is.' })
+  integrator!: IntegratorSummary;
+
+  @Field(() => WorkerSummary)
+  worker!: WorkerSummary;
+
+  @Field(() => ProjectSummary)
+  project!: ProjectSummary;
+}

@@ -1,0 +1,75 @@
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { VisitAnomaly } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { SignOnVisitId, Timestamp } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Project } from './project.entity.ts';
+import { ProjectSummary, WorkerSummary } from './summaries.type.ts';
+import { Worker } from './worker.entity.ts';
+
+/** SQL condition of a visit that nobody and nothing has ended. */
+export const OPEN = 'signed_off_at is null and closed_at is null and archived_at is null';
+
+/**
+ * One stay of a worker on a site, from a sign-on to the sign-off that names it: the attendance record. "Gate attendance"
+ * in part 4 of the specification.
+ */
+@ObjectType({ description: 'One stay of a worker on a site, as gates have observed it.', simpleResolvers: true })
+@Scoped('read:attendance')
+@Entity()
+@Index({ properties: ['projectId', 'signedOnAt'] })
+@Index({ properties: ['workerId', 'createdAt', 'id'] })
+@Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })
+@Index({ name: 'sign_on_visit_open_of_builder', properties: ['builderId', 'createdAt', 'id'], where: OPEN })
+export class SignOnVisit extends Timestamped {
+  @Field(() => SignOnVisitId)
+  @Id()
+  id!: string;
+
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Reference(() => Project)
+  projectId!: string;
+
+  @Reference(() => Worker)
+  workerId!: string;
+
+  @Field(() => Timestamp, { description: 'When the gate saw the worker come.' })
+  @Instant()
+  signedOnAt!: string;
+
+  @Field(() => Timestamp, { nullable: true, description: 'When the gate saw the worker go.' })
+  @Instant({ nullable: true })
+  signedOffAt!: string | null;
+
+  @Field(() => Timestamp, {
+    nullable: true,
+    description: 'When the worker left, as a person who closed the visit says.',
+  })
+  @Instant({ nullable: true })
+  closedAt!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Who closed the visit by hand.' })
+  @Property({ type: 'text', nullable: true })
+  closedBy!: string | null;
+
+  @Field(() => Timestamp, {
+    nullable: true,
+    description: 'When the visit was put away; attendance no longer counts it.',
+  })
+  @Instant({ nullable: true })
+  archivedAt!: string | null;
+
+  @Field(() => VisitAnomaly, { nullable: true, description: 'What people should look at; null when nothing is odd.' })
+  @Enum({ items: () => VisitAnomaly, nullable: true })
+  anomaly!: VisitAnomaly | null;
+
+  @Field(() => WorkerSummary)
+  worker!: WorkerSummary;
+
+  @Field(() => ProjectSummary)
+  project!: ProjectSummary;
+}

@@ -1,0 +1,161 @@
+import { Arg, Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
+import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
+import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
+import { Worker } from '../../entities/worker.entity.ts';
+import { SignOnConflictCode } from '../../schema/enums.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly } from '../../schema/rest.ts';
+import { ProjectId } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { DayArgs } from './attendance.input.ts';
+import { signOnConflicts, signOnEvents, visits } from './attendance.reader.ts';
+
+/*
+ * Attendance for people: what gates have observed, and what they could not agree on. Internal clients alone hold the scope.
+ * Part 4 of the decisions.
+ */
+
+const VisitPage = PageOf(SignOnVisit);
+const EventPage = PageOf(SignOnEvent);
+const ConflictPage = PageOf(SignOnConflict);
+
+const ATTENDANCE = 'The visits that began on a day, without the archived ones.';
+const OPEN_VISITS = 'The visits that have not ended.';
+const PENDING = 'The sign-offs that wait for their sign-on.';
+const REJECTED = 'The sign-offs that have waited, and then contradicted their sign-on.';
+const CONFLICTS = 'The events that were refused with 409. The same request sent again is the same conflict.';
+
+@Resolver(() => Project)
+export class ProjectAttendanceResolver {
+  @FieldResolver(() => VisitPage, { description: ATTENDANCE })
+  @GraphOnly()
+  attendance(
+    @Root() project: Project,
+    @Args() { date, timeZone }: DayArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnVisit>> {
+    const where = { date, timeZone: timeZone ?? 'UTC', kept: true };
+    return loaders.page(visits, 'projectId', project.id, where, windowOf(page));
+  }
+
+  @FieldResolver(() => VisitPage, { description: OPEN_VISITS })
+  @GraphOnly()
+  openVisits(
+    @Root() project: Project,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnVisit>> {
+    return loaders.page(visits, 'projectId', project.id, { open: true }, windowOf(page));
+  }
+
+  @FieldResolver(() => EventPage, { description: PENDING })
+  @GraphOnly()
+  pendingSignOffs(
+    @Root() project: Project,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnEvent>> {
+    return loaders.page(signOnEvents, 'projectId', project.id, { unsettled: 'PENDING_SIGN_ON' }, windowOf(page));
+  }
+
+  @FieldResolver(() => EventPage, { description: REJECTED })
+  @GraphOnly()
+  rejectedSignOffs(
+    @Root() project: Project,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnEvent>> {
+    return loaders.page(signOnEvents, 'projectId', project.id, { unsettled: 'REJECTED' }, windowOf(page));
+  }
+
+  @FieldResolver(() => ConflictPage, { description: CONFLICTS })
+  @GraphOnly()
+  signOnConflicts(
+    @Root() project: Project,
+    @Arg('code', () => SignOnConflictCode, { nullable: true }) code: SignOnConflictCode | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnConflict>> {
+    return loaders.page(signOnConflicts, 'projectId', project.id, { code }, windowOf(page));
+  }
+}
+
+@Resolver(() => Builder)
+export class BuilderAttendanceResolver {
+  @FieldResolver(() => VisitPage, { description: OPEN_VISITS })
+  @GraphOnly()
+  openVisits(
+    @Root() builder: Builder,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnVisit>> {
+    return loaders.page(visits, 'builderId', builder.id, { open: true }, windowOf(page));
+  }
+
+  @FieldResolver(() => EventPage, { description: PENDING })
+  @GraphOnly()
+  pendingSignOffs(
+    @Root() builder: Builder,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnEvent>> {
+    return loaders.page(signOnEvents, 'builderId', builder.id, { unsettled: 'PENDING_SIGN_ON' }, windowOf(page));
+  }
+
+  @FieldResolver(() => EventPage, { description: REJECTED })
+  @GraphOnly()
+  rejectedSignOffs(
+    @Root() builder: Builder,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnEvent>> {
+    return loaders.page(signOnEvents, 'builderId', builder.id, { unsettled: 'REJECTED' }, windowOf(page));
+  }
+
+  @FieldResolver(() => ConflictPage, { description: CONFLICTS })
+  @GraphOnly()
+  signOnConflicts(
+    @Root() builder: Builder,
+    @Arg('code', () => SignOnConflictCode, { nullable: true }) code: SignOnConflictCode | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnConflict>> {
+    return loaders.page(signOnConflicts, 'builderId', builder.id, { code }, windowOf(page));
+  }
+}
+
+@Resolver(() => Worker)
+export class WorkerVisitsResolver {
+  @FieldResolver(() => VisitPage, { description: "The worker's visits, the archived ones included." })
+  @GraphOnly()
+  visits(
+    @Root() worker: Worker,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnVisit>> {
+    return loaders.page(visits, 'workerId', worker.id, { projectId }, windowOf(page));
+  }
+}
+
+@Resolver(() => SignOnVisit)
+export class SignOnVisitResolver {
+  @FieldResolver(() => EventPage, { description: 'The sign-on that began it and the sign-off that ended it.' })
+  @GraphOnly()
+  events(@Root() visit: SignOnVisit, @Args() page: PageArgs, @Ctx() { loaders }: Context): Promise<Page<SignOnEvent>> {
+    return loaders.page(signOnEvents, 'visitId', visit.id, {}, windowOf(page));
+  }
+}
+
+@Resolver(() => SignOnEvent)
+export class SignOnEventVisitResolver {
+  @FieldResolver(() => SignOnVisit, { nullable: true, description: 'The visit that it began or ended.' })
+  @GraphOnly()
+  visit(@Root() { visitId }: SignOnEvent, @Ctx() { loaders }: Context): Promise<SignOnVisit | null> | null {
+    return visitId === null ? null : loaders.one(visits, visitId);
+  }
+}

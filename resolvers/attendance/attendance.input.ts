@@ -1,0 +1,54 @@
+import { ArgsType, Field } from 'type-graphql';
+import { SignOnType } from '../../schema/enums.ts';
+import { type FieldError, ValidationError } from '../../src/errors.ts';
+import { CalendarDate, GateInstant, GateText, GateWorkerId, TimeZone } from './gate-scalars.ts';
+import type { Payload } from './situations.ts';
+
+/** One physical event. Part 2 of the specification. */
+@ArgsType()
+export class SignOnEventArgs {
+  @Field(() => GateText, {
+    description:
+      'Identity of the physical event. Send the same one again after a network or server failure, never a fresh one.',
+  })
+  sourceEventId!: string;
+
+  @Field(() => GateText, {
+    nullable: true,
+    description: 'On a SIGN_OFF: the `sourceEventId` of the sign-on that it ends. Not on a SIGN_ON.',
+  })
+  sourceSignOnEventId?: string | null;
+
+  @Field(() => GateWorkerId)
+  workerId!: string;
+
+  @Field(() => SignOnType)
+  type!: SignOnType;
+
+  @Field(() => GateInstant, { description: 'When the gate saw it; not in the future.' })
+  occurredAt!: string;
+
+  @Field(() => GateText, { nullable: true, description: 'The gate.' })
+  deviceId?: string | null;
+}
+
+/** The event as it is compared and kept; throws 400 for what its fields alone cannot show. Part 10 of the decisions. */
+export function payloadOf(args: SignOnEventArgs, now: number): Payload {
+  const { sourceEventId, sourceSignOnEventId = null, workerId, type, occurredAt, deviceId = null } = args;
+  const errors: FieldError[] = [];
+  if (type === 'SIGN_ON' && sourceSignOnEventId !== null) {
+    errors.push({ fieldName: 'sourceSignOnEventId', message: 'must not be on a SIGN_ON' });
+  }
+  if (Date.parse(occurredAt) > now) errors.push({ fieldName: 'occurredAt', message: 'must not be in the future' });
+  if (errors.length > 0) throw new ValidationError(errors);
+  return { sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId };
+}
+
+@ArgsType()
+export class DayArgs {
+  @Field(() => CalendarDate, { description: 'The day on which the visits began.' })
+  date!: string;
+
+  @Field(() => TimeZone, { nullable: true, description: 'Where it is that day. Default UTC.' })
+  timeZone?: string | null;
+}

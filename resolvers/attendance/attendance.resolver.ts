@@ -1,0 +1,44 @@
+import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
+import { SignOnConflictCode } from '../../schema/enums.ts';
+import { Rest } from '../../schema/rest.ts';
+import { BuilderId, ProjectId } from '../../schema/scalars.ts';
+import type { Outcome } from '../../src/context.ts';
+import { forbidden } from '../../src/errors.ts';
+import type { Context } from '../context.ts';
+import { payloadOf, SignOnEventArgs } from './attendance.input.ts';
+import { SignOnEventAnswer } from './attendance.type.ts';
+import { recordEvent } from './record-event.ts';
+
+const OUTCOMES: Record<200 | 201 | 202, Outcome> = { 200: 'REPLAYED', 201: 'CREATED', 202: 'ACCEPTED' };
+
+@Resolver()
+export class SignOnEventResolver {
+  @Mutation(() => SignOnEventAnswer, {
+    description:
+      'Reports one sign-on or sign-off that a gate has seen. It reports observed attendance, and never grants or restores site access: a worker whose access was revoked is still reported. Send it again with the same `sourceEventId` and data after a network or server failure. A 409 is work for people; never send it again under a fresh id.',
+  })
+  @Rest('POST /builders/{builderId}/projects/{projectId}/sign-on-events', {
+    scope: 'write:sign_on_events',
+    tag: 'Gate attendance',
+    status: 201,
+    outcomes: { CREATED: 201, REPLAYED: 200, ACCEPTED: 202 },
+    conflicts: Object.keys(SignOnConflictCode),
+  })
+  async recordSignOnEvent(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId) projectId: string,
+    @Args() args: SignOnEventArgs,
+    @Ctx() context: Context,
+  ): Promise<SignOnEventAnswer> {
+    const { caller, database, clock } = context;
+    const { integratorId } = caller;
+    if (integratorId === null) throw forbidden('Sign-on events come from a connected integrator.');
+    const now = clock.now();
+    const event = payloadOf(args, now);
+    const { status, ...recorded } = await recordEvent(database, { integratorId, builderId, projectId }, event, now);
+    context.outcome = OUTCOMES[status];
+    const { id, visitId, duplicate } = recorded;
+    const { sourceEventId } = event;
+    return { data: { id, sourceEventId, status: recorded.event, signOnId: visitId, duplicate } };
+  }
+}

@@ -1,0 +1,28 @@
+import { Field, ObjectType } from 'type-graphql';
+import { SignOnStatus } from '../../schema/enums.ts';
+import { SignOnEventId, SignOnVisitId } from '../../schema/scalars.ts';
+
+/** Part 2 of the specification, "Sign-on event response". */
+@ObjectType({ description: 'What became of a sign-on event.', simpleResolvers: true })
+export class SignOnEventResult {
+  @Field(() => SignOnEventId)
+  id!: string;
+
+  @Field(() => String, { description: 'As it was sent.' })
+  sourceEventId!: string;
+
+  @Field(() => SignOnStatus)
+  status!: SignOnStatus;
+
+  @Field(() => SignOnVisitId, { nullable: true, description: 'The visit that it began or ended; null while it waits.' })
+  signOnId!: string | null;
+
+  @Field(() => Boolean, { description: 'Whether the same event was accepted before.' })
+  duplicate!: boolean;
+}
+
+@ObjectType({ description: 'What became of the event.', simpleResolvers: true })
+export class SignOnEventAnswer {
+  @Field(() => SignOnEventResult)
+  data!: SignOnEventResult;
+}

@@ -1,0 +1,55 @@
+import { exportFolder } from '../database/exchange/export.ts';
+import { importFolder } from '../database/exchange/import.ts';
+import type { Problem } from '../database/exchange/rows.ts';
+import type { Place } from './place.ts';
+import type { Progress } from './progress.ts';
+import { Refusal } from './refusal.ts';
+
+/** Problems that `--json` holds on to, to print them in its one object; more are counted. */
+const MAX_PROBLEMS = 10_000;
+
+export interface ImportRequest {
+  folder: string;
+  /** Whether good rows are committed though others are bad. */
+  keepGood: boolean;
+  /** Whether problems are collected for the answer; else each is said when it is found. */
+  collect: boolean;
+}
+
+/** Imports a folder, and tells of every bad row. Nothing is kept of it when one is bad, unless `keepGood`. */
+export async function importData(
+  { database }: Place,
+  { folder, keepGood, collect }: ImportRequest,
+  progress: Progress,
+) {
+  const problems: Problem[] = [];
+  let count = 0;
+  const onBadRow = (problem: Problem) => {
+    count++;
+    if (!collect) progress.say(`${problem.file}:${problem.line}: ${problem.field ?? 'row'}: ${problem.message}`);
+    else if (problems.length < MAX_PROBLEMS) problems.push(problem);
+  };
+  const onProgress = (file: string, rows: number, bytes: number, totalBytes: number, phase: string) =>
+    progress.show(file, bytes, totalBytes, `${phase}, ${rows} rows`);
+  try {
+    const { files, committed } = await importFolder(database, folder, { keepGood, onProgress, onBadRow });
+    const found = collect ? { problems, problemsLeftOut: count - problems.length } : {};
+    if (!committed) {
+      const bad = files.reduce((sum, file) => sum + file.bad, 0);
+      throw new Refusal(`Nothing was imported: ${bad} bad ${bad === 1 ? 'row' : 'rows'}.`, found);
+    }
+    return { files, ...found };
+  } finally {
+    progress.end();
+  }
+}
+
+/** Writes the region's data as the same folder. */
+export async function exportData({ database }: Place, folder: string, progress: Progress) {
+  const onProgress = (file: string, rows: number) => progress.show(file, rows, null, `${rows} rows`);
+  try {
+    return await exportFolder(database, folder, { onProgress });
+  } finally {
+    progress.end();
+  }
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { unavailable } from '../errors.ts';
+import { SESSION_OPTIONS } from './orm.ts';
+import type { Statement } from './runner.ts';
+
+/** A statement with the values of its parameters. */
+export type Bound = readonly [statement: Statement, values: readonly unknown[]];
+
+/** A row by the names of its columns, as the driver reads their types. */
+export type Row = Record<string, unknown>;
+
+/** Thrown inside a transaction whose reading was overtaken: nothing is kept, and the work starts again. */
+export class Overtaken extends Error {
+  override name = 'Overtaken';
+}
+
+/** Deadlock, serialization failure, and a unique key that another transaction has taken since it was looked for. */
+const AGAIN = new Set(['40P01', '40001', '23505']);
+const ATTEMPTS = 5;
+
+/**
+ * Short write transactions of prepared statements, each on a connection of its own. What the work sends without waiting
+ * for the answer before it travels in one round trip.
+ */
+export class TransactionRunner {
+  readonly #pool: pg.Pool;
+
+  constructor(url: string, connections = 10) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: connections,
+      options: SESSION_OPTIONS,
+      statement_timeout: 10_000,
+      // An instance that hangs must not hold its locks for ever.
+      idle_in_transaction_session_timeout: 10_000,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      // `pipeline` is newer than the type definitions.
+      ...({ pipeline: true } as object),
+    });
+    // Whoever uses a connection hears of its loss from the statement; one that nobody uses is replaced.
+    this.#pool.on('error', () => undefined);
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+
+  /**
+   * Runs the work in a transaction, READ COMMITTED, and again in a new one when another stands in its way. What the work has not
+   * committed when it ends is rolled back.
+   */
+  async run<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(work);
+      } catch (error) {
+        const { code } = error as { code?: string };
+        const again = error instanceof Overtaken || (code !== undefined && AGAIN.has(code));
+        if (!again) throw error;
+        if (attempt === ATTEMPTS) throw unavailable(error);
+        await sleep(Math.random() * 5 * 2 ** attempt);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    const transaction = new Transaction(client);
+    try {
+      return await work(transaction);
+    } finally {
+      // Nobody waits for the end of a transaction that has nothing to keep.
+      transaction.end().then(
+        () => client.release(),
+        (error) => client.release(error),
+      );
+    }
+  }
+}
+
+/** One transaction. Made by `TransactionRunner`. */
+export class Transaction {
+  readonly #client: pg.PoolClient;
+  readonly #begun: Promise<unknown>;
+  #committed: Promise<unknown> | null = null;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+    this.#begun = client.query('begin');
+    this.#begun.catch(() => undefined);
+  }
+
+  async query([{ name, text }, values]: Bound): Promise<Row[]> {
+    return (await this.#client.query({ name, text, values: values as unknown[] })).rows;
+  }
+
+  /** The last statements and the commit, in one round trip. When it answers, the transaction is durable. */
+  async commit(...last: Bound[]): Promise<Row[][]> {
+    const answers = last.map((bound) => this.query(bound));
+    this.#committed = this.#client.query('commit');
+    this.#committed.catch(() => undefined);
+    const rows = await Promise.all(answers);
+    await this.#committed;
+    return rows;
+  }
+
+  /** To be called once, when the work is over. Rejects when the connection is of no more use. */
+  async end(): Promise<void> {
+    await this.#begun;
+    await (this.#committed ?? this.#client.query('rollback'));
+  }
+}

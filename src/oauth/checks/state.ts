@@ -1,0 +1,7 @@
+import { invalidRequest } from '../errors.ts';
+
+/** The state is required, so that no client forgets to tie the answer to its browser. Part 5 of the specification. */
+export function requireState(state: string | null): string {
+  if (state === null) throw invalidRequest('The parameter state is missing.');
+  return state;
+}

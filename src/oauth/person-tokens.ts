@@ -1,0 +1,50 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { TokenFamily } from '../../entities/token-family.entity.ts';
+import { ACCESS_TOKEN_SECONDS } from '../tokens.ts';
+import { findChoices } from './builder-choices.ts';
+import { type ConnectedChoice, requireChoice } from './checks/builder-choice.ts';
+import type { RegisteredClient } from './clients.ts';
+import { invalidGrant, invalidScope } from './errors.ts';
+import type { Family } from './families.ts';
+import type { OAuthParts } from './parts.ts';
+import { issueRefreshToken, REFRESH_TOKEN_SECONDS } from './refresh-tokens.ts';
+import { issueToken, type TokenResponse } from './token-response.ts';
+
+/** The family's builder, while its user is a member and it is connected; `invalid_grant` once that has ended. */
+export async function requireStanding(client: RegisteredClient, family: Family): Promise<ConnectedChoice> {
+  const { userId, builderId } = family;
+  const [choice] = await findChoices(client.database, { userId, integratorId: client.integratorId, builderId });
+  return requireChoice(choice, invalidGrant);
+}
+
+/**
+ * Of the scopes that the user consented to, those that client and connection still allow: what a request gets that names
+ * none. The answer's `scope` says which they are. RFC 6749 section 5.1.
+ */
+export function scopesLeft(client: RegisteredClient, family: Family, choice: ConnectedChoice): string[] {
+  const left = family.scopes.filter((scope) => client.scopes.includes(scope) && choice.allowed.includes(scope));
+  if (left.length === 0) throw invalidScope('Neither the client nor the connection allows any of the scopes any more.');
+  return left;
+}
+
+/**
+ * Access token, and refresh token where the client may refresh, within the transaction that uses up the code or refresh
+ * token that they are issued for.
+ */
+export async function issuePersonTokens(
+  em: EntityManager,
+  { tokens, clock }: OAuthParts,
+  client: RegisteredClient,
+  family: Family,
+  scopes: readonly string[],
+): Promise<TokenResponse> {
+  const { familyId, userId, builderId } = family;
+  const now = clock.now();
+  const refreshes = client.grants.includes('refresh_token');
+  const seconds = refreshes ? REFRESH_TOKEN_SECONDS : ACCESS_TOKEN_SECONDS;
+  await em.nativeUpdate(TokenFamily, { id: familyId }, { expiresAt: new Date(now + seconds * 1000).toISOString() });
+  const refreshToken = refreshes ? await issueRefreshToken(em, familyId, now) : null;
+  const claims = { sub: userId, client_id: client.id, builder_id: builderId, scope: scopes.join(' ') };
+  const response = await issueToken(tokens, claims, familyId);
+  return refreshToken === null ? response : { ...response, refresh_token: refreshToken };
+}

@@ -1,0 +1,34 @@
+import { RevokedToken } from '../../entities/revoked-token.entity.ts';
+import { authenticate } from './authenticate.ts';
+import { requireParameter } from './checks/required-parameter.ts';
+import { isOwner } from './checks/token-owner.ts';
+import type { RegisteredClient } from './clients.ts';
+import type { EndpointHandler } from './endpoint.ts';
+import { revokeFamily } from './families.ts';
+import type { OAuthParts } from './parts.ts';
+import { findRefreshToken } from './refresh-tokens.ts';
+
+/**
+ * `POST /oauth/revoke`. RFC 7009, part 5 of the specification: 200 whatever the token, once the client has proven itself.
+ * A refresh token takes all tokens of its consent with it, an access token itself alone. `token_type_hint` is not needed:
+ * the two kinds cannot be mistaken for one another.
+ */
+export const revocationEndpoint =
+  (parts: OAuthParts): EndpointHandler =>
+  async (parameters, request, reply) => {
+    const token = requireParameter(parameters, 'token');
+    const { client } = await authenticate(parts, parameters, request, reply);
+    const refreshToken = await findRefreshToken(client.database, token);
+    if (refreshToken) {
+      if (isOwner(refreshToken.clientId, client)) await revokeFamily(parts, client.database, refreshToken.familyId);
+    } else await revokeAccessToken(parts, client, token);
+    return reply.code(200).send();
+  };
+
+async function revokeAccessToken(parts: OAuthParts, client: RegisteredClient, token: string): Promise<void> {
+  const claims = await parts.tokens.verify(token);
+  if (!claims || !isOwner(claims.client_id, client)) return;
+  const row = { jti: claims.jti, expiresAt: new Date(claims.exp * 1000).toISOString() };
+  await client.database.fork().upsert(RevokedToken, row, { onConflictAction: 'ignore' });
+  parts.access.forget(claims.jti);
+}

@@ -1,0 +1,118 @@
+import { BuilderId, type JsonSchema } from '../../../schema/scalars.ts';
+import { SCOPES } from '../../../schema/scopes.ts';
+import { referenceTo } from '../openapi/schemas.ts';
+
+const { pattern: BUILDER_ID } = BuilderId.extensions.jsonSchema as JsonSchema & { pattern: string };
+
+export const SCOPE_DESCRIPTION = `The scopes that are asked for, with spaces between: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
+
+const text = (description: string, more: JsonSchema = {}) => ({ type: 'string', description, ...more });
+
+const clientFields = {
+  client_id: text('Required, unless it is in a Basic header.'),
+  client_secret: text('Required of confidential clients, unless it is in a Basic header.'),
+};
+
+const body = (fields: Record<string, JsonSchema>, required: string[]): JsonSchema => ({
+  type: 'object',
+  properties: { ...fields, ...clientFields },
+  required,
+});
+
+const grant = (type: string, fields: Record<string, JsonSchema>, required: string[]): JsonSchema =>
+  body({ grant_type: { type: 'string', const: type }, ...fields }, ['grant_type', ...required]);
+
+const GRANTS = {
+  client_credentials: 'ClientCredentialsGrant',
+  authorization_code: 'AuthorizationCodeGrant',
+  refresh_token: 'RefreshTokenGrant',
+};
+
+/** Bodies and answers of the OAuth endpoints. Part 5 of the specification, part 11 of the decisions. */
+export const oauthSchemas: Record<string, JsonSchema> = {
+  TokenRequest: {
+    oneOf: Object.values(GRANTS).map(referenceTo),
+    discriminator: {
+      propertyName: 'grant_type',
+      mapping: Object.fromEntries(Object.entries(GRANTS).map(([type, name]) => [type, referenceTo(name).$ref])),
+    },
+  },
+  ClientCredentialsGrant: grant(
+    'client_credentials',
+    { audience: text('Base address of the API.'), scope: text(SCOPE_DESCRIPTION) },
+    ['audience', 'scope'],
+  ),
+  AuthorizationCodeGrant: grant(
+    'authorization_code',
+    {
+      code: text('The code that the browser came back with.'),
+      redirect_uri: text('The same as at `/oauth/authorize`.', { format: 'uri' }),
+      code_verifier: text('What the challenge was made of.', { pattern: '^[A-Za-z0-9._~-]{43,128}$' }),
+      audience: text('Base address of the API; may be left out.'),
+    },
+    ['code', 'redirect_uri', 'code_verifier'],
+  ),
+  RefreshTokenGrant: grant(
+    'refresh_token',
+    {
+      refresh_token: text('The newest one.'),
+      scope: text('Fewer scopes than the user consented to; left out, all of them.'),
+      audience: text('Base address of the API; may be left out.'),
+    },
+    ['refresh_token'],
+  ),
+  Token: {
+    type: 'object',
+    properties: {
+      access_token: text('A JWT, signed with HMAC-SHA256.'),
+      token_type: { type: 'string', enum: ['Bearer'] },
+      expires_in: { type: 'integer', description: 'Lifetime in seconds.', examples: [3600] },
+      expires: { type: 'integer', description: 'The same as `expires_in`.', deprecated: true, examples: [3600] },
+      scope: text('The scopes granted, with spaces between.'),
+      refresh_token: text('For the next access token. Of the grants for a user alone.'),
+    },
+    required: ['access_token', 'token_type', 'expires_in', 'expires', 'scope'],
+  },
+  RevocationRequest: body({ token: text('An access or refresh token.'), token_type_hint: text('Not needed.') }, [
+    'token',
+  ]),
+  IntrospectionRequest: body({ token: text('An access or refresh token.'), token_type_hint: text('Not needed.') }, [
+    'token',
+  ]),
+  Introspection: {
+    type: 'object',
+    properties: {
+      active: {
+        type: 'boolean',
+        description: 'Whether the token would be taken now. When false, nothing else is said.',
+      },
+      scope: text('Its scopes, with spaces between.'),
+      client_id: text('The client that it was given to.'),
+      sub: text('The user, or the client when it is for the client itself.'),
+      builder_id: text('The builder that it reaches, when it is for a user.', { pattern: BUILDER_ID }),
+      token_type: { type: 'string', enum: ['Bearer'], description: 'Of access tokens alone.' },
+      jti: text('Of access tokens alone.'),
+      aud: text('Of access tokens alone.'),
+      iss: text('Base address of the API.'),
+      iat: { type: 'integer', description: 'Seconds since the epoch.' },
+      exp: { type: 'integer', description: 'Seconds since the epoch.' },
+    },
+    required: ['active'],
+  },
+  AuthorizationServerMetadata: {
+    type: 'object',
+    properties: {
+      issuer: text('Base address of the API.', { format: 'uri' }),
+      authorization_endpoint: { type: 'string', format: 'uri' },
+      token_endpoint: { type: 'string', format: 'uri' },
+      revocation_endpoint: { type: 'string', format: 'uri' },
+      introspection_endpoint: { type: 'string', format: 'uri' },
+      scopes_supported: { type: 'array', items: { type: 'string', enum: SCOPES } },
+      response_types_supported: { type: 'array', items: { type: 'string' } },
+      grant_types_supported: { type: 'array', items: { type: 'string' } },
+      code_challenge_methods_supported: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['issuer', 'authorization_endpoint', 'token_endpoint', 'response_types_supported'],
+    additionalProperties: true,
+  },
+};

@@ -1,0 +1,148 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMigration } from '../../src/cli/migrations.ts';
+import { settingsReference } from '../../src/config.ts';
+import { migrations } from '../../src/database/migrations/index.ts';
+import { type Operator, startOperator } from './operator.ts';
+
+const MIGRATIONS = resolve(import.meta.dirname, '../../src/database/migrations');
+const names = migrations.map(({ name }) => name);
+
+let operator: Operator;
+
+beforeAll(async () => {
+  operator = await startOperator();
+});
+afterAll(() => operator.close());
+
+describe('migrate up, down and status', () => {
+  const none = { applied: [], pending: names };
+  const all = { applied: names, pending: [] };
+
+  it('bring both regions up to date, one after the other, and take back', async () => {
+    expect(await operator.json(['migrate', 'status'])).toEqual({ regions: { au1: none, us1: none } });
+    expect(await operator.json(['migrate', 'up'])).toEqual({ applied: { au1: names, us1: names } });
+    expect(await operator.json(['migrate', 'up'])).toEqual({ applied: { au1: [], us1: [] } });
+    expect(await operator.json(['migrate', 'down', '--region', 'us1'])).toEqual({
+      takenBack: { us1: names.slice(-1) },
+    });
+    const left = { applied: names.slice(0, -1), pending: names.slice(-1) };
+    expect(await operator.json(['migrate', 'status'])).toEqual({ regions: { au1: all, us1: left } });
+    expect(await operator.json(['migrate', 'status', '--region', 'au1'])).toEqual({ regions: { au1: all } });
+  });
+
+  it('say in words what they did', async () => {
+    await operator.run(['migrate', 'up']);
+    const us1 = ['--region', 'us1'];
+    expect((await operator.run(['migrate', 'down', ...us1])).out).toBe(`us1: took back ${names.at(-1)}\n`);
+    expect((await operator.run(['migrate', 'status', ...us1])).out).toMatch(/^us1: \n[\s\S]* {2}pending {2}\w+\n$/);
+    expect((await operator.run(['migrate', 'up'])).out).toBe(`au1: applied nothing\nus1: applied ${names.at(-1)}\n`);
+  });
+
+  it('refuse an unknown region', async () => {
+    expect(await operator.refusal(['migrate', 'up', '--region', 'eu1'])).toMatch(/--region .*au1, us1/);
+  });
+});
+
+describe('a command on a region that waits for migrations', () => {
+  const create = ['integrator', 'create', '--name', 'Site Sync', '--region', 'us1'];
+
+  beforeAll(async () => {
+    await operator.json(['migrate', 'up']);
+    await operator.json(['migrate', 'down', '--region', 'us1']);
+  });
+
+  it('is refused with MIGRATE=check, and brings it up to date otherwise', async () => {
+    operator.env.MIGRATE = 'check';
+    const refusal = await operator.refusal(create);
+    delete operator.env.MIGRATE;
+    expect(refusal).toMatch(/^Region us1 waits for migrations .*"npm run cli -- migrate up"\.$/);
+    expect(await operator.json(create)).toMatchObject({ regionId: 'us1' });
+  });
+});
+
+describe('migrate create', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'migrations-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('writes a migration and a snapshot for what the entities declare beyond the last one, once', async () => {
+    const snapshot = JSON.parse(await readFile(join(MIGRATIONS, 'schema.json'), 'utf8'));
+    delete snapshot.tables.find(({ name }: { name: string }) => name === 'app_user').columns.picture_key;
+    await writeFile(join(folder, 'schema.json'), JSON.stringify(snapshot));
+    const made = (await createMigration('user-picture', folder))!;
+    const written = (await readdir(folder)).find((name) => name.endsWith('.ts'));
+    expect(written).toMatch(/^\d{14}-user-picture\.ts$/);
+    const className = `Migration${written!.slice(0, 14)}_user_picture`;
+    expect(made).toMatchObject({ file: join(folder, written!), className, import: `./${written}` });
+    expect(made.statements.join()).toContain('alter table "app_user" add "picture_key" text null');
+    const code = await readFile(join(folder, written!), 'utf8');
+    expect(code).toContain(`export class ${className} extends Migration`);
+    expect(code).toContain('alter table "app_user" drop column "picture_key"');
+    expect(await createMigration('again', folder)).toBeNull();
+  });
+
+  it('refuses a name that is not words with hyphens, and a folder without a snapshot', async () => {
+    expect(await operator.refusal(['migrate', 'create', 'Add_Things'])).toMatch(
+      /^NAME: "Add_Things" must be lower-case/,
+    );
+    await expect(createMigration('things', tmpdir())).rejects.toThrow(/^migrate create: there is no schema\.json in /);
+  });
+});
+
+describe('settings', () => {
+  it('prints the table of the README, needing no database', async () => {
+    const { code, out } = await operator.run(['settings']);
+    expect({ code, out }).toEqual({ code: 0, out: `${settingsReference()}\n` });
+    const { settings } = await operator.json(['settings']);
+    expect(settings).toContainEqual({ name: 'PORT', default: '4000', description: expect.any(String) });
+  });
+});
+
+describe('the program', () => {
+  it('lists its commands by group, with examples', async () => {
+    const { code, out, err } = await operator.run(['--help']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    for (const part of [
+      'Access:',
+      'People:',
+      'Data:',
+      'Operation:',
+      'Examples:',
+      '$ npm run cli -- integrator create',
+    ]) {
+      expect(out).toContain(part);
+    }
+    expect(out).toMatch(/ {2}client create\|rotate-secret\|disable\|enable +OAuth clients/);
+  });
+
+  it('shows the help and fails when it is told to do nothing', async () => {
+    for (const args of [[], ['client']]) {
+      const { code, out, err } = await operator.run(args);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toContain('Usage: npm run cli -- ');
+    }
+  });
+
+  it('names what it does not know in one line, and what was meant', async () => {
+    const { code, err } = await operator.run(['client', 'crate']);
+    expect({ code, err }).toEqual({ code: 1, err: "unknown command 'crate' (Did you mean create?)\n" });
+    expect(await operator.refusal(['clients'])).toBe("unknown command 'clients' (Did you mean client?)");
+  });
+
+  it('says in one line which setting does not hold or which database cannot be used', async () => {
+    const { env } = operator;
+    const { DATABASE_URL_AU1 } = env;
+    const refusalWith = (url: string) => {
+      env.DATABASE_URL_AU1 = url;
+      return operator.refusal(['migrate', 'status']).finally(() => Object.assign(env, { DATABASE_URL_AU1 }));
+    };
+    expect(await refusalWith('mysql://localhost/x')).toMatch(/^DATABASE_URL_AU1 must be a URL such as postgresql:/);
+    expect(await refusalWith('postgresql://127.0.0.1:1/x')).toMatch(/^DATABASE_URL_AU1 cannot be used: /);
+  });
+});

@@ -1,0 +1,208 @@
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Membership } from '../../entities/membership.entity.ts';
+import { SiteAccess } from '../../entities/site-access.entity.ts';
+import { User } from '../../entities/user.entity.ts';
+import { runCli } from '../../src/cli/run.ts';
+import { verifyPassword } from '../../src/oauth/passwords.ts';
+import { at, Collector, type Operator, START, seedBuilders, startOperator } from './operator.ts';
+
+const PASSWORD = 'correct horse battery';
+
+let operator: Operator;
+
+beforeAll(async () => {
+  operator = await startOperator();
+  await operator.json(['migrate', 'up']);
+  await seedBuilders(operator);
+});
+beforeEach(() => {
+  operator.clock.at = START;
+});
+afterAll(() => operator.close());
+
+const em = () => operator.databases.au1.fork();
+const createUser = (email: string, ...args: string[]) => [
+  'user',
+  'create',
+  '--email',
+  email,
+  '--name',
+  'Sam Hill',
+  ...args,
+];
+const addUser = (email: string) => operator.json(createUser(email, '--password-stdin'), PASSWORD);
+
+describe('user create', () => {
+  it('registers a person with a password from stdin, kept as argon2id', async () => {
+    const made = await operator.json(createUser('Sam@Example.com', '--password-stdin'), `${PASSWORD}\n`);
+    const { userId, ...rest } = made;
+    const shown = { email: 'sam@example.com', name: 'Sam Hill', createdAt: at(START) };
+    expect(rest).toEqual({ regionId: 'au1', ...shown, password: null });
+    const { passwordHash, ...row } = { ...(await em().findOneOrFail(User, userId)) };
+    expect(row).toEqual({ id: userId, ...shown, pictureKey: null, disabledAt: null, updatedAt: at(START) });
+    expect(passwordHash).toMatch(/^\$argon2id\$/);
+    expect(await verifyPassword(PASSWORD, passwordHash)).toBe(true);
+  });
+
+  it('makes a password and shows it once when asked to', async () => {
+    const { userId, password } = await operator.json(createUser('kim@example.com', '--generate-password'));
+    expect(password).toMatch(/^[\w-]{20}$/);
+    expect(await verifyPassword(password, (await em().findOneOrFail(User, userId)).passwordHash)).toBe(true);
+    const { out } = await operator.run(createUser('lee@example.com', '--generate-password'));
+    expect(out).toMatch(/not shown again\.\n[\s\S]* {2}password +[\w-]{20}\n/);
+  });
+
+  const typed = async (email: string, ...lines: string[]) => {
+    const [stdout, stderr] = [new Collector(), new Collector()];
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const { env, clock } = operator;
+    const done = runCli([...createUser(email), '--json'], { env, clock, stdin, stdout, stderr });
+    for (const [index, line] of lines.entries()) {
+      await expect.poll(() => stderr.text.match(/: /g)?.length).toBe(index + 1);
+      stdin.write(line);
+    }
+    return { code: await done, out: stdout.text, err: stderr.text };
+  };
+
+  it('asks a person at a terminal twice, and shows nothing of what is typed', async () => {
+    const { code, out, err } = await typed('typed@example.com', `${PASSWORD}\r`, `${PASSWORD}\r`);
+    expect({ code, err }).toEqual({ code: 0, err: 'Password: \nAgain: \n' });
+    const { passwordHash } = await em().findOneOrFail(User, JSON.parse(out).userId);
+    expect(await verifyPassword(PASSWORD, passwordHash)).toBe(true);
+  });
+
+  it('refuses passwords typed differently, and none at all', async () => {
+    const different = await typed('typo@example.com', `${PASSWORD}\r`, 'correct horse\r');
+    expect(different).toMatchObject({ code: 1, out: '' });
+    expect(different.err).toContain('{"error":"password: was not typed the same way twice."}');
+    const left = await typed('left@example.com', '\u0003');
+    expect(left).toMatchObject({ code: 1, out: '' });
+    expect(left.err).toContain('{"error":"password: was not given."}');
+  });
+
+  it('refuses an e-mail address that is taken, whatever its case, of many at once all but one', async () => {
+    const emails = ['two@example.com', 'TWO@example.com', 'Two@Example.com'];
+    const attempts = await Promise.all(emails.map((email) => operator.run(createUser(email, '--generate-password'))));
+    expect(attempts.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
+    for (const { code, err } of attempts)
+      if (code) expect(err).toBe('--email: au1 has a user two@example.com already.\n');
+  });
+
+  it.each([
+    ['something else than an e-mail address', createUser('sam', '--password-stdin'), /^--email: "sam" is not/],
+    ['no e-mail address', ['user', 'create', '--name', 'Sam'], /--email/],
+    ['no name', ['user', 'create', '--email', 'a@b.com'], /--name/],
+    ['an empty name', ['user', 'create', '--email', 'a@b.com', '--name', '', '--password-stdin'], /^--name: must not/],
+    ['no password where nobody can be asked', createUser('a@b.com'), /^password: .* --password-stdin or --generate-p/],
+  ])('refuses %s', async (_case, args, message) => {
+    expect(await operator.refusal(args, PASSWORD)).toMatch(message);
+  });
+
+  it.each([
+    ['short', 'seven77', /^password: must have at least 8 characters\.$/],
+    ['long', 'x'.repeat(201), /^password: must have at most 200 characters\.$/],
+    ['of two lines', 'correct\nhorse', /^password: must be one line of text\.$/],
+  ])('refuses a password that is %s', async (_case, password, message) => {
+    expect(await operator.refusal(createUser('a@b.com', '--password-stdin'), password)).toMatch(message);
+  });
+});
+
+describe('user disable and enable', () => {
+  it('keep a person out and let them in again, by id or e-mail address', async () => {
+    const { userId } = await addUser('out@example.com');
+    const disabled = { regionId: 'au1', userId, email: 'out@example.com', disabledAt: at(START) };
+    expect(await operator.json(['user', 'disable', userId])).toEqual({ ...disabled, changed: true });
+    operator.clock.at = START + 1000;
+    expect(await operator.json(['user', 'disable', 'Out@example.com'])).toEqual({ ...disabled, changed: false });
+    const enabled = { ...disabled, disabledAt: null };
+    expect(await operator.json(['user', 'enable', userId])).toEqual({ ...enabled, changed: true });
+    expect((await em().findOneOrFail(User, userId)).updatedAt).toBe(at(START + 1000));
+  });
+
+  it('refuse an unknown user and a misshapen id', async () => {
+    const refusal = (who: string) => operator.refusal(['user', 'disable', who]);
+    expect(await refusal('user_x')).toBe('USER: there is no user user_x in au1.');
+    expect(await refusal('x@y.com')).toBe('USER: there is no user x@y.com in au1.');
+    expect(await refusal('Sam')).toBe('USER: "Sam" is not an id such as user_a1b2c3.');
+  });
+});
+
+describe('membership add and remove', () => {
+  const both = (user: string, builder: string) => ['--user', user, '--builder', builder];
+  const add = (user: string, builder: string, ...args: string[]) => [
+    'membership',
+    'add',
+    ...both(user, builder),
+    ...args,
+  ];
+  const remove = (user: string, builder: string) => ['membership', 'remove', ...both(user, builder)];
+
+  it('give a user a place in an account and take it away', async () => {
+    const { userId } = await addUser('member@example.com');
+    const member = {
+      regionId: 'au1',
+      userId,
+      email: 'member@example.com',
+      builderId: 'buil_a',
+      builderName: 'Builder A',
+    };
+    expect(await operator.json(add(userId, 'buil_a', '--role', 'ADMIN'))).toEqual({ ...member, role: 'ADMIN' });
+    const rows = await em().find(Membership, { userId });
+    expect(rows).toMatchObject([{ builderId: 'buil_a', role: 'ADMIN', createdAt: at(START), updatedAt: at(START) }]);
+    expect(await operator.json(remove('member@example.com', 'buil_a'))).toEqual({ ...member, role: 'ADMIN' });
+    expect(await em().count(Membership, { userId })).toBe(0);
+    expect(await operator.json(add(userId, 'buil_a'))).toEqual({ ...member, role: 'MEMBER' });
+  });
+
+  it('refuse to add twice, of many at once all but one, and to remove what is not there', async () => {
+    const { userId } = await addUser('twice@example.com');
+    const attempts = await Promise.all([1, 2, 3].map(() => operator.run(add(userId, 'buil_b'))));
+    expect(attempts.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
+    const taken = '--user: twice@example.com is a member of buil_b already.\n';
+    for (const { code, err } of attempts) if (code) expect(err).toBe(taken);
+    expect(await operator.refusal(remove(userId, 'buil_a'))).toBe(
+      '--user: twice@example.com is not a member of buil_a.',
+    );
+  });
+
+  it('refuse an unknown user, an unknown builder and an empty role', async () => {
+    const { userId } = await addUser('unknown@example.com');
+    expect(await operator.refusal(add('user_x', 'buil_a'))).toBe('--user: there is no user user_x in au1.');
+    expect(await operator.refusal(remove(userId, 'buil_x'))).toBe('--builder: there is no builder buil_x in au1.');
+    expect(await operator.refusal(add(userId, 'a'))).toBe('--builder: "a" is not an id such as buil_a1b2c3.');
+    expect(await operator.refusal(add(userId, 'buil_a', '--role', ' '))).toBe('--role: must not be empty.');
+  });
+});
+
+describe('site-access grant and revoke', () => {
+  const both = (worker: string, project: string) => ['--worker', worker, '--project', project];
+  const grant = (worker = 'wkr_a', project = 'proj_a') => ['site-access', 'grant', ...both(worker, project)];
+  const revoke = (worker = 'wkr_a', project = 'proj_a') => ['site-access', 'revoke', ...both(worker, project)];
+
+  it('let a worker onto a site, end it, and let them on again; repeats change nothing', async () => {
+    const base = { regionId: 'au1', workerId: 'wkr_a', projectId: 'proj_a', builderId: 'buil_a', grantedAt: at(START) };
+    expect(await operator.json(grant())).toEqual({ ...base, revokedAt: null, changed: true });
+    expect(await operator.json(grant())).toEqual({ ...base, revokedAt: null, changed: false });
+    operator.clock.at = START + 1000;
+    const revoked = { ...base, revokedAt: at(START + 1000) };
+    expect(await operator.json(revoke())).toEqual({ ...revoked, changed: true });
+    expect(await operator.json(revoke())).toEqual({ ...revoked, changed: false });
+    operator.clock.at = START + 2000;
+    const again = { ...base, grantedAt: at(START + 2000), revokedAt: null };
+    expect(await operator.json(grant())).toEqual({ ...again, changed: true });
+    const rows = await em().find(SiteAccess, { workerId: 'wkr_a' });
+    expect(rows).toMatchObject([{ builderId: 'buil_a', grantedAt: at(START + 2000), revokedAt: null }]);
+  });
+
+  it.each([
+    ['a worker of another builder', grant('wkr_b'), '--project: proj_a is of buil_a, the worker of buil_b.'],
+    ['an unknown worker', grant('wkr_x'), '--worker: there is no worker wkr_x in au1.'],
+    ['an unknown project', revoke('wkr_a', 'proj_x'), '--project: there is no project proj_x in au1.'],
+    ['a misshapen worker', grant('kim'), '--worker: "kim" is not an id such as wkr_a1b2c3.'],
+    ['a misshapen project', grant('wkr_a', 'p'), '--project: "p" is not an id such as proj_a1b2c3.'],
+    ['what was never granted', revoke('wkr_b', 'proj_b'), '--worker: wkr_b was never given access to proj_b.'],
+  ])('refuse %s', async (_case, args, message) => {
+    expect(await operator.refusal(args)).toBe(message);
+  });
+});

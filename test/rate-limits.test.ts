@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RateLimiter } from '../src/caller/limits.ts';
+import { type Service, startService } from './harness.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ RATE_LIMIT_API: '3/10', RATE_LIMIT_TOKEN: '2/60' });
+});
+
+afterAll(() => service.stop());
+
+beforeEach(() => service.clock.advance(120_000));
+
+const numbers = (headers: Record<string, unknown>) =>
+  ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
+
+describe('RATE_LIMIT_API', () => {
+  it('counts down per client, then answers 429 with Retry-After until the window ends', async () => {
+    const token = await service.as('A');
+    const answers = [];
+    for (let call = 0; call < 4; call++) answers.push(await service.get('/builders', token));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
+    expect(answers.map(({ headers }) => numbers(headers)[1])).toEqual([2, 1, 0, 0]);
+    expect(answers[3]!.json()).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(answers[3]!.headers['retry-after']).toBe('10');
+    expect(answers[3]!.headers['x-ratelimit-reset']).toBe('10');
+    service.clock.advance(10_000);
+    expect((await service.get('/builders', await service.as('A'))).statusCode).toBe(200);
+  });
+
+  it("does not spend another client's budget", async () => {
+    const token = await service.as('A');
+    for (let call = 0; call < 4; call++) await service.get('/builders', token);
+    expect((await service.get('/builders', await service.as('B'))).statusCode).toBe(200);
+  });
+
+  it('counts per address without a token', async () => {
+    const call = (remoteAddress: string) => service.request({ url: '/builders', remoteAddress });
+    for (let sent = 0; sent < 3; sent++) expect((await call('192.0.2.1')).statusCode).toBe(401);
+    expect((await call('192.0.2.1')).statusCode).toBe(429);
+    expect((await call('192.0.2.2')).statusCode).toBe(401);
+  });
+
+  it('covers GraphQL too', async () => {
+    const token = await service.as('A');
+    for (let call = 0; call < 3; call++) await service.get('/builders', token);
+    const { errors } = await service.graphql(token, '{ me { id } }');
+    expect(errors![0]!.extensions).toMatchObject({ code: 'RATE_LIMITED', http: { status: 429 } });
+  });
+});
+
+describe('RATE_LIMIT_TOKEN', () => {
+  it('answers 429 per address', async () => {
+    const call = () =>
+      service.request({
+        method: 'POST',
+        url: '/oauth/token',
+        remoteAddress: '192.0.2.9',
+        payload: { grant_type: 'client_credentials' },
+      });
+    expect((await call()).statusCode).toBe(401);
+    expect((await call()).statusCode).toBe(401);
+    const refused = await call();
+    expect(refused.statusCode).toBe(429);
+    expect(refused.headers['retry-after']).toBeDefined();
+  });
+});
+
+describe('a budget that instances share', () => {
+  it('is never passed, however many ask at once', async () => {
+    const limit = { requests: 100, seconds: 10 };
+    const instances = Array.from({ length: 4 }, () => new RateLimiter('shared', limit, service.clock));
+    const reply = { headers: () => reply } as never;
+    const results = await Promise.allSettled(
+      Array.from({ length: 400 }, (_, call) => instances[call % 4]!.take(service.databases.au1, 'client', reply)),
+    );
+    const allowed = results.filter(({ status }) => status === 'fulfilled').length;
+    expect(allowed).toBeLessThanOrEqual(100);
+    // What an instance has leased and not used is lost to the others: at most a block of a twentieth each.
+    expect(allowed).toBeGreaterThanOrEqual(100 - 4 * 5);
+  });
+
+  it('of 0 is no limit, and sends no headers', async () => {
+    const reply = { headers: () => expect.unreachable() } as never;
+    await new RateLimiter('none', null, service.clock).take(service.databases.au1, 'client', reply);
+  });
+});

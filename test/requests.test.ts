@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from './harness.ts';
+
+let service: Service;
+let token: string;
+let builderId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  token = await service.as('A');
+  builderId = service.demo('A').builderIds[0]!;
+});
+
+afterAll(() => service.stop());
+
+const get = (url: string, headers: Record<string, string> = {}) => service.get(url, token, headers);
+
+/** Fields of a 400 answer. */
+const fieldsOf = (response: { json(): { errors: { fieldName: string }[] } }) =>
+  response.json().errors.map(({ fieldName }) => fieldName);
+
+describe('X-Service-Api-Version', () => {
+  it.each([undefined, 'v1'])('may be %s', async (version) => {
+    const response = await get('/builders', version ? { 'x-service-api-version': version } : {});
+    expect(response.statusCode).toBe(200);
+  });
+
+  it.each(['v2', '1', 'V1', ''])('is 400 when it is "%s"', async (version) => {
+    const response = await get('/builders', { 'x-service-api-version': version });
+    expect(response.statusCode).toBe(400);
+    expect(fieldsOf(response)).toEqual(['X-Service-Api-Version']);
+  });
+
+  it('is echoed on every response, errors too', async () => {
+    for (const url of ['/builders', '/builders/nobody', '/nowhere', '/health/live', '/openapi.json']) {
+      expect((await get(url)).headers['x-service-api-version']).toBe('v1');
+    }
+  });
+});
+
+describe('X-Service-Region-Id', () => {
+  it.each(['eu1', 'AU1', ''])('is 400 when it is "%s", even without a token', async (region) => {
+    const response = await service.request({ url: '/builders', headers: { 'x-service-region-id': region } });
+    expect(response.statusCode).toBe(400);
+    expect(fieldsOf(response)).toEqual(['X-Service-Region-Id']);
+  });
+
+  it('selects the database of the region: a us1 client lists its builders there and nowhere else', async () => {
+    const american = await service.as('us1');
+    const there = await service.get('/builders', american, { 'x-service-region-id': 'us1' });
+    expect(there.json().data.map(({ id }: { id: string }) => id)).toEqual(service.demo('us1').builderIds);
+    expect((await service.get('/builders', american)).statusCode).toBe(401);
+  });
+});
+
+describe('X-Service-Builder-Id', () => {
+  const paths = [
+    '/timesheets',
+    '/timesheets/ts_a1',
+    '/timesheets/cost-codes',
+    '/timesheets/time-types',
+    '/subcontractors',
+  ];
+
+  it.each(paths)('is required by %s: 400 when absent', async (path) => {
+    const response = await get(path);
+    expect(response.statusCode).toBe(400);
+    expect(fieldsOf(response)).toEqual(['X-Service-Builder-Id']);
+  });
+
+  it('is 400 when it is no builder id', async () => {
+    const response = await get('/timesheets', { 'x-service-builder-id': 'proj_a1' });
+    expect(response.statusCode).toBe(400);
+    expect(fieldsOf(response)).toEqual(['X-Service-Builder-Id']);
+  });
+
+  it('is 404 when there is no such builder, 403 when it is not connected', async () => {
+    expect((await get('/timesheets', { 'x-service-builder-id': 'buil_a0nobody' })).statusCode).toBe(404);
+    const other = service.demo('B').builderIds[0]!;
+    expect((await get('/timesheets', { 'x-service-builder-id': other })).json()).toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it('is optional elsewhere, and must be the builder of the path or of the resource', async () => {
+    const second = service.demo('A').builderIds[1]!;
+    expect((await get(`/builders/${builderId}`, { 'x-service-builder-id': builderId })).statusCode).toBe(200);
+    expect((await get(`/builders/${builderId}`, { 'x-service-builder-id': second })).statusCode).toBe(403);
+    const list = await get('/subcontractors?limit=1', { 'x-service-builder-id': builderId });
+    const { id } = list.json().data[0];
+    expect((await get(`/subcontractors/${id}`, { 'x-service-builder-id': builderId })).statusCode).toBe(200);
+    expect((await get(`/subcontractors/${id}`, { 'x-service-builder-id': second })).statusCode).toBe(403);
+  });
+
+  describe('with a token that carries builder_id', () => {
+    it('comes from the token when absent, and is 403 when it differs', async () => {
+      const user = service.demoUser((one) => one.builderIds.length === 2);
+      const bound = await service.token({
+        clientId: service.demo('A').clientId,
+        scope: 'read:timesheets',
+        userId: user.id,
+        builderId: user.builderIds[0]!,
+      });
+      expect((await service.get('/timesheets?limit=1', bound)).statusCode).toBe(200);
+      const other = { 'x-service-builder-id': user.builderIds[1]! };
+      expect((await service.get('/timesheets?limit=1', bound, other)).json()).toMatchObject({ code: 'FORBIDDEN' });
+      expect((await service.get('/builders', bound, {})).statusCode).toBe(403);
+    });
+  });
+});
+
+describe('X-Request-Id', () => {
+  it('is kept when it is 1 to 128 visible ASCII characters', async () => {
+    expect((await get('/builders', { 'x-request-id': 'gate-7!~' })).headers['x-request-id']).toBe('gate-7!~');
+  });
+
+  it.each(['', 'with space', 'x'.repeat(129), 'é'])('is made when "%s" is sent', async (sent) => {
+    const made = (await get('/builders', { 'x-request-id': sent })).headers['x-request-id'];
+    expect(made).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('a query string', () => {
+  const bad: [string, string][] = [
+    ['limit=', 'limit'],
+    ['limit=2.5', 'limit'],
+    ['limit=0x10', 'limit'],
+    ['limit=1e1', 'limit'],
+    ['limit=0', 'limit'],
+    ['limit=26', 'limit'],
+    ['limit=5&limit=6', 'limit'],
+    ['limit=+5', 'limit'],
+    ['limit=5%00', 'limit'],
+    ['offset=-1', 'offset'],
+    ['offset=99999999999999999999', 'offset'],
+    ['includeBuilderCompany=yes', 'includeBuilderCompany'],
+    ['includeBuilderCompany=', 'includeBuilderCompany'],
+    ['includeBuilderCompany=1', 'includeBuilderCompany'],
+    ['projectId=nonsense', 'projectId'],
+    ['projectId=PROJ_a1', 'projectId'],
+  ];
+
+  it.each(bad)('is 400 for %s', async (query, field) => {
+    const response = await get(`/subcontractors?${query}`, { 'x-service-builder-id': builderId });
+    expect(response.statusCode).toBe(400);
+    expect(fieldsOf(response)).toEqual([field]);
+  });
+
+  it('names every failing field at once', async () => {
+    const url = '/timesheets?limit=99&offset=x&status=LATE&projectId=1&startDate=yesterday';
+    const response = await get(url, { 'x-service-builder-id': builderId });
+    expect(fieldsOf(response).sort()).toEqual(['limit', 'offset', 'projectId', 'startDate', 'status']);
+  });
+
+  it('may hold parameters that nobody knows', async () => {
+    expect((await get('/builders?colour=red&__proto__=x&constructor=y')).statusCode).toBe(200);
+  });
+
+  it.each([
+    'startDate=2026-02-30',
+    'startDate=2026-13-01',
+    'endDate=0000-01-01',
+    'startDate=2026-01-01T25:00:00Z',
+    'endDate=2026-01-01T00:00:00',
+  ])('is 400 for %s', async (query) => {
+    const response = await get(`/timesheets?${query}`, { 'x-service-builder-id': builderId });
+    expect(fieldsOf(response)).toEqual([query.split('=')[0]]);
+  });
+
+  it('is 400 when endDate is before startDate', async () => {
+    const response = await get('/timesheets?startDate=2026-02-02&endDate=2026-02-01', {
+      'x-service-builder-id': builderId,
+    });
+    expect(fieldsOf(response)).toEqual(['endDate']);
+  });
+});
+
+describe('a path', () => {
+  it.each([
+    '/builders/nobody',
+    '/builders/buil_A1',
+    '/builders/buil_%00',
+    '/builders/buil_',
+    '/builders/%F0%9F%8F%97',
+    '/subcontractors/sub_a0nobody',
+    '/subcontractors/x',
+  ])('is 404 for %s', async (path) => {
+    expect((await get(path)).json()).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('that is none of ours is 404', async () => {
+    const response = await get('/nowhere');
+    expect(response.statusCode).toBe(404);
+    expect(response.json()).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it.each(['/webhook', '/webhook/1'])('%s of SOFA is not there', async (url) => {
+    const response = await service.request({
+      method: 'POST',
+      url,
+      headers: { authorization: `Bearer ${token}` },
+      payload: {},
+    });
+    expect(response.statusCode).toBe(404);
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('that takes GET is 405 for %s, with Allow', async (method) => {
+    const response = await service.request({ method, url: '/builders', headers: { authorization: `Bearer ${token}` } });
+    expect(response.statusCode).toBe(405);
+    expect(response.headers.allow).toBe('GET, HEAD');
+    expect(response.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
+  });
+});
+
+describe('the order of checks', () => {
+  it('puts the token before everything but the region', async () => {
+    const wrong = { 'x-service-api-version': 'v9', 'x-service-builder-id': 'nonsense' };
+    for (const url of ['/timesheets?limit=99', '/builders/nobody', '/nowhere']) {
+      const response = await service.request({ url, headers: wrong });
+      expect(response.statusCode).toBe(401);
+      expect(response.headers['www-authenticate']).toBe('Bearer');
+    }
+    expect((await service.request({ method: 'DELETE', url: '/builders' })).statusCode).toBe(401);
+  });
+
+  it('puts the scope before the other headers', async () => {
+    const narrow = await service.as('A', ['read:builders']);
+    const response = await service.get('/timesheets?limit=99', narrow, { 'x-service-api-version': 'v9' });
+    expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
+    expect(response.headers['www-authenticate']).toContain('scope="read:timesheets"');
+  });
+
+  it('puts the other headers before builder access, and builder access before the input', async () => {
+    const other = service.demo('B').builderIds[0]!;
+    expect((await get(`/builders/${other}/projects?limit=99`, { 'x-service-api-version': 'v9' })).statusCode).toBe(400);
+    expect((await get(`/builders/${other}/projects?limit=99`)).statusCode).toBe(403);
+    expect((await get(`/builders/${builderId}/projects/proj_a0nobody/inductions?limit=99`)).statusCode).toBe(400);
+  });
+});
+
+describe('a bearer token that does not hold', () => {
+  it.each(['Bearer x.y.z', 'bearer garbage'])('is 401 with RFC 6750 invalid_token: %s', async (authorization) => {
+    const response = await service.request({ url: '/builders', headers: { authorization } });
+    expect(response.statusCode).toBe(401);
+    expect(response.headers['www-authenticate']).toContain('error="invalid_token"');
+  });
+
+  it.each(['Basic abc', 'Bearer', 'Bearer a b'])('is 401 when the header is "%s"', async (authorization) => {
+    expect((await service.request({ url: '/builders', headers: { authorization } })).statusCode).toBe(401);
+  });
+});
+
+describe('the same rules through GraphQL', () => {
+  const first = async (query: string, variables = {}) =>
+    (await service.graphql(token, query, variables)).errors![0]!.extensions;
+
+  it('give the fields of a variable that its type refuses, all in one error', async () => {
+    const query =
+      'query ($limit: PageLimit, $projectId: ProjectId) { timesheets(builderId: "buil_a1", limit: $limit, projectId: $projectId) { meta { limit } } }';
+    const { errors } = await service.graphql(token, query, { limit: 26, projectId: 'x' });
+    expect(errors).toHaveLength(1);
+    expect(errors![0]!.extensions).toMatchObject({ code: 'BAD_USER_INPUT', http: { status: 400 } });
+    expect(errors![0]!.extensions.errors).toMatchObject([{ fieldName: 'limit' }, { fieldName: 'projectId' }]);
+  });
+
+  it('give the argument of a literal that its type refuses', async () => {
+    expect(await first(`{ projects(builderId: "${builderId}", limit: 26) { meta { limit } } }`)).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      http: { status: 400 },
+      errors: [{ fieldName: 'limit', message: 'must be an integer from 1 to 25' }],
+    });
+  });
+
+  it('give 403 and 404 their codes', async () => {
+    const other = service.demo('B').builderIds[0]!;
+    expect(await first(`{ projects(builderId: "${other}") { meta { limit } } }`)).toEqual({
+      code: 'FORBIDDEN',
+      http: { status: 403 },
+    });
+    expect(await first('{ projects(builderId: "buil_a0nobody") { meta { limit } } }')).toEqual({
+      code: 'NOT_FOUND',
+      http: { status: 404 },
+    });
+  });
+
+  it('give 401 without a token, 400 for a wrong header', async () => {
+    const send = (headers: Record<string, string>) =>
+      service.request({ method: 'POST', url: '/graphql', headers, payload: { query: '{ me { id } }' } });
+    const nobody = await send({});
+    expect(nobody.statusCode).toBe(401);
+    expect(nobody.json().errors[0].extensions).toEqual({ code: 'UNAUTHENTICATED', http: { status: 401 } });
+    const versioned = await send({ authorization: `Bearer ${token}`, 'x-service-api-version': 'v2' });
+    expect(versioned.statusCode).toBe(400);
+    expect(versioned.json().errors[0].extensions.errors[0].fieldName).toBe('X-Service-Api-Version');
+  });
+
+  it('hide what went wrong inside', async () => {
+    const end = service.databases.au1.runner.onStatement(() => {
+      throw new Error('secret detail');
+    });
+    const { errors } = await service.graphql(token, `{ projects(builderId: "${builderId}") { meta { limit } } }`);
+    end();
+    expect(errors![0]!.extensions).toEqual({ code: 'INTERNAL', http: { status: 500 } });
+    expect(JSON.stringify(errors)).not.toContain('secret');
+  });
+});

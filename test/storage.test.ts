@@ -1,0 +1,265 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { finalKey, uploadKey } from '../src/storage/keys.ts';
+import type { Storage } from '../src/storage/storage.ts';
+import { startStore, type TestStore } from './support/stores.ts';
+import { startSwift, type Swift, swiftMissing } from './support/swift.ts';
+
+const TYPE = 'image/png';
+const BUILDER = 'buil_a1';
+
+if (swiftMissing) console.warn(`\n*** The S3 store is NOT tested: ${swiftMissing} Run test/support/install-swift. ***\n`);
+
+const put = (url: string, body: Buffer | string, contentType = TYPE) =>
+  fetch(url, { method: 'PUT', body: body as never, headers: { 'Content-Type': contentType } });
+
+/** The URL with one query parameter changed, or the path. */
+function altered(url: string, change: (url: URL) => void): string {
+  const copy = new URL(url);
+  change(copy);
+  return copy.href;
+}
+
+describe.each(['local', 's3'])('the %s store', (kind) => {
+  if (kind === 's3' && swiftMissing) {
+    it.skip(`is not tested: ${swiftMissing}`, () => undefined);
+    return;
+  }
+  let swift: Swift | null = null;
+  let store: TestStore;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    swift = kind === 's3' ? await startSwift() : null;
+    store = await startStore(swift?.settings ?? {});
+    storage = store.storages.au1;
+  });
+
+  afterAll(async () => {
+    await store?.stop();
+    await swift?.stop();
+  });
+
+  async function read(key: string, of: Storage = storage): Promise<string | null> {
+    const found = await of.bytes.open(key);
+    return found && text(found.stream);
+  }
+
+  const uploaded = async (body: string) => {
+    const key = uploadKey(BUILDER);
+    expect((await put(await storage.uploadUrl(key, TYPE, body.length), body)).status).toBe(200);
+    return key;
+  };
+
+  it('takes what a client PUTs to the signed URL', async () => {
+    const body = randomBytes(300_000);
+    const key = uploadKey(BUILDER);
+    const answer = await put(await storage.uploadUrl(key, TYPE, body.length), body);
+    expect(answer.status).toBe(200);
+    const found = await storage.withFile(key, async (_path, size) => size);
+    expect(found).toBe(body.length);
+  });
+
+  it('replaces at a repeated PUT', async () => {
+    const key = uploadKey(BUILDER);
+    const url = await storage.uploadUrl(key, TYPE, 5);
+    await put(url, 'first');
+    await put(url, 'other');
+    expect(await read(key)).toBe('other');
+  });
+
+  it('refuses another length', async () => {
+    const key = uploadKey(BUILDER);
+    const url = await storage.uploadUrl(key, TYPE, 5);
+    for (const body of ['four', 'longer than that', '']) {
+      expect((await put(url, body)).status).toBeGreaterThanOrEqual(400);
+      expect((await put(url, body)).status).toBeLessThan(500);
+    }
+    expect(await storage.bytes.stat(key)).toBeNull();
+  });
+
+  it('refuses another type, and the same type with parameters', async () => {
+    const key = uploadKey(BUILDER);
+    const url = await storage.uploadUrl(key, TYPE, 5);
+    for (const type of ['image/jpeg', 'text/html', `${TYPE}; charset=utf-8`]) {
+      const { status } = await put(url, 'bytes', type);
+      expect([400, 403]).toContain(status);
+    }
+    expect(await storage.bytes.stat(key)).toBeNull();
+  });
+
+  it('refuses an expired URL', async () => {
+    const key = uploadKey(BUILDER);
+    const url = await store.ago(901).au1.uploadUrl(key, TYPE, 5);
+    expect((await put(url, 'bytes')).status).toBe(403);
+    expect(await storage.bytes.stat(key)).toBeNull();
+    const recent = await store.ago(880).au1.uploadUrl(key, TYPE, 5);
+    expect((await put(recent, 'bytes')).status).toBe(200);
+  });
+
+  it('refuses an altered URL', async () => {
+    const key = uploadKey(BUILDER);
+    const url = await storage.uploadUrl(key, TYPE, 5);
+    const other = uploadKey(BUILDER);
+    const longer = [...new URL(url).searchParams.keys()].map((name) =>
+      altered(url, ({ searchParams }) => searchParams.set(name, `${searchParams.get(name)}0`)),
+    );
+    const elsewhere = [
+      url.replace(key, other),
+      url.replace(key, key.replace(BUILDER, 'buil_b2')),
+      url.replace('/au1/', '/us1/'),
+    ];
+    for (const wrong of [...longer, ...elsewhere]) {
+      const { status } = await put(wrong, 'bytes');
+      expect([400, 403], wrong).toContain(status);
+    }
+    expect(await storage.bytes.stat(key)).toBeNull();
+    expect(await storage.bytes.stat(other)).toBeNull();
+  });
+
+  it('never shows half of an upload whose connection breaks', async () => {
+    const key = uploadKey(BUILDER);
+    const url = new URL(await storage.uploadUrl(key, TYPE, 1_000_000));
+    const socket = connect(Number(url.port), url.hostname);
+    socket.on('error', () => undefined);
+    const head = [
+      `PUT ${url.pathname}${url.search} HTTP/1.1`,
+      `Host: ${url.host}`,
+      `Content-Type: ${TYPE}`,
+      'Content-Length: 1000000',
+      '',
+      '',
+    ];
+    socket.write(head.join('\r\n'));
+    socket.write(Buffer.alloc(400_000));
+    await sleep(200);
+    expect(await storage.bytes.stat(key)).toBeNull();
+    socket.destroy();
+    await sleep(200);
+    expect(await storage.bytes.stat(key)).toBeNull();
+    if (kind === 'local') expect(await readdir(join(store.folder, 'storage', 'spool'))).toEqual([]);
+  });
+
+  it('copies to a final key, which a later PUT to the upload URL does not change', async () => {
+    const key = uploadKey(BUILDER);
+    const url = await storage.uploadUrl(key, TYPE, 5);
+    await put(url, 'right');
+    const kept = finalKey('photos', BUILDER, TYPE);
+    expect(await storage.bytes.copy(key, kept, TYPE)).toBe(true);
+    expect((await put(url, 'wrong')).status).toBe(200);
+    expect(await read(kept)).toBe('right');
+    const download = await fetch(storage.downloadUrl(kept));
+    expect(await download.text()).toBe('right');
+  });
+
+  it('tells a copy of nothing from one that was made', async () => {
+    expect(await storage.bytes.copy(uploadKey(BUILDER), finalKey('photos', BUILDER, TYPE), TYPE)).toBe(false);
+    expect(await storage.bytes.open('uploads/buil_a1/nothing')).toBeNull();
+    expect(await storage.withFile('uploads/buil_a1/nothing', async () => true)).toBeNull();
+  });
+
+  it('makes a file an object, lists and removes it', async () => {
+    const path = await storage.spool.place();
+    await writeFile(path, 'bytes of a file');
+    const key = finalKey('logos', BUILDER, TYPE);
+    await storage.bytes.put(key, path, TYPE);
+    await storage.spool.discard(path);
+    expect(await read(key)).toBe('bytes of a file');
+    const listed = await Array.fromAsync(storage.bytes.list('logos'));
+    expect(listed).toMatchObject([{ key, size: 15 }]);
+    expect(Math.abs(Date.now() - listed[0]!.modifiedAt)).toBeLessThan(60_000);
+    await storage.bytes.remove([key, key]);
+    expect(await storage.bytes.stat(key)).toBeNull();
+    expect(await Array.fromAsync(storage.bytes.list('logos'))).toEqual([]);
+  });
+
+  it('keeps the regions apart', async () => {
+    const key = await uploaded('of au1');
+    expect(await store.storages.us1.bytes.stat(key)).toBeNull();
+    const url = storage.downloadUrl(key, TYPE);
+    expect((await fetch(url.replace('/au1/', '/us1/'))).status).toBe(403);
+  });
+
+  describe('downloads', () => {
+    it('carry the checked type, and headers that keep a browser from running them', async () => {
+      const key = await uploaded('a picture');
+      const answer = await fetch(storage.downloadUrl(key, TYPE, 'Küche "1".png'));
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toBe(TYPE);
+      expect(answer.headers.get('content-length')).toBe('9');
+      expect(answer.headers.get('content-security-policy')).toBe('sandbox');
+      expect(answer.headers.get('content-disposition')).toBe("inline; filename*=UTF-8''K%C3%BCche%20%221%22.png");
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      expect(await answer.text()).toBe('a picture');
+    });
+
+    it('save what is no picture instead of showing it', async () => {
+      const key = await uploaded('<script>');
+      const answer = await fetch(storage.downloadUrl(key, 'text/html'));
+      expect(answer.headers.get('content-disposition')).toBe('attachment');
+    });
+
+    it('are 403 when the URL has expired or was altered, 404 when there are no bytes', async () => {
+      const key = await uploaded('a picture');
+      const url = storage.downloadUrl(key, TYPE, 'a.png');
+      const wrong = [
+        store.ago(900).au1.downloadUrl(key, TYPE),
+        altered(url, ({ searchParams }) => searchParams.set('type', 'text/html')),
+        altered(url, ({ searchParams }) => searchParams.set('name', 'a.html')),
+        altered(url, ({ searchParams }) => searchParams.set('expires', '9999999999')),
+        altered(url, ({ searchParams }) => searchParams.delete('signature')),
+        altered(url, ({ searchParams }) => searchParams.append('type', TYPE)),
+        altered(url, ({ searchParams }) => searchParams.set('more', '1')),
+        altered(url, (copy) => {
+          copy.pathname = copy.pathname.replace(BUILDER, 'buil_b2');
+        }),
+      ];
+      for (const each of wrong) expect((await fetch(each)).status, each).toBe(403);
+      expect((await fetch(storage.downloadUrl('photos/buil_a1/none.png'))).status).toBe(404);
+    });
+
+    it('are not for a URL that was signed to upload, nor the other way round', async () => {
+      const key = await uploaded('a picture');
+      const upload = new URL(await storage.uploadUrl(key, TYPE, 9));
+      expect((await fetch(upload)).status).toBe(403);
+      expect((await put(storage.downloadUrl(key, TYPE), 'a picture')).status).toBe(403);
+    });
+  });
+});
+
+describe('the signed upload route', () => {
+  let store: TestStore;
+  beforeAll(async () => {
+    store = await startStore();
+  });
+  afterAll(() => store.stop());
+
+  it('answers a browser of any origin, and the download route none', async () => {
+    const url = await store.storages.au1.uploadUrl(uploadKey(BUILDER), TYPE, 5);
+    const preflight = await fetch(url, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'PUT' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-methods')).toBe('PUT');
+    expect(preflight.headers.get('access-control-allow-headers')).toMatch(/content-type/i);
+    expect((await put(url, 'bytes')).headers.get('access-control-allow-origin')).toBe('*');
+    expect((await put(url, 'byte')).headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('takes no key that leads out of its folder', async () => {
+    const { signer } = store.storages.au1;
+    for (const key of ['../secret', 'uploads/../../secret', 'a/./b', '/etc/passwd', '.hidden', 'a//b', 'a\0b']) {
+      expect(() => store.storages.au1.bytes.pathOf(key)).toThrow();
+      const url = signer.sign({ method: 'GET', region: 'au1', key, contentType: TYPE }, 900);
+      expect([403, 404]).toContain((await fetch(url)).status);
+      expect([403, 404]).toContain((await fetch(url.replace(key, encodeURIComponent(key)))).status);
+    }
+  });
+});

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Fastify from 'fastify';
+import { loadConfig } from '../../src/config.ts';
+import { installErrorHandler } from '../../src/http/errors.ts';
+import { registerStorage } from '../../src/http/storage.ts';
+import { openStorages, type Storages } from '../../src/storage/storage.ts';
+import { freePort } from './ports.ts';
+
+/** A real store, reachable over HTTP as a client reaches it. */
+export interface TestStore {
+  storages: Storages;
+  /** The same store as it was some seconds ago: what it signs is older by that. */
+  ago(seconds: number): Storages;
+  /** Where the service's own routes listen. */
+  baseUrl: string;
+  folder: string;
+  stop(): Promise<void>;
+}
+
+const SECRET = Buffer.alloc(32, 9).toString('base64url');
+
+/** The service's `/storage` routes over the store that the settings name. */
+export async function startStore(settings: Record<string, string> = {}): Promise<TestStore> {
+  const folder = await mkdtemp(join(tmpdir(), 'builder-api-store-'));
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const config = loadConfig({ DATA_DIR: folder, BASE_URL: baseUrl, ...settings });
+  const ago = (seconds: number) =>
+    openStorages(config, { secret: SECRET, clock: { now: () => Date.now() - seconds * 1000 } });
+  const storages = ago(0);
+  const app = Fastify();
+  installErrorHandler(app);
+  await registerStorage(app, storages);
+  await app.listen({ port, host: '127.0.0.1' });
+  const stop = async () => {
+    await app.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { storages, ago, baseUrl, folder, stop };
+}

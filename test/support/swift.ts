@@ -1,0 +1,58 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { freePort } from './ports.ts';
+
+/** OpenStack Swift with its S3 API: a real server that checks V4 signatures. */
+export interface Swift {
+  /** Settings of a service that keeps its bytes there. */
+  settings: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** Debian's, which has the packages; another Python may come before it in the path. */
+const PYTHON = '/usr/bin/python3';
+const BUCKET = 'attachments';
+const CREDENTIALS = { accessKeyId: 'test:tester', secretAccessKey: 'testing' };
+
+/** Why the server cannot be had here; null where it can. */
+export const swiftMissing: string | null =
+  spawnSync(PYTHON, ['-c', 'import eventlet, swift.proxy.server, swift.obj.server, swift.common.middleware.s3api'])
+    .status === 0
+    ? null
+    : "Debian's swift-proxy and its servers are not installed.";
+
+export async function startSwift(): Promise<Swift> {
+  const folder = await mkdtemp(join(tmpdir(), 'builder-api-swift-'));
+  const port = await freePort();
+  const server = spawn(PYTHON, [join(import.meta.dirname, 'swift_server.py'), folder, String(port)]);
+  let said = '';
+  server.stderr.on('data', (chunk) => {
+    said = `${said}${chunk}`.slice(-4_000);
+  });
+  const stop = async () => {
+    if (server.exitCode === null && server.kill()) await once(server, 'exit');
+    await rm(folder, { recursive: true, force: true });
+  };
+  const [line] = await Promise.race([once(createInterface(server.stdout), 'line'), once(server, 'exit')]);
+  if (line !== 'READY') {
+    await stop();
+    throw new Error(`Swift does not start: ${said}`);
+  }
+  const endpoint = `http://127.0.0.1:${port}`;
+  const client = new S3Client({ endpoint, region: 'us-east-1', credentials: CREDENTIALS, forcePathStyle: true });
+  await client.send(new CreateBucketCommand({ Bucket: BUCKET }));
+  client.destroy();
+  const settings = {
+    STORAGE: 's3',
+    S3_ENDPOINT: endpoint,
+    S3_BUCKET: BUCKET,
+    S3_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+    S3_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+  };
+  return { settings, stop };
+}
