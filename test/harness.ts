@@ -38,6 +38,8 @@ export class Service {
     readonly databases: Databases,
     readonly clock: FakeClock,
     readonly tokens: AccessTokens,
+    /** Another instance of the service over the same databases; it stops with this one. */
+    readonly another: () => Promise<FastifyInstance>,
     readonly stop: () => Promise<void>,
   ) {}
 
@@ -125,17 +127,24 @@ export async function startService(settings: Record<string, string> = {}): Promi
     ...settings,
   });
   const made = await Promise.all(REGIONS.map((region) => createDatabase(inject('cluster').templates[region])));
-  const databases = Object.fromEntries(
-    REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
-  ) as Databases;
   const clock = new FakeClock();
-  const app = await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY });
+  const opened: Databases[] = [];
+  const apps: FastifyInstance[] = [];
+  const another = async () => {
+    const databases = Object.fromEntries(
+      REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
+    ) as Databases;
+    opened.push(databases);
+    apps.push(await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY }));
+    return apps.at(-1)!;
+  };
+  const app = await another();
   const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: BASE_URL, clock });
   const stop = async () => {
-    await app.close();
-    for (const region of REGIONS) await databases[region].close();
+    for (const app of apps) await app.close();
+    for (const databases of opened) await Promise.all(REGIONS.map((region) => databases[region].close()));
     for (const database of made) await database.drop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return new Service(app, databases, clock, tokens, stop);
+  return new Service(app, opened[0]!, clock, tokens, another, stop);
 }

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { AccessTokens } from '../../src/tokens.ts';
 import { newSecret } from '../../src/oauth/secrets.ts';
+import { AccessTokens } from '../../src/tokens.ts';
 import { BASE_URL, fakeClock, START } from './service.ts';
 
 const MINUTE = 60_000;

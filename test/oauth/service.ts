@@ -3,13 +3,14 @@ import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { AccessTokens } from '../../src/tokens.ts';
+import { Access } from '../../src/caller/access.ts';
 import { REGIONS, type RegionId } from '../../src/context.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { asApiError } from '../../src/database/errors.ts';
 import type { OAuthParts } from '../../src/oauth/parts.ts';
 import { oauthPlugin } from '../../src/oauth/plugin.ts';
 import { digestOf, newSecret } from '../../src/oauth/secrets.ts';
+import { AccessTokens } from '../../src/tokens.ts';
 import { createDatabase } from '../setup/database.ts';
 
 export const BASE_URL = 'http://localhost:4000';
@@ -33,6 +34,8 @@ export interface OAuthService {
   databases: Databases;
   clock: FakeClock;
   tokens: AccessTokens;
+  /** As the API asks it. */
+  access: Access;
   close(): Promise<void>;
 }
 
@@ -41,18 +44,19 @@ export async function startOAuth(): Promise<OAuthService> {
   const databases: Databases = { au1: au1!.database, us1: us1!.database };
   const clock = fakeClock();
   const tokens = new AccessTokens({ key: newSecret(), issuer: BASE_URL, clock });
-  const app = await buildApp(databases, { tokens, clock });
+  const access = new Access({ tokens, databases, clock });
+  const app = await buildApp(databases, { tokens, clock, access });
   const close = async () => {
     await app.close();
     await Promise.all([au1!.close(), us1!.close()]);
   };
-  return { app, databases, clock, tokens, close };
+  return { app, databases, clock, tokens, access, close };
 }
 
 /** A bare Fastify whose error handler stands for the service's own. */
 export async function buildApp(
   databases: Databases,
-  { tokens, clock }: Pick<OAuthService, 'tokens' | 'clock'>,
+  { tokens, clock, access }: Pick<OAuthService, 'tokens' | 'clock'> & { access?: Access },
   limitClient?: OAuthParts['limitClient'],
   prepare: (app: FastifyInstance) => PromiseLike<unknown> | undefined = () => undefined,
 ) {
@@ -62,11 +66,12 @@ export async function buildApp(
     const error = asApiError(thrown);
     return reply.code(error.status).headers(error.headers).send(error.body());
   });
-  await app.register(oauthPlugin({ databases, tokens, clock, baseUrl: BASE_URL, limitClient }));
+  const live = access ?? new Access({ tokens, databases, clock });
+  await app.register(oauthPlugin({ databases, tokens, clock, access: live, baseUrl: BASE_URL, limitClient }));
   return app;
 }
 
-async function regionalDatabase(region: RegionId) {
+export async function regionalDatabase(region: RegionId) {
   const { url, drop } = await createDatabase('template1');
   const database = new Database(region, url);
   await database.orm.schema.create();

@@ -6,6 +6,21 @@ import type { Database } from '../../src/database/database.ts';
  */
 export type Samples = Record<string, string>;
 
+/** Scalars of which there is a sample. */
+export const SAMPLED = new Set([
+  'BuilderId',
+  'CalendarDate',
+  'SubcontractorId',
+  'ProjectId',
+  'SwmsId',
+  'PrequalificationId',
+  'InsuranceId',
+  'InductionKey',
+  'TimesheetId',
+  'DefectId',
+  'MeetingId',
+]);
+
 /** One row of the builder with everything that an operation may ask for. */
 const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as "SwmsId", q.id as "PrequalificationId",
     i.id as "InsuranceId", n.id as "InductionKey", t.id as "TimesheetId", d.id as "DefectId", m.id as "MeetingId"
@@ -24,5 +39,5 @@ const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as
 export async function samplesOf(database: Database, builderId: string): Promise<Samples> {
   const [row] = (await database.fork().execute(COMPLETE, [builderId])) as Samples[];
   if (!row) throw new Error(`Builder ${builderId} has no complete sample.`);
-  return { BuilderId: builderId, ...row };
+  return { BuilderId: builderId, CalendarDate: '2026-03-02', ...row };
 }

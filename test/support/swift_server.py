@@ -52,6 +52,26 @@ class Quiet:
         pass
 
 
+class Cache:
+    """Stands for memcached, which authentication asks for."""
+
+    def __init__(self):
+        self.values = {}
+
+    def get(self, key, *_, **__):
+        return self.values.get(key)
+
+    def set(self, key, value, *_, **__):
+        self.values[key] = value
+
+    def incr(self, key, delta=1, *_, **__):
+        self.values[key] = max(0, int(self.values.get(key, 0)) + int(delta))
+        return self.values[key]
+
+    def delete(self, key, *_, **__):
+        self.values.pop(key, None)
+
+
 def ring(name, port):
     from swift.common.ring import RingBuilder
 
@@ -91,18 +111,23 @@ def main():
         "container": ContainerController(conf),
         "object": ObjectController(conf, logger),
     }
-    for name, app in apps.items():
-        eventlet.spawn(wsgi.server, sockets[name], app, Quiet(), log_output=False)
+    for name, server in apps.items():
+        eventlet.spawn(wsgi.server, sockets[name], server, Quiet(), log_output=False)
 
     path = os.path.join(FOLDER, "proxy.conf")
     with open(path, "w") as file:
         file.write(PROXY.format(folder=FOLDER, port=PORT))
     from swift.common.wsgi import SwiftHttpProtocol, loadapp
 
-    proxy = loadapp(path)
+    proxy, cache = loadapp(path), Cache()
+
+    def app(env, start_response):
+        env["swift.cache"] = cache
+        return proxy(env, start_response)
+
     socket = listen(("127.0.0.1", PORT))
     print("READY", flush=True)
-    wsgi.server(socket, proxy, Quiet(), log_output=False, protocol=SwiftHttpProtocol)
+    wsgi.server(socket, app, Quiet(), log_output=False, protocol=SwiftHttpProtocol)
 
 
 main()

@@ -88,7 +88,9 @@ function buildPlan(meta: EntityMetadata, resource: Resource, plans: Map<string, 
     const linked = resource.links?.[name];
     if (linked) plan.links.push({ column, parent: plans.get(linked.name)! });
   }
-  plan.columns.sort((left, right) => Number(plan.key.includes(right)) - Number(plan.key.includes(left)));
+  const stamps = ['createdAt', 'updatedAt'].flatMap((name) => plan.columns.filter(({ field }) => field === name));
+  const first = [...plan.key, ...stamps];
+  plan.columns = [...first, ...plan.columns.filter((column) => !first.includes(column))];
   return plan;
 }
 

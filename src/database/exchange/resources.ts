@@ -1,4 +1,5 @@
 import type { EntityClass } from '@mikro-orm/core';
+import { AuthorizationCode } from '../../../entities/authorization-code.entity.ts';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { ClientSecret } from '../../../entities/client-secret.entity.ts';
 import { Connection } from '../../../entities/connection.entity.ts';
@@ -19,12 +20,20 @@ import { Prequalification } from '../../../entities/prequalification.entity.ts';
 import { Profile } from '../../../entities/profile.entity.ts';
 import { Project } from '../../../entities/project.entity.ts';
 import { RateBudget } from '../../../entities/rate-budget.entity.ts';
+import { RefreshToken } from '../../../entities/refresh-token.entity.ts';
+import { RevokedToken } from '../../../entities/revoked-token.entity.ts';
+import { Session } from '../../../entities/session.entity.ts';
+import { SignInAttempt } from '../../../entities/sign-in-attempt.entity.ts';
+import { SignOnConflict } from '../../../entities/sign-on-conflict.entity.ts';
+import { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
+import { SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
 import { SiteAccess } from '../../../entities/site-access.entity.ts';
 import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
 import { SubcontractorProject } from '../../../entities/subcontractor-project.entity.ts';
 import { SwmsDocument } from '../../../entities/swms-document.entity.ts';
 import { TimeType } from '../../../entities/time-type.entity.ts';
 import { Timesheet } from '../../../entities/timesheet.entity.ts';
+import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { Worker } from '../../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../../schema/enums.ts';
@@ -53,6 +62,8 @@ export interface Resource {
 
 const lowerCase = () => textWhere('lower-case text', 'must be in lower case', (value) => value === value.toLowerCase());
 const digits = () => textWhere('digits', 'must be digits', (value) => /^\d+$/.test(value));
+const sha256 = () =>
+  textWhere('SHA-256 in hexadecimal', 'must be 64 hexadecimal digits', (value) => /^[0-9a-f]{64}$/.test(value));
 const address = () => httpsUrl;
 const templateResponse = () =>
   object({
@@ -61,7 +72,7 @@ const templateResponse = () =>
   });
 
 /**
- * Every file, parents before children. Integrators are there because meetings and notes are known by their integrator:
+ * Every file, parents before children. Integrators are there because events, meetings and notes are known by theirs:
  * without it, its next sync would make each of them a second time. What they sign in with stays.
  */
 export const resources: Resource[] = [
@@ -95,6 +106,9 @@ export const resources: Resource[] = [
   { file: 'contacts', entity: Contact, id: 'contact', links: { projectIds: Project } },
   { file: 'workers', entity: Worker, id: 'worker' },
   { file: 'site-accesses', entity: SiteAccess },
+  { file: 'sign-on-visits', entity: SignOnVisit, id: 'signOnVisit' },
+  { file: 'sign-on-events', entity: SignOnEvent, id: 'signOnEvent' },
+  { file: 'sign-on-conflicts', entity: SignOnConflict, shapes: { digest: sha256 } },
   {
     file: 'inductions',
     entity: Induction,
@@ -126,4 +140,15 @@ export const resources: Resource[] = [
 ];
 
 /** Tables that stay where they are: credentials, what was granted to them, and what the service counts for itself. */
-export const excluded: EntityClass<object>[] = [OAuthClient, ClientSecret, Connection, RateBudget];
+export const excluded: EntityClass<object>[] = [
+  OAuthClient,
+  ClientSecret,
+  Connection,
+  TokenFamily,
+  AuthorizationCode,
+  RefreshToken,
+  RevokedToken,
+  Session,
+  SignInAttempt,
+  RateBudget,
+];

@@ -31,7 +31,6 @@ export const parameterComponents = {
     in: 'header',
     description: "Region of the client's account. Left out, the client is looked for in every region.",
     schema: { type: 'string', enum: REGIONS },
-    examples: unticked(REGIONS[0]),
   },
   BuilderId: {
     name: 'X-Service-Builder-Id',

@@ -1,0 +1,33 @@
+import exifr from 'exifr';
+
+const TAGS = ['DateTimeOriginal', 'OffsetTimeOriginal', 'SubSecTimeOriginal', 'CreateDate', 'OffsetTimeDigitized'];
+const DATE = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}):(\d{2}):(\d{2})/;
+const OFFSET = /^[+-]\d{2}:\d{2}$|^Z$/;
+
+/**
+ * The capture date of an image in UTC, from its EXIF block or from the whole file; null when it tells none that can be
+ * understood. A date without an offset is taken for UTC.
+ */
+export async function captureDate(source: Buffer | string): Promise<string | null> {
+  let tags: Record<string, unknown> | undefined;
+  try {
+    tags = await exifr.parse(source, { reviveValues: false, pick: TAGS });
+  } catch {
+    return null;
+  }
+  const { DateTimeOriginal, CreateDate, SubSecTimeOriginal } = tags ?? {};
+  const original = typeof DateTimeOriginal === 'string' && DATE.test(DateTimeOriginal);
+  const text = original ? DateTimeOriginal : CreateDate;
+  const offset = original ? tags?.OffsetTimeOriginal : tags?.OffsetTimeDigitized;
+  const match = typeof text === 'string' ? DATE.exec(text) : null;
+  if (!match) return null;
+  const [, year, month, day, hour, minute, second] = match;
+  const fraction = original && /^\d{1,9}$/.test(String(SubSecTimeOriginal).trim()) ? `.${String(SubSecTimeOriginal).trim().slice(0, 3)}` : '';
+  const zone = typeof offset === 'string' && OFFSET.test(offset.trim()) ? offset.trim() : 'Z';
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+  const date = new Date(`${local}Z`);
+  // `0000:00:00` is what cameras write before their clock is set.
+  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(local) || year === '0000') return null;
+  const instant = new Date(`${local}${fraction}${zone}`);
+  return Number.isNaN(instant.getTime()) ? null : instant.toISOString();
+}

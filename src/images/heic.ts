@@ -1,0 +1,132 @@
+import type { FileHandle } from 'node:fs/promises';
+import { BadImage } from './types.ts';
+
+interface Box {
+  type: string;
+  /** Where its content starts and ends, in bytes. */
+  start: number;
+  end: number;
+}
+
+const TRUNCATED = 'is truncated';
+const INVALID = 'has no valid HEIF structure';
+/** The description of a picture takes kilobytes; a thumbnail or profile in it some more. */
+const MAX_META_BYTES = 4 * 1024 * 1024;
+/** ISO/IEC 14496-12 containers that hold boxes: the full ones begin with version and flags. */
+const MAX_BOXES = 2_000;
+
+/**
+ * Checks a HEIC or HEIF file by its box structure (ISO/IEC 23008-12), because nothing here decodes it: every box lies inside
+ * the file, a picture is described, and the bytes that the description points to are there. Answers the largest dimensions.
+ */
+export async function checkHeic(file: FileHandle, size: number): Promise<{ width: number; height: number }> {
+  const boxes = await topBoxes(file, size);
+  if (boxes[0]?.type !== 'ftyp') throw new BadImage(INVALID);
+  const meta = boxes.find(({ type }) => type === 'meta');
+  if (!meta) throw new BadImage(boxes.length < 2 ? TRUNCATED : INVALID);
+  if (meta.end - meta.start > MAX_META_BYTES) throw new BadImage(INVALID);
+  const bytes = await readAt(file, meta.start, meta.end - meta.start);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const inner = boxesIn(view, 4, view.byteLength);
+  const dimensions = dimensionsOf(view, inner);
+  const location = inner.find(({ type }) => type === 'iloc');
+  if (!location || !inner.some(({ type }) => type === 'pitm')) throw new BadImage(INVALID);
+  const needed = lastByteOf(view, location);
+  if (needed > size) throw new BadImage(TRUNCATED);
+  if (needed === 0 && !inner.some(({ type }) => type === 'idat')) throw new BadImage(INVALID);
+  return dimensions;
+}
+
+/** The file's own boxes; what stands after the last whole one (a motion photo's film) must not be the start of one of ours. */
+async function topBoxes(file: FileHandle, size: number): Promise<Box[]> {
+  const boxes: Box[] = [];
+  for (let at = 0; at + 8 <= size; ) {
+    const head = await readAt(file, at, Math.min(16, size - at));
+    const view = new DataView(head.buffer, head.byteOffset, head.length);
+    const box = boxAt(view, 0, size - at);
+    if (!box) {
+      if (boxes.some(({ type }) => type === 'mdat')) break;
+      throw new BadImage(TRUNCATED);
+    }
+    boxes.push({ type: box.type, start: at + box.start, end: at + box.end });
+    if (boxes.length > MAX_BOXES) throw new BadImage(INVALID);
+    at += box.end;
+  }
+  return boxes;
+}
+
+function boxesIn(view: DataView, from: number, to: number): Box[] {
+  const boxes: Box[] = [];
+  for (let at = from; at + 8 <= to; ) {
+    const box = boxAt(view, at, to - at);
+    if (!box || boxes.length > MAX_BOXES) throw new BadImage(INVALID);
+    boxes.push({ type: box.type, start: at + box.start, end: at + box.end });
+    at += box.end;
+  }
+  return boxes;
+}
+
+/** The box there, relative to its place; null when it does not fit into `room`. */
+function boxAt(view: DataView, at: number, room: number): Box | null {
+  const length = view.getUint32(at);
+  const type = String.fromCharCode(...[4, 5, 6, 7].map((offset) => view.getUint8(at + offset)));
+  if (length === 1) {
+    if (view.byteLength < at + 16) return null;
+    const long = Number(view.getBigUint64(at + 8));
+    return long >= 16 && long <= room ? { type, start: 16, end: long } : null;
+  }
+  const end = length === 0 ? room : length;
+  return end >= 8 && end <= room ? { type, start: 8, end } : null;
+}
+
+function dimensionsOf(view: DataView, meta: Box[]): { width: number; height: number } {
+  const properties = meta.find(({ type }) => type === 'iprp');
+  const container = properties && boxesIn(view, properties.start, properties.end).find(({ type }) => type === 'ipco');
+  const extents = container ? boxesIn(view, container.start, container.end).filter(({ type }) => type === 'ispe') : [];
+  const sizes = extents
+    .filter(({ start, end }) => end - start >= 12)
+    .map(({ start }) => ({ width: view.getUint32(start + 4), height: view.getUint32(start + 8) }))
+    .sort((one, other) => other.width * other.height - one.width * one.height);
+  const largest = sizes[0];
+  if (!largest || largest.width === 0 || largest.height === 0) throw new BadImage(INVALID);
+  return largest;
+}
+
+/** How far into the file the items' bytes reach, by the item location box. */
+function lastByteOf(view: DataView, { start, end }: Box): number {
+  let at = start;
+  const number = (bytes: number): number => {
+    if (at + bytes > end) throw new BadImage(INVALID);
+    let value = 0;
+    for (let index = 0; index < bytes; index++) value = value * 256 + view.getUint8(at++);
+    return value;
+  };
+  const version = number(1);
+  number(3);
+  const sizes = number(2);
+  const [offsetSize, lengthSize, baseSize] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15] as const;
+  const indexSize = version === 0 ? 0 : sizes & 15;
+  const count = number(version < 2 ? 2 : 4);
+  if (count === 0 || count > 65_535) throw new BadImage(INVALID);
+  let last = 0;
+  for (let item = 0; item < count; item++) {
+    number(version < 2 ? 2 : 4);
+    const method = version === 0 ? 0 : number(2) & 15;
+    number(2);
+    const base = number(baseSize);
+    const extents = number(2);
+    for (let extent = 0; extent < extents; extent++) {
+      number(indexSize);
+      const offset = number(offsetSize);
+      const length = number(lengthSize);
+      if (method === 0) last = Math.max(last, base + offset + length);
+    }
+  }
+  return last;
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+  if (bytesRead < length) throw new BadImage(TRUNCATED);
+  return buffer;
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from './harness.ts';
+
+/** The queries that the README shows, by their operation's name. */
+const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+const queries = new Map(
+  [...readme.matchAll(/```graphql\n(query (\w+)[\s\S]*?)```/g)].map(([, query, name]) => [name!, query!]),
+);
+
+let service: Service;
+let token: string;
+let variables: Record<string, string>;
+
+beforeAll(async () => {
+  service = await startService();
+  token = await service.as('A');
+  const from = new Date(service.clock.now()).toISOString();
+  const until = new Date(service.clock.now() + 30 * 86_400_000).toISOString();
+  variables = { builderId: service.demo('A').builderIds[0]!, from, until };
+});
+
+afterAll(() => service.stop());
+
+/** The answer, and the statements that it took beyond the check of the token. */
+async function run(name: string) {
+  const statements: string[] = [];
+  const end = service.databases.au1.runner.onStatement((statement) => statements.push(statement.name));
+  const { data, errors } = await service.graphql(token, queries.get(name)!, variables);
+  end();
+  expect(errors).toBeUndefined();
+  return { data, statements: statements.filter((statement) => statement !== 'access.facts') };
+}
+
+describe('the dashboards of the README', () => {
+  it('are three', () => {
+    expect([...queries.keys()]).toEqual(['Inductions', 'Waiting', 'Expiring']);
+  });
+
+  it('show attendance and inductions by project', async () => {
+    const { data, statements } = await run('Inductions');
+    const inductions = data.projects.data.flatMap(
+      (project: { inductions: { data: unknown[] } }) => project.inductions.data,
+    );
+    expect(data.projects.data.length).toBeGreaterThan(1);
+    expect(inductions.length).toBeGreaterThan(1);
+    expect(inductions[0].worker.details.siteAccess.data[0]).toHaveProperty('revokedAt');
+    expect(statements.length).toBe(5);
+  });
+
+  it('show the timesheets that wait for review', async () => {
+    const { data, statements } = await run('Waiting');
+    const timesheets = data.projects.data.flatMap(
+      (project: { timesheets: { data: unknown[] } }) => project.timesheets.data,
+    );
+    expect(timesheets.length).toBeGreaterThan(1);
+    expect(timesheets[0].costCode).toMatch(/^\S+ - /);
+    expect(statements.length).toBe(2);
+  });
+
+  it('show the insurances that expire in 30 days', async () => {
+    const { data, statements } = await run('Expiring');
+    expect(data.insurances.data.length).toBeGreaterThan(0);
+    for (const { expiry } of data.insurances.data) {
+      expect(expiry >= variables.from! && expiry < variables.until!).toBe(true);
+    }
+    expect(statements.length).toBe(4);
+  });
+
+  it('take a number of statements that does not grow with the data', async () => {
+    const before = (await run('Waiting')).statements;
+    await service.databases.au1.fork().execute(
+      `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+       select 'ts_more' || row_number() over (), t.created_at, t.updated_at, t.builder_id, t.project_id, t.profile_id,
+         'WAITING_REVIEW', t.date, t.hours from timesheet t, generate_series(1, 20)`,
+    );
+    const after = await run('Waiting');
+    expect(after.statements).toEqual(before);
+    const most = Math.max(
+      ...after.data.projects.data.map(
+        (project: { timesheets: { meta: { totalCount: number } } }) => project.timesheets.meta.totalCount,
+      ),
+    );
+    expect(most).toBeGreaterThan(50);
+  });
+});

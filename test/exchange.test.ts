@@ -1,0 +1,210 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { importFolder } from '../src/database/exchange/import.ts';
+import { Bench, count, importing, linesOf, type Row, sample } from './support/exchange.ts';
+
+const bench = new Bench();
+afterAll(() => bench.end());
+
+const [harbourline, ironbark] = (await sample('builders')) as { id: string }[];
+const projects = (await sample('projects')) as { id: string; builderId: string }[];
+const foreignProject = projects.find(({ builderId }) => builderId === ironbark!.id)!;
+
+/** Imports one file into a database that holds the sample, and gives what was said of it. */
+async function afterSample(file: string, rows: Row[] | string | Buffer, options = {}) {
+  const database = await bench.sampleDatabase();
+  const result = await importing(database, await bench.folderOf({ [file]: rows }), options);
+  return { ...result, database };
+}
+
+/** Two rows of a file, of which the second one is changed; its problems as `[field, message]`. */
+async function problemsOf(file: string, change: Row): Promise<(string | null)[][]> {
+  const [first, second] = await sample(file);
+  const { problems, files } = await afterSample(file, [first!, { ...second, ...change }]);
+  expect(problems.every((problem) => problem.file === `${file}.ndjson` && problem.line === 2)).toBe(true);
+  expect(files).toMatchObject([{ rows: 2, bad: problems.length > 0 ? 1 : 0 }]);
+  return problems.map(({ field, message }) => [field, message]);
+}
+
+describe('an import updates and inserts by id', () => {
+  it('into an empty database: every row is new', async () => {
+    const database = await bench.emptyDatabase();
+    const { files, committed, problems } = await importing(database, await bench.sampleWith({}));
+    expect({ committed, problems }).toEqual({ committed: true, problems: [] });
+    expect(files).toHaveLength(26);
+    for (const { rows, inserted } of files) expect(inserted).toBe(rows);
+    expect(await count(database, 'timesheet')).toBe(4);
+  });
+
+  it('into the same rows: what has not changed is not written', async () => {
+    const database = await bench.sampleDatabase();
+    const folder = await bench.sampleWith({ projects: ([first, ...rest]) => [{ ...first, name: 'Quay Street' }, ...rest] });
+    const { files } = await importing(database, folder);
+    for (const { file, rows, inserted, updated, unchanged } of files) {
+      expect({ inserted, updated, unchanged }).toEqual(
+        file === 'projects.ndjson' ? { inserted: 0, updated: 1, unchanged: 2 } : { inserted: 0, updated: 0, unchanged: rows },
+      );
+    }
+  });
+
+  it('a row without an id of its own by its unique foreign keys, and keeps its number', async () => {
+    const [first] = await sample('memberships');
+    const database = await bench.sampleDatabase();
+    const read = () => database.orm.em.getConnection().execute('select id, role from membership order by id');
+    const before = await read();
+    const folder = await bench.folderOf({ memberships: [{ ...first, role: 'OWNER' }] });
+    expect((await importing(database, folder)).files).toMatchObject([{ updated: 1 }]);
+    expect(await read()).toEqual(before.map((row: Row, index: number) => (index === 0 ? { ...row, role: 'OWNER' } : row)));
+  });
+
+  it('and leaves what no file carries as it is', async () => {
+    const database = await bench.sampleDatabase();
+    const client = await bench.client(database);
+    await client.query(`update app_user set password_hash = 'kept', picture_key = 'kept'`);
+    const users = (await sample('users')).map((row) => ({ ...row, name: 'Renamed' }));
+    expect((await importing(database, await bench.folderOf({ users }))).files).toMatchObject([{ updated: 3 }]);
+    const { rows } = await client.query('select distinct name, password_hash, picture_key from app_user');
+    expect(rows).toEqual([{ name: 'Renamed', password_hash: 'kept', picture_key: 'kept' }]);
+  });
+
+  it('and lets a record take over a unique value that an earlier or later row gives up', async () => {
+    const [first, second, third] = await sample('cost-codes');
+    const renumbered = [
+      { ...first, code: '26-050' },
+      { ...second, code: '26-060' },
+    ];
+    for (const rows of [renumbered, renumbered.toReversed()]) {
+      const { problems, files } = await afterSample('cost-codes', [...rows, third!]);
+      expect({ problems, files }).toMatchObject({ problems: [], files: [{ updated: 2, unchanged: 1 }] });
+    }
+  });
+});
+
+describe('a file may', () => {
+  const [project] = projects as Row[];
+
+  it('begin with a byte order mark, end its lines with CRLF, hold empty ones, and lack the last line feed', async () => {
+    const text = `\uFEFF${linesOf([project!])}\n \t\n${JSON.stringify({ ...project, id: 'proj_new' })}`;
+    const { files, problems } = await afterSample('projects', text.replaceAll('\n', '\r\n'));
+    expect({ files, problems }).toMatchObject({ files: [{ rows: 2, inserted: 1, unchanged: 1 }], problems: [] });
+  });
+
+  it('leave out what may be null and what has a default', async () => {
+    const { id, builderId, name, createdAt, updatedAt } = (await sample('subcontractors'))[1]!;
+    const { database } = await afterSample('subcontractors', [{ id, builderId, name, createdAt, updatedAt }]);
+    const rows = await database.orm.em
+      .getConnection()
+      .execute('select abn, is_builder, address, tags, integrations, archived_at from subcontractor where id = ?', [id]);
+    expect(rows).toEqual([{ abn: null, is_builder: false, address: {}, tags: [], integrations: [], archived_at: null }]);
+  });
+
+  it('give instants in any time zone', async () => {
+    const { database } = await afterSample('projects', [{ ...project, createdAt: '2026-03-02T18:30+11:00' }]);
+    const rows = await database.orm.em
+      .getConnection()
+      .execute('select created_at::text from project where id = ?', [project!.id]);
+    expect(rows).toEqual([{ created_at: '2026-03-02 07:30:00+00' }]);
+  });
+
+  it('carry what the API works out from other fields', async () => {
+    const [timesheet] = await sample('timesheets');
+    const shown = { costCode: '03-100 - Concrete', timeType: 'Ordinary', profile: {}, project: { id: 'x' } };
+    const { files } = await afterSample('timesheets', [{ ...timesheet, ...shown }]);
+    expect(files).toMatchObject([{ unchanged: 1, bad: 0 }]);
+  });
+});
+
+describe('a row is bad', () => {
+  const missing = 'is required';
+  const timestamp = 'must be an ISO 8601 date-time with a time zone, such as 2026-03-02T07:30:00.000Z';
+  const unclean = 'must not contain U+0000 or unpaired surrogates';
+  const deep = JSON.parse('{"a":'.repeat(65) + '1' + '}'.repeat(65));
+
+  it.each<[string, string, Row, [string, string][]]>([
+    ['lacks a field', 'projects', { name: undefined }, [['name', missing]]],
+    ['has null where null cannot be', 'projects', { name: null }, [['name', 'must not be null']]],
+    ['has a field that is none', 'projects', { colour: 'red' }, [['colour', 'is not a field of projects.ndjson']]],
+    ['carries a secret', 'users', { passwordHash: 'x' }, [['passwordHash', 'is never imported']]],
+    ['has a number for text', 'projects', { name: 7 }, [['name', 'must be a string']]],
+    ['has text for a number', 'timesheets', { hours: '7.5' }, [['hours', 'must be a finite number']]],
+    ['has text for a boolean', 'contacts', { isPrimary: 'yes' }, []],
+    ['has a fraction for an integer', 'defects', { identifier: 1.5 }, [['identifier', 'must be an integer from -2147483648 to 2147483647']]],
+    ['has an unknown value of an enum', 'projects', { status: 'DONE' }, [['status', 'must be one of ARCHIVED, COMPLETE, IN_PROGRESS, UPCOMING']]],
+    ['has an id of another kind', 'projects', { id: 'sub_a1' }, [['id', 'must be an id like proj_a1b2c3, of at most 200 characters']]],
+    ['has a group id of another kind', 'timesheets', { timesheetGroupId: 'ts_a1' }, [['timesheetGroupId', expect.stringContaining('must be an identifier like tsg_') as unknown as string]]],
+    ['has a day that is none', 'projects', { createdAt: '2026-02-30T00:00:00.000Z' }, [['createdAt', timestamp]]],
+    ['has an instant without a zone', 'projects', { createdAt: '2026-02-03T00:00:00' }, [['createdAt', timestamp]]],
+    ['has an instant before the first year', 'projects', { createdAt: '0001-01-01T00:00:00+10:00' }, [['createdAt', timestamp]]],
+    ['has U+0000 in a text', 'projects', { name: 'Quay\0' }, [['name', unclean]]],
+    ['has an unpaired surrogate in a list', 'subcontractors', { tags: ['ok', '\ud800'] }, [['tags[1]', unclean]]],
+    ['has an object of the wrong fields', 'projects', { integrations: [{ type: 1, sourceId: 'x', extra: 2 }] }, [['integrations[0].extra', 'is not a known field'], ['integrations[0].type', 'must be a string'], ['integrations[0].companyId', missing]]],
+    ['has an assignee of no kind', 'defects', { assignees: [{ type: 'TEAM', id: 'x', name: 'y' }] }, [['assignees[0].type', 'must be one of USER, COMPANY, TAG']]],
+    ['has an unknown status in a list', 'subcontractor-projects', { statuses: ['INVITED', 'GONE'] }, [['statuses[1]', expect.stringContaining('must be one of INVITED') as unknown as string]]],
+    ['has an address of a document that is not HTTPS', 'swms', { url: 'javascript:alert(1)' }, [['url', 'must be an address that begins with https://']]],
+    ['has an e-mail address that sign-in would not find', 'users', { email: 'Tom@harbourline.example' }, [['email', 'must be in lower case']]],
+    ['has a text that no index can hold', 'cost-codes', { code: 'x'.repeat(1001) }, [['code', 'must not be longer than 1000 bytes']]],
+    ['nests too deep', 'meetings', { templateResponse: deep }, [['templateResponse.a', 'is not a known field'], ['templateResponse.sections', missing], ['templateResponse.syncedNotes', missing]]],
+    ['has several problems', 'projects', { name: null, status: 1, builderId: 'buil_none' }, [['status', expect.any(String) as unknown as string], ['name', 'must not be null'], ['builderId', 'buil_none does not exist']]],
+  ])('that %s', async (_, file, change, expected) => {
+    if (expected.length > 0) expect(await problemsOf(file, change)).toEqual(expected);
+  });
+
+  it('whose free-form JSON cannot be stored', async () => {
+    const [note] = await sample('meeting-notes');
+    const found = async (block: string) => {
+      const text = JSON.stringify({ ...note, detailBlocks: ['BLOCK'] }).replace('"BLOCK"', block);
+      return (await afterSample('meeting-notes', text)).problems.map(({ field, message }) => [field, message]);
+    };
+    expect(await found('{"a":{"b":[1,1e999]}}')).toEqual([['detailBlocks[0].a.b[1]', 'must be a finite number']]);
+    expect(await found('{"a\\u0000":1}')).toEqual([['detailBlocks[0]', unclean]]);
+    expect(await found(JSON.stringify(deep))).toEqual([
+      [expect.stringMatching(/^detailBlocks\[0\](\.a)+$/), 'must not nest deeper than 64 levels'],
+    ]);
+    expect(await found('{"a":-0.5e-3,"__proto__":{"b":[]}}')).toEqual([]);
+  });
+
+  it('that is no JSON, no object, no UTF-8 or endless; the others are read', async () => {
+    const [project] = (await sample('projects')).map((row) => JSON.stringify(row));
+    const endless = Buffer.alloc(17 * 1024 * 1024, 'x');
+    const text = Buffer.concat(
+      ['{"id":\n', '[]\n', Buffer.from([0x22, 0xff, 0x22, 0x0a]), '{"a":"', endless, '"}\n', `${project}\n`].map((part) => Buffer.from(part)),
+    );
+    const { problems, files } = await afterSample('projects', text);
+    expect(problems.map(({ line, field, message }) => [line, field, message])).toEqual([
+      [1, null, expect.stringMatching(/^is not JSON: /)],
+      [2, null, 'must be a JSON object'],
+      [3, null, 'is not UTF-8'],
+      [4, null, 'is longer than 16777216 bytes'],
+    ]);
+    expect(files).toMatchObject([{ rows: 5, bad: 4, unchanged: 1 }]);
+  });
+});
+
+describe('a folder', () => {
+  it('that cannot be imported is refused with one line', async () => {
+    const database = await bench.emptyDatabase();
+    const folder = await bench.folder();
+    const refused = (path: string) => expect(importFolder(database, path)).rejects;
+    await refused(join(folder, 'none')).toThrow(/^The folder \S+\/none cannot be read: ENOENT[^\n]*$/);
+    await refused(folder).toThrow(`The folder ${folder} holds no file of the format.`);
+    await mkdir(join(folder, 'projects.ndjson'));
+    await refused(folder).toThrow(`${folder}/projects.ndjson is not a file.`);
+    await writeFile(join(folder, 'Timesheet.ndjson'), '');
+    await refused(folder).toThrow(/^\S+\/Timesheet\.ndjson is no file of the format, which has integrators\.ndjson, builders/);
+  });
+
+  it('may lack files, and hold other things', async () => {
+    const database = await bench.emptyDatabase();
+    const folder = await bench.folderOf({ builders: await sample('builders'), users: '' });
+    await writeFile(join(folder, 'README.txt'), 'Export of 20 November');
+    const { files } = await importing(database, folder);
+    expect(files.map(({ file, inserted }) => [file, inserted])).toEqual([
+      ['builders.ndjson', 2],
+      ['users.ndjson', 0],
+    ]);
+  });
+});
+
+void harbourline;
+void foreignProject;

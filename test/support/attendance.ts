@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+import { inject } from 'vitest';
+import { SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
+import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
+import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
+import type { SignOnType } from '../../schema/enums.ts';
+import type { Service } from '../harness.ts';
+
+/** A sign-on event as it goes over the wire. */
+export interface GateEvent {
+  sourceEventId: string;
+  sourceSignOnEventId?: string | null;
+  workerId: string;
+  type: SignOnType;
+  occurredAt: string;
+  deviceId?: string | null;
+}
+
+/** The demo data's place to try gate attendance at. */
+export const gate = () => inject('demo').attendance!;
+
+export const gatePath = ({ builderId, projectId } = gate()) =>
+  `/builders/${builderId}/projects/${projectId}/sign-on-events`;
+
+/** Answers status and body. */
+export async function send(app: FastifyInstance, token: string, event: object, url = gatePath()) {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await app.inject({ method: 'POST', url, headers, payload: event });
+  return { status: response.statusCode, body: response.json() };
+}
+
+export type Answer = Awaited<ReturnType<typeof send>>;
+
+let made = 0;
+const newEventId = () => `gate-1-${++made}`;
+
+export function signOn(workerId: string, more: Partial<GateEvent> = {}): GateEvent {
+  return { sourceEventId: newEventId(), workerId, type: 'SIGN_ON', occurredAt: '2026-05-20T21:00:00Z', ...more };
+}
+
+export function signOff(of: GateEvent, more: Partial<GateEvent> = {}): GateEvent {
+  const { workerId, sourceEventId: sourceSignOnEventId } = of;
+  const occurredAt = '2026-05-21T05:30:00Z';
+  return { sourceEventId: newEventId(), sourceSignOnEventId, workerId, type: 'SIGN_OFF', occurredAt, ...more };
+}
+
+/** Every visit, event and conflict of the project. */
+export async function attendanceOf(service: Service, projectId = gate().projectId) {
+  const em = service.databases.au1.fork();
+  const where = { where: { projectId }, orderBy: { createdAt: 'asc', id: 'asc' } } as const;
+  return {
+    visits: await em.findAll(SignOnVisit, where),
+    events: await em.findAll(SignOnEvent, where),
+    conflicts: await em.findAll(SignOnConflict, where),
+  };
+}
+
+/** As an operator would: what `attendance close` and `attendance archive` leave behind. */
+export async function endVisit(service: Service, id: string, column: 'closed_at' | 'archived_at'): Promise<void> {
+  await service.databases.au1.fork().execute(`update sign_on_visit set ${column} = now() where id = ?`, [id]);
+}

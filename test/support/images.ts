@@ -1,0 +1,94 @@
+import { deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+
+type Format = 'jpeg' | 'png' | 'webp' | 'gif';
+
+let made = 0;
+
+/** A small picture; each one has other bytes. */
+export async function picture(format: Format = 'jpeg', options: { width?: number; height?: number } = {}) {
+  const { width = 40, height = 30 } = options;
+  made++;
+  const background = { r: made % 256, g: (made >> 8) % 256, b: 77 };
+  return sharp({
+    create: { width, height, channels: 3, background, noise: { type: 'gaussian', mean: 128, sigma: 30 } },
+  })
+    .toFormat(format)
+    .toBuffer();
+}
+
+/** A JPEG with an EXIF capture date, `2025:03:04 05:06:07`, and perhaps its offset. */
+export async function datedPicture(date: string, offset?: string): Promise<Buffer> {
+  const exif = { IFD2: { DateTimeOriginal: date, ...(offset && { OffsetTimeOriginal: offset }) } };
+  return sharp(await picture()).withExif(exif).jpeg().toBuffer();
+}
+
+/** Frames of one colour each. */
+export async function animation(format: 'gif' | 'webp', frames = 3): Promise<Buffer> {
+  const pages = await Promise.all(
+    Array.from({ length: frames }, (_, index) =>
+      sharp({ create: { width: 50, height: 40, channels: 4, background: { r: 80 * index, g: 20, b: 20 } } })
+        .png()
+        .toBuffer(),
+    ),
+  );
+  return sharp(pages, { join: { animated: true } }).toFormat(format).toBuffer();
+}
+
+/** A PNG of that size whose pixels are all the same: kilobytes that unfold to gigabytes. */
+export function bomb(width: number, height: number): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([1, 0, 0, 0, 0], 8);
+  const row = Buffer.alloc(Math.ceil(width / 8) + 1);
+  const data = deflateSync(Buffer.concat(Array.from({ length: Math.min(height, 200) }, () => row)));
+  const chunk = (type: string, body: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(body.length);
+    const named = Buffer.concat([Buffer.from(type), body]);
+    const sum = Buffer.alloc(4);
+    sum.writeUInt32BE(crc(named));
+    return Buffer.concat([length, named, sum]);
+  };
+  const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
+}
+
+function crc(bytes: Buffer): number {
+  let value = -1;
+  for (const byte of bytes) {
+    value ^= byte;
+    for (let bit = 0; bit < 8; bit++) value = (value >>> 1) ^ (value & 1 ? 0xedb88320 : 0);
+  }
+  return (value ^ -1) >>> 0;
+}
+
+function box(type: string, ...content: (Buffer | number[])[]): Buffer {
+  const body = Buffer.concat(content.map((part) => Buffer.from(part)));
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(body.length + 8);
+  head.write(type, 4, 'latin1');
+  return Buffer.concat([head, body]);
+}
+
+const u16 = (value: number) => [value >> 8, value & 255];
+const u32 = (value: number) => [...u16(value >>> 16), ...u16(value & 65535)];
+
+/** A HEIC file by its boxes; the picture itself is noise, which nothing here decodes. */
+export function heic({ width = 640, height = 480, bytes = 500 } = {}): Buffer {
+  const start = box('ftyp', Buffer.from('heic\0\0\0\0mif1heic'));
+  const described = (offset: number) => {
+    const location = [...u32(0), ...u16(0x4400), ...u16(1), ...u16(1), ...u16(0), ...u16(1), ...u32(offset), ...u32(bytes)];
+    return box(
+      'meta',
+      u32(0),
+      box('hdlr', u32(0), u32(0), Buffer.from('pict'), Buffer.alloc(13)),
+      box('pitm', u32(0), u16(1)),
+      box('iloc', location),
+      box('iprp', box('ipco', box('ispe', u32(0), u32(width), u32(height)))),
+    );
+  };
+  const offset = start.length + described(0).length + 8;
+  return Buffer.concat([start, described(offset), box('mdat', Buffer.alloc(bytes, 7))]);
+}
