@@ -5,6 +5,7 @@ import { Connection } from './connection.entity.ts';
 import { Contact } from './contact.entity.ts';
 import { CostCode } from './cost-code.entity.ts';
 import { Defect } from './defect.entity.ts';
+import { ImageHost } from './image-host.entity.ts';
 import { Induction } from './induction.entity.ts';
 import { Insurance } from './insurance.entity.ts';
 import { Integrator } from './integrator.entity.ts';
@@ -14,6 +15,8 @@ import { MeetingNote } from './meeting-note.entity.ts';
 import { MeetingTemplate } from './meeting-template.entity.ts';
 import { Membership } from './membership.entity.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
+import { Photo } from './photo.entity.ts';
+import { PhotoFolder } from './photo-folder.entity.ts';
 import { Prequalification } from './prequalification.entity.ts';
 import { Profile } from './profile.entity.ts';
 import { Project } from './project.entity.ts';
@@ -32,6 +35,7 @@ import { SwmsDocument } from './swms-document.entity.ts';
 import { TimeType } from './time-type.entity.ts';
 import { Timesheet } from './timesheet.entity.ts';
 import { TokenFamily } from './token-family.entity.ts';
+import { Upload } from './upload.entity.ts';
 import { User } from './user.entity.ts';
 import { Worker } from './worker.entity.ts';
 
@@ -73,4 +77,8 @@ export const entities = [
   MeetingTemplate,
   Meeting,
   MeetingNote,
+  PhotoFolder,
+  Photo,
+  Upload,
+  ImageHost,
 ];

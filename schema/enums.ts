@@ -165,6 +165,22 @@ export const VisitAnomaly = values(
 );
 export type VisitAnomaly = Value<typeof VisitAnomaly>;
 
+export const PhotoSource = values(
+  'PhotoSource',
+  'The area that owns a photo.',
+  'GALLERY',
+  'SITE_DIARY',
+  'PRE_START',
+  'CHECKLIST',
+  'ITP',
+  'PLATFORM_ACTION',
+  'DEFECT',
+);
+export type PhotoSource = Value<typeof PhotoSource>;
+
+export const AttachmentType = values('AttachmentType', 'What an upload is to become.', 'attachment');
+export type AttachmentType = Value<typeof AttachmentType>;
+
 export const CallerType = values('CallerType', 'Kind of caller.', 'client', 'user');
 export type CallerType = Value<typeof CallerType>;
 

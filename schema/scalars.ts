@@ -44,11 +44,22 @@ export const fail = (message: string): never => {
 export const integerFromText = (text: string): unknown => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
 export const booleanFromText = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
 
-function boundedInteger(name: string, description: string, minimum: number, maximum: number, example: number) {
+function boundedInteger(
+  name: string,
+  description: string,
+  minimum: number,
+  maximum: number,
+  more: number | { examples: number[] },
+) {
   return scalar<number>({
     name,
     description,
-    jsonSchema: { type: 'integer', minimum, maximum, default: example, examples: [example] },
+    jsonSchema: {
+      type: 'integer',
+      minimum,
+      maximum,
+      ...(typeof more === 'number' ? { default: more, examples: [more] } : more),
+    },
     fromText: integerFromText,
     parse: (value) =>
       typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
@@ -203,3 +214,71 @@ export const MeetingId = idScalar('meeting', 'MeetingId');
 export const MeetingNoteId = idScalar('meetingNote', 'MeetingNoteId');
 export const MeetingTemplateId = idScalar('meetingTemplate', 'MeetingTemplateId');
 export const AttachmentId = idScalar('attachment', 'AttachmentId');
+export const FolderId = idScalar('folder', 'FolderId');
+
+export const FileName = text('FileName', 'Name of a file, 1 to 255 characters.', {
+  min: 1,
+  max: 255,
+  example: 'level-3-east.jpg',
+});
+
+/** Largest attachment in bytes. Part 8 of the specification. */
+const MAX_FILE_SIZE = 41_943_040;
+
+export const FileSize = boundedInteger(
+  'FileSize',
+  'Bytes of a file: an integer from 1 to 41943040.',
+  1,
+  MAX_FILE_SIZE,
+  {
+    examples: [2_418_044],
+  },
+);
+
+export const UploadHeaders = scalar<Record<string, string>>({
+  name: 'UploadHeaders',
+  description: 'Headers to send with the upload, as they stand here.',
+  jsonSchema: {
+    type: 'object',
+    properties: { 'Content-Length': { type: 'string' }, 'Content-Type': { type: 'string' } },
+    required: ['Content-Length', 'Content-Type'],
+    examples: [{ 'Content-Length': '2418044', 'Content-Type': 'image/jpeg' }],
+  },
+  parse: () => fail('is given by the service'),
+});
+
+/** How another application calls a page or photo of its own. */
+export const ExternalSourceId = text('ExternalSourceId', 'Identifier in the other application, 1 to 220 characters.', {
+  min: 1,
+  max: 220,
+  example: 'walk-20260302-0017',
+});
+
+export const SourceApp = text('SourceApp', 'Name of the other application, 1 to 80 characters.', {
+  min: 1,
+  max: 80,
+  example: 'site-notes',
+});
+
+export const FolderName = text('FolderName', 'Name of a folder, 1 to 255 characters.', {
+  min: 1,
+  max: 255,
+  example: 'Site walk, 2 March',
+});
+
+export const ImageUrl = text('ImageUrl', 'HTTPS address of an image on an approved host, 1 to 2000 characters.', {
+  min: 1,
+  max: 2_000,
+  example: 'https://images.example.com/level-3-east.jpg',
+});
+
+export const StorageKey = text('StorageKey', 'Key that an upload operation has returned.', {
+  min: 1,
+  max: 500,
+  example: 'uploads/buil_a0mkq3v8t2n4c7x1p9r5w6yzb/5d1c6a0f9b7e4d2c8a31',
+});
+
+export const PhotoDescription = text('PhotoDescription', 'Text about a photo, at most 20000 characters.', {
+  max: 20_000,
+  example: 'Slab edge before the pour',
+});

@@ -21,7 +21,8 @@ import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { openApiDocument } from './rest/openapi.ts';
 import { registerRest } from './rest/plugin.ts';
-import { openStorages, type Storages } from './storage/storage.ts';
+import type { Outside } from './storage/remote.ts';
+import { openStorages } from './storage/storage.ts';
 import { AccessTokens } from './tokens.ts';
 
 /** What the service stands on. Tests bring their own. */
@@ -30,8 +31,8 @@ export interface Parts {
   clock: Clock;
   /** Key of the access tokens' HMAC, base64url. */
   tokenKey: string;
-  /** Default: as the settings say. */
-  storages?: Storages;
+  /** The world outside, for downloads of images; the internet when it is not given. */
+  outside?: Outside;
 }
 
 /** The whole service, plugged together; nothing listens yet. */
@@ -43,7 +44,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const operations = routeTable(schema);
   const tokens = new AccessTokens({ key: parts.tokenKey, issuer: baseUrl, clock });
   const access = new Access({ tokens, databases, clock });
-  const storages = parts.storages ?? openStorages(config, { secret: parts.tokenKey, clock });
+  const storages = openStorages(config, { secret: parts.tokenKey, clock, outside: parts.outside });
   const limits = new RateLimiter('api', rateLimits.api, clock);
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const entrance = new TokenEntrance({ access, databases, storages, limits, clock });

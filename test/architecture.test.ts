@@ -25,6 +25,8 @@ const VOCABULARY = [
   'src/context.ts',
   'src/errors.ts',
   'src/ids.ts',
+  'src/oauth/passwords.ts',
+  'src/oauth/secrets.ts',
   'src/tokens.ts',
   'schema/enums.ts',
   'schema/input.ts',

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -88,7 +88,10 @@ describe('an image', () => {
   });
 
   it('is measured as it is shown when the camera was turned', async () => {
-    const turned = await sharp(await picture()).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const turned = await sharp(await picture())
+      .withMetadata({ orientation: 6 })
+      .jpeg()
+      .toBuffer();
     expect(await inspect(turned)).toMatchObject({ width: 30, height: 40 });
   });
 });
@@ -118,6 +121,18 @@ describe('HEIC', () => {
     const bytes = heic();
     expect(await inspect(bytes)).toMatchObject({ contentType: 'image/heic', width: 640, height: 480 });
     expect(await inspect(Buffer.concat([bytes, Buffer.from('film')]))).toMatchObject({ width: 640 });
+  });
+
+  it('is taken from a real encoder, with its capture date', async () => {
+    const bytes = await readFile(join(import.meta.dirname, 'support', 'camera.heic'));
+    expect(await inspect(bytes)).toMatchObject({
+      contentType: 'image/heic',
+      width: 800,
+      height: 600,
+      takenAt: '2025-03-04T05:06:07.000Z',
+    });
+    for (const left of [1, 500, bytes.length - 600])
+      await expect(inspect(cut(bytes, left))).rejects.toThrow('truncated');
   });
 
   it('is refused when bytes are missing', async () => {

@@ -5,7 +5,7 @@ import { buildServiceSchema, type Operation, routeTable } from '../schema/build.
 import { restProjection } from '../src/rest/projection.ts';
 import { placementsOf } from '../src/rest/variables.ts';
 import { type Service, startService } from './harness.ts';
-import { type Samples, samplesOf } from './support/samples.ts';
+import { BODIES, type Samples, samplesOf } from './support/samples.ts';
 
 const schema = buildServiceSchema();
 const operations = routeTable(schema);
@@ -15,6 +15,9 @@ const projection = restProjection(schema);
 const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
   Object.values(type?.getFields() ?? {}).map((field) => ({ kind: type!.name as 'Query' | 'Mutation', field })),
 );
+
+/** Statuses of an operation that was done. */
+const SUCCESS = [200, 201, 202];
 
 let service: Service;
 let samples: Samples;
@@ -43,6 +46,7 @@ async function callRest(operation: Operation, token: string | null, headers: Rec
     method: operation.method,
     url,
     headers: { ...builder, ...authorization, ...headers },
+    ...(BODIES[operation.field] && { payload: BODIES[operation.field]!(samples) }),
   });
   return { status: response.statusCode, code: response.json().code as string | undefined, body: response.body };
 }
@@ -56,7 +60,8 @@ async function callGraphql(
 ) {
   cases++;
   const document = field.extensions.rest ? wholeSelection(kind, field.name) : namedOperation(kind, field);
-  const variables = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
+  const ids = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
+  const variables = { ...ids, ...BODIES[field.name]?.(samples) };
   const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
   const response = await service.request({
     method: 'POST',
@@ -112,7 +117,7 @@ describe.each([...restCalls, ...graphqlCalls])('$name', ({ scope, needsBuilder, 
   });
 
   it('answers its own integrator', async () => {
-    expect(await call(await service.as('A'))).toMatchObject({ status: 200 });
+    expect(SUCCESS).toContain((await call(await service.as('A'))).status);
   });
 
   it('is 401 without a token, with a garbage token and with an expired one', async () => {
@@ -128,11 +133,13 @@ describe.each([...restCalls, ...graphqlCalls])('$name', ({ scope, needsBuilder, 
     expect(await call(token, { 'x-service-region-id': 'us1' })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
   });
 
-  it.skipIf(scope === null)('is 403 without its scope', async () => {
-    const others = service.demo('A').scopes.filter((other) => other !== scope);
-    const token = await service.as('A', others);
-    expect(await call(token)).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
-  });
+  if (scope !== null) {
+    it('is 403 without its scope', async () => {
+      const others = service.demo('A').scopes.filter((other) => other !== scope);
+      const token = await service.as('A', others);
+      expect(await call(token)).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
+    });
+  }
 
   it('gives an unconnected integrator nothing', async () => {
     const answer = await call(await service.as('B'));
@@ -151,7 +158,7 @@ describe.each([...restCalls, ...graphqlCalls])('$name', ({ scope, needsBuilder, 
           'update connection set status = ? from integrator i where i.id = integrator_id and i.name = ? and builder_id = ?',
           [status, integrator, samples.BuilderId],
         );
-    expect(await call(token)).toMatchObject({ status: 200 });
+    expect(SUCCESS).toContain((await call(token)).status);
     await connection('REVOKED');
     service.clock.advance(1_000);
     try {

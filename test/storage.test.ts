@@ -8,12 +8,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finalKey, uploadKey } from '../src/storage/keys.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import { startStore, type TestStore } from './support/stores.ts';
-import { startSwift, type Swift, swiftMissing } from './support/swift.ts';
+import { type Swift, startSwift, swiftMissing } from './support/swift.ts';
 
 const TYPE = 'image/png';
 const BUILDER = 'buil_a1';
 
-if (swiftMissing) console.warn(`\n*** The S3 store is NOT tested: ${swiftMissing} Run test/support/install-swift. ***\n`);
+if (swiftMissing)
+  console.warn(`\n*** The S3 store is NOT tested: ${swiftMissing} Run test/support/install-swift. ***\n`);
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
 
 const put = (url: string, body: Buffer | string, contentType = TYPE) =>
   fetch(url, { method: 'PUT', body: body as never, headers: { 'Content-Type': contentType } });
@@ -170,12 +177,12 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     await storage.bytes.put(key, path, TYPE);
     await storage.spool.discard(path);
     expect(await read(key)).toBe('bytes of a file');
-    const listed = await Array.fromAsync(storage.bytes.list('logos'));
+    const listed = await all(storage.bytes.list('logos'));
     expect(listed).toMatchObject([{ key, size: 15 }]);
     expect(Math.abs(Date.now() - listed[0]!.modifiedAt)).toBeLessThan(60_000);
     await storage.bytes.remove([key, key]);
     expect(await storage.bytes.stat(key)).toBeNull();
-    expect(await Array.fromAsync(storage.bytes.list('logos'))).toEqual([]);
+    expect(await all(storage.bytes.list('logos'))).toEqual([]);
   });
 
   it('keeps the regions apart', async () => {

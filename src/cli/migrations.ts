@@ -1,10 +1,11 @@
 import { access } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { RegionId } from '../context.ts';
 import type { Databases } from '../database/database.ts';
 import { bringUpToDate, takeBack } from '../database/migrate.ts';
 import { createOrm } from '../database/orm.ts';
 import { refuse } from './refusal.ts';
+import { sourceRoot } from './source-root.ts';
 
 export interface RegionStatus {
   applied: string[];
@@ -34,25 +35,13 @@ export const migrationStatus = (databases: Databases, regions: readonly RegionId
     return { applied, pending: (await migrator.getPending()).map(({ name }) => name) };
   });
 
-/** The folder of the sources, from where this file runs: in them, or built under `dist`. */
-async function sourceFolder(): Promise<string> {
-  for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
-    const found = await access(join(folder, 'package.json')).then(
-      () => true,
-      () => false,
-    );
-    if (found) return join(folder, 'src', 'database', 'migrations');
-  }
-  return refuse('migrate create', 'needs the source folder');
-}
-
 /**
  * Writes a migration that brings the committed snapshot to what the entities declare now, and the new snapshot. Needs no
  * database. Answers null when the entities declare nothing new.
  */
 export async function createMigration(name: string, folder?: string) {
   if (!/^[a-z][a-z0-9-]{0,59}$/.test(name)) refuse('NAME', `"${name}" must be lower-case words with hyphens between`);
-  const path = folder ?? (await sourceFolder());
+  const path = folder ?? join(await sourceRoot(), 'src', 'database', 'migrations');
   await access(join(path, 'schema.json')).catch(() => refuse('migrate create', `there is no schema.json in ${path}`));
   const orm = createOrm('postgresql://localhost/none', {
     migrations: {

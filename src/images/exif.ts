@@ -5,10 +5,10 @@ const DATE = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}):(\d{2}):(\d{2})/;
 const OFFSET = /^[+-]\d{2}:\d{2}$|^Z$/;
 
 /**
- * The capture date of an image in UTC, from its EXIF block or from the whole file; null when it tells none that can be
- * understood. A date without an offset is taken for UTC.
+ * The capture date in an EXIF block, which is a TIFF structure, in UTC; null when it tells none that can be understood.
+ * A date without an offset is taken for UTC.
  */
-export async function captureDate(source: Buffer | string): Promise<string | null> {
+export async function captureDate(source: Buffer): Promise<string | null> {
   let tags: Record<string, unknown> | undefined;
   try {
     tags = await exifr.parse(source, { reviveValues: false, pick: TAGS });
@@ -22,7 +22,10 @@ export async function captureDate(source: Buffer | string): Promise<string | nul
   const match = typeof text === 'string' ? DATE.exec(text) : null;
   if (!match) return null;
   const [, year, month, day, hour, minute, second] = match;
-  const fraction = original && /^\d{1,9}$/.test(String(SubSecTimeOriginal).trim()) ? `.${String(SubSecTimeOriginal).trim().slice(0, 3)}` : '';
+  const fraction =
+    original && /^\d{1,9}$/.test(String(SubSecTimeOriginal).trim())
+      ? `.${String(SubSecTimeOriginal).trim().slice(0, 3)}`
+      : '';
   const zone = typeof offset === 'string' && OFFSET.test(offset.trim()) ? offset.trim() : 'Z';
   const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
   const date = new Date(`${local}Z`);

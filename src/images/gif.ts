@@ -15,7 +15,8 @@ export function requireWholeGif(bytes: Uint8Array): void {
 }
 
 /** Bytes of the colour table that the packed field announces. */
-const colourTable = (packed: number | undefined) => (packed !== undefined && packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0);
+const colourTable = (packed: number | undefined) =>
+  packed !== undefined && packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
 
 function skipSubBlocks(bytes: Uint8Array, start: number): number {
   let at = start;

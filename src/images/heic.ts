@@ -12,14 +12,26 @@ const TRUNCATED = 'is truncated';
 const INVALID = 'has no valid HEIF structure';
 /** The description of a picture takes kilobytes; a thumbnail or profile in it some more. */
 const MAX_META_BYTES = 4 * 1024 * 1024;
-/** ISO/IEC 14496-12 containers that hold boxes: the full ones begin with version and flags. */
 const MAX_BOXES = 2_000;
+
+/** What the boxes of a picture say. */
+export interface HeicFacts {
+  width: number;
+  height: number;
+  /** Its EXIF block, a TIFF structure. */
+  exif: Buffer | null;
+}
+
+interface Extent {
+  offset: number;
+  length: number;
+}
 
 /**
  * Checks a HEIC or HEIF file by its box structure (ISO/IEC 23008-12), because nothing here decodes it: every box lies inside
  * the file, a picture is described, and the bytes that the description points to are there. Answers the largest dimensions.
  */
-export async function checkHeic(file: FileHandle, size: number): Promise<{ width: number; height: number }> {
+export async function checkHeic(file: FileHandle, size: number): Promise<HeicFacts> {
   const boxes = await topBoxes(file, size);
   if (boxes[0]?.type !== 'ftyp') throw new BadImage(INVALID);
   const meta = boxes.find(({ type }) => type === 'meta');
@@ -31,10 +43,30 @@ export async function checkHeic(file: FileHandle, size: number): Promise<{ width
   const dimensions = dimensionsOf(view, inner);
   const location = inner.find(({ type }) => type === 'iloc');
   if (!location || !inner.some(({ type }) => type === 'pitm')) throw new BadImage(INVALID);
-  const needed = lastByteOf(view, location);
+  const extents = extentsOf(view, location);
+  const needed = Math.max(0, ...[...extents.values()].flat().map(({ offset, length }) => offset + length));
   if (needed > size) throw new BadImage(TRUNCATED);
   if (needed === 0 && !inner.some(({ type }) => type === 'idat')) throw new BadImage(INVALID);
-  return dimensions;
+  const exif = extents.get(exifItemOf(view, inner) ?? -1)?.[0];
+  return { ...dimensions, exif: exif ? await exifAt(file, exif) : null };
+}
+
+/** Number of the item that holds the EXIF block, by the item information box. */
+function exifItemOf(view: DataView, meta: Box[]): number | null {
+  const information = meta.find(({ type }) => type === 'iinf');
+  if (!information || information.end - information.start < 6) return null;
+  const start = information.start + (view.getUint8(information.start) === 0 ? 6 : 8);
+  const exif = boxesIn(view, start, information.end).find(
+    (item) => item.end - item.start >= 12 && textAt(view, item.start + 8) === 'Exif',
+  );
+  return exif ? view.getUint16(exif.start + 4) : null;
+}
+
+/** The block begins with how far its TIFF structure is. */
+async function exifAt(file: FileHandle, { offset, length }: Extent): Promise<Buffer | null> {
+  if (length < 12 || length > MAX_META_BYTES) return null;
+  const block = await readAt(file, offset, length);
+  return block.subarray(4 + block.readUInt32BE(0));
 }
 
 /** The file's own boxes; what stands after the last whole one (a motion photo's film) must not be the start of one of ours. */
@@ -69,7 +101,7 @@ function boxesIn(view: DataView, from: number, to: number): Box[] {
 /** The box there, relative to its place; null when it does not fit into `room`. */
 function boxAt(view: DataView, at: number, room: number): Box | null {
   const length = view.getUint32(at);
-  const type = String.fromCharCode(...[4, 5, 6, 7].map((offset) => view.getUint8(at + offset)));
+  const type = textAt(view, at + 4);
   if (length === 1) {
     if (view.byteLength < at + 16) return null;
     const long = Number(view.getBigUint64(at + 8));
@@ -78,6 +110,9 @@ function boxAt(view: DataView, at: number, room: number): Box | null {
   const end = length === 0 ? room : length;
   return end >= 8 && end <= room ? { type, start: 8, end } : null;
 }
+
+const textAt = (view: DataView, at: number) =>
+  String.fromCharCode(...[0, 1, 2, 3].map((offset) => view.getUint8(at + offset)));
 
 function dimensionsOf(view: DataView, meta: Box[]): { width: number; height: number } {
   const properties = meta.find(({ type }) => type === 'iprp');
@@ -92,8 +127,8 @@ function dimensionsOf(view: DataView, meta: Box[]): { width: number; height: num
   return largest;
 }
 
-/** How far into the file the items' bytes reach, by the item location box. */
-function lastByteOf(view: DataView, { start, end }: Box): number {
+/** Where in the file the bytes of each item stand, by the item location box. */
+function extentsOf(view: DataView, { start, end }: Box): Map<number, Extent[]> {
   let at = start;
   const number = (bytes: number): number => {
     if (at + bytes > end) throw new BadImage(INVALID);
@@ -107,22 +142,26 @@ function lastByteOf(view: DataView, { start, end }: Box): number {
   const [offsetSize, lengthSize, baseSize] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15] as const;
   const indexSize = version === 0 ? 0 : sizes & 15;
   const count = number(version < 2 ? 2 : 4);
-  if (count === 0 || count > 65_535) throw new BadImage(INVALID);
-  let last = 0;
+  if (count === 0) throw new BadImage(INVALID);
+  const items = new Map<number, Extent[]>();
   for (let item = 0; item < count; item++) {
-    number(version < 2 ? 2 : 4);
+    const id = number(version < 2 ? 2 : 4);
+    // 0: in the file. 1 and 2: inside another box, whose place is checked already.
     const method = version === 0 ? 0 : number(2) & 15;
     number(2);
     const base = number(baseSize);
-    const extents = number(2);
-    for (let extent = 0; extent < extents; extent++) {
+    const extents: Extent[] = [];
+    for (let left = number(2); left > 0; left--) {
       number(indexSize);
-      const offset = number(offsetSize);
+      const offset = base + number(offsetSize);
       const length = number(lengthSize);
-      if (method === 0) last = Math.max(last, base + offset + length);
+      if (method === 0) extents.push({ offset, length });
+      // Extents without any bytes of their own would make the loop as long as they claim.
+      if (indexSize + offsetSize + lengthSize === 0) throw new BadImage(INVALID);
     }
+    items.set(id, extents);
   }
-  return last;
+  return items;
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {

@@ -29,12 +29,16 @@ const decodes = new Turns(2);
  * turn; a decode that has begun is bounded by itself.
  */
 export async function inspectImage(path: string, size: number, signal?: AbortSignal): Promise<ImageFacts> {
-  const detected = await fileTypeFromFile(path);
+  const detected = await fileTypeFromFile(path).catch((error: Error) => {
+    // A file that ends in the middle of what tells its type.
+    if (error.name === 'EndOfStreamError') return undefined;
+    throw error;
+  });
   const contentType = detected ? imageTypeOf(detected.mime.replace(/-sequence$/, '')) : null;
   if (!contentType) throw new BadImage('is not an image of an accepted type: JPEG, PNG, WebP, GIF, HEIC or HEIF');
   if (contentType === 'image/heic' || contentType === 'image/heif') {
-    const { width, height } = await inspectHeic(path, size);
-    return { contentType, size, width, height, takenAt: await captureDate(path) };
+    const { width, height, exif } = await inspectHeic(path, size);
+    return { contentType, size, width, height, takenAt: await dateIn(exif) };
   }
   return decodes.take(async () => {
     signal?.throwIfAborted();
@@ -47,20 +51,23 @@ export async function inspectImage(path: string, size: number, signal?: AbortSig
       size,
       width: turned ? pageHeight : width,
       height: turned ? width : pageHeight,
-      takenAt: exif ? await captureDate(tiffOf(exif)) : null,
+      takenAt: await dateIn(exif),
     };
   });
 }
 
-/** sharp gives the block as JPEG carries it, and exifr reads what follows its mark. */
-const tiffOf = (exif: Buffer) => (exif.subarray(0, 4).toString('latin1') === 'Exif' ? exif.subarray(6) : exif);
+/** JPEG marks the block in front of its TIFF structure, which is what is read. */
+async function dateIn(exif: Buffer | null | undefined): Promise<string | null> {
+  if (!exif || exif.length < 8) return null;
+  return captureDate(exif.subarray(0, 4).toString('latin1') === 'Exif' ? exif.subarray(6) : exif);
+}
 
 async function inspectHeic(path: string, size: number) {
   const file = await open(path, 'r');
   try {
-    const dimensions = await checkHeic(file, size);
-    requirePixels(dimensions.width * dimensions.height, MAX_PIXELS);
-    return dimensions;
+    const facts = await checkHeic(file, size);
+    requirePixels(facts.width * facts.height, MAX_PIXELS);
+    return facts;
   } catch (error) {
     // A number read past the end of what the box holds.
     throw error instanceof RangeError ? new BadImage('has no valid HEIF structure') : error;

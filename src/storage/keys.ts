@@ -29,8 +29,7 @@ export function finalKey(kind: ObjectKind, owner: string, contentType: string): 
   return `${kind}/${owner}/${randomBytes(18).toString('hex')}.${endingOf(contentType)}`;
 }
 
-const endingOf = (contentType: string) =>
-  Object.keys(TYPES).find((ending) => TYPES[ending] === contentType) ?? 'bin';
+const endingOf = (contentType: string) => Object.keys(TYPES).find((ending) => TYPES[ending] === contentType) ?? 'bin';
 
 /** What is served as the object's type where no row tells it. */
 export function contentTypeOfKey(key: string): string {

@@ -6,6 +6,7 @@ import { REGIONS, type RegionId } from '../context.ts';
 import type { ByteStore, StoredObject } from './byte-store.ts';
 import { contentTypeOfKey } from './keys.ts';
 import { LocalStore } from './local-store.ts';
+import { type Outside, RemoteFiles } from './remote.ts';
 import { S3Store } from './s3-store.ts';
 import { UrlSigner } from './signatures.ts';
 import { Spool } from './spool.ts';
@@ -23,6 +24,8 @@ export class Storage {
     readonly bytes: ByteStore,
     readonly spool: Spool,
     readonly signer: UrlSigner,
+    /** Files of other hosts. */
+    readonly remote: RemoteFiles,
   ) {}
 
   uploadUrl(key: string, contentType: string, size: number): Promise<string> {
@@ -69,15 +72,17 @@ export type { ByteStore, StoredObject };
 export type Storages = Record<RegionId, Storage>;
 
 /** The storage of each region as the settings say. Nothing is opened before its first use. */
-export function openStorages(config: Config, options: { secret: string; clock: Clock }): Storages {
-  const signer = new UrlSigner({ ...options, baseUrl: config.baseUrl });
+export function openStorages(config: Config, options: { secret: string; clock: Clock; outside?: Outside }): Storages {
+  const { secret, clock, outside } = options;
+  const signer = new UrlSigner({ secret, clock, baseUrl: config.baseUrl });
   const folder = join(config.dataDir, 'storage');
   const spool = new Spool(join(folder, 'spool'));
+  const remote = new RemoteFiles(spool, outside);
   const storeOf = (region: RegionId): ByteStore =>
     config.s3
-      ? new S3Store({ ...config.s3, region, clock: options.clock })
+      ? new S3Store({ ...config.s3, region, clock })
       : new LocalStore({ folder: join(folder, 'objects'), region, signer });
   return Object.fromEntries(
-    REGIONS.map((region) => [region, new Storage(region, storeOf(region), spool, signer)]),
+    REGIONS.map((region) => [region, new Storage(region, storeOf(region), spool, signer, remote)]),
   ) as Storages;
 }

@@ -1,8 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMigration } from '../../src/cli/migrations.ts';
+import { Refusal } from '../../src/cli/refusal.ts';
+import { emitDescriptions } from '../../src/cli/schema.ts';
 import { settingsReference } from '../../src/config.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
 import { type Operator, startOperator } from './operator.ts';
@@ -92,6 +94,25 @@ describe('migrate create', () => {
       /^NAME: "Add_Things" must be lower-case/,
     );
     await expect(createMigration('things', tmpdir())).rejects.toThrow(/^migrate create: there is no schema\.json in /);
+  });
+});
+
+describe('schema emit', () => {
+  it('writes both descriptions, and with --check tells when one is stale', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'schema-'));
+    const files = [join(folder, 'schema.graphql'), join(folder, 'openapi.json')];
+    try {
+      expect(await emitDescriptions({ check: false }, folder)).toEqual({ files });
+      expect(JSON.parse(await readFile(files[1]!, 'utf8')).openapi).toMatch(/^3\.1/);
+      expect(await emitDescriptions({ check: true }, folder)).toEqual({ files: [] });
+      await appendFile(files[0]!, '\n');
+      await expect(emitDescriptions({ check: true }, folder)).rejects.toThrow(Refusal);
+      await expect(emitDescriptions({ check: true }, join(folder, 'none'))).rejects.toThrow(
+        /^schema emit: there is no/,
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

@@ -17,7 +17,9 @@ declare module 'vitest' {
       url: string;
       /** Empty database that `createDatabase` clones when it is not told another. */
       template: string;
-      /** Of each region: migrated, with the demo data. */
+      /** One with empty tables. */
+      empty: string;
+      /** One of each region, with the demo data. */
       templates: Record<RegionId, string>;
     };
     /** Whom one can be in the demo data of the templates. */
@@ -38,8 +40,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     const cluster = await openCluster({ dataDir, settings });
     const templates = { au1: 'template_au1', us1: 'template_us1' };
-    project.provide('demo', await fillTemplates(cluster, templates));
-    project.provide('cluster', { url: cluster.url('postgres'), template: 'template1', templates });
+    const empty = 'template_empty';
+    await makeTables(cluster, empty);
+    project.provide('demo', await fillTemplates(cluster, empty, templates));
+    project.provide('cluster', { url: cluster.url('postgres'), template: 'template1', empty, templates });
     return async () => {
       await cluster.stop();
       await rm(dataDir, { recursive: true, force: true });
@@ -50,17 +54,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
+async function makeTables(cluster: Cluster, name: string): Promise<void> {
+  await cluster.ensureDatabase(name);
+  const database = new Database('au1', cluster.url(name));
+  await bringUpToDate(database, 'auto');
+  // Entities that are ahead of the migrations can be tested before the migration is written.
+  await database.orm.schema.update();
+  await database.close();
+}
+
 /** Nobody may be connected to a template when it is cloned. */
-async function fillTemplates(cluster: Cluster, templates: Record<RegionId, string>): Promise<DemoFile> {
-  for (const region of REGIONS) await cluster.ensureDatabase(templates[region]);
+async function fillTemplates(cluster: Cluster, empty: string, templates: Record<RegionId, string>): Promise<DemoFile> {
+  for (const region of REGIONS) await cluster.ensureDatabase(templates[region], empty);
   const databases = Object.fromEntries(
     REGIONS.map((region) => [region, new Database(region, cluster.url(templates[region]))]),
   ) as Databases;
-  for (const region of REGIONS) {
-    await bringUpToDate(databases[region], 'auto');
-    // Entities that are ahead of the migrations can be tested before the migration is written.
-    await databases[region].orm.schema.update();
-  }
   const file = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: TIMESHEETS });
   for (const region of REGIONS) await databases[region].close();
   return file;

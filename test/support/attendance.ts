@@ -59,3 +59,21 @@ export async function attendanceOf(service: Service, projectId = gate().projectI
 export async function endVisit(service: Service, id: string, column: 'closed_at' | 'archived_at'): Promise<void> {
   await service.databases.au1.fork().execute(`update sign_on_visit set ${column} = now() where id = ?`, [id]);
 }
+
+/** So many more workers who may enter the demo's site. */
+export async function addWorkers({ databases }: Service, count: number): Promise<string[]> {
+  const { builderId, projectId } = gate();
+  const em = databases.au1.fork();
+  const rows = (await em.execute(
+    `insert into worker (id, created_at, updated_at, builder_id, subcontractor_id, full_name)
+      select 'wkr_gate' || n, now(), now(), s.builder_id, s.id, 'Worker ' || n
+      from generate_series(1, ?) n, (select id, builder_id from subcontractor where builder_id = ? limit 1) s returning id`,
+    [count, builderId],
+  )) as { id: string }[];
+  await em.execute(
+    `insert into site_access (builder_id, worker_id, project_id, granted_at)
+      select builder_id, id, ?, now() from worker where id like 'wkr_gate%'`,
+    [projectId],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -20,7 +20,10 @@ export async function picture(format: Format = 'jpeg', options: { width?: number
 /** A JPEG with an EXIF capture date, `2025:03:04 05:06:07`, and perhaps its offset. */
 export async function datedPicture(date: string, offset?: string): Promise<Buffer> {
   const exif = { IFD2: { DateTimeOriginal: date, ...(offset && { OffsetTimeOriginal: offset }) } };
-  return sharp(await picture()).withExif(exif).jpeg().toBuffer();
+  return sharp(await picture())
+    .withExif(exif)
+    .jpeg()
+    .toBuffer();
 }
 
 /** Frames of one colour each. */
@@ -32,7 +35,9 @@ export async function animation(format: 'gif' | 'webp', frames = 3): Promise<Buf
         .toBuffer(),
     ),
   );
-  return sharp(pages, { join: { animated: true } }).toFormat(format).toBuffer();
+  return sharp(pages, { join: { animated: true } })
+    .toFormat(format)
+    .toBuffer();
 }
 
 /** A PNG of that size whose pixels are all the same: kilobytes that unfold to gigabytes. */
@@ -79,7 +84,16 @@ const u32 = (value: number) => [...u16(value >>> 16), ...u16(value & 65535)];
 export function heic({ width = 640, height = 480, bytes = 500 } = {}): Buffer {
   const start = box('ftyp', Buffer.from('heic\0\0\0\0mif1heic'));
   const described = (offset: number) => {
-    const location = [...u32(0), ...u16(0x4400), ...u16(1), ...u16(1), ...u16(0), ...u16(1), ...u32(offset), ...u32(bytes)];
+    const location = [
+      ...u32(0),
+      ...u16(0x4400),
+      ...u16(1),
+      ...u16(1),
+      ...u16(0),
+      ...u16(1),
+      ...u32(offset),
+      ...u32(bytes),
+    ];
     return box(
       'meta',
       u32(0),

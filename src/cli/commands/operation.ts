@@ -3,6 +3,7 @@ import { settingsList, settingsReference } from '../../config.ts';
 import { REGIONS, type RegionId } from '../../context.ts';
 import type { Databases } from '../../database/database.ts';
 import { createMigration, migrateDown, migrateUp, migrationStatus } from '../migrations.ts';
+import { emitDescriptions } from '../schema.ts';
 import { withDatabases } from '../session.ts';
 import type { Report, Shell } from '../shell.ts';
 import { group, plainCommand, regionOption } from './define.ts';
@@ -10,6 +11,7 @@ import { group, plainCommand, regionOption } from './define.ts';
 /** The tables of both regional databases, the generated files, and the settings. */
 export function addOperationCommands(program: Command, shell: Shell): void {
   migrateCommands(group(program, 'migrate', 'tables of the regional databases'), shell);
+  schemaCommands(group(program, 'schema', 'the descriptions that clients are made from'), shell);
   plainCommand(shell, program.command('settings').description('print every setting as a Markdown table'), () => ({
     data: { settings: settingsList() },
     text: settingsReference(),
@@ -53,6 +55,17 @@ function migrateCommands(parent: Command, shell: Shell): void {
       `  import { ${className} } from '${path}';`,
     ];
     return { data: made, text: text.join('\n') };
+  });
+}
+
+function schemaCommands(parent: Command, shell: Shell): void {
+  const emit = parent
+    .command('emit')
+    .description('for development: write schema/schema.graphql and schema/openapi.json')
+    .option('--check', 'write nothing, and fail when they are stale');
+  plainCommand(shell, emit, async ({ check }) => {
+    const { files } = await emitDescriptions({ check: check === true });
+    return { data: { files, stale: false }, text: check ? 'Up to date.' : `Wrote ${files.join(' and ')}.` };
   });
 }
 

@@ -7,7 +7,7 @@ import { BASE, baseDay, STORY_DAYS } from './dates.ts';
 import { TIME_TYPES, TIMESHEET_NOTES } from './words/trades.ts';
 
 /** Rows of one transaction. */
-const BATCH = 50_000;
+const BATCH = 20_000;
 const MAX_CONNECTIONS = 4;
 
 /**

@@ -45,7 +45,9 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
      from pg_constraint where contype = 'c' and conrelid = $1::regclass order by conname`,
     [table],
   );
-  const triggers = await client.query('select from pg_trigger where tgrelid = $1::regclass and not tgisinternal', [table]);
+  const triggers = await client.query('select from pg_trigger where tgrelid = $1::regclass and not tgisinternal', [
+    table,
+  ]);
   return {
     uniques: indexes.rows.filter(({ unique }) => unique),
     checks: checks.rows,

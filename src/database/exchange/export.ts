@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Database } from '../database.ts';
 import { buildPlans, type Plan } from './plan.ts';
-import { type Resource, resources as allResources } from './resources.ts';
+import { resources as allResources, type Resource } from './resources.ts';
 import { ExchangeError, inTransaction } from './session.ts';
 
 export interface ExportOptions {

@@ -3,7 +3,7 @@ import { readCatalog } from './catalog.ts';
 import { findFiles } from './files.ts';
 import { type FileResult, importFile } from './import-file.ts';
 import { buildPlans } from './plan.ts';
-import { type Resource, resources as allResources } from './resources.ts';
+import { resources as allResources, type Resource } from './resources.ts';
 import type { Problem } from './rows.ts';
 import { inTransaction } from './session.ts';
 import { createTables } from './statements.ts';

@@ -77,7 +77,9 @@ function buildPlan(meta: EntityMetadata, resource: Resource, plans: Map<string, 
     const { name, targetMeta } = property;
     const parent = targetMeta === meta ? plan : plans.get(targetMeta?.className ?? '');
     if (targetMeta && !parent?.id) {
-      throw new Error(`${meta.className}.${name} leads to ${targetMeta.className}, of which no file before tells the ids.`);
+      throw new Error(
+        `${meta.className}.${name} leads to ${targetMeta.className}, of which no file before tells the ids.`,
+      );
     }
     const column = buildColumn(property, resource, contract, parent?.id ?? (key.includes(name) ? plan.id : null));
     plan.columns.push(column);
@@ -96,7 +98,12 @@ function buildPlan(meta: EntityMetadata, resource: Resource, plans: Map<string, 
 
 type Contract = ReturnType<typeof contractFields>;
 
-function buildColumn(property: EntityProperty, resource: Resource, contract: Contract, id: shapes.Shape | null): Column {
+function buildColumn(
+  property: EntityProperty,
+  resource: Resource,
+  contract: Contract,
+  id: shapes.Shape | null,
+): Column {
   const { name } = property;
   const place = `${resource.entity.name}.${name}`;
   const field = resource.names?.[name] ?? name;

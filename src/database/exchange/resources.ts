@@ -6,6 +6,7 @@ import { Connection } from '../../../entities/connection.entity.ts';
 import { Contact } from '../../../entities/contact.entity.ts';
 import { CostCode } from '../../../entities/cost-code.entity.ts';
 import { Defect } from '../../../entities/defect.entity.ts';
+import { ImageHost } from '../../../entities/image-host.entity.ts';
 import { Induction } from '../../../entities/induction.entity.ts';
 import { InductionAnswer } from '../../../entities/induction-answer.type.ts';
 import { Insurance } from '../../../entities/insurance.entity.ts';
@@ -16,6 +17,8 @@ import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
 import { Membership } from '../../../entities/membership.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
+import { Photo } from '../../../entities/photo.entity.ts';
+import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
 import { Prequalification } from '../../../entities/prequalification.entity.ts';
 import { Profile } from '../../../entities/profile.entity.ts';
 import { Project } from '../../../entities/project.entity.ts';
@@ -34,6 +37,7 @@ import { SwmsDocument } from '../../../entities/swms-document.entity.ts';
 import { TimeType } from '../../../entities/time-type.entity.ts';
 import { Timesheet } from '../../../entities/timesheet.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
+import { Upload } from '../../../entities/upload.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { Worker } from '../../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../../schema/enums.ts';
@@ -151,4 +155,8 @@ export const excluded: EntityClass<object>[] = [
   Session,
   SignInAttempt,
   RateBudget,
+  ImageHost,
+  Upload,
+  PhotoFolder,
+  Photo,
 ];

@@ -92,7 +92,10 @@ export class RowReader implements LineHandler {
     for (const column of this.#plan.columns) cells += `\t${this.#cell(column, row[column.field])}`;
     for (const field of Object.keys(row)) {
       if (this.#fields.has(field)) continue;
-      this.#refuse(field, this.#plan.withheld.has(field) ? 'is never imported' : `is not a field of ${this.#plan.file}`);
+      this.#refuse(
+        field,
+        this.#plan.withheld.has(field) ? 'is never imported' : `is not a field of ${this.#plan.file}`,
+      );
     }
     if (this.#refused > 0) this.bad++;
     this.text += `${this.#line}\t${this.#refused === 0 ? 't' : 'f'}${cells}\n`;

@@ -56,9 +56,18 @@ export function referenceProblems(plan: Plan): string | null {
   // A row without a builder of its own belongs to that of its first parent that has one.
   const ownOwner = owner ? `s.${owner.name}` : parents.find((parent) => parent.owner)?.owner;
   const joins = parents.map(({ join }) => join);
-  const cases = parents.map(({ given, field, file, found, owner }) => {
-    const foreign = owner && ownOwner ? `when ${owner} <> ${ownOwner} then ${given} || ' belongs to another builder'` : '';
-    return oneCase(field, `case when ${given} is null then null when ${found} is null then ${missing(given, file)} ${foreign} end`);
+  const moves = owner && !key.includes(owner) ? owner : null;
+  if (moves) joins.push(`left join ${table} t on ${on('t', 's', key)}`);
+  const cases = parents.map(({ column, given, file, found, ...parent }) => {
+    const whens = [`when ${given} is null then null when ${found} is null then ${missing(given, file)}`];
+    if (parent.owner && ownOwner) {
+      whens.push(`when ${parent.owner} <> ${ownOwner} then ${given} || ' belongs to another builder'`);
+    }
+    if (column === moves) {
+      const kept = `'is ' || t.${moves.name} || ' in the database, and a record never changes its builder'`;
+      whens.push(`when t.${moves.name} <> ${given} then ${kept}`);
+    }
+    return oneCase(column.field, `case ${whens.join(' ')} end`);
   });
   plan.links.forEach(({ column, parent }, index) => {
     const id = `p.${parent.key[0]!.name}`;
@@ -73,11 +82,6 @@ export function referenceProblems(plan: Plan): string | null {
       ),
     );
   });
-  if (owner && !key.includes(owner)) {
-    joins.push(`left join ${table} t on ${on('t', 's', key)}`);
-    const kept = `'is ' || t.${owner.name} || ' in the database, and a record never changes its builder'`;
-    cases.push(oneCase(owner.field, `case when t.${owner.name} <> s.${owner.name} then ${kept} end`));
-  }
   return cases.length === 0 ? null : problemsOf(`exchange_stage s ${joins.join(' ')}`, cases);
 }
 
@@ -87,7 +91,7 @@ function parentOf(plan: Plan, { column, parent }: Reference, index: number) {
   const owner = parent.owner?.name;
   const given = `s.${column.name}`;
   const join = `left join ${parent.table} p${index} on p${index}.${id} = ${given}`;
-  const common = { given, field: column.field, file: parent.file };
+  const common = { column, given, file: parent.file };
   if (parent !== plan) {
     return { ...common, join, found: `p${index}.${id}`, owner: owner && `p${index}.${owner}` };
   }

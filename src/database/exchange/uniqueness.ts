@@ -23,7 +23,11 @@ export function claimsOf(plan: Plan, { uniques }: Catalog): Claim[] {
     .map((unique) => claimOf(plan, unique, carried));
 }
 
-function claimOf(plan: Plan, { keys, columns, predicate, nullsNotDistinct }: UniqueIndex, carried: Map<string, Column>) {
+function claimOf(
+  plan: Plan,
+  { keys, columns, predicate, nullsNotDistinct }: UniqueIndex,
+  carried: Map<string, Column>,
+) {
   const claimed = columns.map((name) => carried.get(name)!);
   const isReference = (column: Column) => plan.references.some((reference) => reference.column === column);
   // The field that tells the records of one parent apart is the one to look at.

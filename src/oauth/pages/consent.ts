@@ -34,9 +34,9 @@ export function consentPage(context: FormContext, question: ConsentQuestion): Pa
 <h1>Allow ${application} to use the data of ${choice.name}?</h1>
 <p class="lead">${
       vendor !== null && vendor !== application && html`${application} is made by <strong>${vendor}</strong>. `
-    }It acts for <strong>${choice.name}</strong> alone.${hasOthers && ' Your other companies stay closed to it.'}</p>
+    }It gets access to <strong>${choice.name}</strong> only.${hasOthers && ' Your other companies stay closed to it.'}</p>
 ${sees.length > 0 && permissions('It will be able to see', sees, EYE, '')}
-${changes.length > 0 && permissions('It will be able to change', changes, PENCIL, ' change')}
+${changes.length > 0 && permissions('It will be able to make changes', changes, PENCIL, ' change')}
 <p class="small">${
       refreshes
         ? 'It keeps this access while it uses it at least every 30 days. The access ends when you leave the company, or when the company ends the connection.'
@@ -50,17 +50,18 @@ ${form(
 <button name="action" value="deny" class="second">Don’t allow</button>`,
 )}
 <p class="small">Either way you go back to <strong>${destination}</strong>.</p>
-${
-  hasOthers &&
+${hasOthers && html`<div class="small">${otherCompanyForm(context)}</div>`}
+${signedInAs(context, user)}`,
+  };
+}
+
+const otherCompanyForm = (context: FormContext): Markup =>
   form(
     context,
     '/oauth/authorize',
     html`<button class="link" name="action" value="other">Choose another company</button>`,
-  )
-}
-${signedInAs(context, user)}`,
-  };
-}
+    'inline',
+  );
 
 const permissions = (heading: string, words: readonly string[], icon: Markup, className: string): Markup =>
   html`<section class="permissions${className}">

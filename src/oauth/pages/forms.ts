@@ -20,11 +20,7 @@ ${content}
 
 /** Goes back to the application without access. */
 export const cancelForm = (context: FormContext): Markup =>
-  form(
-    context,
-    '/oauth/authorize',
-    html`<button class="second" name="action" value="deny">Cancel and go back to ${context.application}</button>`,
-  );
+  form(context, '/oauth/authorize', html`<button class="second" name="action" value="deny">Cancel</button>`);
 
 /** Who is signed in, and the way out. */
 export const signedInAs = (context: FormContext, user: SignedInUser): Markup => html`<div class="who">

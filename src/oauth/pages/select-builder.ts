@@ -5,7 +5,7 @@ import type { SignedInUser } from '../sessions.ts';
 import { cancelForm, type FormContext, form, signedInAs } from './forms.ts';
 import { html, type Markup } from './html.ts';
 import { badge, logoOrigins, type Page } from './layout.ts';
-import { wordsOf } from './scope-words.ts';
+import { shortWordsOf } from './scope-words.ts';
 
 interface Selection {
   user: SignedInUser;
@@ -84,9 +84,8 @@ function option(choice: BuilderChoice, scopes: readonly string[], checked: boole
 
 function reasonOf(choice: BuilderChoice, scopes: readonly string[]): string | null {
   if (!isConnected(choice)) return 'Not connected to this application.';
-  const { sees, changes } = wordsOf(scopesRefused(scopes, choice));
-  const refused = [...sees, ...changes];
-  return refused.length > 0 ? `This company does not share with it: ${refused.join('; ')}.` : null;
+  const refused = scopesRefused(scopes, choice);
+  return refused.length > 0 ? `Does not share with this application: ${shortWordsOf(refused)}.` : null;
 }
 
 /** `SITE_MANAGER` to `Site manager`. */

@@ -27,9 +27,13 @@ body {
   color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
-.masthead { display: flex; align-items: center; gap: 10px; padding: 20px 24px; font-weight: 600; color: var(--brand-dark); }
+.masthead {
+  display: flex; align-items: center; gap: 10px; width: 100%; max-width: 520px; margin: 0 auto; padding: 40px 16px 16px;
+  font-weight: 600; color: var(--brand-dark);
+}
+.narrow .masthead { max-width: 440px; }
 .masthead img { width: 28px; height: 28px; }
-main { flex: 1; width: 100%; max-width: 520px; margin: 0 auto; padding: 8px 16px 40px; }
+main { flex: 1; width: 100%; max-width: 520px; margin: 0 auto; padding: 0 16px 40px; }
 .narrow main { max-width: 440px; }
 .card {
   background: var(--paper);
@@ -55,7 +59,6 @@ a { color: var(--brand); }
   border-radius: 12px; border: 1px solid var(--line); background: var(--tint); color: var(--brand-dark);
   font-weight: 700; font-size: 20px;
 }
-.badge.round { border-radius: 50%; }
 .badge img { width: 100%; height: 100%; object-fit: contain; background: #fff; }
 .choice .badge { width: 40px; height: 40px; font-size: 17px; border-radius: 10px; }
 
@@ -98,9 +101,14 @@ form + .actions, p + .actions { margin-top: 12px; }
 .permissions.change h2 { color: var(--change); }
 .permissions svg { flex: none; width: 20px; height: 20px; }
 .permissions ul { margin: 8px 0 0; padding: 0; list-style: none; }
-.permissions li { padding: 4px 0 4px 28px; }
+.permissions li { position: relative; padding: 4px 0 4px 28px; }
+.permissions li::before {
+  content: ""; position: absolute; left: 7px; top: 13px; width: 6px; height: 6px; border-radius: 50%; background: currentColor;
+  opacity: .55;
+}
 
 fieldset { margin: 0 0 20px; padding: 0; border: 0; min-width: 0; }
+legend { padding: 0; }
 .choice { position: relative; margin: 0 0 12px; }
 .choice input { position: absolute; left: 16px; top: 50%; width: 20px; height: 20px; margin: -10px 0 0; accent-color: var(--brand); }
 .choice label {
@@ -118,13 +126,13 @@ fieldset { margin: 0 0 20px; padding: 0; border: 0; min-width: 0; }
 .choice.off .badge { filter: grayscale(1); }
 
 .who { margin: 20px 0 0; padding-top: 16px; border-top: 1px solid var(--line); font-size: 14px; color: var(--soft); }
-.who form { display: inline; }
+.inline { display: inline; }
 .who strong { color: var(--ink); }
-.reference { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: var(--soft); overflow-wrap: anywhere; }
+.reference { margin: 16px 0 0; font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: var(--soft); overflow-wrap: anywhere; }
 
 @media (max-width: 480px) {
   body { background: var(--paper); }
-  .masthead { padding: 16px 20px; border-bottom: 1px solid var(--line); }
+  .masthead, .narrow .masthead { max-width: none; padding: 16px 20px; border-bottom: 1px solid var(--line); }
   main, .narrow main { max-width: none; padding: 24px 20px 32px; }
   .card { padding: 0; border: 0; border-radius: 0; box-shadow: none; }
 }

@@ -63,18 +63,21 @@ function requestBody(
 }
 
 function successResponses(
-  { kind, status, outcomes }: Operation,
+  { field: name, kind, status, outcomes }: Operation,
   field: GraphQLField<unknown, unknown>,
   { schemas, examples }: { schemas: Schemas; examples: Examples },
 ): Record<string, object> {
-  const content = { schema: schemas.of(field.type), example: examples.of(field.type) };
+  const schema = schemas.of(field.type);
   const described = kind === 'Query' ? field : getNamedType(field.type);
   const usual = described.description ?? 'Done.';
   const other = Object.entries(outcomes) as [Outcome, number][];
   const reported = other.filter(([, code]) => code !== status).map(([outcome, code]) => [code, OUTCOMES[outcome]]);
   const descriptions = Object.fromEntries([[status, status === 201 ? OUTCOMES.CREATED : usual], ...reported]);
   return Object.fromEntries(
-    Object.entries<string>(descriptions).map(([code, description]) => [code, respond(description, content)]),
+    Object.entries<string>(descriptions).map(([code, description]) => [
+      code,
+      respond(description, { schema, example: examples.ofAnswer(name, code, field.type) }),
+    ]),
   );
 }
 
@@ -91,10 +94,11 @@ function summaryOf({ kind, field: name }: Operation, field: GraphQLField<unknown
   return type.extensions.envelope ? `List ${words(name)}` : `Get ${words(type.name)}`;
 }
 
-/** `SwmsDocument` to `SWMS document`. */
+/** `SwmsDocument` to `SWMS document`, `signOnEvent` to `sign-on event`. */
 const words = (name: string) =>
   name
     .replace(/[A-Z]/g, (letter, at: number) => `${at > 0 ? ' ' : ''}${letter.toLowerCase()}`)
-    .replace(/\bswms\b/g, 'SWMS');
+    .replace(/\bswms\b/g, 'SWMS')
+    .replace(/\bsign (on|off)\b/g, 'sign-$1');
 
 const capitalised = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}`;

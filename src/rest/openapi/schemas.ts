@@ -146,9 +146,9 @@ const scalarDescription = (type: GraphQLType) =>
   isScalarType(type) && !isSpecifiedScalarType(type) ? type.description : undefined;
 
 function nullable(schema: JsonSchema): JsonSchema {
-  return typeof schema.type === 'string'
-    ? { ...schema, type: [schema.type, 'null'] }
-    : { anyOf: [schema, { type: 'null' }] };
+  if (typeof schema.type !== 'string') return { anyOf: [schema, { type: 'null' }] };
+  const values = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
+  return { ...schema, type: [schema.type, 'null'], ...values };
 }
 
 /** Asks the resolver of each union which member each value of its enum fields belongs to. */

@@ -1,5 +1,5 @@
 import { BuilderId, type JsonSchema } from '../../../schema/scalars.ts';
-import { SCOPES } from '../../../schema/scopes.ts';
+import { metadataOf } from '../../oauth/metadata.ts';
 import { parameterReference } from '../openapi/parameters.ts';
 import { everyHeader, limitAndFailureResponses, respond } from '../openapi/responses.ts';
 import { referenceTo } from '../openapi/schemas.ts';
@@ -99,7 +99,9 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
           },
         },
         400: page('The client or the `redirect_uri` is not one that is registered, so the error is shown to the user.'),
-        ...limitAndFailureResponses(),
+        429: page('Too many requests.', ['Retry-After']),
+        500: page('Something went wrong on our side.'),
+        503: page('The service cannot answer now; try again.', ['Retry-After']),
       },
     },
   },
@@ -180,17 +182,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
         200: answer(
           'The addresses and abilities of the endpoints above.',
           referenceTo('AuthorizationServerMetadata'),
-          {
-            issuer: baseUrl,
-            authorization_endpoint: `${baseUrl}/oauth/authorize`,
-            token_endpoint: `${baseUrl}/oauth/token`,
-            revocation_endpoint: `${baseUrl}/oauth/revoke`,
-            introspection_endpoint: `${baseUrl}/oauth/introspect`,
-            scopes_supported: SCOPES,
-            response_types_supported: ['code'],
-            grant_types_supported: ['client_credentials', 'authorization_code', 'refresh_token'],
-            code_challenge_methods_supported: ['S256', 'PLAIN', 'plain'],
-          },
+          metadataOf(baseUrl),
           [],
         ),
       },
@@ -238,9 +230,8 @@ function oauthError(description: string, errors: Record<string, string>, headers
   return respond(description, { schema, examples: Object.fromEntries(examples) }, headers);
 }
 
-const page = (description: string) => ({
-  description,
-  headers: everyHeader(),
+const page = (description: string, headers?: readonly string[]) => ({
+  ...respond(description, {}, headers),
   content: { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>' } },
 });
 

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { printSchema } from 'graphql';
-import { buildServiceSchema, routeTable } from '../../schema/build.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiDocument } from '../src/rest/openapi.ts';
+import { buildServiceSchema, routeTable } from './build.ts';
 
 /** Stands for the service's own address in the committed document. */
 const PLACEHOLDER_URL = 'https://api.example.com';
@@ -28,8 +28,9 @@ export async function emitSchema(folder = 'schema'): Promise<string[]> {
 export async function checkEmitted(folder = 'schema'): Promise<void> {
   const stale: string[] = [];
   for (const [file, text] of await descriptions()) {
-    const committed = await readFile(join(folder, file), 'utf8').catch(() => null);
-    if (committed !== text) stale.push(join(folder, file));
+    const path = join(folder, file);
+    const committed = await readFile(path, 'utf8').catch(() => null);
+    if (committed !== text) stale.push(path);
   }
-  if (stale.length > 0) throw new Error(`Stale: ${stale.join(', ')}. Run npm run cli -- schema emit.`);
+  if (stale.length > 0) throw new Error(`Stale: ${stale.join(' and ')}. Run: npm run cli -- schema emit`);
 }

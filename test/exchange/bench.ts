@@ -16,18 +16,30 @@ export type Row = Record<string, unknown>;
 /** Databases and folders of one test file, which go with it. */
 export class Bench {
   readonly #endings: (() => Promise<unknown>)[] = [];
-  #template: Promise<string> | null = null;
+  #empty: Promise<string> | null = null;
+  #filled: Promise<string> | null = null;
 
   /** A database with tables and no rows. */
   async emptyDatabase(): Promise<Database> {
-    this.#template ??= this.#makeTemplate();
-    return this.#open((await createDatabase(await this.#template)).url);
+    this.#empty ??= makeTemplate('template1', async (database) => {
+      await bringUpToDate(database, 'auto');
+      // Entities that are ahead of the migrations can be tested before the migration is written.
+      await database.orm.schema.update();
+    });
+    return this.#clone(await this.#empty);
   }
 
   /** A database with the rows of the sample. */
   async sampleDatabase(): Promise<Database> {
-    const database = await this.emptyDatabase();
-    await importFolder(database, SAMPLES);
+    if (!this.#empty) await this.emptyDatabase();
+    this.#filled ??= makeTemplate(await this.#empty!, (database) => importFolder(database, SAMPLES));
+    return this.#clone(await this.#filled);
+  }
+
+  async #clone(template: string): Promise<Database> {
+    const { url, drop } = await createDatabase(template);
+    const database = new Database('au1', url);
+    this.#endings.unshift(() => database.close().then(drop));
     return database;
   }
 
@@ -66,35 +78,32 @@ export class Bench {
   async end(): Promise<void> {
     for (const ending of this.#endings) await ending();
   }
+}
 
-  #open(url: string): Database {
-    const database = new Database('au1', url);
-    this.#endings.unshift(() => database.close());
-    return database;
-  }
-
-  async #makeTemplate(): Promise<string> {
-    const { url } = await createDatabase('template1');
-    const database = new Database('au1', url);
-    await bringUpToDate(database, 'auto');
-    // Entities that are ahead of the migrations can be tested before the migration is written.
-    await database.orm.schema.update();
-    await database.close();
-    return new URL(url).pathname.slice(1);
-  }
+async function makeTemplate(of: string, fill: (database: Database) => Promise<unknown>): Promise<string> {
+  const { url } = await createDatabase(of);
+  const database = new Database('au1', url);
+  await fill(database);
+  await database.close();
+  return new URL(url).pathname.slice(1);
 }
 
 export const linesOf = (rows: Row[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
 export async function sample(file: string): Promise<Row[]> {
   const text = await readFile(join(SAMPLES, `${file}.ndjson`), 'utf8');
-  return text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 }
 
 /** The texts of a folder's files, by name. */
 export async function textsOf(folder: string): Promise<Record<string, string>> {
   const names = (await readdir(folder)).sort();
-  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')])));
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')])),
+  );
 }
 
 /** Imports and gathers every problem that is reported. */
@@ -108,5 +117,5 @@ export async function importing(database: Database, folder: string, options: Imp
 /** How many rows the table has. */
 export async function count(database: Database, table: string): Promise<number> {
   const [row] = await database.orm.em.getConnection().execute(`select count(*)::int as count from ${table}`);
-  return row.count;
+  return row!.count;
 }

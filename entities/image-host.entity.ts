@@ -1,0 +1,13 @@
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Instant } from './columns.ts';
+
+/** A host that the operator has reviewed, from which `imageUrl` may be read. Part 4 of the specification. */
+@Entity()
+export class ImageHost {
+  /** Lower case, without a port. */
+  @Property({ type: 'text', primary: true })
+  host!: string;
+
+  @Instant()
+  createdAt!: string;
+}

@@ -1,0 +1,58 @@
+import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { Scoped } from '../schema/rest.ts';
+import { BuilderId, FolderId, ProjectId } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Integrator } from './integrator.entity.ts';
+import { Project } from './project.entity.ts';
+
+/** A folder of the gallery. Part 8 of the decisions. */
+@ObjectType({ description: 'A folder of photos in the gallery.', simpleResolvers: true })
+@Scoped('read:photos')
+@Entity()
+@Index({ properties: ['builderId', 'createdAt', 'id'] })
+@Index({ properties: ['projectId', 'createdAt', 'id'] })
+@Index({ properties: ['parentId', 'createdAt', 'id'] })
+// One folder for each page that is synced, in each project that the page was in.
+@Unique({
+  name: 'photo_folder_page_unique',
+  expression: `create unique index "photo_folder_page_unique" on "photo_folder"
+    ("builder_id", "project_id", "integrator_id", "source_app", "page_external_source_id") nulls not distinct
+    where "page_external_source_id" is not null and "archived_at" is null`,
+})
+export class PhotoFolder extends Timestamped {
+  @Field(() => FolderId)
+  @Id()
+  id!: string;
+
+  @Field(() => BuilderId)
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Field(() => ProjectId, { nullable: true, description: 'Null for a folder that is about no one project.' })
+  @Reference(() => Project, { nullable: true })
+  projectId!: string | null;
+
+  @Field(() => FolderId, { nullable: true, description: 'The folder that holds it; null at the top.' })
+  @Reference(() => PhotoFolder, { nullable: true })
+  parentId!: string | null;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  name!: string;
+
+  /** Of a folder that a sync has made: whose page it is. */
+  @Reference(() => Integrator, { nullable: true })
+  integratorId!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  sourceApp!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  pageExternalSourceId!: string | null;
+
+  /** A deleted folder stays, unseen: archived photos were in it, and a repeated sync may still name it. */
+  @Instant({ nullable: true })
+  archivedAt!: string | null;
+}

@@ -1,0 +1,105 @@
+import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { PhotoSource } from '../schema/enums.ts';
+import { Scoped } from '../schema/rest.ts';
+import { AttachmentId, BuilderId, FolderId, JsonObject, ProjectId, Timestamp } from '../schema/scalars.ts';
+import { Builder } from './builder.entity.ts';
+import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Integrator } from './integrator.entity.ts';
+import { PhotoFolder } from './photo-folder.entity.ts';
+import { Project } from './project.entity.ts';
+
+/** A photo of a builder. Its id is its attachment id. Part 2 of the specification, parts 1 and 8 of the decisions. */
+@ObjectType({ description: 'A photo of a builder.', simpleResolvers: true })
+@Scoped('read:photos')
+@Entity()
+@Index({ properties: ['builderId', 'createdAt', 'id'] })
+@Index({ properties: ['projectId', 'createdAt', 'id'] })
+@Index({ properties: ['folderId', 'createdAt', 'id'] })
+@Index({ properties: ['key'] })
+// Identity of a photo that was created alone, then of one that was synced with its page. MikroORM has no option for either.
+@Unique({
+  name: 'photo_source_unique',
+  expression: `create unique index "photo_source_unique" on "photo" ("builder_id", "integrator_id", "external_source_id")
+    nulls not distinct
+    where "external_source_id" is not null and "page_external_source_id" is null and "archived_at" is null`,
+})
+@Unique({
+  name: 'photo_page_source_unique',
+  expression: `create unique index "photo_page_source_unique" on "photo"
+    ("builder_id", "integrator_id", "source_app", "page_external_source_id", "external_source_id") nulls not distinct
+    where "page_external_source_id" is not null and "archived_at" is null`,
+})
+export class Photo extends Timestamped {
+  @Field(() => AttachmentId)
+  @Id()
+  id!: string;
+
+  @Field(() => BuilderId)
+  @Reference(() => Builder)
+  builderId!: string;
+
+  @Field(() => ProjectId, { nullable: true })
+  @Reference(() => Project, { nullable: true })
+  projectId!: string | null;
+
+  @Field(() => PhotoSource, { description: 'The area that owns the photo.' })
+  @Enum({ items: () => PhotoSource })
+  source!: PhotoSource;
+
+  @Field(() => FolderId, { nullable: true })
+  @Reference(() => PhotoFolder, { nullable: true })
+  folderId!: string | null;
+
+  @Field(() => String)
+  @Property({ type: 'text' })
+  fileName!: string;
+
+  @Field(() => String, { description: 'Media type, as the bytes say.' })
+  @Property({ type: 'text' })
+  contentType!: string;
+
+  @Field(() => String, { description: 'Storage key.' })
+  @Property({ type: 'text' })
+  key!: string;
+
+  @Field(() => String, { description: 'Bytes, in decimal digits.' })
+  @Property({ type: 'integer' })
+  fileSize!: number;
+
+  @Field(() => String, { nullable: true })
+  @Property({ type: 'text', nullable: true })
+  description!: string | null;
+
+  @Field(() => Timestamp, { nullable: true, description: 'When it was taken, if that is known.' })
+  @Instant({ nullable: true })
+  photoTakenDate!: string | null;
+
+  @Field(() => Timestamp, { description: '`photoTakenDate`, or else `createdAt`.' })
+  @Instant()
+  sortDate!: string;
+
+  @Field(() => JsonObject, {
+    description:
+      '`externalSourceId` and `sourceApp`; of a synced photo also `pageExternalSourceId`, `sequenceId`, `width` and `height`.',
+  })
+  @Property({ type: 'jsonb', default: '{}' })
+  metadata!: Record<string, unknown>;
+
+  @Field(() => Timestamp, { nullable: true, description: 'When it was archived; null while it is active.' })
+  @Instant({ nullable: true })
+  archivedAt!: string | null;
+
+  /** The integrator that made it, and the photo's identity there. */
+  @Reference(() => Integrator, { nullable: true })
+  integratorId!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  sourceApp!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  pageExternalSourceId!: string | null;
+
+  @Property({ type: 'text', nullable: true })
+  externalSourceId!: string | null;
+}

@@ -1,0 +1,38 @@
+import { Arg, Args, ArgsType, Ctx, Field, Mutation, Resolver } from 'type-graphql';
+import { AttachmentType } from '../../schema/enums.ts';
+import { Rest } from '../../schema/rest.ts';
+import { BuilderId, FileName, FileSize } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { UploadIntent } from './attachment.type.ts';
+import { createIntent } from './uploads.ts';
+
+@ArgsType()
+class PresignArgs {
+  @Field(() => String, { description: 'Media type of the image.' })
+  contentType!: string;
+
+  @Field(() => FileName)
+  fileName!: string;
+
+  @Field(() => FileSize, { description: 'Bytes of the image; the upload must have exactly so many.' })
+  size!: number;
+
+  @Field(() => AttachmentType)
+  type!: AttachmentType;
+}
+
+@Resolver()
+export class AttachmentResolver {
+  @Mutation(() => UploadIntent, {
+    description:
+      'Leave to upload one image with a PUT of its bytes. They are checked when a photo refers to them, which it may once, within 7 days.',
+  })
+  @Rest('POST /builders/{builderId}/attachments/presign', { scope: null, tag: 'Attachments' })
+  presignAttachment(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Args() { contentType, fileName, size }: PresignArgs,
+    @Ctx() context: Context,
+  ): Promise<UploadIntent> {
+    return createIntent(context, builderId, { contentType, fileName, size });
+  }
+}

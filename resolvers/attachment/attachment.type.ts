@@ -1,0 +1,44 @@
+import { Field, InputType, Int, ObjectType } from 'type-graphql';
+import { AttachmentType, RegionId } from '../../schema/enums.ts';
+import { StorageKey, UploadHeaders } from '../../schema/scalars.ts';
+
+/** Answer of the presign operation. Part 2 of the specification. */
+@ObjectType({ description: 'Leave to upload one file.', simpleResolvers: true })
+export class UploadIntent {
+  @Field(() => String, { description: 'What a photo refers to once the file is there.' })
+  key!: string;
+
+  @Field(() => AttachmentType)
+  type!: AttachmentType;
+
+  @Field(() => String)
+  contentType!: string;
+
+  @Field(() => String)
+  fileName!: string;
+
+  @Field(() => Int, { description: 'Most bytes of an attachment.' })
+  maxSize!: number;
+
+  @Field(() => UploadHeaders, { description: 'To be sent with the upload exactly as they stand here.' })
+  uploadHeaders!: Record<string, string>;
+
+  @Field(() => String, { description: 'Where to PUT the file, for 15 minutes.' })
+  uploadUrl!: string;
+
+  @Field(() => RegionId)
+  regionId!: RegionId;
+}
+
+/** What an upload operation returned. Part 2 of the specification. */
+@InputType({ description: 'A file that was uploaded before.' })
+export class AttachmentReference {
+  @Field(() => StorageKey)
+  key!: string;
+
+  @Field(() => RegionId)
+  regionId!: RegionId;
+
+  @Field(() => AttachmentType)
+  type!: AttachmentType;
+}

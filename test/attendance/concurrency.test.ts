@@ -1,0 +1,97 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../harness.ts';
+import { attendanceOf, endVisit, type GateEvent, gate, send, signOff, signOn } from '../support/attendance.ts';
+
+let service: Service;
+let instances: FastifyInstance[];
+let token: string;
+let worker: string;
+
+beforeAll(async () => {
+  service = await startService();
+  instances = [service.app, await service.another()];
+  token = await service.as('A');
+  [worker] = gate().workers.active as [string];
+});
+
+afterAll(() => service.stop());
+
+/** All at once, on the two instances in turn; the statuses of the answers. */
+const race = async (...events: GateEvent[]) => {
+  const answers = await Promise.all(events.map((event, at) => send(instances[at % 2]!, token, event)));
+  return answers.map(({ status }) => status);
+};
+
+const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
+
+describe('on two instances', () => {
+  it('of any number of identical events at once one is 201 and the rest are 200', async () => {
+    for (let round = 0; round < 5; round++) {
+      const statuses = await race(...many(24, signOn(worker)));
+      expect(statuses.sort()).toEqual([...many(23, 200), 201]);
+    }
+  });
+
+  it('of any number of identical early sign-offs at once one is 202 and the rest are 200', async () => {
+    const statuses = await race(...many(24, signOff(signOn(worker))));
+    expect(statuses.sort()).toEqual([...many(23, 200), 202]);
+  });
+
+  it('a sign-on and its sign-off that race always end with both applied', async () => {
+    for (let round = 0; round < 40; round++) {
+      const on = signOn(worker);
+      const off = signOff(on);
+      const [begun, ended] = round % 2 ? await race(on, off) : (await race(off, on)).reverse();
+      expect(begun).toBe(201);
+      expect([201, 202]).toContain(ended);
+      expect((await race(on, off)).sort()).toEqual([200, 200]);
+      const { events, visits } = await attendanceOf(service);
+      const pair = events.filter(({ sourceEventId }) => [on.sourceEventId, off.sourceEventId].includes(sourceEventId));
+      expect(pair.map(({ status }) => status)).toEqual(['APPLIED', 'APPLIED']);
+      expect(pair[0]!.visitId).toBe(pair[1]!.visitId);
+      expect(visits.find(({ id }) => id === pair[0]!.visitId)!.signedOffAt).not.toBeNull();
+    }
+  });
+
+  it('of many distinct sign-offs for one visit exactly one is applied, whether its sign-on is there or in flight', async () => {
+    for (const early of [false, true]) {
+      const on = signOn(worker);
+      if (!early) await race(on);
+      const offs = Array.from({ length: 12 }, (_, index) =>
+        signOff(on, { occurredAt: `2026-05-21T05:${10 + index}:00Z` }),
+      );
+      const statuses = await race(...offs.slice(0, 6), on, ...offs.slice(6));
+      expect(statuses.every((status) => [200, 201, 202, 409].includes(status))).toBe(true);
+      const after = await race(on, ...offs);
+      expect(after.sort()).toEqual([200, 200, ...many(11, 409)]);
+    }
+  });
+
+  it('two events that name each other do not lock each other out', async () => {
+    for (let round = 0; round < 20; round++) {
+      const one = signOff(signOn(worker));
+      const other = signOff(one, { sourceEventId: one.sourceSignOnEventId! });
+      const statuses = await race(one, other, one, other, one, other);
+      expect(statuses.every((status) => [200, 202, 409].includes(status))).toBe(true);
+    }
+  });
+
+  it('different data under one id: one is kept, the others are 409', async () => {
+    const event = signOn(worker);
+    const variants = Array.from({ length: 10 }, (_, index) => ({ ...event, deviceId: `turnstile ${index}` }));
+    expect((await race(...variants)).sort()).toEqual([201, ...many(9, 409)]);
+  });
+
+  it('a visit that people end while its sign-off arrives is never overwritten', async () => {
+    for (let round = 0; round < 20; round++) {
+      const on = signOn(worker);
+      const { body } = await send(service.app, token, on);
+      const id = body.data.signOnId;
+      const [[status]] = await Promise.all([race(signOff(on)), endVisit(service, id, 'closed_at')]);
+      const visit = (await attendanceOf(service)).visits.find((row) => row.id === id)!;
+      // Whoever was second leaves the other's word alone: a sign-off that was first stays, one that was second is 409.
+      expect(status).toBe(visit.signedOffAt ? 201 : 409);
+    }
+  });
+});

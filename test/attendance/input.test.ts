@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../harness.ts';
+import { attendanceOf, gate, gatePath, send, signOff, signOn } from '../support/attendance.ts';
+
+let service: Service;
+let token: string;
+let worker: string;
+
+beforeAll(async () => {
+  service = await startService();
+  token = await service.as('A');
+  [worker] = gate().workers.active as [string];
+});
+
+afterAll(() => service.stop());
+
+const post = (event: object, url?: string) => send(service.app, token, event, url);
+
+/** The names of the fields that a 400 complains of. */
+async function badFields(event: object): Promise<string[]> {
+  const { status, body } = await post(event);
+  expect([status, Object.keys(body)]).toEqual([400, ['errors']]);
+  return body.errors.map(({ fieldName }: { fieldName: string }) => fieldName).sort();
+}
+
+describe('400', () => {
+  it('names every required field that is missing', async () => {
+    expect(await badFields({})).toEqual(['occurredAt', 'sourceEventId', 'type', 'workerId']);
+  });
+
+  it('names every field that is wrong, at once', async () => {
+    const event = {
+      sourceEventId: '',
+      sourceSignOnEventId: 7,
+      workerId: 'wrk_1',
+      type: 'IN',
+      occurredAt: 1,
+      deviceId: [],
+    };
+    expect(await badFields(event)).toEqual(Object.keys(event).sort());
+  });
+
+  it.each(['sourceEventId', 'sourceSignOnEventId', 'deviceId'])(
+    'for a %s of other than 1 to 200 characters',
+    async (field) => {
+      const event = () => ({ ...signOff(signOn(worker)), deviceId: 'd' });
+      for (const wrong of ['', 'x'.repeat(201), '𝄞'.repeat(201), 5, true, {}, ['x'], '\u0000', 'a\ud800']) {
+        expect(await badFields({ ...event(), [field]: wrong })).toEqual([field]);
+      }
+      for (const right of ['x', ' ', 'x'.repeat(200), '𝄞'.repeat(200), "'; drop table sign_on_event; --"]) {
+        const { status } = await post({ ...event(), [field]: `${right}` });
+        expect([202, 409]).toContain(status);
+      }
+    },
+  );
+
+  it.each(['wkr_', 'wkr_a-b', 'WKR_a', ' wkr_a', 'wkr_a\n', `wkr_${'a'.repeat(197)}`, '', 12, null])(
+    'for the workerId %j',
+    async (workerId) => expect(await badFields({ ...signOn(worker), workerId })).toEqual(['workerId']),
+  );
+
+  it.each([
+    '2026-05-20T21:00:00',
+    '2026-05-20',
+    '2026-05-20T21:00:00+10:00',
+    '2026-05-20T21:00:00-00:00',
+    '2026-05-20T21:00:00.0001Z',
+    '2026-05-20T21:00:00.Z',
+    '2026-05-20 21:00:00Z',
+    '2026-05-20t21:00:00z',
+    '2026-02-30T21:00:00Z',
+    '2026-05-20T24:00:00Z',
+    '2026-05-20T21:60:00Z',
+    '0000-05-20T21:00:00Z',
+    '+002026-05-20T21:00:00Z',
+    '',
+    1_780_000_000_000,
+    null,
+  ])('for the occurredAt %j', async (occurredAt) => {
+    expect(await badFields({ ...signOn(worker), occurredAt })).toEqual(['occurredAt']);
+  });
+
+  it.each(['2026-05-20T21:00:00Z', '2026-05-20T21:00:00.1Z', '2026-05-20T21:00:00.123+00:00', '0001-01-01T00:00:00Z'])(
+    'not for the occurredAt %j',
+    async (occurredAt) => expect((await post({ ...signOn(worker), occurredAt })).status).toBe(201),
+  );
+
+  it("for an event in the future of the server's clock", async () => {
+    const occurredAt = new Date(service.clock.now() + 1).toISOString();
+    expect(await badFields({ ...signOn(worker), occurredAt })).toEqual(['occurredAt']);
+  });
+
+  it('for a SIGN_ON with sourceSignOnEventId, beside what else is wrong', async () => {
+    const event = { ...signOn(worker), sourceSignOnEventId: 'gate-0' };
+    expect(await badFields(event)).toEqual(['sourceSignOnEventId']);
+    const occurredAt = '2026-06-02T00:00:00Z';
+    expect(await badFields({ ...event, occurredAt })).toEqual(['occurredAt', 'sourceSignOnEventId']);
+  });
+
+  it('for a type of another case, or none', async () => {
+    for (const type of ['sign_on', 'SIGN_ON ', '', null, ['SIGN_ON'], 1]) {
+      expect(await badFields({ ...signOn(worker), type })).toEqual(['type']);
+    }
+  });
+
+  it.each(['[]', '"x"', 'null', '[{"sourceEventId":"x"}]', ''])(
+    'for the body %s, as if nothing was sent',
+    async (payload) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const response = await service.request({ method: 'POST', url: gatePath(), headers, payload });
+      expect(response.statusCode).toBe(400);
+      expect(response.json().errors).toHaveLength(4);
+    },
+  );
+});
+
+describe('401 and 403', () => {
+  it('without a token, and without write:sign_on_events', async () => {
+    expect((await service.request({ method: 'POST', url: gatePath(), payload: signOn(worker) })).statusCode).toBe(401);
+    const other = await service.as('A', ['read:builders']);
+    const { status, body } = await send(service.app, other, {});
+    expect([status, body.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
+  });
+
+  it("for a builder that is not connected, or whose connection doesn't allow the scope", async () => {
+    const stranger = await send(service.app, await service.as('B'), signOn(worker));
+    expect([stranger.status, stranger.body.code]).toEqual([403, 'FORBIDDEN']);
+  });
+
+  it.each([
+    ['a worker without a relationship to the project', () => gate().workers.none[0]!],
+    ['an unknown worker', () => 'wkr_nosuch'],
+    ['an unknown worker in capitals, as the pattern allows', () => 'wkr_NoSuch'],
+  ])('for %s', async (_, workerId) => {
+    const { status, body } = await post(signOn(workerId()));
+    expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
+    const { events, conflicts } = await attendanceOf(service);
+    expect([...events, ...conflicts].filter((row) => row.workerId === workerId())).toEqual([]);
+  });
+});
+
+describe('404', () => {
+  it("for a project that is not the builder's, that does not exist, or whose id is none", async () => {
+    const { builderId, projectId } = gate();
+    const other = service.demo('A').builderIds.find((id) => id !== builderId)!;
+    for (const url of [
+      gatePath({ builderId: other, projectId } as never),
+      gatePath({ builderId, projectId: 'proj_nosuch' } as never),
+      gatePath({ builderId, projectId: 'nonsense' } as never),
+      gatePath({ builderId: 'buil_nosuch', projectId } as never),
+    ]) {
+      const { status, body } = await post(signOn(worker), url);
+      expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+    }
+  });
+
+  it('after the input: a bad body for an unknown project is 400', async () => {
+    expect((await post({}, gatePath({ ...gate(), projectId: 'proj_nosuch' }))).status).toBe(400);
+  });
+});
+
+describe('GraphQL', () => {
+  const MUTATION = `mutation ($builderId: BuilderId!, $projectId: ProjectId!, $sourceEventId: GateText!, $sourceSignOnEventId: GateText,
+      $workerId: GateWorkerId!, $type: SignOnType!, $occurredAt: GateInstant!, $deviceId: GateText) {
+    recordSignOnEvent(builderId: $builderId, projectId: $projectId, sourceEventId: $sourceEventId, workerId: $workerId,
+      sourceSignOnEventId: $sourceSignOnEventId, type: $type, occurredAt: $occurredAt, deviceId: $deviceId) {
+      data { id sourceEventId status signOnId duplicate }
+    }
+  }`;
+  const { builderId, projectId } = gate();
+  const record = (event: object, as = token) => service.graphql(as, MUTATION, { builderId, projectId, ...event });
+
+  it('takes the same events under the same identity', async () => {
+    const event = signOn(worker);
+    const { body } = await post(event);
+    const { data } = await record(event);
+    expect(data.recordSignOnEvent.data).toEqual({ ...body.data, duplicate: true });
+  });
+
+  it('says the same of what is wrong', async () => {
+    const event = signOn(worker);
+    await post(event);
+    const mismatch = await record({ ...event, deviceId: 'x' });
+    expect(mismatch.errors![0]!.extensions).toEqual({ code: 'EVENT_MISMATCH', http: { status: 409 } });
+    const early = await record({ ...signOn(worker), occurredAt: '2026-06-02T00:00:00Z', sourceSignOnEventId: 'x' });
+    expect(early.errors![0]!.extensions).toMatchObject({
+      http: { status: 400 },
+      errors: [{ fieldName: 'sourceSignOnEventId' }, { fieldName: 'occurredAt' }],
+    });
+    const unknown = await record(signOn('wkr_nosuch'));
+    expect(unknown.errors![0]!.extensions).toMatchObject({ code: 'FORBIDDEN', http: { status: 403 } });
+  });
+
+  it('takes none from an internal client', async () => {
+    const internal = await record(signOn(worker), await service.as('internal'));
+    expect(internal.errors![0]!.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
+    const em = service.databases.au1.fork();
+    const { clientId } = service.demo('internal');
+    await em.execute(`update oauth_client set scopes = scopes || 'write:sign_on_events'::text where id = ?`, [
+      clientId,
+    ]);
+    service.clock.advance(1_000);
+    const scoped = await service.token({ clientId, scope: 'write:sign_on_events' });
+    expect((await record(signOn(worker), scoped)).errors![0]!.extensions).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});

@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, describe, expect, it } from 'vitest';
+import { importFolder, type Phase } from '../../src/database/exchange/import.ts';
+import { Bench, count, importing, type Row, sample } from './bench.ts';
+
+const bench = new Bench();
+afterAll(() => bench.end());
+
+const [harbourline] = await sample('builders');
+const [quay, pool] = await sample('projects');
+const [timesheet] = await sample('timesheets');
+const location = { builderId: harbourline!.id, name: 'Roof' };
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Bytes that are still in use once everything else is thrown away. */
+function heldBytes(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** A folder of one large file, written row by row. */
+async function largeFolder(rows: number, row: (index: number) => Row): Promise<string> {
+  const folder = await bench.folder();
+  const stream = createWriteStream(join(folder, 'timesheets.ndjson'));
+  for (let index = 0; index < rows; index++) {
+    if (!stream.write(`${JSON.stringify(row(index))}\n`)) await once(stream, 'drain');
+  }
+  stream.end();
+  await once(stream, 'finish');
+  return folder;
+}
+
+const many = (index: number) => ({ ...timesheet, id: `ts_a${String(index).padStart(9, '0')}` });
+
+describe('all or nothing', () => {
+  const files = {
+    projects: [
+      { ...quay, name: 'Renamed' },
+      { ...pool, id: 'proj_new', status: 'LOST' },
+      { ...pool, id: 'proj_fine' },
+    ],
+    locations: [
+      { ...location, id: 'loc_orphan', projectId: 'proj_new' },
+      { ...location, id: 'loc_fine', projectId: 'proj_fine' },
+    ],
+  };
+
+  it('is committed when every row is good', async () => {
+    const database = await bench.sampleDatabase();
+    const good = { projects: [files.projects[0]!], locations: [{ ...location, id: 'loc_a', projectId: quay!.id }] };
+    expect(await importing(database, await bench.folderOf(good))).toMatchObject({ committed: true, problems: [] });
+    expect(await count(database, 'project_location')).toBe(2);
+  });
+
+  it('is taken back for one bad row, after all of them were reported', async () => {
+    const database = await bench.sampleDatabase();
+    const { committed, problems, files: results } = await importing(database, await bench.folderOf(files));
+    expect(committed).toBe(false);
+    expect(problems.map(({ file, line }) => [file, line])).toEqual([
+      ['projects.ndjson', 2],
+      ['locations.ndjson', 1],
+    ]);
+    expect(results).toMatchObject([
+      { rows: 3, inserted: 1, updated: 1, bad: 1 },
+      { rows: 2, inserted: 1, bad: 1 },
+    ]);
+    expect(await count(database, `project where name = 'Renamed' or id = 'proj_fine'`)).toBe(0);
+    expect(await count(database, 'project_location')).toBe(1);
+  });
+
+  it('gives way to keepGood: the good rows are committed, and none whose parent was bad', async () => {
+    const database = await bench.sampleDatabase();
+    const result = await importing(database, await bench.folderOf(files), { keepGood: true });
+    expect(result).toMatchObject({ committed: true, problems: { length: 2 } });
+    expect(await count(database, `project where name = 'Renamed' or id = 'proj_fine'`)).toBe(2);
+    expect(await count(database, `project_location where id in ('loc_fine', 'loc_orphan')`)).toBe(1);
+  });
+
+  it('leaves nothing when the caller or the connection fails', async () => {
+    const database = await bench.sampleDatabase();
+    const client = await bench.client(database);
+    const folder = await bench.folderOf({ ...files, timesheets: [many(1)] });
+    const onBadRow = async () => Promise.reject(new Error('The disk of the report is full.'));
+    await expect(importFolder(database, folder, { onBadRow })).rejects.toThrow('The disk of the report is full.');
+    const others = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+    const onProgress = (file: string) => void (file === 'timesheets.ndjson' && client.query(others));
+    const cut = importFolder(database, await largeFolder(20_000, many), { keepGood: true, onProgress });
+    await expect(cut).rejects.toThrow(/terminat/);
+    expect(await count(database, 'timesheet')).toBe(4);
+  });
+
+  it('is done by one import at a time', async () => {
+    const database = await bench.sampleDatabase();
+    const folder = await bench.folderOf({ projects: [{ ...quay, name: 'Renamed' }] });
+    const results = await Promise.all([importFolder(database, folder), importFolder(database, folder)]);
+    expect(results.map(({ files: [file] }) => file!.updated).sort()).toEqual([0, 1]);
+  });
+});
+
+describe('a large file', () => {
+  it('goes through in little memory, and its progress can be followed', async () => {
+    const database = await bench.sampleDatabase();
+    const folder = await largeFolder(25_000, (index) => ({ ...many(index), notes: `${index} `.repeat(300) }));
+    const before = heldBytes();
+    let held = 0;
+    let next = 0;
+    const seen: Phase[] = [];
+    const onProgress = (_file: string, rows: number, bytes: number, totalBytes: number, phase: Phase) => {
+      if (seen.at(-1) !== phase) seen.push(phase);
+      if (phase !== 'reading') expect([rows, bytes]).toEqual([25_000, totalBytes]);
+      if (bytes < next && phase === 'reading') return;
+      next = bytes + 8_000_000;
+      held = Math.max(held, heldBytes() - before);
+    };
+    const { files } = await importFolder(database, folder, { onProgress });
+    expect(files).toMatchObject([{ rows: 25_000, inserted: 25_000, bad: 0 }]);
+    expect(next).toBeGreaterThan(50_000_000);
+    expect(held).toBeLessThan(16_000_000);
+    expect(seen).toEqual(['reading', 'checking', 'writing']);
+  });
+
+  it('of bad rows is reported as fast as it is listened to, and no faster', async () => {
+    const database = await bench.sampleDatabase();
+    const folder = await largeFolder(100_000, (index) => ({
+      ...many(index),
+      ...(index % 2 ? { hours: 'x' } : { projectId: 'proj_none' }),
+    }));
+    const before = heldBytes();
+    let told = 0;
+    let held = 0;
+    const onBadRow = async () => {
+      if (++told % 10_000 !== 0) return;
+      await sleep(1);
+      held = Math.max(held, heldBytes() - before);
+    };
+    const { files, committed } = await importFolder(database, folder, { onBadRow });
+    expect({ files, told, committed }).toMatchObject({
+      files: [{ rows: 100_000, bad: 100_000, inserted: 0 }],
+      told: 100_000,
+      committed: false,
+    });
+    expect(held).toBeLessThan(16_000_000);
+  });
+
+  it('has its foreign keys checked too, and its parents cannot go in the meantime', async () => {
+    const database = await bench.sampleDatabase();
+    const client = await bench.client(database);
+    const folder = await largeFolder(12_000, (index) =>
+      index === 7_000 ? { ...many(index), profileId: 'pers_none' } : many(index),
+    );
+    let removal: Promise<unknown> | undefined;
+    const onProgress = (...[, , , , phase]: [string, number, number, number, Phase]) => {
+      if (phase !== 'writing') return;
+      removal = client
+        .query('delete from timesheet_time_type where id = $1', [timesheet!.timeTypeId])
+        .catch((error) => error.code);
+    };
+    await client.query('delete from timesheet');
+    const { problems, files } = await importing(database, folder, { keepGood: true, onProgress });
+    expect(problems).toEqual([
+      { file: 'timesheets.ndjson', line: 7_001, field: 'profileId', message: 'pers_none does not exist' },
+    ]);
+    expect(files).toMatchObject([{ inserted: 11_999, bad: 1 }]);
+    expect(await removal).toBe('23503');
+  });
+
+  it('runs the triggers that its table has', async () => {
+    const database = await bench.sampleDatabase();
+    const client = await bench.client(database);
+    await client.query(`create table tally (hours float8);
+      create function tally() returns trigger language plpgsql as $$ begin insert into tally values (new.hours); return null; end $$;
+      create trigger tally after insert on timesheet for each row execute function tally()`);
+    await importFolder(database, await largeFolder(12_000, many));
+    expect(await count(database, 'tally')).toBe(12_000);
+  });
+});

@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest';
+import { requireState } from '../../../src/oauth/checks/state.ts';
+import { errorOf } from './fixtures.ts';
+
+test('RFC 6749 section 4.1.1, part 5 of the specification: a state is required and left as it is', () => {
+  expect(requireState(' a state ')).toBe(' a state ');
+  expect(errorOf(() => requireState(null))).toBe('invalid_request');
+});
