@@ -15,10 +15,20 @@ import { Project } from './project.entity.ts';
  * that neither can disturb the other.
  */
 export interface MeetingTemplateResponse {
+  /** What people wrote above the sections. */
+  preface?: string;
   /** By the template's order; `id` and `title` are those of the template's section. */
   sections: { id: string; title: string; text: string }[];
   /** By the order of first sync; `noteId` is the id of the `MeetingNote`. */
   syncedNotes: { noteId: string; text: string }[];
+}
+
+/** Where a synced note stands in the notes of a meeting without a template. */
+export interface NoteBlock {
+  noteId: string;
+  /** Place of the first UTF-16 unit. */
+  start: number;
+  text: string;
 }
 
 /** A meeting of a builder. Part 2 of the specification. */
@@ -31,8 +41,8 @@ export interface MeetingTemplateResponse {
 @Index({ properties: ['projectId', 'createdAt', 'id'] })
 @Index({ properties: ['builderId', 'date'] })
 export class Meeting extends Timestamped {
-  /** They follow from the rest; a writer does not give them. */
-  [OptionalProps]?: 'name' | 'meetingTitle' | 'notes';
+  /** They follow from the rest or have a default; a writer need not give them. */
+  [OptionalProps]?: 'name' | 'meetingTitle' | 'notes' | 'noteBlocks';
 
   @Field(() => MeetingId)
   @Id()
@@ -81,6 +91,10 @@ export class Meeting extends Timestamped {
   @Property({ type: 'text', nullable: true, fieldName: 'notes' })
   plainNotes!: string | null;
 
+  /** The blocks of `plainNotes` that synced notes have written; the rest is people's. */
+  @Property({ type: 'jsonb', default: '[]' })
+  noteBlocks!: NoteBlock[];
+
   @Reference(() => MeetingTemplate, { nullable: true })
   templateId!: string | null;
 
@@ -107,11 +121,17 @@ export class Meeting extends Timestamped {
   externalSourceId!: string | null;
 }
 
-/** The sections with text under their titles, then the synced notes; null when nothing was written. */
+/** The preface, the sections with text under their titles, then the synced notes; null when nothing was written. */
 function textOf(response: MeetingTemplateResponse | null): string | null {
-  const sections = (response?.sections ?? [])
-    .filter(({ text }) => text !== '')
-    .map(({ title, text }) => `${title}\n${text}`);
-  const synced = (response?.syncedNotes ?? []).map(({ text }) => text);
-  return [...sections, ...synced].join('\n\n') || null;
+  return templateParts(response).join(PART_GAP) || null;
+}
+
+/** Between the parts of a template response, when it is read as one text. */
+export const PART_GAP = '\n\n';
+
+/** What `textOf` joins, in order; as many of the last ones as there are synced notes are theirs. */
+export function templateParts(response: MeetingTemplateResponse | null): string[] {
+  const { preface = '', sections = [], syncedNotes = [] } = response ?? {};
+  const written = sections.filter(({ text }) => text !== '').map(({ title, text }) => `${title}\n${text}`);
+  return [...(preface ? [preface] : []), ...written, ...syncedNotes.map(({ text }) => text)];
 }

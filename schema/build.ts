@@ -11,6 +11,7 @@ import {
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import { Builder } from '../entities/builder.entity.ts';
 import { requireBuilder } from '../resolvers/access.ts';
+import { AttachmentResolver } from '../resolvers/attachment/attachment.resolver.ts';
 import { SignOnEventResolver } from '../resolvers/attendance/attendance.resolver.ts';
 import {
   BuilderAttendanceResolver,
@@ -39,6 +40,16 @@ import {
   MeetingResolver,
   ProjectMeetingsResolver,
 } from '../resolvers/meeting/meeting.resolver.ts';
+import { MeetingWritesResolver } from '../resolvers/meeting/meeting-writes.resolver.ts';
+import { PhotoFolderResolver, ProjectFoldersResolver } from '../resolvers/photo/folder.resolver.ts';
+import { GalleryResolver } from '../resolvers/photo/gallery.resolver.ts';
+import { PhotoResolver } from '../resolvers/photo/photo.resolver.ts';
+import {
+  BuilderPhotosResolver,
+  DefectPhotosResolver,
+  FolderPhotosResolver,
+  ProjectPhotosResolver,
+} from '../resolvers/photo/photo-edges.resolver.ts';
 import {
   BuilderProjectsResolver,
   ProjectResolver,
@@ -99,6 +110,7 @@ const resolvers: NonEmptyArray<new () => object> = [
   BuilderDefectsResolver,
   ProjectDefectsResolver,
   MeetingResolver,
+  MeetingWritesResolver,
   MeetingNoteResolver,
   BuilderMeetingsResolver,
   ProjectMeetingsResolver,
@@ -108,6 +120,15 @@ const resolvers: NonEmptyArray<new () => object> = [
   ProjectAttendanceResolver,
   BuilderAttendanceResolver,
   WorkerVisitsResolver,
+  AttachmentResolver,
+  PhotoResolver,
+  BuilderPhotosResolver,
+  ProjectPhotosResolver,
+  FolderPhotosResolver,
+  DefectPhotosResolver,
+  PhotoFolderResolver,
+  ProjectFoldersResolver,
+  GalleryResolver,
   ViewerResolver,
 ];
 

@@ -181,6 +181,9 @@ export type PhotoSource = Value<typeof PhotoSource>;
 export const AttachmentType = values('AttachmentType', 'What an upload is to become.', 'attachment');
 export type AttachmentType = Value<typeof AttachmentType>;
 
+export const BulkDeleteStatus = values('BulkDeleteStatus', 'End of a removal.', 'deleted');
+export type BulkDeleteStatus = Value<typeof BulkDeleteStatus>;
+
 export const CallerType = values('CallerType', 'Kind of caller.', 'client', 'user');
 export type CallerType = Value<typeof CallerType>;
 

@@ -5,6 +5,14 @@ export function fieldPath(name: string, path: readonly (string | number)[]): str
   return path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${key}`), name);
 }
 
+/** What a client reads of an error that graphql-js found at the path. */
+export function fieldError(name: string, path: readonly (string | number)[], message: string) {
+  // It places a missing field at the object that should have it.
+  const missing = /^Field "(\w+)" of required type .* was not provided/.exec(message);
+  if (missing) return { fieldName: fieldPath(name, [...path, missing[1]!]), message: 'is required' };
+  return { fieldName: fieldPath(name, path), message: messageOf(message) };
+}
+
 /** graphql-js speaks of types; the client is better served by what is wrong. */
 export function messageOf(message: string): string {
   if (

@@ -28,7 +28,7 @@ type RestOptions = Pick<RestRoute, 'scope' | 'tag'> &
 /**
  * Publishes a query or mutation as a REST operation: `@Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders' })`.
  * An argument named `builderId` that is not in the path is taken from `X-Service-Builder-Id`; every other argument that is
- * not in the path is a query parameter of a GET, and a field of the body otherwise.
+ * not in the path is a query parameter of a GET, a field of the body otherwise, and of a DELETE either.
  */
 export function Rest(operation: `${HttpMethod} /${string}`, options: RestOptions) {
   const [method, path] = operation.split(' ') as [HttpMethod, string];

@@ -91,7 +91,10 @@ export function toInstant(text: string): string | null {
   if (!match || !isCalendarDate(match[1]!)) return null;
   if (Number(match[2]) > 23 || Number(match[3]) > 59 || Number(match[4] ?? 0) > 59) return null;
   const instant = new Date(text);
-  return Number.isNaN(instant.getTime()) ? null : instant.toISOString();
+  if (Number.isNaN(instant.getTime())) return null;
+  const iso = instant.toISOString();
+  // An offset can carry the first and the last hours of four-digit years beyond what PostgreSQL reads.
+  return iso.length === 24 && !iso.startsWith('0000') ? iso : null;
 }
 
 function isCalendarDate(text: string): boolean {
@@ -127,11 +130,19 @@ export const JsonObject = scalar<Record<string, unknown>>({
   name: 'JsonObject',
   description: 'A free-form JSON object.',
   jsonSchema: { type: 'object', additionalProperties: true },
-  parse: (value) =>
-    value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : fail('must be an object'),
+  parse: (value) => {
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return fail('must be an object');
+    return isCleanJson(value) ? (value as Record<string, unknown>) : fail(UNCLEAN);
+  },
 });
+
+const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
+
+function isCleanJson(value: unknown): boolean {
+  if (typeof value === 'string') return isCleanText(value);
+  if (value === null || typeof value !== 'object') return true;
+  return Object.entries(value).every(([name, item]) => isCleanText(name) && isCleanJson(item));
+}
 
 /** Text without U+0000 and lone surrogates, which PostgreSQL cannot hold, of a bounded number of Unicode code points. */
 export function text(name: string, description: string, bounds: { min?: number; max?: number; example?: string } = {}) {
@@ -148,7 +159,7 @@ export function text(name: string, description: string, bounds: { min?: number; 
     },
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be a string');
-      if (!isCleanText(value)) return fail('must not contain U+0000 or unpaired surrogates');
+      if (!isCleanText(value)) return fail(UNCLEAN);
       const points = max !== undefined && value.length > max ? [...value].length : value.length;
       return points < min || (max !== undefined && points > max) ? fail(`must have ${length} characters`) : value;
     },
@@ -281,4 +292,15 @@ export const StorageKey = text('StorageKey', 'Key that an upload operation has r
 export const PhotoDescription = text('PhotoDescription', 'Text about a photo, at most 20000 characters.', {
   max: 20_000,
   example: 'Slab edge before the pour',
+});
+
+export const SequenceId = scalar<number | string>({
+  name: 'SequenceId',
+  description: 'Place of a photo in its page: a number, or text of 1 to 220 characters.',
+  jsonSchema: { anyOf: [{ type: 'number' }, { type: 'string', minLength: 1, maxLength: 220 }], examples: [17] },
+  parse: (value) => {
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    const isText = typeof value === 'string' && value.length > 0 && [...value].length <= 220 && isCleanText(value);
+    return isText ? value : fail('must be a number or text of 1 to 220 characters');
+  },
 });

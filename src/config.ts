@@ -83,7 +83,7 @@ function rateLimit(fallback: string) {
 function portNumber(value: string | undefined, name: string): number {
   if (value === undefined) return 4000;
   const port = Number(value);
-  return /^\d+$/.test(value) && port <= 65535 ? port : fail(name, `must be a port number, not "${value}"`);
+  return /^\d+$/.test(value) && port > 0 && port <= 65535 ? port : fail(name, `must be a port number, not "${value}"`);
 }
 
 function postgresUrl(value: string | undefined, name: string): string | undefined {
@@ -115,7 +115,7 @@ const SETTINGS = {
     text,
   ),
   HOST: setting('127.0.0.1; 0.0.0.0 in production', 'Address to listen on.', text),
-  PORT: setting('4000', 'Port to listen on; 0 takes a free one.', portNumber),
+  PORT: setting('4000', 'Port to listen on.', portNumber),
   BASE_URL: setting(
     'http://localhost:PORT',
     'Public address of the API: issuer and audience of the tokens. Required in production; `https:` there, except for loopback.',

@@ -1,6 +1,12 @@
 import type { Config } from './config.ts';
 import type { DemoSummary } from './database/demo/load.ts';
 
+/** Enough for a first look around. */
+const SCOPES = 'read:builders read:projects read:subcontractors read:timesheets';
+
+/** Takes the token out of the answer with what every shell has. */
+const ACCESS_TOKEN = `sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/'`;
+
 /** What the console shows once the service listens. */
 export function welcome({ baseUrl }: Config, demo: DemoSummary | null): string {
   const lines = [
@@ -13,19 +19,13 @@ export function welcome({ baseUrl }: Config, demo: DemoSummary | null): string {
     `  Health                    ${baseUrl}/health/ready`,
   ];
   if (demo) {
-    const body = JSON.stringify({
-      grant_type: 'client_credentials',
-      client_id: demo.clientId,
-      client_secret: demo.clientSecret,
-      audience: baseUrl,
-      scope: demo.scopes.join(' '),
-    });
     lines.push(
       `  Demo credentials          ${demo.file}`,
       '',
       '  Fetch a token, then list builders:',
       '',
-      `  TOKEN=$(curl -s ${baseUrl}/oauth/token -H 'Content-Type: application/json' -d '${body}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+      `  TOKEN=$(curl -s ${baseUrl}/oauth/token -u ${demo.clientId}:${demo.clientSecret} \\`,
+      `    -d grant_type=client_credentials -d audience=${baseUrl} -d 'scope=${SCOPES}' | ${ACCESS_TOKEN})`,
       `  curl -s ${baseUrl}/builders -H "Authorization: Bearer $TOKEN"`,
     );
   }

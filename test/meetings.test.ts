@@ -155,7 +155,7 @@ describe('GET /builders/{builderId}/meetings', () => {
 
   describe('400', () => {
     test.each([
-      ['status=OVER', ['status[0]']],
+      ['status=OVER', ['status']],
       ['startDate=yesterday', ['startDate']],
       ['endDate=2026-02-30', ['endDate']],
       ['startDate=2026-03-03&endDate=2026-03-02', ['endDate']],

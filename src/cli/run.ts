@@ -4,6 +4,7 @@ import { ExchangeError } from '../database/exchange/session.ts';
 import { PendingMigrations } from '../database/migrate.ts';
 import { isPlainError } from '../database/open.ts';
 import { addAccessCommands } from './commands/access.ts';
+import { addAttendanceCommands } from './commands/attendance.ts';
 import { addDataCommands } from './commands/data.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
@@ -56,6 +57,7 @@ function buildProgram(shell: Shell): Command {
   addAccessCommands(program, shell);
   program.commandsGroup('People:');
   addPeopleCommands(program, shell);
+  addAttendanceCommands(program, shell);
   program.commandsGroup('Data:');
   addDataCommands(program, shell);
   program.commandsGroup('Operation:');

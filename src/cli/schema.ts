@@ -10,7 +10,8 @@ export async function emitDescriptions({ check }: { check: boolean }, folder?: s
   // Every other command does without the resolvers.
   const { checkEmitted, emitSchema } = await import('../../schema/emit.ts');
   if (!check) return { files: await emitSchema(target) };
-  const stale = await checkEmitted(target);
-  if (stale.length > 0) throw new Refusal(`Stale: ${stale.join(' and ')}. Run: npm run cli -- schema emit`, { stale });
+  await checkEmitted(target).catch((error: Error) => {
+    throw error.message.startsWith('Stale') ? new Refusal(error.message) : error;
+  });
   return { files: [] };
 }

@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { coerceInputValue, type GraphQLInputType, type GraphQLSchema, typeFromAST } from 'graphql';
-import { fieldPath, messageOf } from '../../schema/input.ts';
+import { fieldError } from '../../schema/input.ts';
 import { type FieldError, ValidationError } from '../errors.ts';
 import { graphqlError } from './errors.ts';
 
@@ -18,7 +18,7 @@ export function inputErrors(schema: GraphQLSchema): ApolloServerPlugin {
             if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType')))
               continue;
             coerceInputValue(value, type, (path, _value, error) => {
-              errors.push({ fieldName: fieldPath(name, path), message: messageOf(error.message) });
+              errors.push(fieldError(name, path, error.message));
             });
           }
           if (errors.length > 0) throw graphqlError(new ValidationError(errors));

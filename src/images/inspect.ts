@@ -41,7 +41,6 @@ export async function inspectImage(path: string, size: number, signal?: AbortSig
     return { contentType, size, width, height, takenAt: await dateIn(exif) };
   }
   return decodes.take(async () => {
-    signal?.throwIfAborted();
     if (contentType === 'image/gif') requireWholeGif(await readFile(path));
     const metadata = await decode(path);
     const { width, height, orientation = 1, pageHeight = height, exif } = metadata;
@@ -53,7 +52,7 @@ export async function inspectImage(path: string, size: number, signal?: AbortSig
       height: turned ? width : pageHeight,
       takenAt: await dateIn(exif),
     };
-  });
+  }, signal);
 }
 
 /** JPEG marks the block in front of its TIFF structure, which is what is read. */

@@ -19,7 +19,7 @@ export interface Attempt {
   email: string;
 }
 
-/** A wait is not over; nothing was looked at. */
+/** A wait is not over; it takes the transaction back, so that nothing was counted. */
 class TooSoon extends Error {
   constructor(readonly retryAt: number) {
     super('Too soon');
@@ -34,8 +34,11 @@ export async function beginAttempt(database: Database, attempt: Attempt, now: nu
   const { address, account } = keysOf(attempt);
   try {
     await database.transaction(async (em) => {
-      await count(em, address, LONGEST_WAIT.address, now);
-      await count(em, account, LONGEST_WAIT.account, now);
+      const retries = [
+        await count(em, address, LONGEST_WAIT.address, now),
+        await count(em, account, LONGEST_WAIT.account, now),
+      ].filter((retryAt) => retryAt !== null);
+      if (retries.length > 0) throw new TooSoon(Math.max(...retries));
     });
     return 0;
   } catch (error) {
@@ -57,7 +60,8 @@ export async function forgiveAttempt(database: Database, attempt: Attempt, now: 
   });
 }
 
-async function count(em: EntityManager, key: string, longest: number, now: number): Promise<void> {
+/** Null when it was counted, else when the next one will be. */
+async function count(em: EntityManager, key: string, longest: number, now: number): Promise<number | null> {
   const at = new Date(now).toISOString();
   const counted = await em.execute(
     `insert into oauth_sign_in_attempt as attempt (key, failures, retry_at, expires_at)
@@ -72,9 +76,9 @@ async function count(em: EntityManager, key: string, longest: number, now: numbe
       returning failures`,
     [key, at, at, MEMORY_SECONDS, at, at, FREE_FAILURES, at, FREE_FAILURES, longest, at, at, at],
   );
-  if (counted.length > 0) return;
+  if (counted.length > 0) return null;
   const { retryAt } = await em.findOneOrFail(SignInAttempt, { key });
-  throw new TooSoon(Date.parse(retryAt));
+  return Date.parse(retryAt);
 }
 
 function keysOf({ address, email }: Attempt): { address: string; account: string } {

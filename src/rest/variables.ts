@@ -11,7 +11,7 @@ import {
   isScalarType,
 } from 'graphql';
 import type { Operation } from '../../schema/build.ts';
-import { fieldPath, messageOf } from '../../schema/input.ts';
+import { fieldError, fieldPath } from '../../schema/input.ts';
 import { booleanFromText, integerFromText } from '../../schema/scalars.ts';
 import { type FieldError, notFound, ValidationError } from '../errors.ts';
 
@@ -24,7 +24,8 @@ export interface RawInput {
   builderId: string | null;
 }
 
-type Place = 'path' | 'header' | 'query' | 'body';
+/** A DELETE takes its input from the body or the query; a field that is in both counts as the body says. */
+type Place = 'path' | 'header' | 'query' | 'body' | 'bodyOrQuery';
 
 /** Where each argument of an operation comes from, and under which name. See `@Rest`. */
 export interface Placement {
@@ -42,9 +43,11 @@ export function placementsOf(operation: Operation, schema: GraphQLSchema): Place
     const inPathAs = inPath.get(argument.name);
     if (inPathAs) return { argument, place: 'path', name: inPathAs };
     if (argument.name === 'builderId') return { argument, place: 'header', name: 'X-Service-Builder-Id' };
-    return { argument, place: operation.method === 'GET' ? 'query' : 'body', name: argument.name };
+    return { argument, place: PLACES[operation.method] ?? 'body', name: argument.name };
   });
 }
+
+const PLACES: Record<string, Place> = { GET: 'query', DELETE: 'bodyOrQuery' };
 
 /**
  * The operation's variables, each checked against its type in the schema; never coerced. Throws 404 when an identifier in
@@ -54,15 +57,17 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
   const variables: Record<string, unknown> = {};
   const errors: FieldError[] = [];
   for (const { argument, place, name } of placements) {
+    const before = errors.length;
     const raw = rawValue(place, name, argument, input, errors);
-    if (raw === undefined && !isNonNullType(argument.type)) continue;
     if (raw === undefined) {
-      errors.push({ fieldName: name, message: 'is required' });
+      if (isNonNullType(argument.type) && errors.length === before)
+        errors.push({ fieldName: name, message: 'is required' });
       continue;
     }
     variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
       if (place === 'path') throw notFound('Resource');
-      errors.push({ fieldName: fieldPath(name, path), message: messageOf(error.message) });
+      // A repeated parameter has one name.
+      errors.push(fieldError(name, place === 'query' ? [] : path, error.message));
     });
   }
   if (errors.length > 0) throw new ValidationError(errors);
@@ -81,19 +86,29 @@ function rawValue(
       return valueOfText(input.params[name]!, argument.type);
     case 'header':
       return input.builderId ?? undefined;
-    case 'query': {
-      const raw = input.query[name];
-      if (raw === undefined) return undefined;
-      if (isListType(nullableType(argument.type))) return [raw].flat().map((text) => valueOfText(text, argument.type));
-      if (Array.isArray(raw)) {
-        errors.push({ fieldName: name, message: 'must be given once' });
-        return null;
-      }
-      return valueOfText(raw, argument.type);
-    }
+    case 'query':
+      return valueOfQuery(name, argument, input, errors);
+    case 'bodyOrQuery':
+      return valueOfBody(name, argument, input, errors) ?? valueOfQuery(name, argument, input, errors);
     default:
-      return isObject(input.body) ? withoutUnknown(input.body[name], argument.type) : undefined;
+      return valueOfBody(name, argument, input, errors);
   }
+}
+
+function valueOfQuery(name: string, { type }: GraphQLArgument, { query }: RawInput, errors: FieldError[]): unknown {
+  const raw = query[name];
+  if (raw === undefined) return undefined;
+  if (isListType(nullableType(type))) return [raw].flat().map((text) => valueOfText(text, type));
+  if (Array.isArray(raw)) {
+    errors.push({ fieldName: name, message: 'must be given once' });
+    return null;
+  }
+  return valueOfText(raw, type);
+}
+
+function valueOfBody(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldError[]): unknown {
+  if (!isObject(body)) return undefined;
+  return asWritten(body[name], type, [], (path, message) => errors.push({ fieldName: fieldPath(name, path), message }));
 }
 
 /** A value as the type understands it; text that is none stays text, which the type then refuses. */
@@ -110,16 +125,34 @@ function builtInFromText(scalar: GraphQLScalarType): (text: string) => unknown {
   return (text) => text;
 }
 
-/** Unknown fields of nested objects are ignored, unless their type is marked strict (a Page document). */
-function withoutUnknown(value: unknown, type: GraphQLInputType): unknown {
+type Path = readonly (string | number)[];
+
+/**
+ * Takes unknown fields out of nested objects, unless their type is marked strict (a Page document), and refuses a single
+ * value where a list belongs, which GraphQL would take for a list of one.
+ */
+function asWritten(
+  value: unknown,
+  type: GraphQLInputType,
+  path: Path,
+  refuse: (path: Path, message: string) => void,
+): unknown {
   const nullable = nullableType(type);
+  if (value === undefined || value === null) return value;
   if (isListType(nullable)) {
-    return Array.isArray(value) ? value.map((item) => withoutUnknown(item, nullable.ofType)) : value;
+    if (Array.isArray(value)) return value.map((item, at) => asWritten(item, nullable.ofType, [...path, at], refuse));
+    refuse(path, 'must be a list');
+    return [];
   }
-  if (!isInputObjectType(nullable) || nullable.extensions.strict || !isObject(value)) return value;
+  if (!isInputObjectType(nullable) || !isObject(value)) return value;
   const fields = nullable.getFields();
-  const known = Object.entries(value).filter(([name]) => name in fields);
-  return Object.fromEntries(known.map(([name, item]) => [name, withoutUnknown(item, fields[name]!.type)]));
+  const entries = Object.entries(value)
+    .filter(([name]) => name in fields || nullable.extensions.strict)
+    .map(([name, item]) => [
+      name,
+      name in fields ? asWritten(item, fields[name]!.type, [...path, name], refuse) : item,
+    ]);
+  return Object.fromEntries(entries);
 }
 
 const nullableType = (type: GraphQLInputType) => (isNonNullType(type) ? type.ofType : type) as GraphQLInputType;

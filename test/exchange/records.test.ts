@@ -134,7 +134,7 @@ describe('one record alone may have', () => {
         1,
         'builderId',
         expect.stringMatching(
-          `^has the same builderId as ${company!.id}, which is in the database, which only one may have where`,
+          `^has the same builderId as ${company!.id}, which is in the database .one alone may have it where`,
         ),
       ],
     ]);

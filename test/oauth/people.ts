@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { argon2Sync, createHash } from 'node:crypto';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
@@ -6,24 +6,23 @@ import type { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import type { RegionId } from '../../src/context.ts';
-import type { Databases } from '../../src/database/database.ts';
-import { hashPassword } from '../../src/oauth/passwords.ts';
-import { addClient, type OAuthService, START } from './service.ts';
-
-type Place = Pick<OAuthService, 'databases'>;
+import { addClient, type Place, START } from './service.ts';
 
 export const REDIRECT = 'https://app.example/callback';
 export const PASSWORD = 'correct horse battery';
 
 const stamps = { createdAt: new Date(START).toISOString(), updatedAt: new Date(START).toISOString() };
 
-let passwordHash: Promise<string> | undefined;
+/** As cheap as argon2id can be: what is tested is not how long that takes. */
+const CHEAP_HASH = cheapHashOf(PASSWORD);
 
-/** Hashed once: what is tested is not how long that takes. */
-const hashOnce = () => {
-  passwordHash ??= hashPassword(PASSWORD);
-  return passwordHash;
-};
+function cheapHashOf(password: string): string {
+  const salt = Buffer.alloc(16, 1);
+  const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 32 };
+  const tag = argon2Sync('argon2id', { message: password, nonce: salt, ...cost });
+  const [saltText, tagText] = [salt, tag].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return `$argon2id$v=19$m=8,t=1,p=1$${saltText}$${tagText}`;
+}
 
 export async function addBuilder(
   { databases }: Place,
@@ -49,7 +48,7 @@ export async function addUser(
   const em = databases[region].fork();
   await em.insert(User, {
     ...stamps,
-    ...{ id, name: `Person ${id}`, email: `${id}@example.com`, passwordHash: await hashOnce() },
+    ...{ id, name: `Person ${id}`, email: `${id}@example.com`, passwordHash: CHEAP_HASH },
     ...{ pictureKey: null, disabledAt: null },
     ...overrides,
   });
@@ -59,7 +58,7 @@ export async function addUser(
 
 /** A public client of the code flow, unless told otherwise. */
 export const addApplication = (
-  service: OAuthService,
+  service: Place,
   id: string,
   options: Partial<OAuthClient> & { region?: RegionId; secrets?: string[] } = {},
 ) =>
@@ -85,5 +84,3 @@ export const queryOf = (parameters: Record<string, string | undefined>) =>
 
 /** The answer of a redirect to the application. */
 export const answerIn = (location: string) => Object.fromEntries(new URL(location).searchParams);
-
-export type { Databases };

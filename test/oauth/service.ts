@@ -88,9 +88,12 @@ const stamps = (at: number) => {
   return { createdAt: instant, updatedAt: instant };
 };
 
+/** Where rows are put. */
+export type Place = Pick<OAuthService, 'databases'>;
+
 /** Registers a client: confidential, with all scopes, in `au1`, unless told otherwise. */
 export async function addClient(
-  service: OAuthService,
+  service: Place,
   id: string,
   options: Partial<OAuthClient> & { region?: RegionId; secrets?: string[] } = {},
 ): Promise<void> {
@@ -114,7 +117,7 @@ export async function addClient(
   for (const [age, secret] of secrets.entries()) await addSecret(service, region, id, secret, START + age);
 }
 
-export async function addSecret(service: OAuthService, region: RegionId, clientId: string, secret: string, at: number) {
+export async function addSecret(service: Place, region: RegionId, clientId: string, secret: string, at: number) {
   const createdAt = new Date(at).toISOString();
   await service.databases[region].fork().insert(ClientSecret, { clientId, digest: digestOf(secret), createdAt });
 }

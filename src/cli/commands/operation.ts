@@ -11,7 +11,7 @@ import { group, plainCommand, regionOption } from './define.ts';
 /** The tables of both regional databases, the generated files, and the settings. */
 export function addOperationCommands(program: Command, shell: Shell): void {
   migrateCommands(group(program, 'migrate', 'tables of the regional databases'), shell);
-  schemaCommands(group(program, 'schema', 'the descriptions that clients are made from'), shell);
+  schemaCommands(group(program, 'schema', 'generated descriptions of the service'), shell);
   plainCommand(shell, program.command('settings').description('print every setting as a Markdown table'), () => ({
     data: { settings: settingsList() },
     text: settingsReference(),
@@ -65,7 +65,10 @@ function schemaCommands(parent: Command, shell: Shell): void {
     .option('--check', 'write nothing, and fail when they are stale');
   plainCommand(shell, emit, async ({ check }) => {
     const { files } = await emitDescriptions({ check: check === true });
-    return { data: { files, stale: false }, text: check ? 'Up to date.' : `Wrote ${files.join(' and ')}.` };
+    return {
+      data: { files },
+      text: check ? 'The generated files are what the code says.' : `Wrote ${files.join(' and ')}.`,
+    };
   });
 }
 

@@ -76,8 +76,8 @@ export function demoFile(regions: readonly RegionId[], baseUrl: string, secrets:
 /** Null where there is no such file, or none that can be read as one: it is then written anew. */
 export async function readDemoFile(path: string): Promise<DemoFile | null> {
   try {
-    const file = JSON.parse(await readFile(path, 'utf8')) as DemoFile;
-    return Array.isArray(file.clients) && Array.isArray(file.users) ? file : null;
+    const file = JSON.parse(await readFile(path, 'utf8')) as DemoFile | null;
+    return Array.isArray(file?.clients) && Array.isArray(file.users) ? file : null;
   } catch (error) {
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

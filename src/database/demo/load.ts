@@ -18,7 +18,6 @@ export interface DemoSummary {
   file: string;
   clientId: string;
   clientSecret: string;
-  scopes: string[];
 }
 
 const FILE = 'demo.json';
@@ -131,5 +130,5 @@ async function isValid(client: ClientBase, clientId: string, secret: string): Pr
 function summaryOf({ clients }: DemoFile, file: string): DemoSummary | null {
   const client = clients.find(({ integrator }) => integrator === 'A');
   if (!client?.clientSecret) return null;
-  return { file, clientId: client.clientId, clientSecret: client.clientSecret, scopes: client.scopes };
+  return { file, clientId: client.clientId, clientSecret: client.clientSecret };
 }

@@ -110,6 +110,8 @@ const POOL = `with pool as materialized (
 
 const DAY = 86_400_000;
 const BEGIN = BASE - STORY_DAYS * DAY;
+/** Whole weeks, which begin on a Saturday like the story. */
+const DAYS = STORY_DAYS - (STORY_DAYS % 7);
 
 /**
  * Parameters: usual time type, first and last number, first number and count of the story, region, notes. `offset 0`
@@ -118,16 +120,16 @@ const BEGIN = BASE - STORY_DAYS * DAY;
 const INSERT = `${POOL},
 numbered as (
   select n % builders as place, n / builders as turn, md5($6::text || ' timesheet ' || n) as digest,
-    least((n - $4::bigint) * ${STORY_DAYS} / $5::bigint, ${STORY_DAYS - 1}) as day
+    least((n - $4::bigint) * ${DAYS} / $5::bigint, ${DAYS - 1}) as day
   from generate_series($2::bigint, $3::bigint) n, (select count(*) as builders from pool)
   where builders > 0
   offset 0
 ),
 dated as (
   select place, turn, digest, ${[0, 1, 2, 3].map((index) => `${bits(index)} as choice${index}`).join(', ')},
-    -- The story begins on a Saturday: a weekend day becomes the Friday before.
-    ${BEGIN} + (day - case day % 7 when 0 then 1 when 1 then 2 else 0 end) * ${DAY} as worked,
-    day >= ${STORY_DAYS - 21} as is_recent
+    -- A day of the weekend becomes the Monday after.
+    ${BEGIN} + (day + greatest(0, 2 - day % 7)) * ${DAY} as worked,
+    day >= ${DAYS - 21} as is_recent
   from numbered
   offset 0
 ),

@@ -5,7 +5,7 @@ import { type FileResult, importFile } from './import-file.ts';
 import { buildPlans } from './plan.ts';
 import { resources as allResources, type Resource } from './resources.ts';
 import type { Problem } from './rows.ts';
-import { inTransaction } from './session.ts';
+import { ExchangeError, inTransaction } from './session.ts';
 import { createTables } from './statements.ts';
 
 /** What is being done with a file; `rows` and `bytes` count what was read. */
@@ -46,9 +46,18 @@ export async function importFolder(
     const files: FileResult[] = [];
     for (const { plan, path, size } of found) {
       const catalog = await readCatalog(client, plan.table);
-      files.push(await importFile({ client, plan, catalog, path, size, options }));
+      const work = importFile({ client, plan, catalog, path, size, options });
+      files.push(await work.catch((error) => refuseViolation(plan.file, error)));
     }
     return { files, commit: options.keepGood === true || files.every(({ bad }) => bad === 0) };
   });
   return { files, committed: commit };
+}
+
+/** Every row was checked, so a constraint (SQLSTATE class 23) can only be broken by what others wrote since. */
+function refuseViolation(file: string, error: Error & { code?: string }): never {
+  if (!error.code?.startsWith('23')) throw error;
+  throw new ExchangeError(`${file}: ${error.message}. Others wrote to the database meanwhile: import again.`, {
+    cause: error,
+  });
 }

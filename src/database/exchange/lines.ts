@@ -47,7 +47,10 @@ export class LineSplitter {
     this.#held = [];
     this.#heldBytes = 0;
     this.#number++;
-    if (bytes > MAX_LINE_BYTES) return this.#handler.overlong(this.#number);
+    if (bytes > MAX_LINE_BYTES) {
+      this.#handler.overlong(this.#number);
+      return;
+    }
     const line = parts.length === 0 ? last : Buffer.concat([...parts, last]);
     const marked = this.#number === 1 && line.subarray(0, 3).equals(BYTE_ORDER_MARK);
     this.#handler.line(marked ? line.subarray(3) : line, this.#number);

@@ -75,7 +75,7 @@ function buildPlan(meta: EntityMetadata, resource: Resource, plans: Map<string, 
   const key = keyProperties(meta, resource);
   for (const property of carried) {
     const { name, targetMeta } = property;
-    const parent = targetMeta === meta ? plan : plans.get(targetMeta?.className ?? '');
+    const parent = targetMeta?.className === meta.className ? plan : plans.get(targetMeta?.className ?? '');
     if (targetMeta && !parent?.id) {
       throw new Error(
         `${meta.className}.${name} leads to ${targetMeta.className}, of which no file before tells the ids.`,
@@ -113,7 +113,7 @@ function buildColumn(
   const shape =
     resource.shapes?.[name]?.() ??
     id ??
-    (property.items ? shapes.oneOf(property.items as string[]) : undefined) ??
+    (property.items ? enumShape(property, type) : undefined) ??
     type.shape ??
     shown?.shape() ??
     type.fallback;
@@ -127,6 +127,11 @@ function buildColumn(
     default: property.defaultRaw ?? null,
     meaning: resource.meanings?.[name] ?? shown?.description ?? '',
   };
+}
+
+function enumShape({ items }: EntityProperty, type: ColumnType): shapes.Shape {
+  const one = shapes.oneOf(items as string[]);
+  return type.sql.endsWith('[]') ? shapes.list(one) : one;
 }
 
 /** The id, or else the first unique constraint over whole columns. */

@@ -48,15 +48,8 @@ export class RowReader implements LineHandler {
     const text = bytes.toString();
     if (!/\S/.test(text)) return;
     this.#begin(number);
-    if (!isUtf8(bytes)) return this.#discard('is not UTF-8');
-    let row: unknown;
-    try {
-      row = JSON.parse(text);
-    } catch (error) {
-      return this.#discard(`is not JSON: ${(error as Error).message}`);
-    }
-    if (!isObject(row)) return this.#discard('must be a JSON object');
-    this.#stage(row);
+    const row = this.#parse(bytes, text);
+    if (row) this.#stage(row);
   }
 
   overlong(number: number): void {
@@ -77,9 +70,21 @@ export class RowReader implements LineHandler {
     this.#refused = 0;
   }
 
-  #discard(message: string): void {
+  #parse(bytes: Buffer, text: string): Record<string, unknown> | null {
+    if (!isUtf8(bytes)) return this.#discard('is not UTF-8');
+    try {
+      const row: unknown = JSON.parse(text);
+      return isObject(row) ? row : this.#discard('must be a JSON object');
+    } catch (error) {
+      return this.#discard(`is not JSON: ${(error as Error).message}`);
+    }
+  }
+
+  /** A line of which nothing can be staged. */
+  #discard(message: string): null {
     this.bad++;
     this.#refuse(null, message);
+    return null;
   }
 
   readonly #refuse = (field: string | null, message: string): void => {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { SESSION_OPTIONS } from '../orm.ts';
+import { isLostConnection } from '../runner.ts';
 
 /** An import or export that cannot be done; the message is one line for the operator. */
 export class ExchangeError extends Error {
@@ -16,11 +17,18 @@ export async function inTransaction<T extends { commit: boolean }>(
   // A lost connection also fails the statement under way, which is where it is reported.
   client.on('error', () => {});
   await client.connect();
+  let ending = false;
   try {
     await client.query(begin);
     const result = await work(client);
+    ending = true;
     await client.query(result.commit ? 'commit' : 'rollback');
     return result;
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    // An answer to a commit that never came leaves open which it was; doing it once more settles that.
+    const outcome = ending ? 'at the very end: do it again' : 'and nothing was changed';
+    throw new ExchangeError(`The connection to the database was lost, ${outcome}.`, { cause: error });
   } finally {
     // Without a commit the server takes everything back.
     await client.end().catch(() => {});

@@ -48,7 +48,7 @@ export const number = simple('number', 'must be a finite number', (value) => Num
 export const integer = simple(
   'integer',
   'must be an integer from -2147483648 to 2147483647',
-  (value) => Number.isInteger(value) && Math.abs(value as number) <= 2147483647,
+  (value) => Number.isInteger(value) && value === ((value as number) | 0),
 );
 
 export const httpsUrl = textWhere('HTTPS address', 'must be an address that begins with https://', (value) => {
@@ -159,8 +159,9 @@ function requireStorable(value: unknown, path: string, refuse: Refuse, depth: nu
     if (!isCleanText(value)) refuse(path, UNCLEAN);
   } else if (typeof value === 'number') {
     if (!Number.isFinite(value)) refuse(path, 'must be a finite number');
+  } else if (value !== null && typeof value === 'object' && depth === 0) {
+    refuse(path, `must not nest deeper than ${MAX_DEPTH} levels`);
   } else if (value !== null && typeof value === 'object') {
-    if (depth === 0) return refuse(path, `must not nest deeper than ${MAX_DEPTH} levels`);
     for (const [name, member] of Object.entries(value)) {
       if (!isCleanText(name)) refuse(path, UNCLEAN);
       requireStorable(member, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`, refuse, depth - 1);

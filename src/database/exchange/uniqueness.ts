@@ -38,7 +38,7 @@ function claimOf(
     isKey,
     field: escapeLiteral(telling.field),
     fields: escapeLiteral(claimed.map(({ field }) => field).join(', ') || keys.join(', ')),
-    condition: escapeLiteral(predicate === null ? '' : `, which only one may have where ${predicate}`),
+    condition: escapeLiteral(predicate === null ? '' : ` (one alone may have it where ${predicate})`),
     keys: keys.map((sql, index) => {
       const column = carried.get(sql) ?? carried.get(`"${sql}"`);
       return { name: `u${index}`, sql, nullsMeet: nullsNotDistinct && column?.nullable === true };

@@ -1,4 +1,4 @@
-import { Migration20261120155310Initial } from './20261120155310-initial.ts';
+import { Migration20261120162804Initial } from './20261120162804-initial.ts';
 
 /** Every migration, oldest first. */
-export const migrations = [Migration20261120155310Initial];
+export const migrations = [Migration20261120162804Initial];

@@ -96,19 +96,17 @@ Wrong input is 400 with every failing field at once, at most ${MAX_FIELD_ERRORS}
 
 Every other error is \`{ "code", "message" }\`. Decide by \`code\`, which is stable; \`message\` is for people.
 
-| Status and \`code\` | What to do |
-|---|---|
-| 401 \`UNAUTHENTICATED\` | Get a new token, or check the region. |
-| 403 \`INSUFFICIENT_SCOPE\` | Ask for the scope that \`WWW-Authenticate\` names, of the token or of the connection. |
-| 403 \`FORBIDDEN\` | The builder has to be connected first. |
-| 404 \`NOT_FOUND\` | Check the id: there is none such, or it is out of reach. |
-| 405 \`METHOD_NOT_ALLOWED\` | \`Allow\` names the methods of the path. |
-| 409, codes as the operation lists | Reconcile; sending it again does not help. |
-| 413 \`PAYLOAD_TOO_LARGE\` | Send less. |
-| 415 \`UNSUPPORTED_MEDIA_TYPE\` | Send \`application/json\`, unless the operation says otherwise. |
-| 429 \`RATE_LIMITED\` | Wait as many seconds as \`Retry-After\` says. |
-| 500 \`INTERNAL\` | Try again, then ask with the \`X-Request-Id\`. |
-| 503 \`UNAVAILABLE\` | Wait as many seconds as \`Retry-After\` says. |
+- 401 \`UNAUTHENTICATED\`: get a new token, or check the region.
+- 403 \`INSUFFICIENT_SCOPE\`: ask for the scope that \`WWW-Authenticate\` names, of the token or of the connection.
+- 403 \`FORBIDDEN\`: the builder has to be connected first.
+- 404 \`NOT_FOUND\`: check the id: there is none such, or it is out of reach.
+- 405 \`METHOD_NOT_ALLOWED\`: \`Allow\` names the methods of the path.
+- 409, codes as the operation lists: reconcile; sending it again does not help.
+- 413 \`PAYLOAD_TOO_LARGE\`: send less.
+- 415 \`UNSUPPORTED_MEDIA_TYPE\`: send \`application/json\`, unless the operation says otherwise.
+- 429 \`RATE_LIMITED\`: wait as many seconds as \`Retry-After\` says.
+- 500 \`INTERNAL\`: try again, then ask with the \`X-Request-Id\`.
+- 503 \`UNAVAILABLE\`: wait as many seconds as \`Retry-After\` says.
 
 The token endpoint answers with the errors of RFC 6749, \`{ "error", "error_description" }\`.
 

@@ -95,7 +95,7 @@ const ERRORS = {
     },
   },
   Forbidden: {
-    description: 'The token or the builder’s connection does not allow the scope, or the builder is out of reach.',
+    description: "The token or the builder's connection does not allow the scope, or the builder is out of reach.",
     errors: {
       scope: insufficientScope('read:projects'),
       connection: insufficientScope('read:projects', "The builder's connection does not allow read:projects."),

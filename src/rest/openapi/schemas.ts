@@ -89,9 +89,8 @@ export class Schemas {
     };
   }
 
-  /** By name. */
   components(): Record<string, JsonSchema> {
-    return Object.fromEntries([...this.#components].sort(([one], [other]) => (one < other ? -1 : 1)));
+    return Object.fromEntries(this.#components);
   }
 
   #reference(type: ComponentType): JsonSchema {

@@ -25,7 +25,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
       tags: ['Authentication'],
       summary: 'Get an access token',
       description:
-        'Three grants: `client_credentials` for a confidential client in its own name, `authorization_code` and `refresh_token` for a user. The client’s credentials stand in the body or in a Basic `Authorization` header; a public client sends its `client_id` alone. A refresh token lives 30 days and is replaced at each use. Errors are those of RFC 6749.',
+        "Three grants: `client_credentials` for a confidential client in its own name, `authorization_code` and `refresh_token` for a user. The client's credentials stand in the body or in a Basic `Authorization` header; a public client sends its `client_id` alone. A refresh token lives 30 days and is replaced at each use. Errors are those of RFC 6749.",
       ...asClient(
         'TokenRequest',
         {
@@ -83,7 +83,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
       tags: ['Authentication'],
       summary: 'Ask a user for access',
       description:
-        'Opened in the user’s browser. The user signs in, selects a builder when there are several, and consents. The browser then comes back to `redirect_uri` with `code`, `state` and `iss`, or with `error` (`access_denied`, `invalid_scope`, `server_error` and those of RFC 6749), `state` and `iss`. The code is good for one use within 10 minutes. The region is that of the client.',
+        "Opened in the user's browser. The user signs in, selects a builder when there are several, and consents. The browser then comes back to `redirect_uri` with `code`, `state` and `iss`, or with `error` (`access_denied`, `invalid_scope`, `server_error` and those of RFC 6749), `state` and `iss`. The code is good for one use within 10 minutes. The region is that of the client.",
       parameters: authorizeParameters(),
       responses: {
         200: page('The page where the user signs in, selects a builder or consents.'),
@@ -120,7 +120,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
         { accessToken: { value: { token: TOKEN, ...credentials } } },
         {
           200: {
-            description: 'The token, if it was one of the client’s, is revoked. No body.',
+            description: "The token, if it was one of the client's, is revoked. No body.",
             headers: everyHeader(),
           },
           400: oauthError('A parameter is missing or malformed.', {

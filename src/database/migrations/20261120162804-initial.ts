@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
-export class Migration20261120155310Initial extends Migration {
-  override name = 'Migration20261120155310Initial';
+export class Migration20261120162804Initial extends Migration {
+  override name = 'Migration20261120162804Initial';
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -13,6 +13,10 @@ export class Migration20261120155310Initial extends Migration {
     );
     this.addSql(
       `alter table "timesheet_cost_code" add constraint "timesheet_cost_code_builder_id_code_unique" unique ("builder_id", "code");`,
+    );
+
+    this.addSql(
+      `create table "image_host" ("host" text not null, "created_at" timestamptz(3) not null, primary key ("host"));`,
     );
 
     this.addSql(
@@ -56,6 +60,36 @@ export class Migration20261120155310Initial extends Migration {
     );
 
     this.addSql(
+      `create table "photo_folder" ("id" text not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "builder_id" text not null, "project_id" text null, "parent_id" text null, "name" text not null, "integrator_id" text null, "source_app" text null, "page_external_source_id" text null, "archived_at" timestamptz(3) null, primary key ("id"));`,
+    );
+    this.addSql(
+      `create index "photo_folder_parent_id_created_at_id_index" on "photo_folder" ("parent_id", "created_at", "id");`,
+    );
+    this.addSql(
+      `create index "photo_folder_project_id_created_at_id_index" on "photo_folder" ("project_id", "created_at", "id");`,
+    );
+    this.addSql(
+      `create index "photo_folder_builder_id_created_at_id_index" on "photo_folder" ("builder_id", "created_at", "id");`,
+    );
+    this.addSql(`create unique index "photo_folder_page_unique" on "photo_folder"
+    ("builder_id", "project_id", "integrator_id", "source_app", "page_external_source_id") nulls not distinct
+    where "page_external_source_id" is not null and "archived_at" is null;`);
+
+    this.addSql(
+      `create table "photo" ("id" text not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "builder_id" text not null, "project_id" text null, "source" text not null, "folder_id" text null, "file_name" text not null, "content_type" text not null, "key" text not null, "file_size" int not null, "description" text null, "photo_taken_date" timestamptz(3) null, "sort_date" timestamptz(3) not null, "metadata" jsonb not null default '{}', "archived_at" timestamptz(3) null, "integrator_id" text null, "source_app" text null, "page_external_source_id" text null, "external_source_id" text null, primary key ("id"));`,
+    );
+    this.addSql(`create index "photo_key_index" on "photo" ("key");`);
+    this.addSql(`create index "photo_folder_id_created_at_id_index" on "photo" ("folder_id", "created_at", "id");`);
+    this.addSql(`create index "photo_project_id_created_at_id_index" on "photo" ("project_id", "created_at", "id");`);
+    this.addSql(`create index "photo_builder_id_created_at_id_index" on "photo" ("builder_id", "created_at", "id");`);
+    this.addSql(`create unique index "photo_page_source_unique" on "photo"
+    ("builder_id", "integrator_id", "source_app", "page_external_source_id", "external_source_id") nulls not distinct
+    where "page_external_source_id" is not null and "archived_at" is null;`);
+    this.addSql(`create unique index "photo_source_unique" on "photo" ("builder_id", "integrator_id", "external_source_id")
+    nulls not distinct
+    where "external_source_id" is not null and "page_external_source_id" is null and "archived_at" is null;`);
+
+    this.addSql(
       `create table "meeting" ("id" text not null, "updated_at" timestamptz(3) not null, "created_at" timestamptz(3) not null, "builder_id" text not null, "project_id" text null, "title" text not null, "date" timestamptz(3) not null, "status" text not null, "agenda" text null, "notes" text null, "template_id" text null, "template_response" jsonb null, "integrator_id" text null, "source_app" text null, "external_source_id" text null, primary key ("id"));`,
     );
     this.addSql(`create index "meeting_builder_id_date_index" on "meeting" ("builder_id", "date");`);
@@ -95,6 +129,16 @@ export class Migration20261120155310Initial extends Migration {
     this.addSql(
       `create unlogged table "rate_budget" ("key" text not null, "window_end" timestamptz(3) not null, "leased" int not null, primary key ("key", "window_end"));`,
     );
+
+    this.addSql(
+      `create table "oauth_revoked_token" ("jti" text not null, "expires_at" timestamptz(3) not null, primary key ("jti"));`,
+    );
+    this.addSql(`create index "oauth_revoked_token_expires_at_index" on "oauth_revoked_token" ("expires_at");`);
+
+    this.addSql(
+      `create table "oauth_sign_in_attempt" ("key" text not null, "failures" int not null, "retry_at" timestamptz(3) not null, "expires_at" timestamptz(3) not null, primary key ("key"));`,
+    );
+    this.addSql(`create index "oauth_sign_in_attempt_expires_at_index" on "oauth_sign_in_attempt" ("expires_at");`);
 
     this.addSql(
       `create table "subcontractor" ("id" text not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "builder_id" text not null, "name" text not null, "abn" text null, "is_builder" boolean not null default false, "address" jsonb not null default '{}', "tags" text[] not null default '{}', "integrations" jsonb not null default '[]', "archived_at" timestamptz(3) null, primary key ("id"));`,
@@ -167,9 +211,36 @@ export class Migration20261120155310Initial extends Migration {
     );
 
     this.addSql(
+      `create table "upload" ("key" text not null, "builder_id" text not null, "integrator_id" text null, "file_name" text not null, "content_type" text not null, "size" int not null, "created_at" timestamptz(3) not null, "consumed_at" timestamptz(3) null, "photo_id" text null, primary key ("key"));`,
+    );
+    this.addSql(`create index "upload_created_at_index" on "upload" ("created_at");`);
+
+    this.addSql(
       `create table "app_user" ("id" text not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "name" text not null, "email" text not null, "password_hash" text null, "picture_key" text null, "disabled_at" timestamptz(3) null, primary key ("id"));`,
     );
     this.addSql(`alter table "app_user" add constraint "app_user_email_unique" unique ("email");`);
+
+    this.addSql(
+      `create table "oauth_token_family" ("id" text not null, "client_id" text not null, "user_id" text not null, "builder_id" text not null, "scopes" text[] not null, "created_at" timestamptz(3) not null, "expires_at" timestamptz(3) not null, "revoked_at" timestamptz(3) null, primary key ("id"));`,
+    );
+    this.addSql(`create index "oauth_token_family_expires_at_index" on "oauth_token_family" ("expires_at");`);
+
+    this.addSql(
+      `create table "oauth_refresh_token" ("digest" text not null, "family_id" text not null, "created_at" timestamptz(3) not null, "expires_at" timestamptz(3) not null, "rotated_at" timestamptz(3) null, primary key ("digest"));`,
+    );
+    this.addSql(`create index "oauth_refresh_token_expires_at_index" on "oauth_refresh_token" ("expires_at");`);
+    this.addSql(`create index "oauth_refresh_token_family_id_index" on "oauth_refresh_token" ("family_id");`);
+
+    this.addSql(
+      `create table "oauth_authorization_code" ("digest" text not null, "family_id" text not null, "redirect_uri" text not null, "code_challenge" text not null, "code_challenge_method" text not null, "created_at" timestamptz(3) not null, "expires_at" timestamptz(3) not null, "used_at" timestamptz(3) null, primary key ("digest"));`,
+    );
+    this.addSql(`create index "oauth_authorization_code_family_id_index" on "oauth_authorization_code" ("family_id");`);
+
+    this.addSql(
+      `create table "oauth_session" ("digest" text not null, "user_id" text not null, "password_digest" text not null, "created_at" timestamptz(3) not null, "expires_at" timestamptz(3) not null, primary key ("digest"));`,
+    );
+    this.addSql(`create index "oauth_session_expires_at_index" on "oauth_session" ("expires_at");`);
+    this.addSql(`create index "oauth_session_user_id_index" on "oauth_session" ("user_id");`);
 
     this.addSql(
       `create table "membership" ("id" serial primary key, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "user_id" text not null, "builder_id" text not null, "role" text not null);`,
@@ -191,6 +262,52 @@ export class Migration20261120155310Initial extends Migration {
     );
     this.addSql(
       `alter table "site_access" add constraint "site_access_worker_id_project_id_unique" unique ("worker_id", "project_id");`,
+    );
+
+    this.addSql(
+      `create table "sign_on_visit" ("id" text not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "builder_id" text not null, "project_id" text not null, "worker_id" text not null, "signed_on_at" timestamptz(3) not null, "signed_off_at" timestamptz(3) null, "closed_at" timestamptz(3) null, "closed_by" text null, "archived_at" timestamptz(3) null, "anomaly" text null, primary key ("id"));`,
+    );
+    this.addSql(
+      `create index "sign_on_visit_open_of_builder" on "sign_on_visit" ("builder_id", "created_at", "id") where signed_off_at is null and closed_at is null and archived_at is null;`,
+    );
+    this.addSql(
+      `create index "sign_on_visit_open_on_project" on "sign_on_visit" ("project_id", "created_at", "id") where signed_off_at is null and closed_at is null and archived_at is null;`,
+    );
+    this.addSql(
+      `create index "sign_on_visit_worker_id_created_at_id_index" on "sign_on_visit" ("worker_id", "created_at", "id");`,
+    );
+    this.addSql(
+      `create index "sign_on_visit_project_id_signed_on_at_index" on "sign_on_visit" ("project_id", "signed_on_at");`,
+    );
+
+    this.addSql(
+      `create table "sign_on_event" ("id" text not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "received" bigserial, "integrator_id" text not null, "builder_id" text not null, "project_id" text not null, "worker_id" text not null, "source_event_id" text not null, "source_sign_on_event_id" text null, "type" text not null, "occurred_at" timestamptz(3) not null, "device_id" text null, "status" text not null, "rejection" text null, "visit_id" text null, primary key ("id"));`,
+    );
+    this.addSql(`create index "sign_on_event_visit_id_index" on "sign_on_event" ("visit_id");`);
+    this.addSql(
+      `create index "sign_on_event_unsettled_of_builder" on "sign_on_event" ("builder_id", "status", "created_at", "id") where status <> 'APPLIED';`,
+    );
+    this.addSql(
+      `create index "sign_on_event_unsettled_on_project" on "sign_on_event" ("project_id", "status", "created_at", "id") where status <> 'APPLIED';`,
+    );
+    this.addSql(
+      `create index "sign_on_event_waiting" on "sign_on_event" ("integrator_id", "builder_id", "project_id", "source_sign_on_event_id") where status = 'PENDING_SIGN_ON';`,
+    );
+    this.addSql(
+      `alter table "sign_on_event" add constraint "sign_on_event_integrator_id_builder_id_project_id_ead63_unique" unique ("integrator_id", "builder_id", "project_id", "source_event_id");`,
+    );
+
+    this.addSql(
+      `create table "sign_on_conflict" ("id" serial primary key, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "integrator_id" text not null, "builder_id" text not null, "project_id" text not null, "worker_id" text not null, "digest" text not null, "code" text not null, "answers" int not null default 1, "source_event_id" text not null, "source_sign_on_event_id" text null, "type" text not null, "occurred_at" timestamptz(3) not null, "device_id" text null);`,
+    );
+    this.addSql(
+      `create index "sign_on_conflict_builder_id_created_at_id_index" on "sign_on_conflict" ("builder_id", "created_at", "id");`,
+    );
+    this.addSql(
+      `create index "sign_on_conflict_project_id_created_at_id_index" on "sign_on_conflict" ("project_id", "created_at", "id");`,
+    );
+    this.addSql(
+      `alter table "sign_on_conflict" add constraint "sign_on_conflict_integrator_id_builder_id_project_c9f5e_unique" unique ("integrator_id", "builder_id", "project_id", "digest");`,
     );
 
     this.addSql(
@@ -250,6 +367,35 @@ export class Migration20261120155310Initial extends Migration {
     );
     this.addSql(
       `alter table "project" add constraint "project_status_check" check ("status" in ('ARCHIVED', 'COMPLETE', 'IN_PROGRESS', 'UPCOMING'));`,
+    );
+
+    this.addSql(
+      `alter table "photo_folder" add constraint "photo_folder_builder_id_foreign" foreign key ("builder_id") references "builder" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo_folder" add constraint "photo_folder_project_id_foreign" foreign key ("project_id") references "project" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo_folder" add constraint "photo_folder_parent_id_foreign" foreign key ("parent_id") references "photo_folder" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo_folder" add constraint "photo_folder_integrator_id_foreign" foreign key ("integrator_id") references "integrator" ("id") on update no action on delete no action;`,
+    );
+
+    this.addSql(
+      `alter table "photo" add constraint "photo_builder_id_foreign" foreign key ("builder_id") references "builder" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo" add constraint "photo_project_id_foreign" foreign key ("project_id") references "project" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo" add constraint "photo_folder_id_foreign" foreign key ("folder_id") references "photo_folder" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo" add constraint "photo_integrator_id_foreign" foreign key ("integrator_id") references "integrator" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo" add constraint "photo_source_check" check ("source" in ('GALLERY', 'SITE_DIARY', 'PRE_START', 'CHECKLIST', 'ITP', 'PLATFORM_ACTION', 'DEFECT'));`,
     );
 
     this.addSql(
@@ -385,6 +531,38 @@ export class Migration20261120155310Initial extends Migration {
     );
 
     this.addSql(
+      `alter table "upload" add constraint "upload_builder_id_foreign" foreign key ("builder_id") references "builder" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "upload" add constraint "upload_integrator_id_foreign" foreign key ("integrator_id") references "integrator" ("id") on update no action on delete no action;`,
+    );
+
+    this.addSql(
+      `alter table "oauth_token_family" add constraint "oauth_token_family_client_id_foreign" foreign key ("client_id") references "oauth_client" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "oauth_token_family" add constraint "oauth_token_family_user_id_foreign" foreign key ("user_id") references "app_user" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "oauth_token_family" add constraint "oauth_token_family_builder_id_foreign" foreign key ("builder_id") references "builder" ("id") on update no action on delete no action;`,
+    );
+
+    this.addSql(
+      `alter table "oauth_refresh_token" add constraint "oauth_refresh_token_family_id_foreign" foreign key ("family_id") references "oauth_token_family" ("id") on update no action on delete cascade;`,
+    );
+
+    this.addSql(
+      `alter table "oauth_authorization_code" add constraint "oauth_authorization_code_family_id_foreign" foreign key ("family_id") references "oauth_token_family" ("id") on update no action on delete cascade;`,
+    );
+    this.addSql(
+      `alter table "oauth_authorization_code" add constraint "oauth_authorization_code_code_challenge_method_check" check ("code_challenge_method" in ('S256', 'PLAIN'));`,
+    );
+
+    this.addSql(
+      `alter table "oauth_session" add constraint "oauth_session_user_id_foreign" foreign key ("user_id") references "app_user" ("id") on update no action on delete cascade;`,
+    );
+
+    this.addSql(
       `alter table "membership" add constraint "membership_user_id_foreign" foreign key ("user_id") references "app_user" ("id") on update no action on delete no action;`,
     );
     this.addSql(
@@ -406,6 +584,63 @@ export class Migration20261120155310Initial extends Migration {
     );
     this.addSql(
       `alter table "site_access" add constraint "site_access_project_id_foreign" foreign key ("project_id") references "project" ("id") on update no action on delete no action;`,
+    );
+
+    this.addSql(
+      `alter table "sign_on_visit" add constraint "sign_on_visit_builder_id_foreign" foreign key ("builder_id") references "builder" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_visit" add constraint "sign_on_visit_project_id_foreign" foreign key ("project_id") references "project" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_visit" add constraint "sign_on_visit_worker_id_foreign" foreign key ("worker_id") references "worker" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_visit" add constraint "sign_on_visit_anomaly_check" check ("anomaly" in ('SIGN_OFF_BEFORE_SIGN_ON'));`,
+    );
+
+    this.addSql(
+      `alter table "sign_on_event" add constraint "sign_on_event_integrator_id_foreign" foreign key ("integrator_id") references "integrator" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_event" add constraint "sign_on_event_builder_id_foreign" foreign key ("builder_id") references "builder" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_event" add constraint "sign_on_event_project_id_foreign" foreign key ("project_id") references "project" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_event" add constraint "sign_on_event_worker_id_foreign" foreign key ("worker_id") references "worker" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_event" add constraint "sign_on_event_visit_id_foreign" foreign key ("visit_id") references "sign_on_visit" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_event" add constraint "sign_on_event_type_check" check ("type" in ('SIGN_ON', 'SIGN_OFF'));`,
+    );
+    this.addSql(
+      `alter table "sign_on_event" add constraint "sign_on_event_status_check" check ("status" in ('APPLIED', 'PENDING_SIGN_ON', 'REJECTED'));`,
+    );
+    this.addSql(
+      `alter table "sign_on_event" add constraint "sign_on_event_rejection_check" check ("rejection" in ('EVENT_MISMATCH', 'WORKER_MISMATCH', 'SIGN_ON_REQUIRED', 'ALREADY_SIGNED_OFF', 'ATTENDANCE_CLOSED'));`,
+    );
+
+    this.addSql(
+      `alter table "sign_on_conflict" add constraint "sign_on_conflict_integrator_id_foreign" foreign key ("integrator_id") references "integrator" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_conflict" add constraint "sign_on_conflict_builder_id_foreign" foreign key ("builder_id") references "builder" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_conflict" add constraint "sign_on_conflict_project_id_foreign" foreign key ("project_id") references "project" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_conflict" add constraint "sign_on_conflict_worker_id_foreign" foreign key ("worker_id") references "worker" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "sign_on_conflict" add constraint "sign_on_conflict_code_check" check ("code" in ('EVENT_MISMATCH', 'WORKER_MISMATCH', 'SIGN_ON_REQUIRED', 'ALREADY_SIGNED_OFF', 'ATTENDANCE_CLOSED'));`,
+    );
+    this.addSql(
+      `alter table "sign_on_conflict" add constraint "sign_on_conflict_type_check" check ("type" in ('SIGN_ON', 'SIGN_OFF'));`,
     );
 
     this.addSql(
@@ -434,6 +669,8 @@ export class Migration20261120155310Initial extends Migration {
     this.addSql(`alter table "meeting_template" drop constraint "meeting_template_builder_id_foreign";`);
     this.addSql(`alter table "person_profile" drop constraint "person_profile_builder_id_foreign";`);
     this.addSql(`alter table "project" drop constraint "project_builder_id_foreign";`);
+    this.addSql(`alter table "photo_folder" drop constraint "photo_folder_builder_id_foreign";`);
+    this.addSql(`alter table "photo" drop constraint "photo_builder_id_foreign";`);
     this.addSql(`alter table "meeting" drop constraint "meeting_builder_id_foreign";`);
     this.addSql(`alter table "meeting_note" drop constraint "meeting_note_builder_id_foreign";`);
     this.addSql(`alter table "project_location" drop constraint "project_location_builder_id_foreign";`);
@@ -445,18 +682,31 @@ export class Migration20261120155310Initial extends Migration {
     this.addSql(`alter table "swms_document" drop constraint "swms_document_builder_id_foreign";`);
     this.addSql(`alter table "timesheet_time_type" drop constraint "timesheet_time_type_builder_id_foreign";`);
     this.addSql(`alter table "timesheet" drop constraint "timesheet_builder_id_foreign";`);
+    this.addSql(`alter table "upload" drop constraint "upload_builder_id_foreign";`);
+    this.addSql(`alter table "oauth_token_family" drop constraint "oauth_token_family_builder_id_foreign";`);
     this.addSql(`alter table "membership" drop constraint "membership_builder_id_foreign";`);
     this.addSql(`alter table "worker" drop constraint "worker_builder_id_foreign";`);
     this.addSql(`alter table "site_access" drop constraint "site_access_builder_id_foreign";`);
+    this.addSql(`alter table "sign_on_visit" drop constraint "sign_on_visit_builder_id_foreign";`);
+    this.addSql(`alter table "sign_on_event" drop constraint "sign_on_event_builder_id_foreign";`);
+    this.addSql(`alter table "sign_on_conflict" drop constraint "sign_on_conflict_builder_id_foreign";`);
     this.addSql(`alter table "induction" drop constraint "induction_builder_id_foreign";`);
     this.addSql(`alter table "timesheet" drop constraint "timesheet_cost_code_id_foreign";`);
     this.addSql(`alter table "connection" drop constraint "connection_integrator_id_foreign";`);
     this.addSql(`alter table "oauth_client" drop constraint "oauth_client_integrator_id_foreign";`);
+    this.addSql(`alter table "photo_folder" drop constraint "photo_folder_integrator_id_foreign";`);
+    this.addSql(`alter table "photo" drop constraint "photo_integrator_id_foreign";`);
     this.addSql(`alter table "meeting" drop constraint "meeting_integrator_id_foreign";`);
     this.addSql(`alter table "meeting_note" drop constraint "meeting_note_integrator_id_foreign";`);
+    this.addSql(`alter table "upload" drop constraint "upload_integrator_id_foreign";`);
+    this.addSql(`alter table "sign_on_event" drop constraint "sign_on_event_integrator_id_foreign";`);
+    this.addSql(`alter table "sign_on_conflict" drop constraint "sign_on_conflict_integrator_id_foreign";`);
     this.addSql(`alter table "meeting" drop constraint "meeting_template_id_foreign";`);
     this.addSql(`alter table "oauth_client_secret" drop constraint "oauth_client_secret_client_id_foreign";`);
+    this.addSql(`alter table "oauth_token_family" drop constraint "oauth_token_family_client_id_foreign";`);
     this.addSql(`alter table "timesheet" drop constraint "timesheet_profile_id_foreign";`);
+    this.addSql(`alter table "photo_folder" drop constraint "photo_folder_project_id_foreign";`);
+    this.addSql(`alter table "photo" drop constraint "photo_project_id_foreign";`);
     this.addSql(`alter table "meeting" drop constraint "meeting_project_id_foreign";`);
     this.addSql(`alter table "project_location" drop constraint "project_location_project_id_foreign";`);
     this.addSql(`alter table "defect" drop constraint "defect_project_id_foreign";`);
@@ -464,7 +714,12 @@ export class Migration20261120155310Initial extends Migration {
     this.addSql(`alter table "swms_document" drop constraint "swms_document_project_id_foreign";`);
     this.addSql(`alter table "timesheet" drop constraint "timesheet_project_id_foreign";`);
     this.addSql(`alter table "site_access" drop constraint "site_access_project_id_foreign";`);
+    this.addSql(`alter table "sign_on_visit" drop constraint "sign_on_visit_project_id_foreign";`);
+    this.addSql(`alter table "sign_on_event" drop constraint "sign_on_event_project_id_foreign";`);
+    this.addSql(`alter table "sign_on_conflict" drop constraint "sign_on_conflict_project_id_foreign";`);
     this.addSql(`alter table "induction" drop constraint "induction_project_id_foreign";`);
+    this.addSql(`alter table "photo_folder" drop constraint "photo_folder_parent_id_foreign";`);
+    this.addSql(`alter table "photo" drop constraint "photo_folder_id_foreign";`);
     this.addSql(`alter table "meeting_note" drop constraint "meeting_note_meeting_id_foreign";`);
     this.addSql(`alter table "defect" drop constraint "defect_location_id_foreign";`);
     this.addSql(`alter table "prequalification" drop constraint "prequalification_subcontractor_id_foreign";`);
@@ -477,12 +732,21 @@ export class Migration20261120155310Initial extends Migration {
     this.addSql(`alter table "worker" drop constraint "worker_subcontractor_id_foreign";`);
     this.addSql(`alter table "induction" drop constraint "induction_subcontractor_id_foreign";`);
     this.addSql(`alter table "timesheet" drop constraint "timesheet_time_type_id_foreign";`);
+    this.addSql(`alter table "oauth_token_family" drop constraint "oauth_token_family_user_id_foreign";`);
+    this.addSql(`alter table "oauth_session" drop constraint "oauth_session_user_id_foreign";`);
     this.addSql(`alter table "membership" drop constraint "membership_user_id_foreign";`);
+    this.addSql(`alter table "oauth_refresh_token" drop constraint "oauth_refresh_token_family_id_foreign";`);
+    this.addSql(`alter table "oauth_authorization_code" drop constraint "oauth_authorization_code_family_id_foreign";`);
     this.addSql(`alter table "site_access" drop constraint "site_access_worker_id_foreign";`);
+    this.addSql(`alter table "sign_on_visit" drop constraint "sign_on_visit_worker_id_foreign";`);
+    this.addSql(`alter table "sign_on_event" drop constraint "sign_on_event_worker_id_foreign";`);
+    this.addSql(`alter table "sign_on_conflict" drop constraint "sign_on_conflict_worker_id_foreign";`);
     this.addSql(`alter table "induction" drop constraint "induction_worker_id_foreign";`);
+    this.addSql(`alter table "sign_on_event" drop constraint "sign_on_event_visit_id_foreign";`);
 
     this.addSql(`drop table if exists "builder" cascade;`);
     this.addSql(`drop table if exists "timesheet_cost_code" cascade;`);
+    this.addSql(`drop table if exists "image_host" cascade;`);
     this.addSql(`drop table if exists "integrator" cascade;`);
     this.addSql(`drop table if exists "connection" cascade;`);
     this.addSql(`drop table if exists "meeting_template" cascade;`);
@@ -490,11 +754,15 @@ export class Migration20261120155310Initial extends Migration {
     this.addSql(`drop table if exists "oauth_client_secret" cascade;`);
     this.addSql(`drop table if exists "person_profile" cascade;`);
     this.addSql(`drop table if exists "project" cascade;`);
+    this.addSql(`drop table if exists "photo_folder" cascade;`);
+    this.addSql(`drop table if exists "photo" cascade;`);
     this.addSql(`drop table if exists "meeting" cascade;`);
     this.addSql(`drop table if exists "meeting_note" cascade;`);
     this.addSql(`drop table if exists "project_location" cascade;`);
     this.addSql(`drop table if exists "defect" cascade;`);
     this.addSql(`drop table if exists "rate_budget" cascade;`);
+    this.addSql(`drop table if exists "oauth_revoked_token" cascade;`);
+    this.addSql(`drop table if exists "oauth_sign_in_attempt" cascade;`);
     this.addSql(`drop table if exists "subcontractor" cascade;`);
     this.addSql(`drop table if exists "prequalification" cascade;`);
     this.addSql(`drop table if exists "insurance" cascade;`);
@@ -503,10 +771,18 @@ export class Migration20261120155310Initial extends Migration {
     this.addSql(`drop table if exists "swms_document" cascade;`);
     this.addSql(`drop table if exists "timesheet_time_type" cascade;`);
     this.addSql(`drop table if exists "timesheet" cascade;`);
+    this.addSql(`drop table if exists "upload" cascade;`);
     this.addSql(`drop table if exists "app_user" cascade;`);
+    this.addSql(`drop table if exists "oauth_token_family" cascade;`);
+    this.addSql(`drop table if exists "oauth_refresh_token" cascade;`);
+    this.addSql(`drop table if exists "oauth_authorization_code" cascade;`);
+    this.addSql(`drop table if exists "oauth_session" cascade;`);
     this.addSql(`drop table if exists "membership" cascade;`);
     this.addSql(`drop table if exists "worker" cascade;`);
     this.addSql(`drop table if exists "site_access" cascade;`);
+    this.addSql(`drop table if exists "sign_on_visit" cascade;`);
+    this.addSql(`drop table if exists "sign_on_event" cascade;`);
+    this.addSql(`drop table if exists "sign_on_conflict" cascade;`);
     this.addSql(`drop table if exists "induction" cascade;`);
   }
 }

@@ -1,0 +1,118 @@
+import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
+import { Meeting } from '../../entities/meeting.entity.ts';
+import { MeetingNote } from '../../entities/meeting-note.entity.ts';
+import type { MeetingStatus } from '../../schema/enums.ts';
+import { Rest, Scoped } from '../../schema/rest.ts';
+import { BuilderId, MeetingId, Timestamp } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { CreateMeetingArgs, MeetingNoteArgs, MeetingText, MeetingTitle, noteFields } from './meeting.input.ts';
+import { changeMeeting, createMeeting, rewriteMeetingNotes, type Writing } from './meeting-writes.ts';
+import { syncNote } from './sync-note.ts';
+
+const writing = ({ database, caller, clock }: Context, builderId: string): Writing => ({
+  database,
+  integratorId: caller.integratorId,
+  builderId,
+  now: clock.now(),
+});
+
+@Resolver(() => Meeting)
+export class MeetingWritesResolver {
+  @Mutation(() => Meeting, {
+    description:
+      'Creates a meeting, as a draft. With `sourceApp` and `externalSourceId` a repeat answers the meeting that is there.',
+  })
+  @Rest('POST /builders/{builderId}/meetings', {
+    scope: 'write:meetings',
+    tag: 'Meetings',
+    status: 201,
+    outcomes: { CREATED: 201, REPLAYED: 200 },
+  })
+  async createMeeting(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Args() input: CreateMeetingArgs,
+    @Ctx() context: Context,
+  ): Promise<Meeting> {
+    const { meeting, created } = await createMeeting(writing(context, builderId), input);
+    context.outcome = created ? 'CREATED' : 'REPLAYED';
+    return meeting;
+  }
+
+  @Mutation(() => Meeting, { description: 'Changes the title of a meeting.' })
+  @Rest('PATCH /builders/{builderId}/meetings/{meetingId}', { scope: 'write:meetings', tag: 'Meetings' })
+  updateMeeting(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('meetingId', () => MeetingId) meetingId: string,
+    @Arg('title', () => MeetingTitle) title: string,
+    @Ctx() context: Context,
+  ): Promise<Meeting> {
+    return changeMeeting(writing(context, builderId), meetingId, (meeting) => {
+      meeting.title = title;
+    });
+  }
+
+  @Mutation(() => Meeting, { description: 'Sets a meeting running, whatever its state.' })
+  @Rest('POST /builders/{builderId}/meetings/{meetingId}/start', { scope: 'write:meetings', tag: 'Meetings' })
+  startMeeting(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('meetingId', () => MeetingId) meetingId: string,
+    @Ctx() context: Context,
+  ): Promise<Meeting> {
+    return setStatus(context, builderId, meetingId, 'RUNNING');
+  }
+
+  @Mutation(() => Meeting, { description: 'Marks a meeting completed, whatever its state.' })
+  @Rest('POST /builders/{builderId}/meetings/{meetingId}/end', { scope: 'write:meetings', tag: 'Meetings' })
+  endMeeting(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('meetingId', () => MeetingId) meetingId: string,
+    @Ctx() context: Context,
+  ): Promise<Meeting> {
+    return setStatus(context, builderId, meetingId, 'COMPLETED');
+  }
+
+  @Mutation(() => Meeting, {
+    description:
+      "Puts a person's text in place of a meeting's notes. Fails with `MEETING_CHANGED` (409) when the meeting has changed since `expectedUpdatedAt`.",
+  })
+  @Scoped('write:meetings')
+  updateMeetingNotes(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('meetingId', () => MeetingId) meetingId: string,
+    @Arg('notes', () => MeetingText) notes: string,
+    @Arg('expectedUpdatedAt', () => Timestamp, { description: '`updatedAt` of the meeting as it was read.' })
+    expectedUpdatedAt: string,
+    @Ctx() context: Context,
+  ): Promise<Meeting> {
+    return rewriteMeetingNotes(writing(context, builderId), meetingId, { notes, expectedUpdatedAt });
+  }
+
+  @Mutation(() => MeetingNote, {
+    description:
+      "Makes or updates a note by `sourceApp` and `externalSourceId`, and writes it through to the meeting's notes, where it has a block of its own. What people wrote there stays.",
+  })
+  @Rest('POST /builders/{builderId}/meetings/{meetingId}/notes', {
+    scope: 'write:meetings',
+    tag: 'Meetings',
+    outcomes: { CREATED: 201 },
+    conflicts: ['MEETING_NOTES_FULL'],
+  })
+  async syncMeetingNote(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('meetingId', () => MeetingId) meetingId: string,
+    @Args() args: MeetingNoteArgs,
+    @Ctx() context: Context,
+  ): Promise<MeetingNote> {
+    const { externalSourceId, sourceApp = null } = args;
+    const identity = { externalSourceId, sourceApp };
+    const { note, created } = await syncNote(writing(context, builderId), meetingId, identity, noteFields(args));
+    if (created) context.outcome = 'CREATED';
+    return note;
+  }
+}
+
+function setStatus(context: Context, builderId: string, meetingId: string, status: MeetingStatus): Promise<Meeting> {
+  return changeMeeting(writing(context, builderId), meetingId, (meeting) => {
+    meeting.status = status;
+  });
+}

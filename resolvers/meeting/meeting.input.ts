@@ -1,0 +1,165 @@
+import { ArgsType, Field, InputType } from 'type-graphql';
+import {
+  ExternalSourceId,
+  fail,
+  isCleanText,
+  JsonObject,
+  ProjectId,
+  SourceApp,
+  scalar,
+  Timestamp,
+  text,
+} from '../../schema/scalars.ts';
+import { type FieldError, ValidationError } from '../../src/errors.ts';
+
+const LONGEST_TITLE = 160;
+
+/** Trimmed. Part 7 of the decisions. */
+export const MeetingTitle = scalar<string>({
+  name: 'MeetingTitle',
+  description: `Title of a meeting: 1 to ${LONGEST_TITLE} characters, without white space around it.`,
+  jsonSchema: { type: 'string', minLength: 1, examples: ['Weekly site meeting'] },
+  parse: (value) => {
+    if (typeof value !== 'string') return fail('must be a string');
+    if (!isCleanText(value)) return fail('must not contain U+0000 or unpaired surrogates');
+    const title = value.trim();
+    const { length } = [...title];
+    return length >= 1 && length <= LONGEST_TITLE ? title : fail(`must have 1 to ${LONGEST_TITLE} characters`);
+  },
+});
+
+export const MeetingText = text('MeetingText', 'Text of a meeting or of its notes.', {
+  example: 'Crane lift moved to Thursday.',
+});
+
+const LINK = { type: 'string', format: 'uri', minLength: 1 };
+
+function link(name: string, description: string, longest: number, isAllowed: (scheme: string) => boolean) {
+  return scalar<string>({
+    name,
+    description,
+    jsonSchema: { ...LINK, maxLength: longest, examples: ['https://site-notes.example/notes/20260302-0730'] },
+    parse: (value) => {
+      if (typeof value !== 'string') return fail('must be a string');
+      if ([...value].length > longest) return fail(`must have 1 to ${longest} characters`);
+      const url = /^[\x21-\x7e]+$/.test(value) ? URL.parse(value) : null;
+      if (!url || !isAllowed(url.protocol.slice(0, -1))) return fail(description);
+      return url.username || url.password ? fail('must not hold credentials') : value;
+    },
+  });
+}
+
+/** Schemes that a browser runs, or that lead to the reader's own machine. */
+const UNSAFE = /^(about|blob|chrome|data|file|filesystem|ftp|http|intent|javascript|vbscript|view-source|ws|wss)$/;
+
+export const NoteDeepLink = link(
+  'NoteDeepLink',
+  "must be an https: address, or one of the application's own scheme, of at most 1000 characters",
+  1_000,
+  (scheme) => !UNSAFE.test(scheme),
+);
+
+export const NoteWebLink = link(
+  'NoteWebLink',
+  'must be an https: address of at most 2000 characters',
+  2_000,
+  (scheme) => scheme === 'https',
+);
+
+/** Part 7 of the decisions. */
+@ArgsType()
+export class CreateMeetingArgs {
+  @Field(() => MeetingTitle)
+  title!: string;
+
+  @Field(() => ProjectId, { nullable: true, description: 'Absent for a meeting that is about no one project.' })
+  projectId?: string | null;
+
+  @Field(() => Timestamp, { nullable: true, description: 'When the meeting is held. Default now.' })
+  date?: string | null;
+
+  @Field(() => MeetingText, { nullable: true })
+  agenda?: string | null;
+
+  @Field(() => MeetingText, { nullable: true })
+  notes?: string | null;
+
+  @Field(() => SourceApp, { nullable: true })
+  sourceApp?: string | null;
+
+  @Field(() => ExternalSourceId, {
+    nullable: true,
+    description: 'With `sourceApp` the identity of the meeting: sent again, it answers the meeting that is there.',
+  })
+  externalSourceId?: string | null;
+}
+
+@InputType({ description: 'Something that the meeting decided to do.' })
+export class ActionItemInput {
+  @Field(() => MeetingText)
+  text!: string;
+}
+
+const MOST_BLOCKS = 500;
+const MOST_ACTION_ITEMS = 100;
+
+/** A note as it stands in the other application: what is absent is empty. Part 7 of the decisions. */
+@ArgsType()
+export class MeetingNoteArgs {
+  @Field(() => ExternalSourceId, { description: 'Identity of the note, with `sourceApp`.' })
+  externalSourceId!: string;
+
+  @Field(() => SourceApp, { nullable: true })
+  sourceApp?: string | null;
+
+  @Field(() => NoteDeepLink, { nullable: true, description: 'Opens the note in that application.' })
+  sourceDeepLink?: string | null;
+
+  @Field(() => NoteWebLink, { nullable: true, description: 'Opens the note in a browser.' })
+  sourceWebLink?: string | null;
+
+  @Field(() => MeetingText, { nullable: true })
+  title?: string | null;
+
+  @Field(() => MeetingText, { nullable: true, description: 'Markdown.' })
+  summaryMarkdown?: string | null;
+
+  @Field(() => [JsonObject], {
+    nullable: true,
+    description: `Blocks in the form of that application, at most ${MOST_BLOCKS}.`,
+  })
+  detailBlocks?: Record<string, unknown>[] | null;
+
+  @Field(() => [ActionItemInput], { nullable: true, description: `At most ${MOST_ACTION_ITEMS}.` })
+  actionItems?: ActionItemInput[] | null;
+
+  @Field(() => Timestamp, { nullable: true })
+  capturedStartedAt?: string | null;
+
+  @Field(() => Timestamp, { nullable: true })
+  capturedEndedAt?: string | null;
+}
+
+/** The note's fields as they are stored; throws 400 for lists that are too long. */
+export function noteFields(args: MeetingNoteArgs) {
+  const { detailBlocks, actionItems } = args;
+  const errors: FieldError[] = [];
+  const atMost = (fieldName: string, list: unknown[] | null | undefined, most: number) => {
+    if (list && list.length > most) errors.push({ fieldName, message: `must have at most ${most} items` });
+  };
+  atMost('detailBlocks', detailBlocks, MOST_BLOCKS);
+  atMost('actionItems', actionItems, MOST_ACTION_ITEMS);
+  if (errors.length > 0) throw new ValidationError(errors);
+  return {
+    sourceDeepLink: args.sourceDeepLink ?? null,
+    sourceWebLink: args.sourceWebLink ?? null,
+    title: args.title ?? null,
+    summaryMarkdown: args.summaryMarkdown ?? null,
+    detailBlocks: detailBlocks ?? [],
+    actionItems: (actionItems ?? []).map(({ text }) => ({ text })),
+    capturedStartedAt: args.capturedStartedAt ?? null,
+    capturedEndedAt: args.capturedEndedAt ?? null,
+  };
+}
+
+export type NoteFields = ReturnType<typeof noteFields>;

@@ -1,0 +1,76 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Meeting } from '../../entities/meeting.entity.ts';
+import { MeetingNote } from '../../entities/meeting-note.entity.ts';
+import { conflict } from '../../src/errors.ts';
+import { newId } from '../../src/ids.ts';
+import type { NoteFields } from './meeting.input.ts';
+import { lockMeeting, touch, type Writing } from './meeting-writes.ts';
+import { syncBlock } from './plain-notes.ts';
+import { syncToTemplate } from './template-notes.ts';
+
+/** Characters that the notes of one meeting may have in all, so that a list of meetings stays one that can be sent. */
+const LONGEST_NOTES = 1_000_000;
+
+export interface NoteIdentity {
+  sourceApp: string | null;
+  externalSourceId: string;
+}
+
+/**
+ * Makes or updates the integrator's note and, in the same transaction, what the meeting's notes hold of it: its own block, or
+ * its own entry of the template response. What people wrote stays as it is. Part 7 of the decisions.
+ */
+export function syncNote(
+  { database, builderId, integratorId, now }: Writing,
+  meetingId: string,
+  identity: NoteIdentity,
+  fields: NoteFields,
+): Promise<{ note: MeetingNote; created: boolean }> {
+  return database.transaction(async (em) => {
+    const meeting = await lockMeeting(em, builderId, meetingId);
+    const known = await em.findOne(MeetingNote, { meetingId, integratorId, ...identity });
+    const note = known ?? newNote(em, meeting, { ...identity, integratorId }, fields, now);
+    Object.assign(note, fields, { archivedAt: null });
+    writeThrough(meeting, note);
+    if (known) touch(em, note, now);
+    touch(em, meeting, now);
+    return { note, created: known === null };
+  });
+}
+
+function newNote(
+  em: EntityManager,
+  { id: meetingId, builderId }: Meeting,
+  identity: NoteIdentity & { integratorId: string | null },
+  fields: NoteFields,
+  now: number,
+): MeetingNote {
+  const at = new Date(now).toISOString();
+  const id = newId('meetingNote', now);
+  const stamps = { createdAt: at, updatedAt: at, archivedAt: null };
+  const note = em.create(MeetingNote, { id, builderId, meetingId, ...identity, ...fields, ...stamps });
+  em.persist(note);
+  return note;
+}
+
+function writeThrough(meeting: Meeting, note: MeetingNote): void {
+  const written = textOf(note);
+  if (meeting.templateId === null) {
+    const { text, blocks } = syncBlock(
+      { text: meeting.plainNotes ?? '', blocks: meeting.noteBlocks },
+      note.id,
+      written,
+    );
+    Object.assign(meeting, { plainNotes: text || null, noteBlocks: blocks });
+  } else {
+    meeting.templateResponse = syncToTemplate(meeting.templateResponse, note.id, written);
+  }
+  if ((meeting.notes ?? '').length > LONGEST_NOTES) {
+    throw conflict('MEETING_NOTES_FULL', `The notes of a meeting may have at most ${LONGEST_NOTES} characters in all.`);
+  }
+}
+
+/** What people read of a note in the meeting's notes. The detail blocks have the form of the other application. */
+function textOf({ title, summaryMarkdown, actionItems }: MeetingNote): string {
+  return [title, summaryMarkdown, ...actionItems.map(({ text }) => `- ${text}`)].filter(Boolean).join('\n');
+}

@@ -1,0 +1,107 @@
+import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
+import { ApiError, invalidField, notFound } from '../../src/errors.ts';
+import { ImageProblem } from '../attachment/prepare.ts';
+import type { Context } from '../context.ts';
+import { type BulkUpsertArgs, checkPhotos } from './gallery.input.ts';
+import type { BulkUpsertResult } from './gallery.type.ts';
+import { type Committed, commitPage, folderNameNeeded } from './gallery-commit.ts';
+import { discardImages, type GalleryOutcome, prepareImages } from './gallery-images.ts';
+import { activeCopies, folderOfPage, type SyncedPage } from './page.ts';
+import { requireProject } from './place.ts';
+
+/**
+ * Brings the photos of a page of another application into a project's gallery. Photos that are there are skipped, those in
+ * another project are replaced here, and one that cannot be taken fails alone. Part 4 of the specification, part 8 of the
+ * decisions.
+ */
+export async function bulkUpsert(
+  context: Context,
+  builderId: string,
+  input: BulkUpsertArgs,
+): Promise<BulkUpsertResult> {
+  checkPhotos(input.photos);
+  await requireProject(context, builderId, input.projectId);
+  const page: SyncedPage = {
+    builderId,
+    integratorId: context.caller.integratorId,
+    sourceApp: input.sourceApp,
+    pageExternalSourceId: input.externalSourceId,
+  };
+  const { usableFolderId, outcomes } = await prepare(context, page, input);
+  let committed: Committed;
+  try {
+    const request = { ...input, usableFolderId };
+    committed = await context.database.transaction((em) => commitPage(em, context, page, request, outcomes));
+  } catch (error) {
+    // After any other error the photos may be there, and need their bytes.
+    if (error instanceof ApiError) await discardImages(context, [...outcomes.values()]);
+    throw error;
+  }
+  const unused = [...outcomes].filter(([id]) => !committed.created.has(id)).map(([, outcome]) => outcome);
+  await discardImages(context, unused);
+  return resultOf(input, committed, outcomes);
+}
+
+/** What is done before the transaction: the checks of the folder, and the images of the photos that are not there. */
+async function prepare(context: Context, page: SyncedPage, input: BulkUpsertArgs) {
+  const em = context.database.fork();
+  const usableFolderId = input.folderId == null ? null : await usableFolder(context, page, input);
+  const ids = input.photos.map(({ externalSourceId }) => externalSourceId);
+  const copies = new Map((await activeCopies(em, page, ids)).map((copy) => [copy.externalSourceId, copy.projectId]));
+  const wanted = input.photos
+    .filter(({ externalSourceId }) => copies.get(externalSourceId) !== input.projectId)
+    .map((photo) => ({ photo, moving: copies.has(photo.externalSourceId) }));
+  if (wanted.length === 0) return { usableFolderId, outcomes: new Map<string, GalleryOutcome>() };
+  if (input.folderName == null && (await folderOfPage(em, page, input.projectId, usableFolderId)) === null) {
+    throw folderNameNeeded();
+  }
+  return { usableFolderId, outcomes: await prepareImages(context, page, wanted) };
+}
+
+/**
+ * The given folder if photos of the project may be put there. A folder that a sync made for this very page and that has been
+ * left behind, or is gone, is as good as none: a client sends the one it was told, and may not know. 404 and 400 otherwise.
+ */
+async function usableFolder({ database }: Context, page: SyncedPage, input: BulkUpsertArgs): Promise<string | null> {
+  const folder = await database.fork().findOne(PhotoFolder, { id: input.folderId!, builderId: page.builderId });
+  if (!folder) throw notFound('Photo folder');
+  const inProject = folder.projectId === null || folder.projectId === input.projectId;
+  if (inProject && folder.archivedAt === null) return folder.id;
+  const { integratorId, sourceApp, pageExternalSourceId } = folder;
+  const ofPage = JSON.stringify([integratorId, sourceApp, pageExternalSourceId]);
+  if (ofPage === JSON.stringify([page.integratorId, page.sourceApp, page.pageExternalSourceId])) return null;
+  if (folder.archivedAt !== null) throw notFound('Photo folder');
+  throw invalidField('folderId', 'is in another project');
+}
+
+function resultOf(
+  { photos }: BulkUpsertArgs,
+  { folderId, created, existing, refused }: Committed,
+  outcomes: ReadonlyMap<string, GalleryOutcome>,
+): BulkUpsertResult {
+  const ids = photos.map(({ externalSourceId }) => externalSourceId);
+  const synced = (found: ReadonlyMap<string, { id: string }>) =>
+    ids
+      .filter((id) => found.has(id))
+      .map((externalSourceId) => ({ externalSourceId, attachmentId: found.get(externalSourceId)!.id }));
+  const createdPhotos = synced(created);
+  const skippedPhotos = synced(existing);
+  const failedPhotos = ids
+    .filter((id) => !created.has(id) && !existing.has(id))
+    .map((externalSourceId) => {
+      const problem = refused.get(externalSourceId) ?? outcomes.get(externalSourceId);
+      // A photo that was there at the first look and has been deleted since was not prepared.
+      const { code, message, field } = problem instanceof ImageProblem ? problem : CHANGED;
+      return { externalSourceId, code, message: field ? `${field} ${message}` : message };
+    });
+  return {
+    folderId,
+    createdAttachmentIds: createdPhotos.map(({ attachmentId }) => attachmentId),
+    createdPhotos,
+    skippedExternalSourceIds: skippedPhotos.map(({ externalSourceId }) => externalSourceId),
+    skippedPhotos,
+    failedPhotos,
+  };
+}
+
+const CHANGED = new ImageProblem('', 'TIMEOUT', 'has changed meanwhile; send it again');

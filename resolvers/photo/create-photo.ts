@@ -1,0 +1,132 @@
+import { UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Photo } from '../../entities/photo.entity.ts';
+import { Upload } from '../../entities/upload.entity.ts';
+import { ApiError, invalidField } from '../../src/errors.ts';
+import { newId } from '../../src/ids.ts';
+import { discard, ImageProblem, type PreparedImage } from '../attachment/prepare.ts';
+import type { Context } from '../context.ts';
+import { prepareImage, type ReadyImage } from './image.ts';
+import type { CreatePhotoArgs } from './photo.input.ts';
+import { folderFor, requireProject } from './place.ts';
+
+/**
+ * Makes a photo of an uploaded or downloaded image. With an `externalSourceId` that an active photo has, that photo is the
+ * answer, whatever else is asked. Part 8 of the decisions.
+ */
+export async function createPhoto(context: Context, builderId: string, input: CreatePhotoArgs): Promise<Photo> {
+  if (Boolean(input.imageAttachment) === Boolean(input.imageUrl)) {
+    throw invalidField('imageAttachment', 'give either imageAttachment or imageUrl');
+  }
+  const before = await sameSource(context, builderId, input);
+  if (before) return replay(context, before);
+  await requirePlace(context, builderId, input);
+  const image = await prepareImage(context, builderId, input).catch(toFieldError);
+  try {
+    const photo = await context.database.transaction((em) => insertPhoto(em, context, builderId, input, image));
+    context.outcome = 'CREATED';
+    return photo;
+  } catch (error) {
+    const known = error instanceof UniqueConstraintViolationException;
+    // After any other error the photo may be there, and needs its bytes.
+    if (known || error instanceof ImageProblem || error instanceof ApiError) await discard(context.storage, image.key);
+    const winner = known ? await sameSource(context, builderId, input) : null;
+    if (winner) return replay(context, winner);
+    return toFieldError(error);
+  }
+}
+
+function replay(context: Context, photo: Photo): Photo {
+  context.outcome = 'REPLAYED';
+  return photo;
+}
+
+function toFieldError(error: unknown): never {
+  throw error instanceof ImageProblem ? invalidField(error.field, error.message) : error;
+}
+
+function sameSource({ caller, database }: Context, builderId: string, { externalSourceId }: CreatePhotoArgs) {
+  if (externalSourceId == null) return null;
+  const identity = { builderId, integratorId: caller.integratorId, externalSourceId, pageExternalSourceId: null };
+  return database.fork().findOne(Photo, { ...identity, archivedAt: null });
+}
+
+async function requirePlace(context: Context, builderId: string, { projectId, folderId }: CreatePhotoArgs) {
+  if (projectId != null) await requireProject(context, builderId, projectId);
+  if (folderId == null) return;
+  const where = { builderId, projectId: projectId ?? null };
+  await context.database.transaction((em) => folderFor(em, where, { field: 'folderId', id: folderId }));
+}
+
+async function insertPhoto(
+  em: EntityManager,
+  { caller, clock }: Context,
+  builderId: string,
+  input: CreatePhotoArgs,
+  image: ReadyImage,
+): Promise<Photo> {
+  const where = { builderId, projectId: input.projectId ?? null };
+  const folder = input.folderId == null ? null : await folderFor(em, where, { field: 'folderId', id: input.folderId });
+  const now = new Date(clock.now()).toISOString();
+  const photo = photoOf({
+    id: newId('attachment', clock.now()),
+    builderId,
+    projectId: where.projectId ?? folder?.projectId ?? null,
+    folderId: folder?.id ?? null,
+    fileName: input.fileName,
+    description: input.description ?? null,
+    capturedAt: input.capturedAt ?? null,
+    metadata: input.externalSourceId == null ? {} : { externalSourceId: input.externalSourceId },
+    integratorId: caller.integratorId,
+    sourceApp: null,
+    pageExternalSourceId: null,
+    externalSourceId: input.externalSourceId ?? null,
+    image,
+    now,
+  });
+  await em.insert(Photo, photo);
+  if (image.uploadKey !== null) {
+    const used = { consumedAt: now, photoId: photo.id };
+    const count = await em.nativeUpdate(Upload, { key: image.uploadKey, consumedAt: null }, used);
+    if (count === 0) throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
+  }
+  return photo;
+}
+
+type Given = Pick<
+  Photo,
+  | 'id'
+  | 'builderId'
+  | 'projectId'
+  | 'folderId'
+  | 'fileName'
+  | 'description'
+  | 'metadata'
+  | 'integratorId'
+  | 'sourceApp'
+  | 'pageExternalSourceId'
+  | 'externalSourceId'
+>;
+
+/** A new photo of the gallery. */
+export function photoOf({
+  image,
+  now,
+  capturedAt,
+  ...given
+}: Given & { image: PreparedImage; now: string; capturedAt: string | null }): Photo {
+  const { contentType, size, takenAt } = image.facts;
+  const photoTakenDate = capturedAt ?? takenAt;
+  return Object.assign(Object.create(Photo.prototype) as Photo, {
+    ...given,
+    source: 'GALLERY' as const,
+    contentType,
+    key: image.key,
+    fileSize: size,
+    photoTakenDate,
+    sortDate: photoTakenDate ?? now,
+    createdAt: now,
+    updatedAt: now,
+    archivedAt: null,
+  });
+}

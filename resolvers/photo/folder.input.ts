@@ -1,0 +1,34 @@
+import { ArgsType, Field } from 'type-graphql';
+import { FolderId, FolderName, ProjectId } from '../../schema/scalars.ts';
+
+@ArgsType()
+export class FolderFilterArgs {
+  @Field(() => ProjectId, { nullable: true })
+  projectId?: string | null;
+
+  @Field(() => FolderId, { nullable: true, description: 'Only the folders directly in this one.' })
+  parentId?: string | null;
+}
+
+/** Body of the create operation. Part 8 of the decisions. */
+@ArgsType()
+export class CreateFolderArgs {
+  @Field(() => FolderName)
+  name!: string;
+
+  @Field(() => ProjectId, { nullable: true, description: "Default: the parent's project." })
+  projectId?: string | null;
+
+  @Field(() => FolderId, { nullable: true, description: 'A folder of the same project; without it, the top.' })
+  parentId?: string | null;
+}
+
+/** Body of the patch operation: what is left out stays. */
+@ArgsType()
+export class UpdateFolderArgs {
+  @Field(() => FolderName, { nullable: true })
+  name?: string | null;
+
+  @Field(() => FolderId, { nullable: true, description: 'Null moves the folder to the top.' })
+  parentId?: string | null;
+}

@@ -1,0 +1,139 @@
+import { Photo } from '../../entities/photo.entity.ts';
+import { discard, ImageProblem } from '../attachment/prepare.ts';
+import type { Context } from '../context.ts';
+import type { GalleryPhoto } from './gallery.input.ts';
+import { ImageSources, type ReadyImage } from './image.ts';
+import type { SyncedPage } from './page.ts';
+
+/** Photos of one call that are worked on at a time. */
+const AT_A_TIME = 4;
+/** For all downloads and checks of one call. Part 8 of the decisions. */
+const DEADLINE_MS = 60_000;
+
+/** An image of a synced photo; a shared one is that of an earlier copy of the photo, and must not be discarded. */
+export interface GalleryImage extends ReadyImage {
+  shared: boolean;
+  /** Name of the file, where the photo does not give one. */
+  fileName: string;
+}
+
+export type GalleryOutcome = GalleryImage | ImageProblem;
+
+export interface WantedPhoto {
+  photo: GalleryPhoto;
+  /** Whether an active copy of it is in another project. */
+  moving: boolean;
+}
+
+/**
+ * Prepares the images of many photos; what goes wrong with one is that one's outcome. By the photos' external ids. Must not
+ * run inside a transaction: it may take a minute.
+ */
+export async function prepareImages(
+  context: Context,
+  page: SyncedPage,
+  wanted: readonly WantedPhoto[],
+  deadlineMs = DEADLINE_MS,
+): Promise<Map<string, GalleryOutcome>> {
+  const outcomes = new Map<string, GalleryOutcome>();
+  const sources = await ImageSources.load(
+    context,
+    page.builderId,
+    wanted.map(({ photo }) => photo),
+  );
+  const earlier = await earlierCopies(context, page, sources, wanted);
+  const signal = AbortSignal.timeout(deadlineMs);
+  const waiting = withoutRepeats(wanted, outcomes);
+  const failures: unknown[] = [];
+  const work = async () => {
+    for (let next = waiting.shift(); next && failures.length === 0; next = waiting.shift()) {
+      const { photo } = next;
+      try {
+        const shared = next.moving ? earlier.get(photo.externalSourceId) : undefined;
+        outcomes.set(photo.externalSourceId, shared ?? (await prepareOne(sources, photo, signal)));
+      } catch (error) {
+        if (signal.aborted)
+          outcomes.set(photo.externalSourceId, new ImageProblem('', 'TIMEOUT', 'was not done in time; send it again'));
+        else if (error instanceof ImageProblem) outcomes.set(photo.externalSourceId, error);
+        else failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  if (failures.length > 0) {
+    await discardImages(context, [...outcomes.values()]);
+    throw failures[0];
+  }
+  return outcomes;
+}
+
+/** Removes the bytes of images that no row has come to name. */
+export async function discardImages({ storage }: Context, outcomes: readonly GalleryOutcome[]): Promise<void> {
+  const own = outcomes.filter((outcome) => !(outcome instanceof ImageProblem) && !outcome.shared) as GalleryImage[];
+  await discard(storage, ...own.map(({ key }) => key));
+}
+
+async function prepareOne(sources: ImageSources, photo: GalleryPhoto, signal: AbortSignal): Promise<GalleryImage> {
+  const { imageAttachment } = photo;
+  const name = imageAttachment ? sources.upload(imageAttachment).fileName : nameIn(photo.imageUrl!);
+  const image = await sources.prepare(photo, signal);
+  return { ...image, shared: false, fileName: name };
+}
+
+/** The last part of the path, if that is a name. */
+function nameIn(imageUrl: string): string {
+  const last = URL.canParse(imageUrl) ? new URL(imageUrl).pathname.split('/').pop()! : '';
+  return /^[\w.-]{1,255}$/.test(last) ? last : 'photo';
+}
+
+/** One upload makes one photo: of two that name it in one call, the first has it. */
+function withoutRepeats(wanted: readonly WantedPhoto[], outcomes: Map<string, GalleryOutcome>): WantedPhoto[] {
+  const taken = new Set<string>();
+  return wanted.filter(({ photo }) => {
+    const key = photo.imageAttachment?.key;
+    if (key === undefined || !taken.has(key)) {
+      if (key !== undefined) taken.add(key);
+      return true;
+    }
+    const problem = new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'is that of another photo too');
+    outcomes.set(photo.externalSourceId, problem);
+    return false;
+  });
+}
+
+/**
+ * Images of photos on the move whose reference their own earlier copy has used: they need no second check. By the photos'
+ * external ids.
+ */
+async function earlierCopies(
+  { database }: Context,
+  { builderId, integratorId, sourceApp, pageExternalSourceId }: SyncedPage,
+  sources: ImageSources,
+  wanted: readonly WantedPhoto[],
+): Promise<Map<string, GalleryImage>> {
+  const used = new Map(
+    wanted.flatMap(({ photo, moving }) => {
+      const upload = moving && photo.imageAttachment ? sources.known(photo.imageAttachment.key) : null;
+      return upload?.photoId ? [[upload.photoId, { photo, upload }] as const] : [];
+    }),
+  );
+  if (used.size === 0) return new Map();
+  const identity = { builderId, integratorId, sourceApp, pageExternalSourceId };
+  const rows = await database.fork().find(Photo, { id: { $in: [...used.keys()] }, ...identity });
+  return new Map(
+    rows.flatMap((row) => {
+      const { photo, upload } = used.get(row.id)!;
+      if (row.externalSourceId !== photo.externalSourceId) return [];
+      const { width, height } = row.metadata as { width: number; height: number };
+      const facts = { size: row.fileSize, width, height, takenAt: row.photoTakenDate };
+      const image = {
+        key: row.key,
+        facts: { ...facts, contentType: row.contentType as ReadyImage['facts']['contentType'] },
+        uploadKey: upload.key,
+        shared: true,
+        fileName: row.fileName,
+      };
+      return [[photo.externalSourceId, image] as const];
+    }),
+  );
+}

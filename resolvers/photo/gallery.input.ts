@@ -1,0 +1,111 @@
+import { ArgsType, Field, InputType, Int } from 'type-graphql';
+import {
+  ExternalSourceId,
+  FileName,
+  FolderId,
+  FolderName,
+  ImageUrl,
+  PhotoDescription,
+  ProjectId,
+  SequenceId,
+  SourceApp,
+  Timestamp,
+} from '../../schema/scalars.ts';
+import { type FieldError, ValidationError } from '../../src/errors.ts';
+import { AttachmentReference } from '../attachment/attachment.type.ts';
+
+const MAX_PHOTOS = 100;
+
+@InputType({ description: 'A photo of the page, with `imageAttachment` or `imageUrl`.' })
+export class GalleryPhoto {
+  @Field(() => ExternalSourceId, { description: 'Identifier of the photo within its page.' })
+  externalSourceId!: string;
+
+  @Field(() => FileName, { nullable: true, description: "Default: the upload's." })
+  fileName?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Media type; when given it must be what the bytes say.' })
+  contentType?: string | null;
+
+  @Field(() => SequenceId, { nullable: true, description: 'Place of the photo in its page.' })
+  sequenceId?: number | string | null;
+
+  @Field(() => AttachmentReference, { nullable: true })
+  imageAttachment?: AttachmentReference | null;
+
+  @Field(() => ImageUrl, { nullable: true })
+  imageUrl?: string | null;
+
+  @Field(() => Int, { nullable: true, description: 'Pixels. Default: what the bytes say.' })
+  width?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Pixels. Default: what the bytes say.' })
+  height?: number | null;
+
+  @Field(() => Timestamp, { nullable: true, description: 'When it was taken. Default: what its EXIF data tell.' })
+  capturedAt?: string | null;
+
+  @Field(() => PhotoDescription, { nullable: true })
+  description?: string | null;
+}
+
+/** Body of the bulk upsert. Part 8 of the decisions. */
+@ArgsType()
+export class BulkUpsertArgs {
+  @Field(() => ExternalSourceId, { description: 'Identifier of the page.' })
+  externalSourceId!: string;
+
+  @Field(() => SourceApp)
+  sourceApp!: string;
+
+  @Field(() => ProjectId)
+  projectId!: string;
+
+  @Field(() => FolderName, { nullable: true, description: 'Required when a folder has to be made.' })
+  folderName?: string | null;
+
+  @Field(() => FolderId, {
+    nullable: true,
+    description: 'Folder for the photos; one that was returned before will do.',
+  })
+  folderId?: string | null;
+
+  @Field(() => [GalleryPhoto], { description: '1 to 100 photos.' })
+  photos!: GalleryPhoto[];
+}
+
+/** Body or query of the bulk delete. */
+@ArgsType()
+export class BulkDeleteArgs {
+  @Field(() => ExternalSourceId, { description: 'Identifier of the page.' })
+  externalSourceId!: string;
+
+  @Field(() => SourceApp)
+  sourceApp!: string;
+
+  @Field(() => ProjectId, { nullable: true, description: 'Not needed: the page is found wherever it is now.' })
+  projectId?: string | null;
+
+  @Field(() => FolderId, { nullable: true, description: 'Not needed either.' })
+  folderId?: string | null;
+}
+
+/** Throws 400 with everything that is wrong with the list of photos as such. */
+export function checkPhotos(photos: readonly GalleryPhoto[]): void {
+  const errors: FieldError[] = [];
+  const refuse = (fieldName: string, message: string) => errors.push({ fieldName, message });
+  if (photos.length < 1 || photos.length > MAX_PHOTOS) refuse('photos', `must hold 1 to ${MAX_PHOTOS} photos`);
+  const first = new Map<string, number>();
+  photos.forEach((photo, at) => {
+    const earlier = first.get(photo.externalSourceId);
+    if (earlier !== undefined) refuse(`photos[${at}].externalSourceId`, `is that of photos[${earlier}] too`);
+    else first.set(photo.externalSourceId, at);
+    if (Boolean(photo.imageAttachment) === Boolean(photo.imageUrl)) {
+      refuse(`photos[${at}].imageAttachment`, 'give either imageAttachment or imageUrl');
+    }
+    for (const name of ['width', 'height'] as const) {
+      if (photo[name] != null && photo[name] < 1) refuse(`photos[${at}].${name}`, 'must be at least 1');
+    }
+  });
+  if (errors.length > 0) throw new ValidationError(errors);
+}

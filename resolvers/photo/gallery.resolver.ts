@@ -1,0 +1,38 @@
+import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
+import { Rest } from '../../schema/rest.ts';
+import { BuilderId } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { bulkDelete } from './bulk-delete.ts';
+import { bulkUpsert } from './bulk-upsert.ts';
+import { BulkDeleteArgs, BulkUpsertArgs } from './gallery.input.ts';
+import { BulkDeleteResult, BulkUpsertResult } from './gallery.type.ts';
+
+const tag = 'Photo gallery';
+
+@Resolver()
+export class GalleryResolver {
+  @Mutation(() => BulkUpsertResult, {
+    description:
+      'Bring the photos of a page of another application into the gallery. Photos that are there are skipped, and a page that has moved to another project takes its photos along.',
+  })
+  @Rest('POST /builders/{builderId}/photo-gallery/bulk-upsert', { scope: 'write:photos', tag })
+  bulkUpsertPhotos(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Args() input: BulkUpsertArgs,
+    @Ctx() context: Context,
+  ): Promise<BulkUpsertResult> {
+    return bulkUpsert(context, builderId, input);
+  }
+
+  @Mutation(() => BulkDeleteResult, {
+    description: 'Remove the photos of a page of another application. What is removed already stays so.',
+  })
+  @Rest('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', { scope: 'write:photos', tag })
+  bulkDeletePhotos(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Args() input: BulkDeleteArgs,
+    @Ctx() context: Context,
+  ): Promise<BulkDeleteResult> {
+    return bulkDelete(context, builderId, input);
+  }
+}

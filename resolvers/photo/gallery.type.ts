@@ -1,0 +1,62 @@
+import { Field, ObjectType } from 'type-graphql';
+import { BulkDeleteStatus } from '../../schema/enums.ts';
+import { AttachmentId, FolderId } from '../../schema/scalars.ts';
+
+@ObjectType({ description: 'A photo of the page and the attachment that it is here.', simpleResolvers: true })
+export class SyncedPhoto {
+  @Field(() => String)
+  externalSourceId!: string;
+
+  @Field(() => AttachmentId)
+  attachmentId!: string;
+}
+
+@ObjectType({ description: 'A photo of the page that could not be taken; the others were.', simpleResolvers: true })
+export class FailedPhoto {
+  @Field(() => String)
+  externalSourceId!: string;
+
+  @Field(() => String, {
+    description:
+      '`INVALID_REFERENCE`, `INVALID_IMAGE`, `INVALID_IMAGE_URL`, `HOST_NOT_APPROVED`, `DOWNLOAD_FAILED` or `TIMEOUT`.',
+  })
+  code!: string;
+
+  @Field(() => String)
+  message!: string;
+}
+
+/** Answer of the bulk upsert. Part 8 of the decisions. */
+@ObjectType({ description: 'What has become of each photo of the page.', simpleResolvers: true })
+export class BulkUpsertResult {
+  @Field(() => FolderId, { nullable: true, description: 'Null when no photo is in any folder.' })
+  folderId!: string | null;
+
+  @Field(() => [AttachmentId])
+  createdAttachmentIds!: string[];
+
+  @Field(() => [SyncedPhoto])
+  createdPhotos!: SyncedPhoto[];
+
+  @Field(() => [String])
+  skippedExternalSourceIds!: string[];
+
+  @Field(() => [SyncedPhoto], { description: 'Those that were there already.' })
+  skippedPhotos!: SyncedPhoto[];
+
+  @Field(() => [FailedPhoto])
+  failedPhotos!: FailedPhoto[];
+}
+
+/** Answer of the bulk delete. */
+@ObjectType({ description: 'What was removed of the page.', simpleResolvers: true })
+export class BulkDeleteResult {
+  @Field(() => BulkDeleteStatus)
+  status!: BulkDeleteStatus;
+
+  @Field(() => FolderId, { nullable: true, description: 'The folder that the page was in.' })
+  folderId!: string | null;
+
+  @Field(() => [AttachmentId])
+  deletedAttachmentIds!: string[];
+}

@@ -1,0 +1,77 @@
+import { ImageHost } from '../../entities/image-host.entity.ts';
+import { Upload } from '../../entities/upload.entity.ts';
+import type { AttachmentReference } from '../attachment/attachment.type.ts';
+import { ImageProblem, type PreparedImage, prepareDownload, prepareUpload } from '../attachment/prepare.ts';
+import type { Context } from '../context.ts';
+
+/** Where a photo's image is to come from. */
+export interface ImageRequest {
+  imageAttachment?: AttachmentReference | null;
+  imageUrl?: string | null;
+  contentType?: string | null;
+}
+
+export interface ReadyImage extends PreparedImage {
+  /** The upload that it uses up. */
+  uploadKey: string | null;
+}
+
+/** What has to be known before images are prepared, read at once for all of them. */
+export class ImageSources {
+  readonly #context: Context;
+  readonly #builderId: string;
+  readonly #uploads: Map<string, Upload>;
+  readonly #hosts: Set<string>;
+
+  private constructor(context: Context, builderId: string, uploads: Upload[], hosts: ImageHost[]) {
+    this.#context = context;
+    this.#builderId = builderId;
+    this.#uploads = new Map(uploads.map((upload) => [upload.key, upload]));
+    this.#hosts = new Set(hosts.map(({ host }) => host));
+  }
+
+  static async load(context: Context, builderId: string, requests: readonly ImageRequest[]): Promise<ImageSources> {
+    const em = context.database.fork();
+    const keys = requests.flatMap(({ imageAttachment }) => imageAttachment?.key ?? []);
+    const owner = { builderId, integratorId: context.caller.integratorId };
+    const uploads = keys.length > 0 ? await em.find(Upload, { key: { $in: keys }, ...owner }) : [];
+    const hosts = requests.some(({ imageUrl }) => imageUrl) ? await em.find(ImageHost, {}) : [];
+    return new ImageSources(context, builderId, uploads, hosts);
+  }
+
+  /** The upload that the reference names, used or not; throws unless it is this integrator's, for this builder. */
+  upload({ key, regionId }: AttachmentReference): Upload {
+    const { region } = this.#context;
+    if (regionId !== region) {
+      throw new ImageProblem('imageAttachment.regionId', 'INVALID_REFERENCE', `must be ${region}`);
+    }
+    const upload = this.#uploads.get(key);
+    if (!upload) throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'is not an upload of yours');
+    return upload;
+  }
+
+  /** The integrator's upload of that key for the builder, if there is one. */
+  known(key: string): Upload | null {
+    return this.#uploads.get(key) ?? null;
+  }
+
+  /** Copies and checks the image. Throws `ImageProblem`. */
+  async prepare(request: ImageRequest, signal?: AbortSignal): Promise<ReadyImage> {
+    const { storage } = this.#context;
+    const declared = request.contentType ?? null;
+    if (!request.imageAttachment) {
+      const isApproved = (host: string) => this.#hosts.has(host);
+      const wanted = { imageUrl: request.imageUrl!, builderId: this.#builderId, declared, isApproved };
+      return { ...(await prepareDownload(storage, wanted, signal)), uploadKey: null };
+    }
+    const upload = this.upload(request.imageAttachment);
+    if (upload.consumedAt !== null) {
+      throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
+    }
+    return { ...(await prepareUpload(storage, upload, declared, signal)), uploadKey: upload.key };
+  }
+}
+
+export async function prepareImage(context: Context, builderId: string, request: ImageRequest): Promise<ReadyImage> {
+  return (await ImageSources.load(context, builderId, [request])).prepare(request);
+}

@@ -1,0 +1,62 @@
+import { Arg, Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Defect } from '../../entities/defect.entity.ts';
+import { Photo } from '../../entities/photo.entity.ts';
+import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly } from '../../schema/rest.ts';
+import { FolderId } from '../../schema/scalars.ts';
+import type { Context } from '../context.ts';
+import { PhotoSourceArgs, sourcesOf } from './photo.input.ts';
+import { photos } from './photo.reader.ts';
+
+const PhotoPage = PageOf(Photo);
+
+@Resolver(() => Builder)
+export class BuilderPhotosResolver {
+  @FieldResolver(() => PhotoPage, { description: 'The active photos of the builder.' })
+  @GraphOnly()
+  photos(
+    @Root() builder: Builder,
+    @Args() source: PhotoSourceArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Photo>> {
+    return loaders.page(photos, 'builderId', builder.id, { source: sourcesOf(source) }, windowOf(page));
+  }
+}
+
+@Resolver(() => Project)
+export class ProjectPhotosResolver {
+  @FieldResolver(() => PhotoPage, { description: 'The active photos of the project.' })
+  @GraphOnly()
+  photos(
+    @Root() project: Project,
+    @Args() source: PhotoSourceArgs,
+    @Arg('folderId', () => FolderId, { nullable: true }) folderId: string | null,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Photo>> {
+    return loaders.page(photos, 'projectId', project.id, { source: sourcesOf(source), folderId }, windowOf(page));
+  }
+}
+
+@Resolver(() => PhotoFolder)
+export class FolderPhotosResolver {
+  @FieldResolver(() => PhotoPage, { description: 'The active photos in the folder.' })
+  @GraphOnly()
+  photos(@Root() folder: PhotoFolder, @Args() page: PageArgs, @Ctx() { loaders }: Context): Promise<Page<Photo>> {
+    return loaders.page(photos, 'folderId', folder.id, {}, windowOf(page));
+  }
+}
+
+@Resolver(() => Defect)
+export class DefectPhotosResolver {
+  @FieldResolver(() => [Photo], { description: 'The active photos of the defect.' })
+  @GraphOnly()
+  async photos(@Root() { builderId, photoIds }: Defect, @Ctx() { loaders }: Context): Promise<Photo[]> {
+    const found = await Promise.all(photoIds.map((id) => loaders.one(photos, id, { builderId })));
+    return found.filter((photo) => photo !== null);
+  }
+}

@@ -1,0 +1,83 @@
+import { ArgsType, Field } from 'type-graphql';
+import { PhotoSource } from '../../schema/enums.ts';
+import {
+  ExternalSourceId,
+  FileName,
+  FolderId,
+  ImageUrl,
+  PhotoDescription,
+  ProjectId,
+  Timestamp,
+} from '../../schema/scalars.ts';
+import { AttachmentReference } from '../attachment/attachment.type.ts';
+
+/** Which photos are meant; those of the gallery unless told otherwise. */
+@ArgsType()
+export class PhotoSourceArgs {
+  @Field(() => [PhotoSource], { nullable: true, description: 'Any of these areas. Default `GALLERY`.' })
+  source?: PhotoSource[] | null;
+}
+
+export const sourcesOf = ({ source }: PhotoSourceArgs): PhotoSource[] => source ?? [PhotoSource.GALLERY];
+
+@ArgsType()
+export class PhotoFilterArgs extends PhotoSourceArgs {
+  @Field(() => ProjectId, { nullable: true })
+  projectId?: string | null;
+
+  @Field(() => FolderId, { nullable: true })
+  folderId?: string | null;
+}
+
+/** Body of the create operation. Part 4 of the specification, part 8 of the decisions. */
+@ArgsType()
+export class CreatePhotoArgs {
+  @Field(() => FileName)
+  fileName!: string;
+
+  @Field(() => ProjectId, { nullable: true })
+  projectId?: string | null;
+
+  @Field(() => FolderId, { nullable: true, description: 'A folder of the project.' })
+  folderId?: string | null;
+
+  @Field(() => ImageUrl, {
+    nullable: true,
+    description: 'HTTPS address of the image on an approved host, in place of `imageAttachment`.',
+  })
+  imageUrl?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Media type; when given it must be what the bytes say.' })
+  contentType?: string | null;
+
+  @Field(() => Timestamp, { nullable: true, description: 'When it was taken. Default: what its EXIF data tell.' })
+  capturedAt?: string | null;
+
+  @Field(() => PhotoDescription, { nullable: true })
+  description?: string | null;
+
+  @Field(() => ExternalSourceId, {
+    nullable: true,
+    description: 'Your own identifier: sent again while the photo is active, it answers with that photo.',
+  })
+  externalSourceId?: string | null;
+
+  @Field(() => AttachmentReference, { nullable: true, description: 'An uploaded image, which a photo may use once.' })
+  imageAttachment?: AttachmentReference | null;
+}
+
+/** Body of the patch operation: what is left out stays. */
+@ArgsType()
+export class UpdatePhotoArgs {
+  @Field(() => FileName, { nullable: true })
+  fileName?: string | null;
+
+  @Field(() => PhotoDescription, { nullable: true, description: 'Null takes it away.' })
+  description?: string | null;
+
+  @Field(() => Timestamp, { nullable: true })
+  capturedAt?: string | null;
+
+  @Field(() => FolderId, { nullable: true, description: 'Null takes the photo out of any folder.' })
+  folderId?: string | null;
+}

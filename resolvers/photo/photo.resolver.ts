@@ -1,0 +1,107 @@
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Photo } from '../../entities/photo.entity.ts';
+import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
+import { notFound } from '../../src/errors.ts';
+import { builders } from '../builder/builder.reader.ts';
+import type { Context } from '../context.ts';
+import { projects } from '../project/project.reader.ts';
+import { archivePhoto, updatePhoto } from './change-photo.ts';
+import { createPhoto } from './create-photo.ts';
+import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, sourcesOf, UpdatePhotoArgs } from './photo.input.ts';
+import { photoFolders, photos } from './photo.reader.ts';
+
+const PhotoPage = PageOf(Photo);
+
+@Resolver(() => Photo)
+export class PhotoResolver {
+  @Query(() => PhotoPage, { description: 'The active photos of a builder.' })
+  @Rest('GET /builders/{builderId}/photos', { scope: 'read:photos', tag: 'Photos' })
+  photos(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Args() filter: PhotoFilterArgs,
+    @Args() page: PageArgs,
+    @Ctx() { database }: Context,
+  ): Promise<Page<Photo>> {
+    const { projectId, folderId } = filter;
+    return photos.page(database, { builderId, source: sourcesOf(filter), projectId, folderId }, windowOf(page));
+  }
+
+  @Query(() => Photo, { description: 'One active photo.' })
+  @Rest('GET /builders/{builderId}/photos/{photoId}', { scope: 'read:photos', tag: 'Photos' })
+  async photo(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('photoId', () => AttachmentId) photoId: string,
+    @Args() source: PhotoSourceArgs,
+    @Ctx() { database }: Context,
+  ): Promise<Photo> {
+    const photo = await photos.one(database, photoId, { builderId, source: sourcesOf(source) });
+    if (!photo) throw notFound('Photo');
+    return photo;
+  }
+
+  @Mutation(() => Photo, {
+    description: 'Make a photo of the gallery, of an uploaded image or one on an approved host.',
+  })
+  @Rest('POST /builders/{builderId}/photos', {
+    scope: 'write:photos',
+    tag: 'Photos',
+    status: 201,
+    outcomes: { CREATED: 201, REPLAYED: 200 },
+  })
+  createPhoto(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Args() input: CreatePhotoArgs,
+    @Ctx() context: Context,
+  ): Promise<Photo> {
+    return createPhoto(context, builderId, input);
+  }
+
+  @Mutation(() => Photo, { description: 'Change what a photo of the gallery is called, or the folder that it is in.' })
+  @Rest('PATCH /builders/{builderId}/photos/{photoId}', { scope: 'write:photos', tag: 'Photos' })
+  updatePhoto(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('photoId', () => AttachmentId) photoId: string,
+    @Args() changes: UpdatePhotoArgs,
+    @Ctx() context: Context,
+  ): Promise<Photo> {
+    return updatePhoto(context, { builderId, photoId }, changes);
+  }
+
+  @Mutation(() => Photo, { description: 'Archive a photo of the gallery.' })
+  @Rest('DELETE /builders/{builderId}/photos/{photoId}', { scope: 'write:photos', tag: 'Photos' })
+  deletePhoto(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('photoId', () => AttachmentId) photoId: string,
+    @Ctx() context: Context,
+  ): Promise<Photo> {
+    return archivePhoto(context, { builderId, photoId });
+  }
+
+  @FieldResolver(() => String, { description: 'Signed URL to download the image, for 15 minutes.' })
+  imageUrl(@Root() { key, contentType, fileName }: Photo, @Ctx() { storage }: Context): string {
+    return storage.downloadUrl(key, contentType, fileName);
+  }
+
+  @FieldResolver(() => Builder, { description: 'The builder whose photo it is.' })
+  @GraphOnly()
+  builder(@Root() photo: Photo, @Ctx() { loaders }: Context): Promise<Builder | null> {
+    return loaders.one(builders, photo.builderId);
+  }
+
+  @FieldResolver(() => Project, { nullable: true, description: 'The project that it was taken on.' })
+  @GraphOnly()
+  project(@Root() { projectId }: Photo, @Ctx() { loaders }: Context): Promise<Project | null> | null {
+    return projectId === null ? null : loaders.one(projects, projectId);
+  }
+
+  @FieldResolver(() => PhotoFolder, { nullable: true, description: 'The folder that it is in.' })
+  @GraphOnly()
+  folder(@Root() { folderId }: Photo, @Ctx() { loaders }: Context): Promise<PhotoFolder | null> | null {
+    return folderId === null ? null : loaders.one(photoFolders, folderId);
+  }
+}

@@ -1,0 +1,33 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
+import { invalidField, notFound } from '../../src/errors.ts';
+import type { Context } from '../context.ts';
+import { projects } from '../project/project.reader.ts';
+
+/** Throws 404 unless the project is the builder's. */
+export async function requireProject({ database }: Context, builderId: string, projectId: string): Promise<void> {
+  if (!(await projects.one(database, projectId, { builderId }))) throw notFound('Project');
+}
+
+/**
+ * The folder, kept from being deleted until the transaction ends, if it is the builder's and takes what belongs to that
+ * project: 404 or 400 when not. A folder of no project takes everything.
+ */
+export async function folderFor(
+  em: EntityManager,
+  where: { builderId: string; projectId: string | null },
+  named: { field: string; id: string },
+): Promise<PhotoFolder> {
+  const { builderId, projectId } = where;
+  const found = await em.findOne(
+    PhotoFolder,
+    { id: named.id, builderId, archivedAt: null },
+    { lockMode: LockMode.PESSIMISTIC_READ },
+  );
+  if (!found) throw notFound('Photo folder');
+  if (found.projectId !== null && projectId !== null && found.projectId !== projectId) {
+    throw invalidField(named.field, 'is in another project');
+  }
+  return found;
+}

@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { archiveVisit, closeVisit } from '../../src/cli/attendance.ts';
+import { grantSiteAccess, revokeSiteAccess } from '../../src/cli/site-access.ts';
+import { type Service, startService } from '../harness.ts';
+import { attendanceOf, type GateEvent, gate, send } from '../support/attendance.ts';
+import { AttendanceModel, type Visit } from './model.ts';
+
+const RUNS = Number(process.env.MODEL_RUNS ?? 25);
+const INTEGRATORS = ['A', 'C'] as const;
+const { projectId, workers } = gate();
+const [NOBODY] = workers.none;
+
+let service: Service;
+let instances: FastifyInstance[];
+let tokens: string[];
+
+beforeAll(async () => {
+  service = await startService();
+  instances = [service.app, await service.another()];
+  tokens = await Promise.all(INTEGRATORS.map((name) => service.as(name)));
+});
+
+afterAll(() => service.stop());
+
+/** One model for each integrator: they know nothing of each other. */
+type Model = AttendanceModel[];
+
+/** The service in one run, whose events have names of their own, and the visits that it has told of. */
+interface Real {
+  run: number;
+  visitIds: Map<Visit, string>;
+}
+
+const place = () => ({ database: service.databases.au1, clock: service.clock });
+const named = (event: GateEvent, run: number): GateEvent => ({
+  ...event,
+  sourceEventId: `run-${run}-${event.sourceEventId}`,
+  ...(event.sourceSignOnEventId && { sourceSignOnEventId: `run-${run}-${event.sourceSignOnEventId}` }),
+});
+
+/** Sends an event, or the same one several times at once to both instances. */
+class Send implements fc.AsyncCommand<Model, Real> {
+  constructor(
+    readonly integrator: number,
+    readonly instance: number,
+    readonly event: GateEvent,
+    readonly times: number,
+  ) {}
+
+  check = () => true;
+
+  async run(model: Model, { run, visitIds }: Real): Promise<void> {
+    const event = named(this.event, run);
+    const token = tokens[this.integrator]!;
+    const copies = Array.from({ length: this.times }, (_, copy) =>
+      send(instances[(this.instance + copy) % 2]!, token, event),
+    );
+    const answers = await Promise.all(copies);
+    const wellFormed = event.type === 'SIGN_OFF' || !event.sourceSignOnEventId;
+    if (!wellFormed || event.workerId === NOBODY) {
+      for (const { status } of answers) expect(status).toBe(wellFormed ? 403 : 400);
+      return;
+    }
+    const expected = answers.map(() => model[this.integrator]!.send(event));
+    const sorted = <T extends { status: number }>(list: T[]) => list.sort((one, other) => other.status - one.status);
+    sorted(answers).forEach(({ status, body }, at) => {
+      const { visit, ...answer } = sorted(expected)[at]!;
+      const { code, data } = body;
+      expect({ status, code, state: data?.status }).toEqual({ code: undefined, state: undefined, ...answer });
+      if (!data) return;
+      expect(data.duplicate).toBe(status === 200);
+      if (visit && !visitIds.has(visit)) visitIds.set(visit, data.signOnId);
+      expect(data.signOnId).toBe(visit ? visitIds.get(visit) : null);
+    });
+  }
+
+  toString = () => `${INTEGRATORS[this.integrator]} ×${this.times} ${JSON.stringify(this.event)}`;
+}
+
+/** An operator ends a visit by hand. */
+class End implements fc.AsyncCommand<Model, Real> {
+  constructor(
+    readonly integrator: number,
+    readonly at: number,
+    readonly how: 'closed' | 'archived',
+  ) {}
+
+  #visit = (model: Model) => {
+    const { visits } = model[this.integrator]!;
+    return visits[this.at % visits.length]!;
+  };
+
+  check(model: Readonly<Model>): boolean {
+    if (model[this.integrator]!.visits.length === 0) return false;
+    const { off, archived } = this.#visit(model as Model);
+    return this.how === 'archived' || !(off || archived);
+  }
+
+  async run(model: Model, { visitIds }: Real): Promise<void> {
+    const visit = this.#visit(model);
+    visit[this.how] = true;
+    const visitId = visitIds.get(visit)!;
+    await (this.how === 'closed' ? closeVisit(place(), { visitId, by: 'Robin' }) : archiveVisit(place(), visitId));
+  }
+
+  toString = () => `${this.how} visit ${this.at} of ${INTEGRATORS[this.integrator]}`;
+}
+
+/** Access comes and goes; what gates have seen is taken all the same. */
+class Access implements fc.AsyncCommand<Model, Real> {
+  constructor(
+    readonly workerId: string,
+    readonly granted: boolean,
+  ) {}
+
+  check = () => true;
+
+  async run(): Promise<void> {
+    await (this.granted ? grantSiteAccess : revokeSiteAccess)(place(), { workerId: this.workerId, projectId });
+  }
+
+  toString = () => `${this.granted ? 'grant' : 'revoke'} ${this.workerId}`;
+}
+
+const known = [workers.active[0]!, workers.active[1]!, workers.revoked[0]!];
+
+/** What a gate in order sees: of each of a few visits the sign-on, its sign-off, and another sign-off. */
+const orderly = fc
+  .tuple(fc.nat(5), fc.constantFrom('on' as const, 'off' as const, 'off' as const, 'again' as const))
+  .map(
+    ([visit, what]): GateEvent => ({
+      sourceEventId: `${what}${visit}`,
+      sourceSignOnEventId: what === 'on' ? null : `on${visit}`,
+      workerId: known[visit % 3]!,
+      type: what === 'on' ? 'SIGN_ON' : 'SIGN_OFF',
+      occurredAt: what === 'on' ? '2026-05-20T21:00:00.000Z' : '2026-05-20T22:00:00.000Z',
+      deviceId: null,
+    }),
+  );
+
+/** Something else in it than in order. */
+const twist: fc.Arbitrary<Partial<GateEvent>> = fc.oneof(
+  fc.record({ workerId: fc.constantFrom(...known, NOBODY!) }),
+  fc.record({ occurredAt: fc.constantFrom('2026-05-20T20:00:00.000Z', '2026-05-20T23:00:00.000Z') }),
+  fc.record({ deviceId: fc.constant('turnstile') }),
+  fc.record({ sourceSignOnEventId: fc.constantFrom(null, 'on0', 'on1', 'off1', 'again0', 'nowhere') }),
+  fc.record({ type: fc.constantFrom('SIGN_ON' as const, 'SIGN_OFF' as const) }),
+);
+const twisted = fc.tuple(orderly, twist).map(([event, change]): GateEvent => ({ ...event, ...change }));
+const anyEvent = fc.oneof({ weight: 3, arbitrary: orderly }, { weight: 1, arbitrary: twisted });
+const integrator = fc.constantFrom(0, 0, 1);
+const times = fc.constantFrom(1, 1, 1, 4);
+
+const commands = fc.commands(
+  [
+    fc.tuple(integrator, fc.nat(1), anyEvent, times).map((args) => new Send(...args)),
+    fc.tuple(integrator, fc.nat(1), anyEvent, times).map((args) => new Send(...args)),
+    fc.tuple(integrator, fc.nat(1), anyEvent, times).map((args) => new Send(...args)),
+    fc
+      .tuple(integrator, fc.nat(5), fc.constantFrom('closed' as const, 'archived' as const))
+      .map((args) => new End(...args)),
+    fc.tuple(fc.constantFrom(...known), fc.boolean()).map((args) => new Access(...args)),
+  ],
+  { maxCommands: 60, size: 'max' },
+);
+
+it('answers and keeps what a plain model does, whatever two integrators send to two instances', async () => {
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(commands, async (sequence) => {
+      const real: Real = { run: ++run, visitIds: new Map() };
+      const model: Model = INTEGRATORS.map(() => new AttendanceModel());
+      await fc.asyncModelRun(() => ({ model, real }), sequence);
+      await compareStored(model, real);
+    }),
+    { numRuns: RUNS },
+  );
+}, 300_000);
+
+async function compareStored(model: Model, { run, visitIds }: Real): Promise<void> {
+  const { visits, events } = await attendanceOf(service);
+  const ours = events.filter(({ sourceEventId }) => sourceEventId.startsWith(`run-${run}-`));
+  const states = model.flatMap(({ known: all }) =>
+    [...all.values()].map(({ event: { sourceEventId }, state, visit }) => ({
+      sourceEventId,
+      status: typeof state === 'object' ? 'REJECTED' : state,
+      rejection: typeof state === 'object' ? state.rejected : null,
+      visitId: visit && visitIds.get(visit)!,
+    })),
+  );
+  const byName = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
+  const kept = ours.map(({ sourceEventId, status, rejection, visitId }) => ({
+    sourceEventId,
+    status,
+    rejection,
+    visitId,
+  }));
+  expect(kept.sort(byName)).toEqual(states.sort(byName));
+  for (const { visits: all } of model) {
+    for (const visit of all) {
+      const row = visits.find(({ id }) => id === visitIds.get(visit))!;
+      const { workerId, signedOnAt, signedOffAt, closedAt, archivedAt, anomaly } = row;
+      expect({
+        workerId,
+        on: signedOnAt,
+        off: signedOffAt,
+        closed: closedAt !== null,
+        archived: archivedAt !== null,
+      }).toEqual(visit);
+      expect(anomaly).toBe(visit.off !== null && visit.off < visit.on ? 'SIGN_OFF_BEFORE_SIGN_ON' : null);
+    }
+  }
+  expect(new Set(ours.flatMap(({ visitId }) => visitId ?? [])).size).toBe(
+    model[0]!.visits.length + model[1]!.visits.length,
+  );
+}

@@ -1,0 +1,97 @@
+import type { GateEvent } from '../support/attendance.ts';
+
+/*
+ * Gate attendance as the specification tells it, in a few lines of plain memory, written without a look at the service: one
+ * integrator's events on one project.
+ */
+
+export interface Visit {
+  workerId: string;
+  on: string;
+  off: string | null;
+  closed: boolean;
+  archived: boolean;
+}
+
+interface Known {
+  event: GateEvent;
+  state: 'APPLIED' | 'PENDING_SIGN_ON' | { rejected: string };
+  visit: Visit | null;
+}
+
+/** What is expected of an answer. */
+export interface Expected {
+  status: number;
+  code?: string;
+  state?: string;
+  visit?: Visit | null;
+}
+
+export class AttendanceModel {
+  readonly known = new Map<string, Known>();
+  readonly visits: Visit[] = [];
+
+  /** The answer to an event that is well formed and whose worker is known on the site. */
+  send(event: GateEvent): Expected {
+    const before = this.known.get(event.sourceEventId);
+    if (before) return this.#again(before, event);
+    if (event.type === 'SIGN_ON') return this.#signOn(event);
+    const reason = this.#refusal(event);
+    if (reason) return { status: 409, code: reason };
+    const on = this.known.get(event.sourceSignOnEventId!);
+    if (!on) {
+      this.known.set(event.sourceEventId, { event, state: 'PENDING_SIGN_ON', visit: null });
+      this.#rejectThoseWaitingFor(event);
+      return { status: 202, state: 'PENDING_SIGN_ON', visit: null };
+    }
+    on.visit!.off = event.occurredAt;
+    this.known.set(event.sourceEventId, { event, state: 'APPLIED', visit: on.visit });
+    this.#rejectThoseWaitingFor(event);
+    return { status: 201, state: 'APPLIED', visit: on.visit };
+  }
+
+  #again({ event: first, state, visit }: Known, event: GateEvent): Expected {
+    const same = (['type', 'workerId', 'sourceSignOnEventId', 'occurredAt', 'deviceId'] as const).every(
+      (name) => (first[name] ?? null) === (event[name] ?? null),
+    );
+    if (!same) return { status: 409, code: 'EVENT_MISMATCH' };
+    return typeof state === 'object' ? { status: 409, code: state.rejected } : { status: 200, state, visit };
+  }
+
+  #signOn(event: GateEvent): Expected {
+    const visit = { workerId: event.workerId, on: event.occurredAt, off: null, closed: false, archived: false };
+    this.visits.push(visit);
+    this.known.set(event.sourceEventId, { event, state: 'APPLIED', visit });
+    // A Map remembers the order of receipt.
+    for (const waiting of this.#waitingFor(event)) {
+      const reason = this.#refusal(waiting.event);
+      if (reason) waiting.state = { rejected: reason };
+      else {
+        Object.assign(waiting, { state: 'APPLIED', visit });
+        Object.assign(visit, { off: waiting.event.occurredAt });
+      }
+    }
+    return { status: 201, state: 'APPLIED', visit };
+  }
+
+  /** Why a sign-off cannot be applied to what it names; null when it can, or what it names is not there. */
+  #refusal({ sourceEventId, sourceSignOnEventId, workerId }: GateEvent): string | null {
+    if (!sourceSignOnEventId || sourceSignOnEventId === sourceEventId) return 'SIGN_ON_REQUIRED';
+    const on = this.known.get(sourceSignOnEventId);
+    if (!on) return null;
+    if (on.event.type === 'SIGN_OFF') return 'SIGN_ON_REQUIRED';
+    if (on.event.workerId !== workerId) return 'WORKER_MISMATCH';
+    if (on.visit!.off) return 'ALREADY_SIGNED_OFF';
+    return on.visit!.closed || on.visit!.archived ? 'ATTENDANCE_CLOSED' : null;
+  }
+
+  #waitingFor({ sourceEventId }: GateEvent): Known[] {
+    return [...this.known.values()].filter(
+      ({ event, state }) => state === 'PENDING_SIGN_ON' && event.sourceSignOnEventId === sourceEventId,
+    );
+  }
+
+  #rejectThoseWaitingFor(event: GateEvent): void {
+    for (const waiting of this.#waitingFor(event)) waiting.state = { rejected: 'SIGN_ON_REQUIRED' };
+  }
+}

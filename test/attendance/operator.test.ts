@@ -1,0 +1,102 @@
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../../src/cli/run.ts';
+import { Collector } from '../cli/operator.ts';
+import { type Service, startService } from '../harness.ts';
+import { attendanceOf, gate, send, signOff, signOn } from '../support/attendance.ts';
+
+let service: Service;
+let token: string;
+let worker: string;
+
+beforeAll(async () => {
+  service = await startService();
+  token = await service.as('A');
+  [worker] = gate().workers.active as [string];
+});
+
+afterAll(() => service.stop());
+
+/** Runs a command as an operator does, and gives its object, or the message of its refusal. */
+async function operate(...args: string[]) {
+  const [stdout, stderr] = [new Collector(), new Collector()];
+  const stdin = new PassThrough();
+  stdin.end();
+  const { au1, us1 } = service.databases;
+  const env = { DATABASE_URL_AU1: au1.url, DATABASE_URL_US1: us1.url };
+  const code = await runCli([...args, '--json'], { env, clock: service.clock, stdin, stdout, stderr });
+  return JSON.parse(code === 0 ? stdout.text : stderr.text);
+}
+
+async function begin() {
+  const on = signOn(worker);
+  const { body } = await send(service.app, token, on);
+  return { on, visitId: body.data.signOnId as string };
+}
+
+const visitOf = async (id: string) => (await attendanceOf(service)).visits.find((visit) => visit.id === id)!;
+const now = () => new Date(service.clock.now()).toISOString();
+
+describe('attendance close', () => {
+  it('ends the visit with who said so and when, and a later sign-off is 409', async () => {
+    const { on, visitId } = await begin();
+    const at = '2026-05-21T16:30:00+10:00';
+    const closed = await operate('attendance', 'close', visitId, '--by', ' Robin Walsh ', '--at', at);
+    const closedAt = '2026-05-21T06:30:00.000Z';
+    const shown = { visitId, workerId: worker, closedAt, closedBy: 'Robin Walsh', archivedAt: null, changed: true };
+    expect(closed).toMatchObject({ regionId: 'au1', ...shown });
+    expect(await visitOf(visitId)).toMatchObject({ closedAt, closedBy: 'Robin Walsh', signedOffAt: null });
+    const { status, body } = await send(service.app, token, signOff(on));
+    expect([status, body.code]).toEqual([409, 'ATTENDANCE_CLOSED']);
+    expect(await visitOf(visitId)).toMatchObject({ closedAt, signedOffAt: null });
+  });
+
+  it('closes it now unless told otherwise, and once', async () => {
+    const { visitId } = await begin();
+    expect(await operate('attendance', 'close', visitId, '--by', 'Robin')).toMatchObject({
+      closedAt: now(),
+      changed: true,
+    });
+    const again = await operate('attendance', 'close', visitId, '--by', 'Alex');
+    expect(again).toMatchObject({ closedBy: 'Robin', changed: false });
+  });
+
+  it('refuses a visit that a gate has ended, that is archived, or that does not exist', async () => {
+    const { on, visitId } = await begin();
+    await send(service.app, token, signOff(on));
+    const refused = await operate('attendance', 'close', visitId, '--by', 'Robin');
+    expect(refused.error).toBe(`VISIT: ${visitId} was signed off at 2026-05-21T05:30:00.000Z.`);
+    const other = await begin();
+    await operate('attendance', 'archive', other.visitId);
+    expect((await operate('attendance', 'close', other.visitId, '--by', 'R')).error).toMatch(/^VISIT: .* was archived/);
+    expect((await operate('attendance', 'close', 'signon_nosuch', '--by', 'R')).error).toMatch(
+      /^VISIT: there is no visit/,
+    );
+    expect((await operate('attendance', 'close', 'saevt_a', '--by', 'R')).error).toMatch(/^VISIT: /);
+  });
+
+  it('refuses a time in the future, before the sign-on, or none, and nobody to say so', async () => {
+    const { visitId } = await begin();
+    const close = async (...args: string[]) => (await operate('attendance', 'close', visitId, ...args)).error;
+    expect(await close('--by', 'R', '--at', '2026-06-02T00:00:00Z')).toMatch(/^--at: .* future/);
+    expect(await close('--by', 'R', '--at', '2026-05-20T20:59:59Z')).toMatch(/^--at: .* earlier/);
+    expect(await close('--by', 'R', '--at', 'yesterday')).toMatch(/^--at: /);
+    expect(await close('--by', '  ')).toMatch(/^--by: /);
+    expect(await close()).toMatch(/--by/);
+    expect(await visitOf(visitId)).toMatchObject({ closedAt: null });
+  });
+});
+
+describe('attendance archive', () => {
+  it('puts a visit away, open or ended, and once; a later sign-off is 409', async () => {
+    const { on, visitId } = await begin();
+    expect(await operate('attendance', 'archive', visitId)).toMatchObject({ archivedAt: now(), changed: true });
+    expect(await operate('attendance', 'archive', visitId)).toMatchObject({ changed: false });
+    const { status, body } = await send(service.app, token, signOff(on));
+    expect([status, body.code]).toEqual([409, 'ATTENDANCE_CLOSED']);
+    const other = await begin();
+    await send(service.app, token, signOff(other.on));
+    expect(await operate('attendance', 'archive', other.visitId)).toMatchObject({ changed: true });
+    expect((await operate('attendance', 'archive', 'signon_nosuch')).error).toMatch(/^VISIT: /);
+  });
+});

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../harness.ts';
+import { attendanceOf, endVisit, type GateEvent, gate, send, signOff, signOn } from '../support/attendance.ts';
+
+let service: Service;
+let internal: string;
+/** Days before the demo's own attendance, so that a day holds what was sent here alone. */
+const DAY = '2024-01-10';
+const { builderId, projectId, workers } = gate();
+const [worker, colleague] = workers.active as [string, string];
+
+/** What was sent, by what became of it. */
+const sent: Record<string, GateEvent> = {};
+
+beforeAll(async () => {
+  service = await startService();
+  internal = await service.as('internal');
+  const token = await service.as('A');
+  const post = async (name: string, event: GateEvent) => {
+    sent[name] = event;
+    const { body } = await send(service.app, token, event);
+    return body.data?.signOnId as string;
+  };
+  const at = (time: string, day = DAY) => ({ occurredAt: `${day}T${time}Z` });
+  await post('ended', signOn(worker, at('06:00:00')));
+  await post('end', signOff(sent.ended!, at('14:00:00')));
+  await post('midnight', signOn(colleague, at('00:00:00')));
+  await post('night', signOn(colleague, at('23:59:59.999')));
+  await post('dayAfter', signOn(colleague, at('00:00:00', '2024-01-11')));
+  await post('dayBefore', signOn(colleague, at('20:30:00', '2024-01-09')));
+  await endVisit(service, await post('closed', signOn(worker, at('07:00:00'))), 'closed_at');
+  await endVisit(service, await post('archived', signOn(worker, at('08:00:00'))), 'archived_at');
+  await post('pending', signOff(signOn(worker), at('15:00:00')));
+  const late = signOn(worker, at('09:00:00'));
+  await post('rejected', signOff(late, { ...at('16:00:00'), workerId: colleague }));
+  await post('late', late);
+  await post('conflict', { ...sent.ended!, deviceId: 'turnstile 9' });
+});
+
+afterAll(() => service.stop());
+
+const PAGE = 'meta { totalCount }';
+
+async function onProject(fields: string, token = internal) {
+  const query = `query ($builderId: BuilderId!, $projectId: ProjectId!) { project(builderId: $builderId, projectId: $projectId) { ${fields} } }`;
+  const { data, errors } = await service.graphql(token, query, { builderId, projectId });
+  expect(errors).toBeUndefined();
+  return data.project;
+}
+
+async function attendance(args: string): Promise<string[]> {
+  const fields = `attendance(${args}) { data { events { data { sourceEventId type } } } }`;
+  const { attendance } = await onProject(fields);
+  const begun = attendance.data.map(
+    (visit: { events: { data: { sourceEventId: string; type: string }[] } }) =>
+      visit.events.data.find(({ type }) => type === 'SIGN_ON')!.sourceEventId,
+  );
+  const names = Object.keys(sent).filter((name) => begun.includes(sent[name]!.sourceEventId) && name !== 'conflict');
+  expect(names.length).toBe(begun.length);
+  return names.sort();
+}
+
+describe('attendance(date)', () => {
+  it('lists the visits that began on the day, in UTC, without the archived ones', async () => {
+    expect(await attendance(`date: "${DAY}"`)).toEqual(['closed', 'ended', 'late', 'midnight', 'night']);
+  });
+
+  it('reckons the day where the site is', async () => {
+    // Sydney is eleven hours ahead in January: its day begins at 13:00 UTC of the day before.
+    const sydney = await attendance(`date: "${DAY}", timeZone: "Australia/Sydney"`);
+    expect(sydney).toEqual(['closed', 'dayBefore', 'ended', 'late', 'midnight']);
+  });
+
+  it('gives each visit with its worker, project, times and events', async () => {
+    const { attendance } = await onProject(`attendance(date: "${DAY}", limit: 1) {
+      data { id createdAt signedOnAt signedOffAt closedAt closedBy archivedAt anomaly worker { id fullName } project { id name }
+        events { data { type status occurredAt integrator { name } visit { id } } } } meta { totalCount } }`);
+    expect(attendance.meta.totalCount).toBe(5);
+    const [visit] = attendance.data;
+    expect(visit).toMatchObject({
+      id: expect.stringMatching(/^signon_/),
+      project: { id: projectId, name: expect.any(String) },
+      closedBy: null,
+      archivedAt: null,
+      anomaly: null,
+    });
+    expect(visit.events.data[0]).toMatchObject({
+      integrator: { name: 'A' },
+      visit: { id: visit.id },
+      status: 'APPLIED',
+    });
+  });
+
+  it('knows every time zone that it takes', async () => {
+    const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
+    const fields = zones.map((zone, at) => `z${at}: attendance(date: "${DAY}", timeZone: "${zone}") { ${PAGE} }`);
+    for (let from = 0; from < fields.length; from += 60) await onProject(fields.slice(from, from + 60).join(' '));
+  });
+
+  it.each([
+    ['date: "10/01/2024"', 'date'],
+    ['date: "2024-02-30"', 'date'],
+    [`date: "${DAY}", timeZone: "Mars/Olympus"`, 'timeZone'],
+    [`date: "${DAY}", timeZone: "+10:00"`, 'timeZone'],
+  ])('is 400 for %s', async (args, field) => {
+    const query = `{ project(builderId: "${builderId}", projectId: "${projectId}") { attendance(${args}) { ${PAGE} } } }`;
+    const { errors } = await service.graphql(internal, query);
+    expect(errors![0]!.extensions).toMatchObject({ http: { status: 400 }, errors: [{ fieldName: field }] });
+  });
+});
+
+const ids = (page: { data: { sourceEventId: string }[] }) => page.data.map(({ sourceEventId }) => sourceEventId);
+
+describe('open visits', () => {
+  it('are those that neither a gate nor a person has ended, of the project and of the builder', async () => {
+    const { visits } = await attendanceOf(service);
+    const open = visits.filter((visit) => !visit.signedOffAt && !visit.closedAt && !visit.archivedAt);
+    const page = `openVisits { ${PAGE} data { signedOffAt closedAt archivedAt } }`;
+    const { openVisits } = await onProject(page);
+    expect(openVisits.meta.totalCount).toBe(open.length);
+    for (const visit of openVisits.data) expect(visit).toEqual({ signedOffAt: null, closedAt: null, archivedAt: null });
+    const { data } = await service.graphql(internal, `{ builder(builderId: "${builderId}") { ${page} } }`);
+    expect(data.builder.openVisits.meta.totalCount).toBeGreaterThanOrEqual(open.length);
+  });
+});
+
+describe('visits of a worker', () => {
+  it('are listed with the archived ones, on all projects or on one', async () => {
+    const { visits } = await attendanceOf(service);
+    const query = `{ project(builderId: "${builderId}", projectId: "${projectId}") { openVisits { data { worker { id details {
+      visits { ${PAGE} } here: visits(projectId: "${projectId}") { ${PAGE} data { archivedAt } } elsewhere: visits(projectId: "proj_nosuch") { ${PAGE} }
+    } } } } } }`;
+    const { data } = await service.graphql(internal, query);
+    const found = data.project.openVisits.data.find((visit: { worker: { id: string } }) => visit.worker.id === worker);
+    const { details } = found.worker;
+    expect(details.here.meta.totalCount).toBe(visits.filter(({ workerId }) => workerId === worker).length);
+    expect(details.visits.meta.totalCount).toBeGreaterThanOrEqual(details.here.meta.totalCount);
+    expect(details.here.data.some(({ archivedAt }: { archivedAt: string | null }) => archivedAt !== null)).toBe(true);
+    expect(details.elsewhere.meta.totalCount).toBe(0);
+  });
+});
+
+describe('what is left to reconcile', () => {
+  const FIELDS = `
+    pendingSignOffs { data { sourceEventId status rejection visit { id } } }
+    rejectedSignOffs { data { sourceEventId sourceSignOnEventId status rejection worker { id } } }
+    signOnConflicts { data { sourceEventId code answers type occurredAt deviceId createdAt updatedAt worker { id } integrator { id name } } }
+    closed: signOnConflicts(code: ATTENDANCE_CLOSED) { ${PAGE} }`;
+
+  it('is listed for the project: sign-offs that wait, that were rejected, and the conflicts', async () => {
+    const project = await onProject(FIELDS);
+    expect(ids(project.pendingSignOffs)).toContain(sent.pending!.sourceEventId);
+    expect(project.pendingSignOffs.data).toContainEqual(
+      expect.objectContaining({ status: 'PENDING_SIGN_ON', rejection: null, visit: null }),
+    );
+    expect(project.rejectedSignOffs.data).toContainEqual({
+      sourceEventId: sent.rejected!.sourceEventId,
+      sourceSignOnEventId: sent.late!.sourceEventId,
+      status: 'REJECTED',
+      rejection: 'WORKER_MISMATCH',
+      worker: { id: colleague },
+    });
+    expect(project.signOnConflicts.data).toContainEqual({
+      sourceEventId: sent.conflict!.sourceEventId,
+      code: 'EVENT_MISMATCH',
+      answers: 1,
+      type: 'SIGN_ON',
+      occurredAt: `${DAY}T06:00:00.000Z`,
+      deviceId: 'turnstile 9',
+      createdAt: '2026-06-01T00:00:00.000Z',
+      updatedAt: '2026-06-01T00:00:00.000Z',
+      worker: { id: worker },
+      integrator: { id: expect.stringMatching(/^intg_/), name: 'A' },
+    });
+    expect(project.closed.meta.totalCount).toBeLessThan(project.signOnConflicts.data.length);
+  });
+
+  it('and for the builder', async () => {
+    const { data } = await service.graphql(internal, `{ builder(builderId: "${builderId}") { ${FIELDS} } }`);
+    expect(ids(data.builder.pendingSignOffs)).toContain(sent.pending!.sourceEventId);
+    expect(ids(data.builder.rejectedSignOffs)).toContain(sent.rejected!.sourceEventId);
+    expect(ids(data.builder.signOnConflicts)).toContain(sent.conflict!.sourceEventId);
+  });
+
+  it('takes one statement for each edge', async () => {
+    const read = () =>
+      onProject(`attendance(date: "${DAY}") { data { events { data { id } } } } openVisits { data { id } }`);
+    await read();
+    expect(await service.countStatements('au1', read)).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('the scope', () => {
+  const EDGES = [`attendance(date: "${DAY}")`, 'openVisits', 'pendingSignOffs', 'rejectedSignOffs', 'signOnConflicts'];
+
+  it.each(EDGES)('%s is for internal clients with read:attendance alone', async (edge) => {
+    const query = `{ project(builderId: "${builderId}", projectId: "${projectId}") { ${edge} { ${PAGE} } } }`;
+    const without = service.demo('internal').scopes.filter((scope) => scope !== 'read:attendance');
+    for (const token of [await service.as('A'), await service.as('internal', without)]) {
+      const { errors } = await service.graphql(token, query);
+      expect(errors![0]!.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE', http: { status: 403 } });
+    }
+    expect((await service.graphql(internal, query)).errors).toBeUndefined();
+  });
+});

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, loadConfig } from '../src/config.ts';
+
+const DATABASES = {
+  DATABASE_URL_AU1: 'postgresql://api:secret@db.example.com/au1',
+  DATABASE_URL_US1: 'postgresql://api:secret@db.example.com/us1',
+};
+
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  BASE_URL: 'https://api.example.com',
+  TOKEN_KEY: randomBytes(32).toString('base64url'),
+  ...DATABASES,
+};
+
+describe('the settings', () => {
+  it('may all be absent: a development service with an embedded database and demo data', () => {
+    expect(loadConfig({})).toMatchObject({
+      production: false,
+      host: '127.0.0.1',
+      port: 4000,
+      baseUrl: 'http://localhost:4000',
+      databaseUrls: null,
+      migrate: 'auto',
+      demo: true,
+      rateLimits: {
+        api: { requests: 1000, seconds: 10 },
+        sync: { requests: 200, seconds: 10 },
+        token: { requests: 120, seconds: 60 },
+      },
+    });
+  });
+
+  it('count as absent when empty', () => {
+    expect(loadConfig({ PORT: '', BASE_URL: '' })).toMatchObject({ port: 4000, baseUrl: 'http://localhost:4000' });
+  });
+
+  it('start nothing embedded and load no demo data once both databases are named', () => {
+    expect(loadConfig(DATABASES)).toMatchObject({ databaseUrls: { au1: DATABASES.DATABASE_URL_AU1 }, demo: false });
+  });
+
+  it('switch a rate limit off with 0', () => {
+    expect(loadConfig({ RATE_LIMIT_API: '0' }).rateLimits.api).toBeNull();
+  });
+
+  const wrong: [string, Record<string, string>, string][] = [
+    ['a port that is none', { PORT: 'http' }, 'PORT'],
+    ['port 0', { PORT: '0' }, 'PORT'],
+    ['a port beyond 65535', { PORT: '70000' }, 'PORT'],
+    ['one database without the other', { DATABASE_URL_AU1: DATABASES.DATABASE_URL_AU1 }, 'DATABASE_URL_US1'],
+    ['a database of another kind', { ...DATABASES, DATABASE_URL_US1: 'mysql://x/y' }, 'DATABASE_URL_US1'],
+    ['a base address with a path', { BASE_URL: 'https://example.com/api' }, 'BASE_URL'],
+    ['a rate limit of another form', { RATE_LIMIT_TOKEN: '120' }, 'RATE_LIMIT_TOKEN'],
+    ['a mode of migration that does not exist', { MIGRATE: 'yes' }, 'MIGRATE'],
+    ['a short token key', { TOKEN_KEY: 'c2hvcnQ' }, 'TOKEN_KEY'],
+    ['a certificate without its key', { TLS_CERT: 'cert.pem' }, 'TLS_CERT and TLS_KEY'],
+    ['a log level that does not exist', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+  ];
+
+  it.each(wrong)('refuse %s in one line that names the setting', (_, env, name) => {
+    expect(() => loadConfig(env)).toThrow(ConfigError);
+    expect(() => loadConfig(env)).toThrow(new RegExp(`^${name} [^\n]+\\.$`));
+  });
+});
+
+describe('production', () => {
+  it('checks migrations, listens everywhere and never loads demo data', () => {
+    expect(loadConfig({ ...PRODUCTION, DEMO: '1' })).toMatchObject({
+      production: true,
+      migrate: 'check',
+      host: '0.0.0.0',
+      demo: false,
+    });
+  });
+
+  it.each(['DATABASE_URL_AU1', 'TOKEN_KEY', 'BASE_URL'])('needs %s', (name) => {
+    const env: Record<string, string> = { ...PRODUCTION, [name]: '' };
+    if (name === 'DATABASE_URL_AU1') env.DATABASE_URL_US1 = '';
+    expect(() => loadConfig(env)).toThrow(`${name} is required in production.`);
+  });
+
+  it('refuses an http: address, but for loopback', () => {
+    expect(() => loadConfig({ ...PRODUCTION, BASE_URL: 'http://api.example.com' })).toThrow(
+      'BASE_URL must be https: in production.',
+    );
+    expect(loadConfig({ ...PRODUCTION, BASE_URL: 'http://127.0.0.1:4000' }).baseUrl).toBe('http://127.0.0.1:4000');
+  });
+});

@@ -1,0 +1,170 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Connection } from '../../entities/connection.entity.ts';
+import { Membership } from '../../entities/membership.entity.ts';
+import { User } from '../../entities/user.entity.ts';
+import { newSecret } from '../../src/oauth/secrets.ts';
+import { codeFor, exchange, refresh } from './flow.ts';
+import { addApplication, addBuilder, addUser, REDIRECT, VERIFIER } from './people.ts';
+import { BASE_URL, type OAuthService, postToken, START, startOAuth } from './service.ts';
+
+const MINUTE = 60_000;
+const secret = newSecret();
+
+let service: OAuthService;
+
+beforeAll(async () => {
+  service = await startOAuth();
+  await addBuilder(service, 'buil_a');
+  await addUser(service, 'user_a', ['buil_a']);
+  await addApplication(service, 'cli_app');
+  await addApplication(service, 'cli_other');
+  await addApplication(service, 'cli_once', { grants: ['authorization_code'] });
+  await addApplication(service, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret] });
+});
+afterAll(() => service?.close());
+
+const person = { clientId: 'cli_app', email: 'user_a@example.com' };
+const newCode = (changes: Record<string, string> = {}) => codeFor(service, { ...person, changes });
+const live = async (token: string) => service.access.isLive((await service.tokens.verify(token))!, 'au1');
+
+describe('a code is exchanged', () => {
+  test('for an access token of the user and builder, and a refresh token', async () => {
+    const { status, headers, body } = await exchange(service, person, await newCode());
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ...{ access_token: expect.any(String), refresh_token: expect.stringMatching(/^[\w-]{43}$/) },
+      ...{ token_type: 'Bearer', expires_in: 3600, expires: 3600, scope: 'read:builders read:projects' },
+    });
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    expect(decodeJwt(body.access_token)).toEqual({
+      ...{ sub: 'user_a', client_id: 'cli_app', builder_id: 'buil_a', iss: BASE_URL, aud: BASE_URL },
+      ...{ scope: 'read:builders read:projects', jti: expect.any(String), iat: START / 1000, exp: START / 1000 + 3600 },
+    });
+    expect(await live(body.access_token)).toBe(true);
+  });
+
+  test('without a refresh token where the client may not refresh', async () => {
+    const { body } = await exchange(
+      service,
+      { clientId: 'cli_once' },
+      await codeFor(service, { ...person, clientId: 'cli_once' }),
+    );
+    expect(body).not.toHaveProperty('refresh_token');
+    expect(await live(body.access_token)).toBe(true);
+  });
+
+  test('by a confidential client with its secret', async () => {
+    const server = { clientId: 'cli_server', email: person.email, secret };
+    const code = await codeFor(service, server);
+    expect((await exchange(service, { clientId: 'cli_server' }, code)).body.error).toBe('invalid_client');
+    expect((await exchange(service, server, code)).status).toBe(200);
+  });
+
+  test.each(['PLAIN', 'plain'])('with the method %s', async (code_challenge_method) => {
+    const code = await newCode({ code_challenge: VERIFIER, code_challenge_method });
+    expect((await exchange(service, person, code)).status).toBe(200);
+  });
+
+  test('as a form, and with the right audience', async () => {
+    const code = await newCode();
+    const fields = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: VERIFIER };
+    const form = new URLSearchParams({ ...fields, client_id: 'cli_app', audience: BASE_URL }).toString();
+    expect((await postToken(service.app, form)).status).toBe(200);
+  });
+
+  test('up to its last millisecond', async () => {
+    const code = await newCode();
+    service.clock.at = START + 10 * MINUTE - 1;
+    expect((await exchange(service, person, code)).status).toBe(200);
+    service.clock.at = START;
+  });
+});
+
+describe('a code is refused', () => {
+  test.each([
+    ['no code', { code: undefined }, 'invalid_request'],
+    ['no redirect_uri', { redirect_uri: undefined }, 'invalid_request'],
+    ['no code_verifier', { code_verifier: undefined }, 'invalid_request'],
+    ['a verifier of 42 characters', { code_verifier: 'a'.repeat(42) }, 'invalid_request'],
+    ['a verifier of 129 characters', { code_verifier: 'a'.repeat(129) }, 'invalid_request'],
+    ['another verifier', { code_verifier: 'a'.repeat(43) }, 'invalid_grant'],
+    ['the challenge for a verifier', { code_verifier: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }, 'invalid_grant'],
+    ['another redirect_uri', { redirect_uri: `${REDIRECT}/` }, 'invalid_grant'],
+    ['another audience', { audience: 'https://other.example' }, 'invalid_request'],
+    ['another client', { client_id: 'cli_other' }, 'invalid_grant'],
+    ['another code', { code: newSecret() }, 'invalid_grant'],
+  ])('%s, and is as good as before', async (_name, changes, error) => {
+    const code = await newCode();
+    const refused = await exchange(service, person, code, changes);
+    expect([refused.status, refused.body.error]).toEqual([400, error]);
+    expect((await exchange(service, person, code)).status).toBe(200);
+  });
+
+  test('after 10 minutes', async () => {
+    const code = await newCode();
+    service.clock.at = START + 10 * MINUTE;
+    expect((await exchange(service, person, code)).body.error).toBe('invalid_grant');
+    service.clock.at = START;
+  });
+
+  test.each([
+    ['membership', Membership, { userId: 'user_a' }, { builderId: 'buil_b' }, { builderId: 'buil_a' }],
+    ['connection', Connection, { builderId: 'buil_a' }, { status: 'REVOKED' }, { status: 'ACTIVE' }],
+    ['account', User, { id: 'user_a' }, { disabledAt: new Date(START).toISOString() }, { disabledAt: null }],
+  ] as const)('once the %s has ended', async (_name, entity, where, ended, restored) => {
+    await addBuilder(service, 'buil_b').catch(() => undefined);
+    const code = await newCode();
+    const em = service.databases.au1.fork();
+    await em.nativeUpdate(entity as never, where as never, ended as never);
+    const refused = await exchange(service, person, code);
+    await em.nativeUpdate(entity as never, (where === undefined ? {} : where) as never, restored as never);
+    expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant']);
+  });
+});
+
+describe('a code is used once', () => {
+  test('a second use revokes the refresh tokens and access tokens that came of the first', async () => {
+    const code = await newCode();
+    const first = (await exchange(service, person, code)).body;
+    const renewed = (await refresh(service, person, first.refresh_token)).body;
+    expect(await live(renewed.access_token)).toBe(true);
+
+    const second = await exchange(service, person, code);
+    expect([second.status, second.body.error]).toEqual([400, 'invalid_grant']);
+    expect(await live(first.access_token)).toBe(false);
+    expect(await live(renewed.access_token)).toBe(false);
+    expect((await refresh(service, person, renewed.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  test('also after it has expired, and with a wrong verifier', async () => {
+    for (const [later, changes] of [
+      [11 * MINUTE, {}],
+      [0, { code_verifier: 'a'.repeat(43) }],
+    ] as const) {
+      const code = await newCode();
+      const { access_token } = (await exchange(service, person, code)).body;
+      service.clock.at = START + later;
+      expect((await exchange(service, person, code, changes)).body.error).toBe('invalid_grant');
+      expect(await live(access_token)).toBe(false);
+      service.clock.at = START;
+    }
+  });
+
+  test('by another client it revokes nothing', async () => {
+    const code = await newCode();
+    const { access_token } = (await exchange(service, person, code)).body;
+    expect((await exchange(service, { clientId: 'cli_other' }, code)).body.error).toBe('invalid_grant');
+    expect(await live(access_token)).toBe(true);
+  });
+
+  test('of many exchanges at once exactly one succeeds', async () => {
+    for (let round = 0; round < 5; round++) {
+      const code = await newCode();
+      const answers = await Promise.all(Array.from({ length: 12 }, () => exchange(service, person, code)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      for (const { status, body } of answers)
+        if (status !== 200) expect([status, body.error]).toEqual([400, 'invalid_grant']);
+    }
+  });
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Connection } from '../../entities/connection.entity.ts';
+import { newSecret } from '../../src/oauth/secrets.ts';
+import { refresh, type Tokens, tokensFor } from './flow.ts';
+import { addApplication, addBuilder, addUser } from './people.ts';
+import { BASE_URL, basic, type OAuthService, postToken, START, startOAuth } from './service.ts';
+
+const [secret, otherSecret] = [newSecret(), newSecret()];
+const grants = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
+const server = { clientId: 'cli_server', email: 'user_a@example.com', secret };
+
+let service: OAuthService;
+let tokens: Tokens;
+
+beforeAll(async () => {
+  service = await startOAuth();
+  await addBuilder(service, 'buil_a');
+  await addUser(service, 'user_a', ['buil_a']);
+  await addApplication(service, 'cli_app');
+  await addApplication(service, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret], grants: [...grants] });
+  await addApplication(service, 'cli_other', { type: 'CONFIDENTIAL', secrets: [otherSecret], grants: [...grants] });
+  tokens = await tokensFor(service, server);
+});
+afterAll(() => service?.close());
+
+async function introspect(token: string | undefined, credentials = ['cli_server', secret] as [string, string]) {
+  const response = await service.app.inject({
+    method: 'POST',
+    url: '/oauth/introspect',
+    headers: { authorization: basic(...credentials), 'content-type': 'application/json' },
+    payload: JSON.stringify({ token }),
+  });
+  return { status: response.statusCode, headers: response.headers, body: response.json() };
+}
+
+describe('active', () => {
+  const shared = {
+    ...{ active: true, scope: 'read:builders read:projects', client_id: 'cli_server' },
+    ...{ sub: 'user_a', builder_id: 'buil_a', iss: BASE_URL, iat: START / 1000 },
+  };
+
+  test('is an access token of a user', async () => {
+    const { status, headers, body } = await introspect(tokens.access_token);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    const own = { token_type: 'Bearer', jti: expect.any(String), aud: BASE_URL, exp: START / 1000 + 3600 };
+    expect(body).toEqual({ ...shared, ...own });
+  });
+
+  test('is a refresh token', async () => {
+    expect((await introspect(tokens.refresh_token)).body).toEqual({ ...shared, exp: START / 1000 + 30 * 86_400 });
+  });
+
+  test("is a client's own token", async () => {
+    const { body } = await postToken(service.app, {
+      ...{ grant_type: 'client_credentials', client_id: 'cli_server', client_secret: secret },
+      ...{ audience: BASE_URL, scope: 'read:builders' },
+    });
+    const answer = (await introspect(body.access_token)).body;
+    expect(answer).toMatchObject({ active: true, sub: 'cli_server', client_id: 'cli_server', scope: 'read:builders' });
+    expect(answer).not.toHaveProperty('builder_id');
+  });
+});
+
+describe('inactive, and nothing more is said', () => {
+  const expectInactive = async (token: string, credentials?: [string, string]) => {
+    const { status, body } = await introspect(token, credentials);
+    expect([status, body]).toEqual([200, { active: false }]);
+  };
+
+  test("is another client's token", async () => {
+    await expectInactive(tokens.access_token, ['cli_other', otherSecret]);
+    await expectInactive(tokens.refresh_token, ['cli_other', otherSecret]);
+  });
+
+  test.each(['garbage', 'a.b.c', newSecret()])('is "%s"', (token) => expectInactive(token));
+
+  test('is an expired token', async () => {
+    service.clock.at = START + 3_600_000;
+    await expectInactive(tokens.access_token);
+    service.clock.at = START + 30 * 86_400_000;
+    await expectInactive(tokens.refresh_token);
+    service.clock.at = START;
+  });
+
+  test('is a token whose connection has ended', async () => {
+    const em = service.databases.au1.fork();
+    await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'REVOKED' });
+    await expectInactive(tokens.access_token);
+    await expectInactive(tokens.refresh_token);
+    await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'ACTIVE' });
+  });
+
+  test('is a refresh token that was rotated, and one that was revoked with its access token', async () => {
+    const own = await tokensFor(service, server);
+    const renewed = (await refresh(service, server, own.refresh_token)).body;
+    await expectInactive(own.refresh_token);
+    const payload = { token: renewed.refresh_token, client_id: 'cli_server', client_secret: secret };
+    await service.app.inject({ method: 'POST', url: '/oauth/revoke', payload });
+    await expectInactive(renewed.refresh_token);
+    await expectInactive(renewed.access_token);
+  });
+});
+
+describe('401', () => {
+  test('for a public client, and for a wrong secret', async () => {
+    const payload = { token: tokens.access_token, client_id: 'cli_app' };
+    const response = await service.app.inject({ method: 'POST', url: '/oauth/introspect', payload });
+    expect([response.statusCode, response.json().error]).toEqual([401, 'invalid_client']);
+    expect((await introspect(tokens.access_token, ['cli_server', 'wrong'])).status).toBe(401);
+  });
+});
+
+test('400 without a token', async () => {
+  expect((await introspect(undefined)).body.error).toBe('invalid_request');
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newSecret } from '../../src/oauth/secrets.ts';
+import { authorization, queryOf } from './people.ts';
+import { addClient } from './service.ts';
+import { type Instance, startWhole, type Whole } from './whole.ts';
+
+const secret = newSecret();
+
+let whole: Whole;
+let instance: Instance;
+
+beforeAll(async () => {
+  whole = await startWhole({ RATE_LIMIT_TOKEN: '20/60', RATE_LIMIT_API: '40/60' });
+  instance = await whole.instance();
+  await addClient(whole, 'cli_a', { secrets: [secret] });
+  await addClient(whole, 'cli_b', { secrets: [secret] });
+});
+afterAll(() => whole?.close());
+
+const post = (path: string, remoteAddress: string, fields: Record<string, string> = {}, { app } = instance) =>
+  app.inject({ method: 'POST', url: `/oauth/${path}`, remoteAddress, payload: fields });
+
+const token = (clientId: string, address: string, client_secret = secret) =>
+  post('token', address, {
+    ...{ grant_type: 'client_credentials', client_id: clientId, client_secret },
+    ...{ audience: whole.baseUrl, scope: 'read:builders' },
+  });
+
+test('an address has one budget for token, revocation and introspection, right or wrong', async () => {
+  for (const path of ['token', 'revoke', 'introspect', 'token']) {
+    for (let count = 0; count < 5; count++) expect((await post(path, '203.0.113.1')).statusCode).toBeLessThan(429);
+  }
+  for (const path of ['token', 'revoke', 'introspect']) {
+    const answer = await post(path, '203.0.113.1');
+    expect([answer.statusCode, answer.json().code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(answer.headers['x-ratelimit-limit']).toBe('20');
+    expect(answer.headers['cache-control']).toBe('no-store');
+  }
+  expect((await post('token', '203.0.113.2')).statusCode).toBe(400);
+});
+
+test('a client has a budget wherever it calls from, and a wrong secret takes nothing of it', async () => {
+  for (let count = 0; count < 15; count++) await token('cli_a', `203.0.114.${count}`, 'wrong');
+  for (let count = 0; count < 20; count++) expect((await token('cli_a', `203.0.115.${count}`)).statusCode).toBe(200);
+  expect((await token('cli_a', '203.0.115.99')).statusCode).toBe(429);
+  expect((await token('cli_b', '203.0.115.99')).statusCode).toBe(200);
+});
+
+test('instances share the budget', async () => {
+  const other = await whole.instance();
+  let allowed = 0;
+  for (let count = 0; count < 30; count++) {
+    const { statusCode } = await post('token', '203.0.113.50', {}, count % 2 ? other : instance);
+    if (statusCode !== 429) allowed++;
+  }
+  expect(allowed).toBeLessThanOrEqual(21);
+  expect(allowed).toBeGreaterThanOrEqual(19);
+});
+
+test('pages have the budget of any request without a token, and say so on a page', async () => {
+  const open = () =>
+    instance.app.inject({ url: `/oauth/authorize?${queryOf(authorization('cli_a'))}`, remoteAddress: '203.0.113.60' });
+  for (let count = 0; count < 40; count++) expect((await open()).statusCode).toBeLessThan(429);
+  const answer = await open();
+  expect(answer.statusCode).toBe(429);
+  expect(answer.headers['content-type']).toMatch(/^text\/html/);
+  expect(answer.headers).toHaveProperty('retry-after');
+});

@@ -1,0 +1,170 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openCluster } from '../src/database/cluster.ts';
+import { runningServer } from '../src/database/postmaster.ts';
+import { createDatabase } from './setup/database.ts';
+
+const PROGRAM = join(import.meta.dirname, '..', 'dist', 'src', 'server.js');
+const READY = /Health +\S+\/health\/ready/;
+
+interface Run {
+  process: ChildProcess;
+  output: () => string;
+  exit: Promise<number | null>;
+}
+
+const runs: Run[] = [];
+let folder: string;
+let port: number;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'start-'));
+  // PostgreSQL's user has to pass through where the tests run as root.
+  await chmod(folder, 0o711);
+});
+
+afterEach(async () => {
+  for (const { process, exit } of runs.splice(0)) {
+    process.kill('SIGKILL');
+    await exit;
+  }
+});
+
+afterAll(async () => {
+  const dataDir = join(folder, 'data');
+  if (await runningServer(dataDir)) await (await openCluster({ dataDir })).stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Starts the built program with these settings and no others. */
+function run(settings: Record<string, string>): Run {
+  const env = { PATH: process.env.PATH!, LOG_LEVEL: 'warn', ...settings };
+  const child = spawn(process.execPath, [PROGRAM], { env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const exit = once(child, 'exit').then(([code]) => code as number | null);
+  const started = { process: child, output: () => output, exit };
+  runs.push(started);
+  return started;
+}
+
+/** The service in its embedded mode, once it is ready. */
+async function start(settings: Record<string, string> = {}): Promise<Run> {
+  const started = run({ DATA_DIR: join(folder, 'data'), PORT: String(port), ...settings });
+  await new Promise<void>((ready, fail) => {
+    const look = () => READY.test(started.output()) && ready();
+    started.process.stdout!.on('data', look);
+    started.exit.then(() => fail(new Error(started.output())));
+  });
+  return started;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return address.port;
+}
+
+const health = async () => (await fetch(`http://localhost:${port}/health/ready`)).json();
+
+describe('npm start', () => {
+  beforeAll(async () => {
+    port = await freePort();
+  });
+
+  it('brings up everything, shows where it is, and stops all of it at Ctrl-C', async () => {
+    const service = await start();
+    const { clients } = JSON.parse(await readFile(join(folder, 'data', 'demo.json'), 'utf8'));
+    expect((await stat(join(folder, 'data', 'demo.json'))).mode & 0o777).toBe(0o600);
+    for (const path of ['/docs', '/openapi.json', '/graphql', '/health/ready']) {
+      expect(service.output()).toContain(`http://localhost:${port}${path}`);
+    }
+    expect(service.output()).toContain(clients[0].clientSecret);
+    expect(await health()).toEqual({ status: 'ok', regions: { au1: 'ok', us1: 'ok' } });
+    service.process.kill('SIGINT');
+    expect(await service.exit).toBe(0);
+    expect(await runningServer(join(folder, 'data'))).toBeUndefined();
+  });
+
+  it('keeps data and credentials at the second start, and recovers after kill -9 of the service and of PostgreSQL', async () => {
+    const before = await readFile(join(folder, 'data', 'demo.json'), 'utf8');
+    const first = await start();
+    first.process.kill('SIGKILL');
+    await first.exit;
+    const second = await start();
+    expect(await health()).toMatchObject({ status: 'ok' });
+    const postgres = await runningServer(join(folder, 'data'));
+    process.kill(postgres!.pid, 'SIGKILL');
+    second.process.kill('SIGKILL');
+    await second.exit;
+    const third = await start();
+    expect(await health()).toMatchObject({ status: 'ok' });
+    expect(await readFile(join(folder, 'data', 'demo.json'), 'utf8')).toBe(before);
+    third.process.kill('SIGTERM');
+    expect(await third.exit).toBe(0);
+  });
+});
+
+describe('one clear line and exit code 1', () => {
+  /** What the program says before it ends by itself. */
+  async function refusal(settings: Record<string, string>): Promise<string> {
+    const { exit, output } = run(settings);
+    expect(await exit).toBe(1);
+    expect(output().trim().split('\n')).toHaveLength(1);
+    return output().trim();
+  }
+
+  let databases: { DATABASE_URL_AU1: string; DATABASE_URL_US1: string };
+  const drops: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    const { templates } = inject('cluster');
+    const [au1, us1] = await Promise.all([createDatabase(templates.au1), createDatabase(templates.us1)]);
+    databases = { DATABASE_URL_AU1: au1.url, DATABASE_URL_US1: us1.url };
+    drops.push(au1.drop, us1.drop);
+  });
+
+  afterAll(() => Promise.all(drops.map((drop) => drop())));
+
+  it('say that the port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port: taken } = server.address() as AddressInfo;
+    const line = await refusal({ ...databases, DATA_DIR: join(folder, 'other'), PORT: String(taken) });
+    expect(line).toBe(`Port ${taken} is in use: set PORT to another one.`);
+    server.close();
+  });
+
+  it('say that the data folder cannot be written', async () => {
+    const line = await refusal({ DATA_DIR: join(PROGRAM, 'data') });
+    expect(line).toMatch(/^The data folder \S+ cannot be written: /);
+  });
+
+  it('say that a database is unreachable, and which', async () => {
+    const line = await refusal({ ...databases, DATABASE_URL_AU1: 'postgresql://u:p@127.0.0.1:1/none' });
+    expect(line).toMatch(/^DATABASE_URL_AU1 cannot be used: .*ECONNREFUSED/);
+  });
+
+  it('say that a migration is pending, in the mode `check`', async () => {
+    const empty = await createDatabase('template1');
+    drops.push(empty.drop);
+    const line = await refusal({ ...databases, DATABASE_URL_US1: empty.url, MIGRATE: 'check' });
+    expect(line).toMatch(/^Region us1 waits for migrations \(\S+\): run "npm run cli -- migrate up"\.$/);
+  });
+
+  it('say which setting is wrong', async () => {
+    expect(await refusal({ PORT: 'x' })).toBe('PORT must be a port number, not "x".');
+  });
+});
