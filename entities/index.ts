@@ -17,6 +17,8 @@ import { Membership } from './membership.entity.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
 import { Photo } from './photo.entity.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
+import { PhotoReport } from './photo-report.entity.ts';
+import { PhotoReportPage } from './photo-report-page.entity.ts';
 import { Prequalification } from './prequalification.entity.ts';
 import { Profile } from './profile.entity.ts';
 import { Project } from './project.entity.ts';
@@ -81,4 +83,6 @@ export const entities = [
   Photo,
   Upload,
   ImageHost,
+  PhotoReport,
+  PhotoReportPage,
 ];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { SignOnConflictCode, SignOnType } from '../schema/enums.ts';
@@ -77,3 +78,11 @@ export class SignOnConflict extends Timestamped {
   @Field(() => ProjectSummary)
   project!: ProjectSummary;
 }
+
+/** What makes two refused requests the same one. */
+export function conflictDigest(payload: Pick<SignOnConflict, (typeof PAYLOAD)[number]>): string {
+  const values = PAYLOAD.map((name) => payload[name]);
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex');
+}
+
+const PAYLOAD = ['sourceEventId', 'sourceSignOnEventId', 'workerId', 'type', 'occurredAt', 'deviceId'] as const;

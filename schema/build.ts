@@ -50,6 +50,13 @@ import {
   FolderPhotosResolver,
   ProjectPhotosResolver,
 } from '../resolvers/photo/photo-edges.resolver.ts';
+import { PhotoReportSyncResolver } from '../resolvers/photo-report/photo-report.resolver.ts';
+import {
+  BuilderPhotoReportsResolver,
+  PhotoReportResolver,
+  ProjectPhotoReportsResolver,
+  ReportImageResolver,
+} from '../resolvers/photo-report/photo-report-reads.resolver.ts';
 import {
   BuilderProjectsResolver,
   ProjectResolver,
@@ -75,6 +82,7 @@ import {
 } from '../resolvers/subcontractor/worker.resolver.ts';
 import { ProjectTimesheetsResolver, TimesheetResolver } from '../resolvers/timesheet/timesheet.resolver.ts';
 import { ViewerResolver } from '../resolvers/viewer/viewer.resolver.ts';
+import type { Budget } from '../src/context.ts';
 import type { RestRoute } from './rest.ts';
 import type { Scope } from './scopes.ts';
 
@@ -129,6 +137,11 @@ const resolvers: NonEmptyArray<new () => object> = [
   PhotoFolderResolver,
   ProjectFoldersResolver,
   GalleryResolver,
+  PhotoReportSyncResolver,
+  PhotoReportResolver,
+  ReportImageResolver,
+  BuilderPhotoReportsResolver,
+  ProjectPhotoReportsResolver,
   ViewerResolver,
 ];
 
@@ -162,13 +175,15 @@ export function routeTable(schema: GraphQLSchema): Operation[] {
 }
 
 type Field = GraphQLFieldConfig<unknown, Context>;
+type Resolve = NonNullable<Field['resolve']>;
 
 /** Scope and builder access of a query or mutation, before its resolver runs. */
 function guardOperation(field: Field, name: string): Field {
   if (!('scope' in (field.extensions ?? {})))
     throw new Error(`${name} declares neither a scope nor that it needs none.`);
   const scope = field.extensions!.scope as Scope | null;
-  const resolve = field.resolve!;
+  const budget = (field.extensions!.rest as RestRoute | undefined)?.budget;
+  const resolve = budget ? spending(budget, field.resolve!) : field.resolve!;
   if (!field.args?.builderId) {
     return {
       ...field,
@@ -187,6 +202,14 @@ function guardOperation(field: Field, name: string): Field {
     },
   };
 }
+
+/** Takes from the operation's own budget, unless that was done when the request came in. Part 12 of the decisions. */
+const spending =
+  (budget: Budget, resolve: Resolve): Resolve =>
+  async (source, args, context, info) => {
+    if (!context.spent) await context.spend(budget);
+    return resolve(source, args, context, info);
+  };
 
 /**
  * A field that leads to records needs the scope of what it leads to, in the token and in the connection of the builder

@@ -178,6 +178,51 @@ export const PhotoSource = values(
 );
 export type PhotoSource = Value<typeof PhotoSource>;
 
+export const BlockType = values(
+  'BlockType',
+  'What a block of a Page document holds.',
+  'TEXT',
+  'HEADING',
+  'BULLETED_LIST',
+  'ORDERED_LIST',
+  'CHECKLIST',
+  'IMAGE',
+  'PAGE',
+);
+export type BlockType = Value<typeof BlockType>;
+
+export const TextMark = values('TextMark', 'How a run of text is set.', 'BOLD', 'ITALIC');
+export type TextMark = Value<typeof TextMark>;
+
+export const ImageStatus = values(
+  'ImageStatus',
+  'Whether the image of a block has arrived as a photo.',
+  'SYNCED',
+  'FAILED',
+);
+export type ImageStatus = Value<typeof ImageStatus>;
+
+export const PhotoReportStatus = values(
+  'PhotoReportStatus',
+  'Whether all that the report shows has arrived: `partial` when an image of its tree is `FAILED`.',
+  'synced',
+  'partial',
+);
+export type PhotoReportStatus = Value<typeof PhotoReportStatus>;
+
+export const PhotoReportArchiveStatus = values('PhotoReportArchiveStatus', 'State of an archived report.', 'archived');
+export type PhotoReportArchiveStatus = Value<typeof PhotoReportArchiveStatus>;
+
+export const PhotoReportConflictCode = values(
+  'PhotoReportConflictCode',
+  'Why a photo report was refused with 409.',
+  'STALE_REVISION',
+  'REVISION_CONFLICT',
+  'ATTACHMENT_CONFLICT',
+  'SOURCE_OWNERSHIP_REQUIRED',
+);
+export type PhotoReportConflictCode = Value<typeof PhotoReportConflictCode>;
+
 export const AttachmentType = values('AttachmentType', 'What an upload is to become.', 'attachment');
 export type AttachmentType = Value<typeof AttachmentType>;
 

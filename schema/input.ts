@@ -1,3 +1,5 @@
+import { type GraphQLInputType, isInputObjectType, isNonNullType } from 'graphql';
+import type { FieldError } from '../src/errors.ts';
 import { enumValues } from './enums.ts';
 
 /** `page`, `['blocks', 3, 'title']` to `page.blocks[3].title`. */
@@ -25,4 +27,16 @@ export function messageOf(message: string): string {
   const values = enumName && enumValues.get((enumName[1] ?? enumName[2])!);
   if (values) return `must be one of ${values.join(', ')}`;
   return message.replace(/^Expected type "\w+"\. ?/, '').replace(/^Expected value of type "[^"]+", found [^;]*; ?/, '');
+}
+
+/** Everything that is wrong with a whole value, with paths that begin with the name. */
+export type Inspect = (value: unknown, name: string) => FieldError[];
+
+/**
+ * What looks at a value before its type does: a type with rules that GraphQL cannot say brings it as `extensions.inspect`, so that
+ * a client hears of all that is wrong at once. It must refuse whatever the type would.
+ */
+export function inspectionOf(type: GraphQLInputType): Inspect | undefined {
+  const nullable = isNonNullType(type) ? type.ofType : type;
+  return isInputObjectType(nullable) ? (nullable.extensions.inspect as Inspect | undefined) : undefined;
 }

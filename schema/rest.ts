@@ -1,5 +1,5 @@
 import { Extensions } from 'type-graphql';
-import type { Outcome } from '../src/context.ts';
+import type { Budget, Outcome } from '../src/context.ts';
 import type { Scope } from './scopes.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -16,6 +16,10 @@ export interface RestRoute {
   /** Success status, and the one for each outcome that a resolver may report. */
   status: number;
   outcomes: Partial<Record<Outcome, number>>;
+  /** Most bytes of a body, where it is not the usual limit. */
+  bodyLimit?: number;
+  /** Request budget of its own, beside the one of every request. */
+  budget?: Budget;
   /** Codes of the 409 answers. */
   conflicts: string[];
   /** Heading of the reference under which the operation stands. */
@@ -23,7 +27,7 @@ export interface RestRoute {
 }
 
 type RestOptions = Pick<RestRoute, 'scope' | 'tag'> &
-  Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts'>>;
+  Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts' | 'bodyLimit' | 'budget'>>;
 
 /**
  * Publishes a query or mutation as a REST operation: `@Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders' })`.

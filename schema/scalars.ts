@@ -226,6 +226,9 @@ export const MeetingNoteId = idScalar('meetingNote', 'MeetingNoteId');
 export const MeetingTemplateId = idScalar('meetingTemplate', 'MeetingTemplateId');
 export const AttachmentId = idScalar('attachment', 'AttachmentId');
 export const FolderId = idScalar('folder', 'FolderId');
+export const PhotoReportId = idScalar('photoReport', 'PhotoReportId');
+export const PageId = idScalar('page', 'PageId');
+export const UserId = idScalar('user', 'UserId');
 
 export const FileName = text('FileName', 'Name of a file, 1 to 255 characters.', {
   min: 1,

@@ -21,6 +21,7 @@ import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { openApiDocument } from './rest/openapi.ts';
 import { registerRest } from './rest/plugin.ts';
+import { registerUploads } from './rest/uploads.ts';
 import type { Outside } from './storage/remote.ts';
 import { openStorages } from './storage/storage.ts';
 import { AccessTokens } from './tokens.ts';
@@ -47,7 +48,8 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const storages = openStorages(config, { secret: parts.tokenKey, clock, outside: parts.outside });
   const limits = new RateLimiter('api', rateLimits.api, clock);
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
-  const entrance = new TokenEntrance({ access, databases, storages, limits, clock });
+  const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
+  const entrance = new TokenEntrance({ access, databases, storages, limits, budgets, clock });
 
   installHeaders(app, config);
   installErrorHandler(app);
@@ -66,6 +68,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   );
   await registerStorage(app, storages);
   registerRest(app, { schema, operations, entrance });
+  await registerUploads(app, entrance);
   await registerGraphql(app, { schema, entrance, introspection: !config.production });
   return app;
 }

@@ -34,6 +34,9 @@ export interface Caller {
 /** What a resolver says of how the operation ended; the REST projection turns it into the documented status. */
 export type Outcome = 'CREATED' | 'ACCEPTED' | 'REPLAYED';
 
+/** A request budget of its own that an operation takes from. Part 12 of the decisions. */
+export type Budget = 'sync';
+
 /** What every resolver is given. One per HTTP request. */
 export interface RequestContext<Database = unknown, Loaders = unknown, Storage = unknown> {
   readonly requestId: string;
@@ -46,6 +49,10 @@ export interface RequestContext<Database = unknown, Loaders = unknown, Storage =
   /** Bytes of the region, and signed URLs to them. */
   readonly storage: Storage;
   readonly clock: Clock;
+  /** Takes one request from the budget; throws 429 when it is spent. */
+  readonly spend: (budget: Budget) => Promise<void>;
+  /** Whether the budget of the operation was taken from before its body was read. */
+  spent?: boolean;
   outcome?: Outcome;
 }
 
@@ -53,6 +60,7 @@ export interface RequestContext<Database = unknown, Loaders = unknown, Storage =
 export interface Visit {
   region: RegionId;
   caller: Caller;
+  spend: (budget: Budget) => Promise<void>;
 }
 
 /** The checks that come before an operation's own, in the order of part 3 of the decisions. */

@@ -1,34 +1,52 @@
 import 'reflect-metadata';
 import type { FastifyInstance } from 'fastify';
+import { startSweeping } from '../resolvers/attachment/sweep.ts';
 import { buildApp } from './app.ts';
+import { keepDemoPictures } from './cli/demo-pictures.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { REGIONS } from './context.ts';
-import { loadDemo } from './database/demo/load.ts';
+import type { Databases } from './database/database.ts';
+import { type DemoSummary, loadDemo } from './database/demo/load.ts';
 import { bringUpToDate, PendingMigrations } from './database/migrate.ts';
 import { isPlainError, openDatabases } from './database/open.ts';
 import { tokenKey } from './keys.ts';
+import { startPurging } from './oauth/purge.ts';
+import { openStorages, type Storages } from './storage/storage.ts';
 import { welcome } from './welcome.ts';
 
 /** Starts the service and answers what stops it. */
 export async function start(config: Config): Promise<() => Promise<void>> {
   const opened = await openDatabases(config, 'service');
   let app: FastifyInstance | null = null;
+  let stopPurging = async () => {};
+  let stopSweeping = async () => {};
   const stop = async () => {
     await app?.close();
+    await stopPurging();
+    await stopSweeping();
     await opened.close();
   };
   try {
     for (const region of REGIONS) await bringUpToDate(opened.databases[region], config.migrate);
-    const demo = config.demo && opened.embedded ? await loadDemo(opened.databases, config) : null;
-    app = await buildApp(config, { databases: opened.databases, clock: systemClock, tokenKey: await tokenKey(config) });
+    const secret = await tokenKey(config);
+    const storages = openStorages(config, { secret, clock: systemClock });
+    const demo = config.demo && opened.embedded ? await showDemo(opened.databases, storages, config) : null;
+    app = await buildApp(config, { databases: opened.databases, clock: systemClock, tokenKey: secret });
     await listen(app, config);
+    stopPurging = startPurging({ databases: opened.databases, clock: systemClock, log: app.log });
+    stopSweeping = startSweeping({ databases: opened.databases, storages, clock: systemClock, log: app.log });
     process.stdout.write(welcome(config, demo));
     return stop;
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** The pictures come before the rows that name them. */
+async function showDemo(databases: Databases, storages: Storages, config: Config): Promise<DemoSummary | null> {
+  return loadDemo(databases, config, systemClock, await keepDemoPictures(storages));
 }
 
 /** Listens without Fastify's own line: the welcome says it better. */

@@ -9,6 +9,7 @@ import { type Config, loadConfig } from '../src/config.ts';
 import { REGIONS, type RegionId } from '../src/context.ts';
 import { Database, type Databases } from '../src/database/database.ts';
 import type { DemoClient, DemoUser } from '../src/database/demo/file.ts';
+import type { Outside } from '../src/storage/remote.ts';
 import { AccessTokens } from '../src/tokens.ts';
 import { createDatabase } from './setup/database.ts';
 
@@ -41,6 +42,8 @@ export class Service {
     /** Another instance of the service over the same databases; it stops with this one. */
     readonly another: () => Promise<FastifyInstance>,
     readonly stop: () => Promise<void>,
+    /** Folder of the stored bytes. */
+    readonly dataDir: string,
   ) {}
 
   /** An access token as the token endpoint would sign it. */
@@ -114,7 +117,10 @@ export class Service {
 }
 
 /** A service of its own for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
-export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+export async function startService(
+  settings: Record<string, string> = {},
+  { outside }: { outside?: Outside } = {},
+): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-data-'));
   const config: Config = loadConfig({
     DATA_DIR: dataDir,
@@ -135,7 +141,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
       REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
     ) as Databases;
     opened.push(databases);
-    apps.push(await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY }));
+    apps.push(await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY, outside }));
     return apps.at(-1)!;
   };
   const app = await another();
@@ -146,5 +152,5 @@ export async function startService(settings: Record<string, string> = {}): Promi
     for (const database of made) await database.drop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return new Service(app, opened[0]!, clock, tokens, another, stop);
+  return new Service(app, opened[0]!, clock, tokens, another, stop, dataDir);
 }

@@ -2,10 +2,12 @@ import { buildOperationNodeForField } from '@graphql-tools/utils';
 import { type GraphQLField, getNamedType, type OperationTypeNode, print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema, type Operation, routeTable } from '../schema/build.ts';
+import type { PlainRoute } from '../src/rest/plain/route.ts';
+import { plainRoutes } from '../src/rest/plain-routes.ts';
 import { restProjection } from '../src/rest/projection.ts';
 import { placementsOf } from '../src/rest/variables.ts';
 import { type Service, startService } from './harness.ts';
-import { BODIES, type Samples, samplesOf } from './support/samples.ts';
+import { BODIES, restoreSamples, type Samples, samplesOf } from './support/samples.ts';
 
 const schema = buildServiceSchema();
 const operations = routeTable(schema);
@@ -15,6 +17,9 @@ const projection = restProjection(schema);
 const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
   Object.values(type?.getFields() ?? {}).map((field) => ({ kind: type!.name as 'Query' | 'Mutation', field })),
 );
+
+/** Operations that delete a sample, each time that they are called. */
+const DELETIONS = ['deletePhoto', 'deletePhotoFolder'];
 
 /** Statuses of an operation that was done. */
 const SUCCESS = [200, 201, 202];
@@ -36,6 +41,7 @@ afterAll(async () => {
 /** The operation called through REST, with real ids of integrator A's first builder. */
 async function callRest(operation: Operation, token: string | null, headers: Record<string, string> = {}) {
   cases++;
+  if (DELETIONS.includes(operation.field)) await restoreSamples(service.databases.au1);
   const placements = placementsOf(operation, schema);
   const value = (name: string) =>
     samples[getNamedType(placements.find((one) => one.name === name)!.argument.type).name]!;
@@ -59,6 +65,7 @@ async function callGraphql(
   headers = {},
 ) {
   cases++;
+  if (DELETIONS.includes(field.name)) await restoreSamples(service.databases.au1);
   const document = field.extensions.rest ? wholeSelection(kind, field.name) : namedOperation(kind, field);
   const ids = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
   const variables = { ...ids, ...BODIES[field.name]?.(samples) };
@@ -93,6 +100,27 @@ function namedOperation(kind: string, { name, args }: GraphQLField<unknown, unkn
   return `${kind.toLowerCase()} (${definitions}) { ${name}(${values}) { __typename } }`;
 }
 
+/** A route of Fastify's own that takes a form. */
+async function callPlain({ method, path }: PlainRoute, token: string | null, headers: Record<string, string> = {}) {
+  cases++;
+  const url = path.replace('{builderId}', samples.BuilderId!);
+  const form = ['type=attachment', 'file:0=x', 'file=x'].map((pair) => {
+    const [name, value] = pair.split('=');
+    const isFile = name!.startsWith('file') && (name === 'file') !== path.includes('bulk');
+    if (name!.startsWith('file') && !isFile) return '';
+    const extra = isFile ? '; filename="a.jpg"\r\nContent-Type: image/jpeg' : '';
+    return `--b\r\nContent-Disposition: form-data; name="${name}"${extra}\r\n\r\n${value}\r\n`;
+  });
+  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+  const response = await service.request({
+    method,
+    url,
+    headers: { 'content-type': 'multipart/form-data; boundary=b', ...authorization, ...headers },
+    payload: `${form.join('')}--b--\r\n`,
+  });
+  return { status: response.statusCode, code: response.json().code as string | undefined, body: response.body };
+}
+
 type Call = (token: string | null, headers?: Record<string, string>) => ReturnType<typeof callRest>;
 
 const restCalls = operations.map((operation) => ({
@@ -103,6 +131,16 @@ const restCalls = operations.map((operation) => ({
   call: ((token, headers) => callRest(operation, token, headers)) as Call,
 }));
 
+const plainCalls = plainRoutes('')
+  .filter((route) => route.access !== 'public')
+  .map((route) => ({
+    name: `${route.method} ${route.path}`,
+    scope: route.access as string | null,
+    needsBuilder: route.path.includes('{builderId}'),
+    listsReachable: false,
+    call: ((token, headers) => callPlain(route, token, headers)) as Call,
+  }));
+
 const graphqlCalls = fields.map(({ kind, field }) => ({
   name: `${kind}.${field.name}`,
   scope: field.extensions.scope as string | null,
@@ -111,69 +149,147 @@ const graphqlCalls = fields.map(({ kind, field }) => ({
   call: ((token, headers) => callGraphql(kind, field, token, headers)) as Call,
 }));
 
-describe.each([...restCalls, ...graphqlCalls])('$name', ({ scope, needsBuilder, listsReachable, call }) => {
-  it('declares its scope, or in so many words that it needs none', () => {
-    expect(scope === null || typeof scope === 'string').toBe(true);
-  });
-
-  it('answers its own integrator', async () => {
-    expect(SUCCESS).toContain((await call(await service.as('A'))).status);
-  });
-
-  it('is 401 without a token, with a garbage token and with an expired one', async () => {
-    const expired = await service.as('A');
-    expect(await call(null)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
-    expect(await call('garbage')).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
-    service.clock.advance(3_601_000);
-    expect(await call(expired)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
-  });
-
-  it('is 401 with a token of another region', async () => {
-    const token = await service.as('A');
-    expect(await call(token, { 'x-service-region-id': 'us1' })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
-  });
-
-  if (scope !== null) {
-    it('is 403 without its scope', async () => {
-      const others = service.demo('A').scopes.filter((other) => other !== scope);
-      const token = await service.as('A', others);
-      expect(await call(token)).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
+describe.each([...restCalls, ...plainCalls, ...graphqlCalls])(
+  '$name',
+  ({ scope, needsBuilder, listsReachable, call }) => {
+    it('declares its scope, or in so many words that it needs none', () => {
+      expect(scope === null || typeof scope === 'string').toBe(true);
     });
-  }
 
-  it('gives an unconnected integrator nothing', async () => {
-    const answer = await call(await service.as('B'));
-    if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
-    else if (needsBuilder) expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN' });
-    else expect(answer).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-  });
+    it('answers its own integrator', async () => {
+      expect(SUCCESS).toContain((await call(await service.as('A'))).status);
+    });
 
-  it('gives nothing after the connection is revoked', async () => {
-    const token = await service.as('A');
-    const { integrator } = service.demo('A');
-    const connection = (status: string) =>
-      service.databases.au1
-        .fork()
-        .execute(
-          'update connection set status = ? from integrator i where i.id = integrator_id and i.name = ? and builder_id = ?',
-          [status, integrator, samples.BuilderId],
-        );
-    expect(SUCCESS).toContain((await call(token)).status);
-    await connection('REVOKED');
-    service.clock.advance(1_000);
-    try {
-      const answer = await call(token);
-      if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
-      else expect([403, 404]).toContain(answer.status);
-    } finally {
-      await connection('ACTIVE');
-      service.clock.advance(1_000);
+    it('is 401 without a token, with a garbage token and with an expired one', async () => {
+      const expired = await service.as('A');
+      expect(await call(null)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+      expect(await call('garbage')).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+      service.clock.advance(3_601_000);
+      expect(await call(expired)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+    });
+
+    it('is 401 with a token of another region', async () => {
+      const token = await service.as('A');
+      expect(await call(token, { 'x-service-region-id': 'us1' })).toMatchObject({
+        status: 401,
+        code: 'UNAUTHENTICATED',
+      });
+    });
+
+    if (scope !== null) {
+      it('is 403 without its scope', async () => {
+        const others = service.demo('A').scopes.filter((other) => other !== scope);
+        const token = await service.as('A', others);
+        expect(await call(token)).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
+      });
     }
+
+    it('gives an unconnected integrator nothing', async () => {
+      const answer = await call(await service.as('B'));
+      if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
+      else if (needsBuilder) expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+      else expect(answer).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    });
+
+    it('gives nothing after the connection is revoked', async () => {
+      const token = await service.as('A');
+      const { integrator } = service.demo('A');
+      const connection = (status: string) =>
+        service.databases.au1
+          .fork()
+          .execute(
+            'update connection set status = ? from integrator i where i.id = integrator_id and i.name = ? and builder_id = ?',
+            [status, integrator, samples.BuilderId],
+          );
+      expect(SUCCESS).toContain((await call(token)).status);
+      await connection('REVOKED');
+      service.clock.advance(1_000);
+      try {
+        const answer = await call(token);
+        if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
+        else expect([403, 404]).toContain(answer.status);
+      } finally {
+        await connection('ACTIVE');
+        service.clock.advance(1_000);
+      }
+    });
+  },
+);
+
+describe('an internal client', () => {
+  it.each([...restCalls, ...plainCalls])('is refused by REST: $name', async ({ call }) => {
+    expect(await call(await service.as('internal'))).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   });
 });
 
-describe('an internal client', () => {
-  it.each(restCalls)('is refused by REST: $name', async ({ call }) => {
-    expect(await call(await service.as('internal'))).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+describe('a signed URL', () => {
+  /** The path and query, as a client would send them after changing what it likes. */
+  const call = (method: 'GET' | 'PUT', url: string) => {
+    cases++;
+    const { pathname, search } = new URL(url);
+    const headers = method === 'PUT' ? { 'content-type': 'image/jpeg' } : {};
+    return service.request({
+      method,
+      url: `${pathname}${search}`,
+      headers,
+      ...(method === 'PUT' && { payload: 'nine bytes' }),
+    });
+  };
+  let upload: string;
+  let download: string;
+
+  beforeAll(async () => {
+    const headers = { authorization: `Bearer ${await service.as('A')}` };
+    const presign = { contentType: 'image/jpeg', fileName: 'a.jpg', size: 10, type: 'attachment' };
+    const url = `/builders/${samples.BuilderId}`;
+    const intent = await service.request({
+      method: 'POST',
+      url: `${url}/attachments/presign`,
+      headers,
+      payload: presign,
+    });
+    upload = intent.json().uploadUrl;
+    await restoreSamples(service.databases.au1);
+    const photo = await service.request({ url: `${url}/photos/${samples.AttachmentId}`, headers });
+    download = photo.json().imageUrl;
+  });
+
+  it('holds for what it was signed for', async () => {
+    expect((await call('PUT', upload)).statusCode).toBe(200);
+    // The sample's row stands without bytes.
+    expect((await call('GET', download)).statusCode).toBe(404);
+  });
+
+  it.each([
+    ["another builder's key", (url: string) => url.replace(/buil_[a-z0-9]+|photos\/sample/, 'buil_astranger/x')],
+    ['another region', (url: string) => url.replace('/au1/', '/us1/')],
+    ['another type', (url: string) => url.replace('image%2Fjpeg', 'text%2Fhtml')],
+    ['a later expiry', (url: string) => url.replace(/expires=\d+/, 'expires=9999999999')],
+    ['another signature', (url: string) => url.replace(/signature=./, 'signature=-')],
+    ['no signature', (url: string) => url.replace(/&signature=.*/, '')],
+    ['one parameter more', (url: string) => `${url}&size=11`],
+  ])('is 403 with %s', async (_name, change) => {
+    for (const [method, url] of [
+      ['PUT', upload],
+      ['GET', download],
+    ] as const) {
+      const answer = await call(method, change(url));
+      expect([answer.statusCode, answer.json().code]).toEqual([403, 'FORBIDDEN']);
+    }
+  });
+
+  it('is 403 for the other method', async () => {
+    expect((await call('GET', upload)).statusCode).toBe(403);
+    expect((await call('PUT', download)).statusCode).toBe(403);
+  });
+
+  it('is 403 once it has expired, however often it was used before', async () => {
+    service.clock.advance(899_000);
+    const [inTime, late] = [await call('PUT', upload), await call('GET', download)];
+    service.clock.advance(60_000 + 3_600_000);
+    expect(inTime.statusCode === 200 || inTime.statusCode === 403).toBe(true);
+    expect([404, 403]).toContain(late.statusCode);
+    expect((await call('PUT', upload)).statusCode).toBe(403);
+    expect((await call('GET', download)).statusCode).toBe(403);
   });
 });

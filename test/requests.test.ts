@@ -160,6 +160,7 @@ describe('a query string', () => {
     'endDate=0000-01-01',
     'startDate=2026-01-01T25:00:00Z',
     'endDate=2026-01-01T00:00:00',
+    'endDate=9999-12-31T23:59:59-05:00',
   ])('is 400 for %s', async (query) => {
     const response = await get(`/timesheets?${query}`, { 'x-service-builder-id': builderId });
     expect(fieldsOf(response)).toEqual([query.split('=')[0]]);

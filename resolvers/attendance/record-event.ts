@@ -1,10 +1,20 @@
-import { createHash } from 'node:crypto';
+import { conflictDigest } from '../../entities/sign-on-conflict.entity.ts';
 import type { SignOnStatus } from '../../schema/enums.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Bound, Overtaken, type Transaction } from '../../src/database/transactions.ts';
 import { conflict, forbidden, notFound } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
-import { CONFLICT, LOCK, READ, SETTLE, SIGN_OFF, SIGN_ON, WAIT } from './record-statements.ts';
+import {
+  CONFLICT,
+  LOCK,
+  PLAIN_SIGN_OFF,
+  PLAIN_SIGN_ON,
+  READ,
+  SETTLE,
+  SIGN_OFF,
+  SIGN_ON,
+  WAIT,
+} from './record-statements.ts';
 import {
   CONFLICTS,
   type Decision,
@@ -31,73 +41,114 @@ export interface Recorded {
   duplicate: boolean;
 }
 
-/** An event that was read, in the JSON of the statement. */
-type Found = { visitId: string | null; visit: VisitState | null } & Payload;
+interface Arrival {
+  owner: Owner;
+  event: Payload;
+  now: number;
+}
+
+/**
+ * Takes one event in one transaction. It is serialised by the ids of the event and of the sign-on that it names, so that a
+ * sign-on and its sign-offs agree in whatever order they arrive, on any number of instances. Throws 403, 404 and 409 as
+ * "Gate attendance" in part 4 of the specification says, the last once the refused request is kept.
+ */
+export async function recordEvent(database: Database, owner: Owner, event: Payload, now: number): Promise<Recorded> {
+  const arrival = { owner, event, now };
+  const plainly = await database.writer.run((transaction) => recordPlainly(transaction, arrival));
+  return plainly ?? database.writer.run((transaction) => recordCarefully(transaction, arrival));
+}
+
+const OPEN: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null };
+
+/**
+ * One round trip for what nearly always arrives: the first sign-on of its id, and the first sign-off of an open visit of the
+ * same worker. The decision is made for these facts, and the statement writes where they are the facts; else null.
+ */
+async function recordPlainly(transaction: Transaction, arrival: Arrival): Promise<Recorded | null> {
+  const { event, now } = arrival;
+  const begins = event.type === 'SIGN_ON';
+  const signOn = begins ? null : ({ ...event, type: 'SIGN_ON' } as const);
+  const decision = decide({ event, stored: null, signOn, visit: signOn && OPEN });
+  if (decision.status !== 201) return null;
+  const id = newId('signOnEvent', now);
+  const values = valuesOf(arrival, id);
+  const write: Bound = begins ? [PLAIN_SIGN_ON, [...values, newId('signOnVisit', now)]] : [PLAIN_SIGN_OFF, values];
+  const locked = transaction.query(lockOf(arrival));
+  const [[rows]] = await Promise.all([transaction.commit(write), locked]);
+  const [kept] = rows!;
+  return kept ? { ...decision, id, visitId: kept.visitId as string } : null;
+}
+
+/** Two round trips: reads all that the answer depends on, decides, and writes what follows. */
+async function recordCarefully(transaction: Transaction, arrival: Arrival): Promise<Recorded> {
+  const { event } = arrival;
+  const reading = await read(transaction, arrival);
+  if (!reading.projectExists) throw notFound('Project');
+  if (!reading.siteAccess) throw forbidden('The worker has no site access, present or past, to this project.');
+  const { stored, signOn } = reading;
+  const decision = decide({ event, stored, signOn, visit: signOn?.visit ?? null });
+  switch (decision.status) {
+    case 409:
+      await transaction.commit(refusal(arrival, decision.code));
+      throw conflict(decision.code, CONFLICTS[decision.code]);
+    case 200:
+      return { ...decision, id: stored!.id, visitId: stored!.visitId };
+    default:
+      return accept(transaction, arrival, reading, decision);
+  }
+}
 
 interface Reading {
   projectExists: boolean;
   siteAccess: boolean;
   stored: StoredEvent | null;
-  signOn: Found | null;
+  signOn: ({ visitId: string | null; visit: VisitState | null } & Payload) | null;
   /** Sign-offs that wait for this event, in the order of their receipt. */
   waiting: (Payload & { id: string })[] | null;
 }
 
-/**
- * Takes one event: one transaction, in two round trips. It is serialised by the ids of the event and of the sign-on that it
- * names, so that a sign-on and its sign-offs agree in whatever order they arrive. Throws 403, 404 and 409 as "Gate
- * attendance" in part 4 of the specification says, the last once the refused request is kept.
- */
-export async function recordEvent(database: Database, owner: Owner, event: Payload, now: number): Promise<Recorded> {
-  return database.writer.run(async (transaction) => {
-    const reading = await read(transaction, owner, event);
-    if (!reading.projectExists) throw notFound('Project');
-    if (!reading.siteAccess) throw forbidden('The worker has no site access, present or past, to this project.');
-    const { stored, signOn } = reading;
-    const decision = decide({ event, stored, signOn, visit: signOn?.visit ?? null });
-    switch (decision.status) {
-      case 409:
-        await transaction.commit(refusal(owner, event, decision.code, now));
-        throw conflict(decision.code, CONFLICTS[decision.code]);
-      case 200:
-        return { ...decision, id: stored!.id, visitId: stored!.visitId };
-      default:
-        return accept(transaction, { owner, event, now, reading, decision });
-    }
-  });
-}
-
-async function read(transaction: Transaction, owner: Owner, event: Payload): Promise<Reading> {
-  const { integratorId, builderId, projectId } = owner;
-  const key = (sourceEventId: string) => JSON.stringify([integratorId, builderId, projectId, sourceEventId]);
-  const { sourceEventId, sourceSignOnEventId, workerId } = event;
-  const [, [found]] = await Promise.all([
-    transaction.query([LOCK, [key(sourceEventId), key(sourceSignOnEventId ?? sourceEventId)]]),
-    transaction.query([READ, [integratorId, builderId, projectId, workerId, sourceEventId, sourceSignOnEventId]]),
-  ]);
+async function read(transaction: Transaction, arrival: Arrival): Promise<Reading> {
+  const { integratorId, builderId, projectId } = arrival.owner;
+  const { sourceEventId, sourceSignOnEventId, workerId } = arrival.event;
+  const values = [integratorId, builderId, projectId, workerId, sourceEventId, sourceSignOnEventId];
+  const [, [found]] = await Promise.all([transaction.query(lockOf(arrival)), transaction.query([READ, values])]);
   return found as unknown as Reading;
 }
 
-interface Acceptance {
-  owner: Owner;
-  event: Payload;
-  now: number;
-  reading: Reading;
-  decision: Decision & { status: 201 | 202 };
+function lockOf({ owner, event }: Arrival): Bound {
+  const { integratorId, builderId, projectId } = owner;
+  const key = (sourceEventId: string) => JSON.stringify([integratorId, builderId, projectId, sourceEventId]);
+  return [LOCK, [key(event.sourceEventId), key(event.sourceSignOnEventId ?? event.sourceEventId)]];
 }
 
-async function accept(transaction: Transaction, acceptance: Acceptance): Promise<Recorded> {
-  const { event, now, reading, decision } = acceptance;
+async function accept(
+  transaction: Transaction,
+  arrival: Arrival,
+  reading: Reading,
+  decision: Decision & { status: 201 | 202 },
+): Promise<Recorded> {
+  const { event, now } = arrival;
   const id = newId('signOnEvent', now);
   const begins = event.type === 'SIGN_ON';
   const visitId = begins ? newId('signOnVisit', now) : decision.status === 201 ? reading.signOn!.visitId : null;
-  const waiting = settle(acceptance, visitId);
-  const [[kept]] = (await transaction.commit(
-    insertion(acceptance, id, visitId, waiting.visit),
-    ...(waiting.outcomes.length > 0 ? [settlement(id, waiting.outcomes, now)] : []),
-  )) as [unknown[]];
-  if (!kept) throw new Overtaken('The visit was ended in between.');
+  const { signedOffAt, outcomes } = settle(event, reading, visitId);
+  const values = valuesOf(arrival, id);
+  const write: Bound =
+    visitId === null
+      ? [WAIT, values]
+      : begins
+        ? [SIGN_ON, [...values, visitId, signedOffAt]]
+        : [SIGN_OFF, [...values, visitId]];
+  const [kept] = await transaction.commit(write, ...(outcomes.length > 0 ? [settlement(id, outcomes, now)] : []));
+  if (kept!.length === 0) throw new Overtaken('The visit was ended in between.');
   return { ...decision, id, visitId };
+}
+
+function valuesOf({ owner, event, now }: Arrival, id: string): unknown[] {
+  const { integratorId, builderId, projectId } = owner;
+  const { workerId, sourceEventId, sourceSignOnEventId, type, occurredAt, deviceId } = event;
+  const known = [id, new Date(now).toISOString(), integratorId, builderId, projectId];
+  return [...known, workerId, sourceEventId, sourceSignOnEventId, type, occurredAt, deviceId];
 }
 
 interface Outcome {
@@ -107,41 +158,17 @@ interface Outcome {
   visitId: string | null;
 }
 
-/** What becomes of the sign-offs that have waited for this event, and of the visit that it begins. */
-function settle({ event, reading }: Acceptance, visitId: string | null): { visit: VisitState; outcomes: Outcome[] } {
-  const visit: VisitState = { signedOnAt: event.occurredAt, signedOffAt: null, closedAt: null, archivedAt: null };
-  const outcomes = (reading.waiting ?? []).map(({ id, ...signOff }): Outcome => {
+/** What becomes of the sign-offs that have waited for this event, and when the first of them ends the visit. */
+function settle(event: Payload, { waiting }: Reading, visitId: string | null) {
+  const visit = { ...OPEN };
+  const outcomes = (waiting ?? []).map(({ id, ...signOff }): Outcome => {
     const facts: Facts = { event: signOff, stored: null, signOn: event, visit };
     const decision = decide(facts);
     if (decision.status === 409) return { id, status: 'REJECTED', rejection: decision.code, visitId: null };
     visit.signedOffAt = signOff.occurredAt;
     return { id, status: 'APPLIED', rejection: null, visitId };
   });
-  return { visit, outcomes };
-}
-
-function insertion(
-  { owner, event, now, decision, reading }: Acceptance,
-  id: string,
-  visitId: string | null,
-  visit: VisitState,
-): Bound {
-  const { integratorId, builderId, projectId } = owner;
-  const at = new Date(now).toISOString();
-  const values = [
-    ...[id, at, integratorId, builderId, projectId, event.workerId, event.sourceEventId, event.sourceSignOnEventId],
-    ...[event.type, event.occurredAt, event.deviceId],
-  ];
-  if (decision.status === 202) return [WAIT, values];
-  if (event.type === 'SIGN_ON') return [SIGN_ON, [...values, visitId, visit.signedOffAt, anomalyOf(visit)]];
-  const ended = { ...reading.signOn!.visit!, signedOffAt: event.occurredAt };
-  return [SIGN_OFF, [...values, visitId, anomalyOf(ended)]];
-}
-
-/** A sign-off earlier than its sign-on is what a gate observed: people look at it. Part 10 of the decisions. */
-function anomalyOf({ signedOnAt, signedOffAt }: VisitState) {
-  const backwards = signedOffAt !== null && Date.parse(signedOffAt) < Date.parse(signedOnAt);
-  return backwards ? 'SIGN_OFF_BEFORE_SIGN_ON' : null;
+  return { signedOffAt: visit.signedOffAt, outcomes };
 }
 
 function settlement(eventId: string, outcomes: Outcome[], now: number): Bound {
@@ -150,10 +177,9 @@ function settlement(eventId: string, outcomes: Outcome[], now: number): Bound {
   return [SETTLE, [eventId, at, column('id'), column('status'), column('rejection'), column('visitId')]];
 }
 
-function refusal(owner: Owner, event: Payload, code: string, now: number): Bound {
-  const { sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId } = event;
-  const payload = [sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId];
-  const digest = createHash('sha256').update(JSON.stringify(payload)).digest('hex');
+function refusal({ owner, event, now }: Arrival, code: string): Bound {
   const { integratorId, builderId, projectId } = owner;
-  return [CONFLICT, [new Date(now).toISOString(), integratorId, builderId, projectId, digest, code, ...payload]];
+  const { sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId } = event;
+  const known = [new Date(now).toISOString(), integratorId, builderId, projectId, conflictDigest(event), code];
+  return [CONFLICT, [...known, sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId]];
 }

@@ -20,7 +20,6 @@ export interface StoredEvent extends Payload {
 
 /** As much of a visit as decides. */
 export interface VisitState {
-  signedOnAt: string;
   signedOffAt: string | null;
   closedAt: string | null;
   archivedAt: string | null;

@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
@@ -24,4 +24,14 @@ export class BuilderResolver {
     if (!builder) throw notFound('Builder');
     return builder;
   }
+
+  @FieldResolver()
+  logoUrl(@Root() builder: Builder, @Ctx() context: Context): string | null {
+    return logoUrlOf(builder, context);
+  }
+}
+
+/** A signed URL when the logo stands in our own storage, else the stored address. Part 2 of the specification. */
+export function logoUrlOf({ logoKey, logoUrl }: Builder, { storage }: Context): string | null {
+  return logoKey ? storage.downloadUrl(logoKey) : logoUrl;
 }

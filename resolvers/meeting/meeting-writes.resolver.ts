@@ -1,7 +1,6 @@
 import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
-import type { MeetingStatus } from '../../schema/enums.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, Timestamp } from '../../schema/scalars.ts';
 import type { Context } from '../context.ts';
@@ -46,9 +45,7 @@ export class MeetingWritesResolver {
     @Arg('title', () => MeetingTitle) title: string,
     @Ctx() context: Context,
   ): Promise<Meeting> {
-    return changeMeeting(writing(context, builderId), meetingId, (meeting) => {
-      meeting.title = title;
-    });
+    return changeMeeting(writing(context, builderId), meetingId, { title });
   }
 
   @Mutation(() => Meeting, { description: 'Sets a meeting running, whatever its state.' })
@@ -58,7 +55,7 @@ export class MeetingWritesResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() context: Context,
   ): Promise<Meeting> {
-    return setStatus(context, builderId, meetingId, 'RUNNING');
+    return changeMeeting(writing(context, builderId), meetingId, { status: 'RUNNING' });
   }
 
   @Mutation(() => Meeting, { description: 'Marks a meeting completed, whatever its state.' })
@@ -68,7 +65,7 @@ export class MeetingWritesResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() context: Context,
   ): Promise<Meeting> {
-    return setStatus(context, builderId, meetingId, 'COMPLETED');
+    return changeMeeting(writing(context, builderId), meetingId, { status: 'COMPLETED' });
   }
 
   @Mutation(() => Meeting, {
@@ -109,10 +106,4 @@ export class MeetingWritesResolver {
     if (created) context.outcome = 'CREATED';
     return note;
   }
-}
-
-function setStatus(context: Context, builderId: string, meetingId: string, status: MeetingStatus): Promise<Meeting> {
-  return changeMeeting(writing(context, builderId), meetingId, (meeting) => {
-    meeting.status = status;
-  });
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Meeting } from '../../entities/meeting.entity.ts';
@@ -57,16 +58,15 @@ async function sameSource(
   return database.fork().findOne(Meeting, { integratorId, builderId, sourceApp, externalSourceId });
 }
 
-/** Changes a meeting that nobody else changes meanwhile. Nothing is written when the change leaves it as it is. */
+/** Changes a meeting, whatever its state. */
 export function changeMeeting(
   { database, builderId, now }: Writing,
   meetingId: string,
-  change: (meeting: Meeting, em: EntityManager) => void | Promise<void>,
+  values: Partial<Pick<Meeting, 'title' | 'status'>>,
 ): Promise<Meeting> {
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
-    await change(meeting, em);
-    touch(em, meeting, now);
+    change(meeting, values, now);
     return meeting;
   });
 }
@@ -79,16 +79,14 @@ export async function lockMeeting(em: EntityManager, builderId: string, id: stri
 }
 
 /**
- * Moves `updatedAt` on when the record has changed: always forward, so that it tells two states of the record apart however
- * quickly they follow each other.
+ * Sets what differs. A record that changes moves on its `updatedAt`, always forward, so that it tells two states of the record
+ * apart however quickly they follow each other. PostgreSQL keeps JSON in an order of its own, which is no difference.
  */
-export function touch(em: EntityManager, record: { updatedAt: string }, now: number): void {
-  em.getUnitOfWork().computeChangeSets();
-  const changed = em
-    .getUnitOfWork()
-    .getChangeSets()
-    .some(({ entity }) => entity === record);
-  if (changed) record.updatedAt = new Date(Math.max(now, Date.parse(record.updatedAt) + 1)).toISOString();
+export function change<T extends { updatedAt: string }>(record: T, values: Partial<NoInfer<T>>, now: number): void {
+  const names = (Object.keys(values) as (keyof T)[]).filter((name) => !isDeepStrictEqual(record[name], values[name]));
+  if (names.length === 0) return;
+  for (const name of names) record[name] = values[name]!;
+  record.updatedAt = new Date(Math.max(now, Date.parse(record.updatedAt) + 1)).toISOString();
 }
 
 /**
@@ -96,20 +94,22 @@ export function touch(em: EntityManager, record: { updatedAt: string }, now: num
  * Part 7 of the decisions.
  */
 export function rewriteMeetingNotes(
-  writing: Writing,
+  { database, builderId, now }: Writing,
   meetingId: string,
   { notes, expectedUpdatedAt }: { notes: string; expectedUpdatedAt: string },
 ): Promise<Meeting> {
-  return changeMeeting(writing, meetingId, async (meeting, em) => {
+  return database.transaction(async (em) => {
+    const meeting = await lockMeeting(em, builderId, meetingId);
     if (meeting.updatedAt !== expectedUpdatedAt) {
       throw conflict('MEETING_CHANGED', 'Somebody has changed the meeting since; read it again.');
     }
     if (meeting.templateId === null) {
       const { text, blocks } = rewriteNotes({ text: meeting.plainNotes ?? '', blocks: meeting.noteBlocks }, notes);
-      Object.assign(meeting, { plainNotes: text || null, noteBlocks: blocks });
+      change(meeting, { plainNotes: text || null, noteBlocks: blocks }, now);
     } else {
       const { sections } = await em.findOneOrFail(MeetingTemplate, meeting.templateId);
-      meeting.templateResponse = rewriteTemplate(meeting.templateResponse, sections, notes);
+      change(meeting, { templateResponse: rewriteTemplate(meeting.templateResponse, sections, notes) }, now);
     }
+    return meeting;
   });
 }

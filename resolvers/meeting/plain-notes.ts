@@ -43,8 +43,8 @@ export function rewriteNotes(before: PlainNotes, text: string): PlainNotes {
     else lost.push(block);
   }
   for (const block of lost) {
-    const found = block.text === '' ? -1 : freePlace(text, block.text, kept);
-    if (found >= 0) kept.push({ ...block, start: found });
+    const found = placeAgain(before.text, block, text, kept);
+    if (found !== undefined) kept.push({ ...block, start: found });
   }
   return { text, blocks: kept };
 }
@@ -59,11 +59,36 @@ function changedStretch(before: string, after: string): [start: number, tail: nu
   return [start, tail];
 }
 
-/** The first place of the text that no block has. */
-function freePlace(text: string, wanted: string, blocks: NoteBlock[]): number {
+/** Where a block's text still stands: of several such places the one that comes as late among them as before. */
+function placeAgain(before: string, block: NoteBlock, after: string, taken: NoteBlock[]): number | undefined {
+  const length = block.text.length;
   const isFree = (at: number) =>
-    blocks.every((block) => at + wanted.length <= block.start || at >= block.start + block.text.length);
-  let at = text.indexOf(wanted);
-  while (at >= 0 && !isFree(at)) at = text.indexOf(wanted, at + 1);
-  return at;
+    taken.every((other) => at + length <= other.start || at >= other.start + other.text.length);
+  for (const places of [paragraphsOf, placesOf]) {
+    const order = places(before, block.text).indexOf(block.start);
+    const found = places(after, block.text).filter(isFree);
+    if (order >= 0 && found.length > 0) return found[Math.min(order, found.length - 1)];
+  }
+  return undefined;
+}
+
+/** More places than this are not told apart: a text of one letter must not cost a look at each of them. */
+const MOST_PLACES = 50;
+
+function placesOf(text: string, wanted: string): number[] {
+  const places: number[] = [];
+  if (wanted === '') return places;
+  for (let at = text.indexOf(wanted); at >= 0 && places.length < MOST_PLACES; at = text.indexOf(wanted, at + 1)) {
+    places.push(at);
+  }
+  return places;
+}
+
+/** The places where it stands between gaps. */
+function paragraphsOf(text: string, wanted: string): number[] {
+  return placesOf(text, wanted).filter((at) => {
+    const end = at + wanted.length;
+    const begins = at === 0 || text.startsWith(GAP, at - GAP.length);
+    return begins && (end === text.length || text.startsWith(GAP, end));
+  });
 }

@@ -4,7 +4,7 @@ import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { conflict } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
 import type { NoteFields } from './meeting.input.ts';
-import { lockMeeting, touch, type Writing } from './meeting-writes.ts';
+import { change, lockMeeting, type Writing } from './meeting-writes.ts';
 import { syncBlock } from './plain-notes.ts';
 import { syncToTemplate } from './template-notes.ts';
 
@@ -30,10 +30,10 @@ export function syncNote(
     const meeting = await lockMeeting(em, builderId, meetingId);
     const known = await em.findOne(MeetingNote, { meetingId, integratorId, ...identity });
     const note = known ?? newNote(em, meeting, { ...identity, integratorId }, fields, now);
-    Object.assign(note, fields, { archivedAt: null });
-    writeThrough(meeting, note);
-    if (known) touch(em, note, now);
-    touch(em, meeting, now);
+    change(note, { ...fields, archivedAt: null }, now);
+    const { length } = meeting.notes ?? '';
+    change(meeting, writeThrough(meeting, note), now);
+    requireRoom(meeting, length);
     return { note, created: known === null };
   });
 }
@@ -53,21 +53,22 @@ function newNote(
   return note;
 }
 
-function writeThrough(meeting: Meeting, note: MeetingNote): void {
+/** What the meeting's notes become. */
+function writeThrough(meeting: Meeting, note: MeetingNote): Partial<Meeting> {
   const written = textOf(note);
-  if (meeting.templateId === null) {
-    const { text, blocks } = syncBlock(
-      { text: meeting.plainNotes ?? '', blocks: meeting.noteBlocks },
-      note.id,
-      written,
-    );
-    Object.assign(meeting, { plainNotes: text || null, noteBlocks: blocks });
-  } else {
-    meeting.templateResponse = syncToTemplate(meeting.templateResponse, note.id, written);
+  if (meeting.templateId !== null) {
+    return { templateResponse: syncToTemplate(meeting.templateResponse, note.id, written) };
   }
-  if ((meeting.notes ?? '').length > LONGEST_NOTES) {
-    throw conflict('MEETING_NOTES_FULL', `The notes of a meeting may have at most ${LONGEST_NOTES} characters in all.`);
-  }
+  const before = { text: meeting.plainNotes ?? '', blocks: meeting.noteBlocks };
+  const { text, blocks } = syncBlock(before, note.id, written);
+  return { plainNotes: text || null, noteBlocks: blocks };
+}
+
+/** @param before length that the notes had; they may always become shorter. */
+function requireRoom({ notes }: Meeting, before: number): void {
+  const { length } = notes ?? '';
+  if (length <= LONGEST_NOTES || length <= before) return;
+  throw conflict('MEETING_NOTES_FULL', `The notes of a meeting may have at most ${LONGEST_NOTES} characters in all.`);
 }
 
 /** What people read of a note in the meeting's notes. The detail blocks have the form of the other application. */

@@ -21,28 +21,27 @@ export async function createPhoto(context: Context, builderId: string, input: Cr
   const before = await sameSource(context, builderId, input);
   if (before) return replay(context, before);
   await requirePlace(context, builderId, input);
-  const image = await prepareImage(context, builderId, input).catch(toFieldError);
+  let image: ReadyImage | null = null;
   try {
-    const photo = await context.database.transaction((em) => insertPhoto(em, context, builderId, input, image));
+    const ready = await prepareImage(context, builderId, input);
+    image = ready;
+    const photo = await context.database.transaction((em) => insertPhoto(em, context, builderId, input, ready));
     context.outcome = 'CREATED';
     return photo;
   } catch (error) {
-    const known = error instanceof UniqueConstraintViolationException;
+    const refused = error instanceof UniqueConstraintViolationException || error instanceof ImageProblem;
     // After any other error the photo may be there, and needs its bytes.
-    if (known || error instanceof ImageProblem || error instanceof ApiError) await discard(context.storage, image.key);
-    const winner = known ? await sameSource(context, builderId, input) : null;
+    if (image && (refused || error instanceof ApiError)) await discard(context.storage, image.key);
+    // The same request at the same moment may have made the photo, and used the upload up.
+    const winner = refused ? await sameSource(context, builderId, input) : null;
     if (winner) return replay(context, winner);
-    return toFieldError(error);
+    throw error instanceof ImageProblem ? invalidField(error.field, error.message) : error;
   }
 }
 
 function replay(context: Context, photo: Photo): Photo {
   context.outcome = 'REPLAYED';
   return photo;
-}
-
-function toFieldError(error: unknown): never {
-  throw error instanceof ImageProblem ? invalidField(error.field, error.message) : error;
 }
 
 function sameSource({ caller, database }: Context, builderId: string, { externalSourceId }: CreatePhotoArgs) {

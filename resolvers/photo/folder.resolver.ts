@@ -14,7 +14,7 @@ import { createFolder, deleteFolder, updateFolder } from './folders.ts';
 import { photoFolders } from './photo.reader.ts';
 
 const PhotoFolderPage = PageOf(PhotoFolder);
-const tag = 'Photo folders';
+const tag = 'Photos';
 
 @Resolver(() => PhotoFolder)
 export class PhotoFolderResolver {

@@ -7,7 +7,7 @@ import { bulkUpsert } from './bulk-upsert.ts';
 import { BulkDeleteArgs, BulkUpsertArgs } from './gallery.input.ts';
 import { BulkDeleteResult, BulkUpsertResult } from './gallery.type.ts';
 
-const tag = 'Photo gallery';
+const tag = 'Photos';
 
 @Resolver()
 export class GalleryResolver {

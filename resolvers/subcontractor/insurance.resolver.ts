@@ -57,6 +57,11 @@ export class InsuranceResolver {
   subcontractor(@Root() insurance: Insurance, @Ctx() { loaders }: Context): Promise<SubcontractorSummary | null> {
     return loaders.one(owners, insurance.subcontractorId);
   }
+
+  @FieldResolver()
+  url(@Root() { documentKey, url }: Insurance, @Ctx() { storage }: Context): string | null {
+    return documentKey ? storage.downloadUrl(documentKey) : url;
+  }
 }
 
 @Resolver(() => Subcontractor)

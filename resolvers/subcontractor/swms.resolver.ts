@@ -34,6 +34,11 @@ export class SwmsResolver {
     const found = await swmsDocuments.one(context.database, swmsDocId, { subcontractorId: id });
     return heldRecord(context, id, 'read:swms', found, 'SWMS document');
   }
+
+  @FieldResolver()
+  url(@Root() { documentKey, url }: SwmsDocument, @Ctx() { storage }: Context): string | null {
+    return documentKey ? storage.downloadUrl(documentKey) : url;
+  }
 }
 
 @Resolver(() => Subcontractor)

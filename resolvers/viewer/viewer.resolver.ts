@@ -2,6 +2,7 @@ import { Ctx, Query, Resolver } from 'type-graphql';
 import { Rest } from '../../schema/rest.ts';
 import { notFound } from '../../src/errors.ts';
 import { builders } from '../builder/builder.reader.ts';
+import { logoUrlOf } from '../builder/builder.resolver.ts';
 import type { Context } from '../context.ts';
 import { Identity, type IdentityMembership } from './identity.type.ts';
 import { memberships, users } from './viewer.reader.ts';
@@ -29,7 +30,7 @@ export class ViewerResolver {
       id: user.id,
       name: user.name,
       email: user.email,
-      profilePictureUrl: null,
+      profilePictureUrl: user.pictureKey ? context.storage.downloadUrl(user.pictureKey) : null,
       ...shared,
       memberships: builders.map((builder) => ({ ...builder, role: roleIn.get(builder.builderId) ?? null })),
     };
@@ -37,12 +38,13 @@ export class ViewerResolver {
 }
 
 /** The caller's connected builders; none for an internal client, which has no connections and reaches every builder. */
-async function reached({ caller, database }: Context): Promise<IdentityMembership[]> {
+async function reached(context: Context): Promise<IdentityMembership[]> {
+  const { caller, database } = context;
   const connected = await builders.all(database, { reachable: [...caller.connections.keys()] });
-  return connected.map(({ id, name, logoUrl }) => ({
-    builderId: id,
-    builderName: name,
-    builderLogoUrl: logoUrl,
+  return connected.map((builder) => ({
+    builderId: builder.id,
+    builderName: builder.name,
+    builderLogoUrl: logoUrlOf(builder, context),
     role: null,
   }));
 }

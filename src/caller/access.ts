@@ -24,7 +24,10 @@ const FACTS: Statement = {
     from oauth_client client
     where client.id = $1 and client.disabled_at is null
       and ($3::text is null or exists (select from membership join app_user on app_user.id = membership.user_id
-        where membership.user_id = $3 and membership.builder_id = $2 and app_user.disabled_at is null))`,
+        where membership.user_id = $3 and membership.builder_id = $2 and app_user.disabled_at is null))
+      and not exists (select from oauth_revoked_token revoked where revoked.jti = $4)
+      and ($5::text is null
+        or exists (select from oauth_token_family family where family.id = $5 and family.revoked_at is null))`,
 };
 
 interface Remembered {
@@ -110,7 +113,13 @@ export class Access {
 async function loadCaller(database: Database, claims: AccessClaims): Promise<Caller | null> {
   const builderId = claims.builder_id ?? null;
   const userId = builderId === null ? null : claims.sub;
-  const [row] = await database.runner.run(FACTS, [claims.client_id, builderId, userId]);
+  const [row] = await database.runner.run(FACTS, [
+    claims.client_id,
+    builderId,
+    userId,
+    claims.jti,
+    familyOf(claims.jti),
+  ]);
   if (!row) return null;
   const [integratorId, clientName, internal, allowed, connections] = row;
   const allowedScopes = new Set(JSON.parse(allowed!) as string[]);

@@ -2,7 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../resolvers/context.ts';
 import { Loaders } from '../../resolvers/loaders/loaders.ts';
 import type { Clock } from '../clock.ts';
-import { API_VERSION, type Caller, type Entrance, REGIONS, type RegionId, type Visit } from '../context.ts';
+import {
+  API_VERSION,
+  type Budget,
+  type Caller,
+  type Entrance,
+  REGIONS,
+  type RegionId,
+  type Visit,
+} from '../context.ts';
 import type { Databases } from '../database/database.ts';
 import { ApiError, forbidden, invalidField } from '../errors.ts';
 import { idPattern } from '../ids.ts';
@@ -15,6 +23,7 @@ interface EntranceParts {
   databases: Databases;
   storages: Storages;
   limits: RateLimiter;
+  budgets: Record<Budget, RateLimiter>;
   clock: Clock;
 }
 
@@ -27,18 +36,19 @@ export class TokenEntrance implements Entrance<Context> {
 
   async enter(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
     const region = regionOf(request);
-    const { access, databases, limits } = this.#parts;
+    const { access, databases, limits, budgets } = this.#parts;
     try {
       const caller = await access.authenticate(request.headers.authorization, region);
       await limits.take(databases[region], caller.clientId, reply);
-      return { region, caller };
+      const spend = (budget: Budget) => budgets[budget].take(databases[region], caller.clientId, reply);
+      return { region, caller, spend };
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) await limits.take(databases[region], request.ip, reply);
       throw error;
     }
   }
 
-  context(request: FastifyRequest, { region, caller }: Visit): Context {
+  context(request: FastifyRequest, { region, caller, spend }: Visit): Context {
     const version = request.headers['x-service-api-version'];
     if (version !== undefined && version !== API_VERSION) {
       throw invalidField('X-Service-Api-Version', `must be ${API_VERSION}`);
@@ -53,6 +63,7 @@ export class TokenEntrance implements Entrance<Context> {
       loaders: new Loaders(database),
       storage: this.#parts.storages[region],
       clock: this.#parts.clock,
+      spend,
     };
   }
 }

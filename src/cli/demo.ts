@@ -7,6 +7,9 @@ import type { Database, Databases } from '../database/database.ts';
 import { ACCOUNTS, integratorIdOf } from '../database/demo/accounts.ts';
 import { loadDemo } from '../database/demo/load.ts';
 import { loadTimesheets } from '../database/demo/timesheets.ts';
+import { tokenKey } from '../keys.ts';
+import { openStorages } from '../storage/storage.ts';
+import { keepDemoPictures } from './demo-pictures.ts';
 import type { Progress } from './progress.ts';
 import { refuse } from './refusal.ts';
 
@@ -24,7 +27,8 @@ export async function addDemoData(
 ) {
   if (config.production) refuse('demo', 'production takes no demo data');
   await requireNobodyElse(databases[region]);
-  const loaded = await loadDemo(databases, config, clock);
+  const storages = openStorages(config, { secret: await tokenKey(config), clock });
+  const loaded = await loadDemo(databases, config, clock, await keepDemoPictures(storages));
   const show = (done: number) => progress.show('timesheets', done, timesheets, `${done} of ${timesheets}`);
   if (timesheets > 0) {
     try {

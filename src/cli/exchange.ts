@@ -1,6 +1,9 @@
 import { exportFolder } from '../database/exchange/export.ts';
 import { importFolder } from '../database/exchange/import.ts';
+import { resourcesOver } from '../database/exchange/resources.ts';
 import type { Problem } from '../database/exchange/rows.ts';
+import type { Storage } from '../storage/storage.ts';
+import { exportFiles, importFiles } from './exchange-files.ts';
 import type { Place } from './place.ts';
 import type { Progress } from './progress.ts';
 import { Refusal } from './refusal.ts';
@@ -14,12 +17,14 @@ export interface ImportRequest {
   keepGood: boolean;
   /** Whether problems are collected for the answer; else each is said when it is found. */
   collect: boolean;
+  /** Where the bytes go that the rows name. */
+  storage: Storage;
 }
 
 /** Imports a folder, and tells of every bad row. Nothing is kept of it when one is bad, unless `keepGood`. */
 export async function importData(
   { database }: Place,
-  { folder, keepGood, collect }: ImportRequest,
+  { folder, keepGood, collect, storage }: ImportRequest,
   progress: Progress,
 ) {
   const problems: Problem[] = [];
@@ -32,7 +37,9 @@ export async function importData(
   const onProgress = (file: string, rows: number, bytes: number, totalBytes: number, phase: string) =>
     progress.show(file, bytes, totalBytes, `${phase}, ${rows} rows`);
   try {
-    const { files, committed } = await importFolder(database, folder, { keepGood, onProgress, onBadRow });
+    // Bytes come before the rows that name them; those of rows that are refused are swept.
+    const resources = resourcesOver(await importFiles(storage, folder));
+    const { files, committed } = await importFolder(database, folder, { keepGood, onProgress, onBadRow }, resources);
     const found = collect ? { problems, problemsLeftOut: count - problems.length } : {};
     if (!committed) {
       const bad = files.reduce((sum, file) => sum + file.bad, 0);
@@ -45,10 +52,11 @@ export async function importData(
 }
 
 /** Writes the region's data as the same folder. */
-export async function exportData({ database }: Place, folder: string, progress: Progress) {
+export async function exportData({ database }: Place, storage: Storage, folder: string, progress: Progress) {
   const onProgress = (file: string, rows: number) => progress.show(file, rows, null, `${rows} rows`);
   try {
-    return await exportFolder(database, folder, { onProgress });
+    const exported = await exportFolder(database, folder, { onProgress });
+    return { ...exported, storedFiles: await exportFiles(storage, folder) };
   } finally {
     progress.end();
   }

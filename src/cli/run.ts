@@ -6,8 +6,10 @@ import { isPlainError } from '../database/open.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAttendanceCommands } from './commands/attendance.ts';
 import { addDataCommands } from './commands/data.ts';
+import { addOAuthCommands } from './commands/oauth.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
+import { addStorageCommands } from './commands/storage.ts';
 import { Refusal } from './refusal.ts';
 import type { Shell } from './shell.ts';
 
@@ -55,11 +57,13 @@ function buildProgram(shell: Shell): Command {
     .addHelpText('after', EXAMPLES);
   program.commandsGroup('Access:');
   addAccessCommands(program, shell);
+  addOAuthCommands(program, shell);
   program.commandsGroup('People:');
   addPeopleCommands(program, shell);
   addAttendanceCommands(program, shell);
   program.commandsGroup('Data:');
   addDataCommands(program, shell);
+  addStorageCommands(program, shell);
   program.commandsGroup('Operation:');
   addOperationCommands(program, shell);
   return program;

@@ -4,6 +4,12 @@ import { unavailable } from '../errors.ts';
 import { SESSION_OPTIONS } from './orm.ts';
 import type { Statement } from './runner.ts';
 
+/**
+ * A prepared plan, and that of a foreign key's check, lives as long as its connection. One made while a table was known to be
+ * empty would read the whole of it for ever after; what such a transaction looks for, it finds by an index.
+ */
+const WRITER_OPTIONS = `${SESSION_OPTIONS} -c enable_seqscan=off`;
+
 /** A statement with the values of its parameters. */
 export type Bound = readonly [statement: Statement, values: readonly unknown[]];
 
@@ -30,7 +36,7 @@ export class TransactionRunner {
     this.#pool = new pg.Pool({
       connectionString: url,
       max: connections,
-      options: SESSION_OPTIONS,
+      options: WRITER_OPTIONS,
       statement_timeout: 10_000,
       // An instance that hangs must not hold its locks for ever.
       idle_in_transaction_session_timeout: 10_000,

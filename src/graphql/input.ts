@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { coerceInputValue, type GraphQLInputType, type GraphQLSchema, typeFromAST } from 'graphql';
-import { fieldError } from '../../schema/input.ts';
+import { fieldError, inspectionOf } from '../../schema/input.ts';
 import { type FieldError, ValidationError } from '../errors.ts';
 import { graphqlError } from './errors.ts';
 
@@ -17,6 +17,9 @@ export function inputErrors(schema: GraphQLSchema): ApolloServerPlugin {
             const type = typeFromAST(schema, definition.type as never) as GraphQLInputType | undefined;
             if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType')))
               continue;
+            const found = value == null ? [] : (inspectionOf(type)?.(value, name) ?? []);
+            errors.push(...found);
+            if (found.length > 0) continue;
             coerceInputValue(value, type, (path, _value, error) => {
               errors.push(fieldError(name, path, error.message));
             });

@@ -5,7 +5,7 @@ import { captureDate } from './exif.ts';
 import { requireWholeGif } from './gif.ts';
 import { checkHeic } from './heic.ts';
 import { Turns } from './turns.ts';
-import { BadImage, type ImageFacts, imageTypeOf } from './types.ts';
+import { BadImage, type ImageFacts, type ImageType, imageTypeOf } from './types.ts';
 
 /** Most pixels of an image that is decoded line by line: the largest that telephones make. */
 const MAX_PIXELS = 200_000_000;
@@ -24,17 +24,22 @@ sharp.unblock({
 /** At most two decodes at a time in a process, whoever asks. Part 8 of the decisions. */
 const decodes = new Turns(2);
 
-/**
- * Checks that a file is a whole image of an accepted type, by its bytes. Throws `BadImage`. The signal ends the wait for a
- * turn; a decode that has begun is bounded by itself.
- */
-export async function inspectImage(path: string, size: number, signal?: AbortSignal): Promise<ImageFacts> {
+/** The accepted image type that the first bytes of a file tell; null for anything else. */
+export async function detectImageType(path: string): Promise<ImageType | null> {
   const detected = await fileTypeFromFile(path).catch((error: Error) => {
     // A file that ends in the middle of what tells its type.
     if (error.name === 'EndOfStreamError') return undefined;
     throw error;
   });
-  const contentType = detected ? imageTypeOf(detected.mime.replace(/-sequence$/, '')) : null;
+  return detected ? imageTypeOf(detected.mime.replace(/-sequence$/, '')) : null;
+}
+
+/**
+ * Checks that a file is a whole image of an accepted type, by its bytes. Throws `BadImage`. The signal ends the wait for a
+ * turn; a decode that has begun is bounded by itself.
+ */
+export async function inspectImage(path: string, size: number, signal?: AbortSignal): Promise<ImageFacts> {
+  const contentType = await detectImageType(path);
   if (!contentType) throw new BadImage('is not an image of an accepted type: JPEG, PNG, WebP, GIF, HEIC or HEIF');
   if (contentType === 'image/heic' || contentType === 'image/heif') {
     const { width, height, exif } = await inspectHeic(path, size);

@@ -46,19 +46,32 @@ export async function purge(database: Database, now: number): Promise<Purged | n
   });
 }
 
-/** Purges both regions now and every ten minutes, until the answered function is called. It keeps no process alive. */
-export function startPurging(parts: { databases: Databases; clock: Clock; log: FastifyBaseLogger }): () => void {
+/**
+ * Purges both regions now and every ten minutes. It keeps no process alive; the answered function ends it, once what is under
+ * way is done.
+ */
+export function startPurging(parts: {
+  databases: Databases;
+  clock: Clock;
+  log: FastifyBaseLogger;
+}): () => Promise<void> {
+  const { databases, clock, log } = parts;
   const run = async () => {
     for (const region of REGIONS) {
       try {
-        const purged = await purge(parts.databases[region], parts.clock.now());
-        if (purged && Object.values(purged).some((rows) => rows > 0)) parts.log.info({ region, ...purged }, 'purged');
+        const purged = await purge(databases[region], clock.now());
+        if (purged && Object.values(purged).some((rows) => rows > 0)) log.info({ region, ...purged }, 'purged');
       } catch (err) {
-        parts.log.error({ err, region }, 'purge failed');
+        log.error({ err, region }, 'purge failed');
       }
     }
   };
-  const timer = setInterval(run, EVERY_MS).unref();
-  void run();
-  return () => clearInterval(timer);
+  let running = run();
+  const timer = setInterval(() => {
+    running = running.then(run);
+  }, EVERY_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
 }

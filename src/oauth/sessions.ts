@@ -12,13 +12,27 @@ export interface SignedInUser {
   email: string;
 }
 
+/** What signing in needs of a user. */
+export interface Account {
+  id: string;
+  /** argon2id in PHC form. */
+  passwordHash: string;
+}
+
+const ACCOUNT: Statement = {
+  name: 'oauth.account',
+  text: `select id, password_hash from app_user
+    where email = $1 and disabled_at is null and password_hash is not null`,
+};
+
+/** The user who signs in with this e-mail, in lower case; null for none, a disabled one, and one without a password. */
+export async function findAccount(database: Database, email: string): Promise<Account | null> {
+  const [row] = await database.runner.run(ACCOUNT, [email]);
+  return row ? { id: row[0]!, passwordHash: row[1]! } : null;
+}
+
 /** Signs the user in, in the browser with that identifier, which must be a new one: nobody may know it beforehand. */
-export async function openSession(
-  database: Database,
-  browserId: string,
-  user: { id: string; passwordHash: string },
-  now: number,
-): Promise<void> {
+export async function openSession(database: Database, browserId: string, user: Account, now: number): Promise<void> {
   await database.fork().insert(Session, {
     digest: digestOf(browserId),
     userId: user.id,

@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import { User } from '../../entities/user.entity.ts';
 import { signInPage } from './pages/sign-in.ts';
 import { verifyPassword } from './passwords.ts';
-import { closeSession, openSession } from './sessions.ts';
+import { closeSession, findAccount, openSession } from './sessions.ts';
 import { beginAttempt, forgiveAttempt } from './sign-in-throttle.ts';
 import type { Step } from './step.ts';
 
@@ -28,11 +27,10 @@ export async function signIn(step: Step): Promise<FastifyReply> {
     return step.show((context) => signInPage(context, { email: typed, problem: { kind: 'wait', seconds } }), 429);
   }
 
-  const user = await database.fork().findOne(User, { email });
-  const passwordHash = user && user.disabledAt === null ? user.passwordHash : null;
-  const holds =
-    (await verifyPassword(password.slice(0, LONGEST_PASSWORD), passwordHash)) && password.length <= LONGEST_PASSWORD;
-  if (!user || passwordHash === null || !holds) {
+  const account = await findAccount(database, email);
+  const fits = password.length <= LONGEST_PASSWORD;
+  const holds = await verifyPassword(fits ? password : '', account?.passwordHash ?? null);
+  if (!account || !holds || !fits) {
     http.log.warn({ region: database.region, address: http.ip }, 'sign-in failed');
     return step.show((context) => signInPage(context, { email: typed, problem: { kind: 'wrong' } }), 400);
   }
@@ -40,8 +38,8 @@ export async function signIn(step: Step): Promise<FastifyReply> {
   await forgiveAttempt(database, attempt, now);
   if (step.browserId !== null) await closeSession(database, step.browserId);
   // A new identifier: one that somebody planted before does not become a signed-in one.
-  await openSession(database, step.renewBrowser(), { id: user.id, passwordHash }, now);
-  http.log.info({ region: database.region, userId: user.id }, 'signed in');
+  await openSession(database, step.renewBrowser(), account, now);
+  http.log.info({ region: database.region, userId: account.id }, 'signed in');
   return step.goOn();
 }
 

@@ -33,13 +33,20 @@ export function registerRest(
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
     const route = new RestRouteHandler(schema, operation, entrance, handlers.get(operation.field)!);
-    app.route({ method: operation.method, url, onRequest: route.enter, handler: route.answer });
+    const { method, bodyLimit } = operation;
+    app.route({ method, url, bodyLimit, onRequest: route.enter, handler: route.answer });
     methods.set(url, [...(methods.get(url) ?? []), operation.method]);
   }
   for (const [url, allowed] of methods) refuseOtherMethods(app, url, allowed, entrance);
 }
 
-function refuseOtherMethods(app: FastifyInstance, url: string, allowed: string[], entrance: Entrance<Context>): void {
+/** 405 for the methods that a path does not have. */
+export function refuseOtherMethods(
+  app: FastifyInstance,
+  url: string,
+  allowed: string[],
+  entrance: Entrance<Context>,
+): void {
   const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed;
   const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !allow.includes(method));
   app.route({
@@ -51,6 +58,20 @@ function refuseOtherMethods(app: FastifyInstance, url: string, allowed: string[]
     },
     handler: () => undefined,
   });
+}
+
+/** Everything that is checked before a call's own input: who calls, whether they may, and the headers. */
+export async function comeIn(
+  entrance: Entrance<Context>,
+  scope: Operation['scope'],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Context> {
+  const visit = await entrance.enter(request, reply);
+  if (visit.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
+  visit.caller.requireScope(scope);
+  request.context = entrance.context(request, visit);
+  return request.context;
 }
 
 async function executeOn(schema: GraphQLSchema, document: DocumentNode, call: RestCall) {
@@ -79,14 +100,14 @@ class RestRouteHandler {
 
   /** Everything that is checked before the body is read. */
   enter = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const visit = await this.#entrance.enter(request, reply);
-    if (visit.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
-    visit.caller.requireScope(this.#operation.scope);
-    const context = this.#entrance.context(request, visit);
-    request.context = context;
-    if (!this.#builder) return;
-    const { builderId } = readVariables([this.#builder], this.#input(request, context));
-    await requireBuilder(context, builderId as string, this.#operation.scope);
+    const context = await comeIn(this.#entrance, this.#operation.scope, request, reply);
+    if (this.#builder) {
+      const { builderId } = readVariables([this.#builder], this.#input(request, context));
+      await requireBuilder(context, builderId as string, this.#operation.scope);
+    }
+    if (!this.#operation.budget) return;
+    await context.spend(this.#operation.budget);
+    context.spent = true;
   };
 
   answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

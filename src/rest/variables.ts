@@ -11,7 +11,7 @@ import {
   isScalarType,
 } from 'graphql';
 import type { Operation } from '../../schema/build.ts';
-import { fieldError, fieldPath } from '../../schema/input.ts';
+import { fieldError, fieldPath, inspectionOf } from '../../schema/input.ts';
 import { booleanFromText, integerFromText } from '../../schema/scalars.ts';
 import { type FieldError, notFound, ValidationError } from '../errors.ts';
 
@@ -64,6 +64,9 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
         errors.push({ fieldName: name, message: 'is required' });
       continue;
     }
+    const found = raw === null ? [] : (inspectionOf(argument.type)?.(raw, name) ?? []);
+    errors.push(...found);
+    if (found.length > 0) continue;
     variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
       if (place === 'path') throw notFound('Resource');
       // A repeated parameter has one name.
@@ -108,6 +111,7 @@ function valueOfQuery(name: string, { type }: GraphQLArgument, { query }: RawInp
 
 function valueOfBody(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldError[]): unknown {
   if (!isObject(body)) return undefined;
+  if (inspectionOf(type)) return body[name];
   return asWritten(body[name], type, [], (path, message) => errors.push({ fieldName: fieldPath(name, path), message }));
 }
 

@@ -81,7 +81,7 @@ export class RemoteFiles {
       answer.destroy();
       if (!REDIRECTS.includes(statusCode) || !headers.location) throw failed(`was answered with status ${statusCode}`);
       const next = URL.canParse(headers.location, url) ? new URL(headers.location, url) : null;
-      if (!next || next.protocol !== 'https:' || next.host !== start.host || next.username || next.password) {
+      if (next?.protocol !== 'https:' || next.host !== start.host || next.username || next.password) {
         throw failed('redirects to another host');
       }
       url = next;

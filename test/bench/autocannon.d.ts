@@ -6,6 +6,10 @@ declare module 'autocannon' {
     /** Seconds. */
     duration: number;
     headers: Record<string, string>;
+    method?: string;
+    body?: string;
+    /** Whether `[<id>]` in the body becomes another text for each request. */
+    idReplacement?: boolean;
   }
   interface Result {
     /** Seconds. */

@@ -9,6 +9,8 @@ export interface LoadOrder {
   token: string;
   /** Further request headers. */
   headers: Record<string, string>;
+  /** Makes it a POST; `[<id>]` in it is another text each time. */
+  body?: string;
   connections: number;
   seconds: number;
 }
@@ -23,12 +25,13 @@ export interface LoadResult {
   failures: number;
 }
 
-async function load({ url, token, headers, connections, seconds }: LoadOrder): Promise<LoadResult> {
+async function load({ url, token, headers, body, connections, seconds }: LoadOrder): Promise<LoadResult> {
   const result = await autocannon({
     url,
     connections,
     duration: seconds,
-    headers: { authorization: `Bearer ${token}`, ...headers },
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }), ...headers },
+    ...(body && { method: 'POST', body, idReplacement: true }),
   });
   return {
     requestsPerSecond: result['2xx'] / result.duration,

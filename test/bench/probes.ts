@@ -8,12 +8,15 @@ export interface Probe {
   token?: string | null;
 }
 
+const DEADLINE_MS = 10_000;
+
 /** Headers that tell of the connection or the moment, not of the answer. */
 const PASSING = ['connection', 'date', 'keep-alive'];
 
 async function answerOf(origin: string, { path, headers, token }: Probe) {
   const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
   const response = await fetch(`${origin}${path}`, {
+    signal: AbortSignal.timeout(DEADLINE_MS),
     headers: { 'x-request-id': 'probe', ...authorization, ...headers },
   });
   const kept = [...response.headers].filter(([name]) => !PASSING.includes(name));
@@ -29,7 +32,10 @@ export async function requireSameAnswers(origins: [string, string], probes: Prob
 }
 
 /** Requests that the checks of both must answer alike, beside those that are measured. */
-export function probesOf(data: DataSet, tokens: { all: string; narrow: string; expired: string }): Probe[] {
+export function probesOf(
+  data: DataSet,
+  tokens: { all: string; narrow: string; expired: string; revoked: string },
+): Probe[] {
   const builder = { 'x-service-builder-id': data.builderId };
   const timesheets = `/timesheets?projectId=${data.projectId}`;
   const good: Probe[] = [
@@ -69,7 +75,7 @@ export function probesOf(data: DataSet, tokens: { all: string; narrow: string; e
       headers: { 'x-service-builder-id': data.unconnectedBuilderId },
     },
   ];
-  const everyone: Probe[] = [null, 'garbage', tokens.narrow, tokens.expired].flatMap((token) => [
+  const everyone: Probe[] = [null, 'garbage', tokens.narrow, tokens.expired, tokens.revoked].flatMap((token) => [
     { path: '/builders', token },
     { path: timesheets, headers: builder, token },
     { path: `/subcontractors/${data.subcontractorId}`, token },

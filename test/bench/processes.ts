@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadOrder, LoadResult } from './load.ts';
 
@@ -20,10 +21,16 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+const children: ChildProcess[] = [];
+// What an error or a signal left behind; an ended process takes no notice.
+process.on('exit', () => children.forEach((child) => void child.kill('SIGKILL')));
+
 /** A module of ours in a process of its own; its errors go to our own standard error. */
 function start(module: string, env: Record<string, string> = {}): ChildProcess {
   const path = new URL(module, import.meta.url);
-  return fork(path, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(path, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  children.push(child);
+  return child;
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -58,25 +65,41 @@ export class Contestant {
   }
 
   #isUp(): Promise<boolean> {
-    return fetch(`${this.origin}/health/live`).then(
+    return fetch(`${this.origin}/health/live`, { signal: AbortSignal.timeout(START_MS) }).then(
       ({ ok }) => ok,
       () => false,
     );
   }
 
-  /** Milliseconds of processor time that it has used so far; null where the system doesn't tell. */
-  async processorTime(): Promise<number | null> {
-    try {
-      const fields = (await readFile(`/proc/${this.child.pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ');
-      // User and system time, in hundredths of a second.
-      return (Number(fields[11]) + Number(fields[12])) * 10;
-    } catch {
-      return null;
-    }
+  /** Milliseconds of processor time that it has used so far; 0 where the system doesn't tell. */
+  processorTime(): Promise<number> {
+    return processorTime(this.child.pid!);
   }
 
   stop(): Promise<void> {
     return stop(this.child);
+  }
+}
+
+/** What the server processes of a PostgreSQL cluster have used. */
+export async function databaseProcessorTime(dataDir: string): Promise<number> {
+  try {
+    const [postmaster] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+    const children = (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')).trim().split(' ');
+    const times = await Promise.all(children.map(processorTime));
+    return times.reduce((sum, time) => sum + time, 0);
+  } catch {
+    return 0;
+  }
+}
+
+async function processorTime(pid: number | string): Promise<number> {
+  try {
+    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ');
+    // User and system time, in hundredths of a second.
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return 0;
   }
 }
 

@@ -17,7 +17,7 @@ import { bringUpToDate } from '../../src/database/migrate.ts';
 import { AccessTokens } from '../../src/tokens.ts';
 import { type DataSet, loadData } from './data.ts';
 import { type Probe, probesOf, requireSameAnswers } from './probes.ts';
-import { Contestant, LoadGenerator } from './processes.ts';
+import { Contestant, databaseProcessorTime, LoadGenerator } from './processes.ts';
 
 const HELP = `npm run bench -- [options]
 
@@ -45,8 +45,9 @@ interface Sample {
   requestsPerSecond: number;
   /** Milliseconds. */
   p99: number;
-  /** Microseconds of the service's processor time per request. */
-  processor: number | null;
+  /** Microseconds of processor time per request: of the service's process, and of PostgreSQL's. */
+  service: number;
+  database: number;
 }
 
 interface Figures {
@@ -101,12 +102,14 @@ async function cleanUp(): Promise<void> {
 }
 
 async function main(options: Options): Promise<void> {
-  const cluster = await temporaryCluster();
+  const dataDir = await temporaryFolder();
+  const cluster = await startCluster(dataDir);
   const data = await prepare(cluster, options.timesheets);
   const tokenKey = randomBytes(32).toString('base64url');
   const env = {
     NODE_ENV: 'production',
     BASE_URL,
+    DATA_DIR: join(dataDir, 'service'),
     TOKEN_KEY: tokenKey,
     DATABASE_URL_AU1: cluster.url('bench_au1'),
     DATABASE_URL_US1: cluster.url('bench_us1'),
@@ -120,35 +123,46 @@ async function main(options: Options): Promise<void> {
   const generator = new LoadGenerator();
   cleanups.push(() => generator.stop());
 
-  const sign = (scopes: readonly string[], now = Date.now()) =>
-    new AccessTokens({ key: tokenKey, issuer: BASE_URL, clock: { now: () => now } })
-      .sign({ sub: data.clientId, client_id: data.clientId, scope: scopes.join(' ') })
-      .then(({ token }) => token);
-  const tokens = {
-    all: await sign(SCOPES),
-    narrow: await sign(['read:defects']),
-    expired: await sign(SCOPES, systemClock.now() - 86_400_000),
-  };
+  const tokens = await signTokens(tokenKey, data.clientId);
   const probes = probesOf(data, tokens);
   await requireSameAnswers([ours.origin, plain.origin], probes);
   say(`Both answer ${probes.length} requests alike, byte for byte.`);
 
   const measured = endpointsOf(data).filter(({ name }) => name.includes(options.only));
+  const bench: Bench = { ours, plain, generator, dataDir };
   const figures: Figures[] = [];
   for (const connections of options.connections) {
     for (const endpoint of measured) {
-      figures.push(await compare([ours, plain], generator, { ...endpoint, token: tokens.all }, connections, options));
+      figures.push(await compare(bench, { ...endpoint, token: tokens.all }, connections, options));
     }
   }
   await requireSameAnswers([ours.origin, plain.origin], probes);
   process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : table(figures, options));
 }
 
-async function temporaryCluster(): Promise<Cluster> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-bench-'));
-  cleanups.push(() => rm(dataDir, { recursive: true, force: true }));
+async function signTokens(key: string, clientId: string) {
+  const claims = (scopes: readonly string[]) => ({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
+  const service = new AccessTokens({ key, issuer: BASE_URL, clock: systemClock });
+  const yesterday = new AccessTokens({ key, issuer: BASE_URL, clock: { now: () => systemClock.now() - 86_400_000 } });
+  const [all, narrow, expired, revoked] = await Promise.all([
+    service.sign(claims(SCOPES)),
+    service.sign(claims(['read:defects'])),
+    yesterday.sign(claims(SCOPES)),
+    // Of a token family that isn't there (any more).
+    service.sign(claims(SCOPES), 'none'),
+  ]);
+  return { all: all.token, narrow: narrow.token, expired: expired.token, revoked: revoked.token };
+}
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'builder-api-bench-'));
+  cleanups.push(() => rm(folder, { recursive: true, force: true }));
   // As root, PostgreSQL runs as another user, who has to pass through.
-  await chmod(dataDir, 0o711);
+  await chmod(folder, 0o711);
+  return folder;
+}
+
+async function startCluster(dataDir: string): Promise<Cluster> {
   say(`Starting PostgreSQL in ${dataDir}.`);
   const cluster = await openCluster({ dataDir });
   cleanups.push(() => cluster.stop());
@@ -180,52 +194,56 @@ function endpointsOf({ builderId, projectId, subcontractorId }: DataSet): Endpoi
   ];
 }
 
+/** What a comparison takes. */
+interface Bench {
+  ours: Contestant;
+  plain: Contestant;
+  generator: LoadGenerator;
+  /** Folder of the cluster that both read. */
+  dataDir: string;
+}
+
 async function compare(
-  contestants: [ours: Contestant, plain: Contestant],
-  generator: LoadGenerator,
+  bench: Bench,
   endpoint: Endpoint,
   connections: number,
   { seconds, rounds }: Options,
 ): Promise<Figures> {
-  const measure = (contestant: Contestant, duration: number) =>
-    load(contestant, generator, endpoint, connections, duration);
-  for (const contestant of contestants) await measure(contestant, WARM_UP_SECONDS);
+  const { ours, plain } = bench;
+  for (const contestant of [ours, plain]) await load(bench, contestant, endpoint, connections, WARM_UP_SECONDS);
   const samples: [Sample, Sample][] = [];
   for (let round = 1; round <= rounds; round++) {
-    const [ours, plain] = contestants;
-    const pair: [Sample, Sample] = [await measure(ours, seconds), await measure(plain, seconds)];
-    samples.push(pair);
-    const [a, b] = pair.map(({ requestsPerSecond }) => Math.round(requestsPerSecond));
+    const first = await load(bench, ours, endpoint, connections, seconds);
+    const second = await load(bench, plain, endpoint, connections, seconds);
+    samples.push([first, second]);
+    const [a, b] = [first, second].map(({ requestsPerSecond }) => Math.round(requestsPerSecond));
     say(`${endpoint.name}, ${connections} connections, round ${round}: ours ${a}/s, plain ${b}/s`);
   }
-  const ratios = samples.map(([ours, plain]) => ours.requestsPerSecond / plain.requestsPerSecond).sort(ascending);
+  const ratios = samples.map(([a, b]) => a.requestsPerSecond / b.requestsPerSecond).sort(ascending);
   return {
     endpoint: endpoint.name,
     connections,
-    ours: medianSample(samples.map(([ours]) => ours)),
-    plain: medianSample(samples.map(([, plain]) => plain)),
+    ours: medianSample(samples.map(([sample]) => sample)),
+    plain: medianSample(samples.map(([, sample]) => sample)),
     ratio: median(ratios),
     ratios: [ratios[0]!, ratios.at(-1)!],
   };
 }
 
 async function load(
+  { generator, dataDir }: Bench,
   contestant: Contestant,
-  generator: LoadGenerator,
   { path, headers = {}, token }: Endpoint,
   connections: number,
   seconds: number,
 ): Promise<Sample> {
-  const before = await contestant.processorTime();
+  const times = () => Promise.all([contestant.processorTime(), databaseProcessorTime(dataDir)]);
+  const before = await times();
   const url = `${contestant.origin}${path}`;
   const result = await generator.run({ url, token: token!, headers, connections, seconds });
-  const after = await contestant.processorTime();
+  const [service, database] = (await times()).map((time, index) => ((time - before[index]!) * 1000) / result.requests);
   if (result.failures > 0) throw new Error(`${contestant.name}: ${result.failures} requests to ${path} failed.`);
-  return {
-    requestsPerSecond: result.requestsPerSecond,
-    p99: result.p99,
-    processor: before === null || after === null ? null : ((after - before) * 1000) / result.requests,
-  };
+  return { requestsPerSecond: result.requestsPerSecond, p99: result.p99, service: service!, database: database! };
 }
 
 const ascending = (a: number, b: number) => a - b;
@@ -237,12 +255,12 @@ function median(values: number[]): number {
 }
 
 function medianSample(samples: Sample[]): Sample {
+  const of = (key: keyof Sample) => median(samples.map((sample) => sample[key]));
   return {
-    requestsPerSecond: median(samples.map((sample) => sample.requestsPerSecond)),
-    p99: median(samples.map((sample) => sample.p99)),
-    processor: samples.some((sample) => sample.processor === null)
-      ? null
-      : median(samples.map((sample) => sample.processor!)),
+    requestsPerSecond: of('requestsPerSecond'),
+    p99: of('p99'),
+    service: of('service'),
+    database: of('database'),
   };
 }
 
@@ -250,8 +268,8 @@ function table(figures: Figures[], { rounds, seconds }: Options): string {
   const header = [
     'endpoint',
     'connections',
-    'ours/s',
-    'plain/s',
+    'requests/s',
+    'plain',
     'ratio',
     '(range)',
     'p99 ms',
@@ -259,6 +277,7 @@ function table(figures: Figures[], { rounds, seconds }: Options): string {
     'CPU µs',
     'plain',
   ];
+  const processor = ({ service, database }: Sample) => `${service.toFixed(0)} + ${database.toFixed(0)}`;
   const rows = figures.map(({ endpoint, connections, ours, plain, ratio, ratios }) => [
     endpoint,
     String(connections),
@@ -268,8 +287,8 @@ function table(figures: Figures[], { rounds, seconds }: Options): string {
     `(${ratios.map((value) => value.toFixed(2)).join('–')})`,
     String(ours.p99),
     String(plain.p99),
-    ours.processor?.toFixed(0) ?? '-',
-    plain.processor?.toFixed(0) ?? '-',
+    processor(ours),
+    processor(plain),
   ]);
   const lines = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
@@ -280,7 +299,7 @@ function table(figures: Figures[], { rounds, seconds }: Options): string {
 ${text.join('\n')}
 
 Medians of ${rounds} rounds of ${seconds} s; the ratio is the median of the rounds' ratios, above 1 where ours is faster.
-CPU is the service process's own, per request. ${cpus().length} processors (${cpus()[0]?.model.trim()}), which the service, the
+CPU is what the service and PostgreSQL use per request. ${cpus().length} processors (${cpus()[0]?.model.trim()}), which the service, the
 load generator and PostgreSQL share: compare the two columns, not runs on other machines.
 `;
 }

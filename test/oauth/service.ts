@@ -59,6 +59,7 @@ export async function buildApp(
   { tokens, clock, access }: Pick<OAuthService, 'tokens' | 'clock'> & { access?: Access },
   limitClient?: OAuthParts['limitClient'],
   prepare: (app: FastifyInstance) => PromiseLike<unknown> | undefined = () => undefined,
+  baseUrl = BASE_URL,
 ) {
   const app = Fastify();
   await prepare(app);
@@ -67,7 +68,7 @@ export async function buildApp(
     return reply.code(error.status).headers(error.headers).send(error.body());
   });
   const live = access ?? new Access({ tokens, databases, clock });
-  await app.register(oauthPlugin({ databases, tokens, clock, access: live, baseUrl: BASE_URL, limitClient }));
+  await app.register(oauthPlugin({ databases, tokens, clock, access: live, baseUrl, limitClient }));
   return app;
 }
 

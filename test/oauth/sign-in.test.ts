@@ -8,7 +8,7 @@ import { hashPassword } from '../../src/oauth/passwords.ts';
 import { digestOf, newSecret } from '../../src/oauth/secrets.ts';
 import { Browser } from './browser.ts';
 import { addApplication, addBuilder, addUser, answerIn, authorization, PASSWORD, queryOf } from './people.ts';
-import { type OAuthService, START, startOAuth } from './service.ts';
+import { buildApp, type OAuthService, START, startOAuth } from './service.ts';
 
 const COOKIE = 'session-au1';
 const REQUEST = authorization('cli_app');
@@ -94,6 +94,21 @@ describe('the cookie', () => {
   test('is out of reach of scripts and other sites, and ends with the browser', async () => {
     const view = await visitor().open(REQUEST);
     expect(view.headers['set-cookie']).toMatch(/^session-au1=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+  });
+
+  test('is secure under HTTPS, and no neighbouring host can set it', async () => {
+    const app = await buildApp(service.databases, service, undefined, undefined, 'https://api.example');
+    const browser = new Browser(app);
+    const view = await browser.open(REQUEST);
+    expect(view.headers['set-cookie']).toMatch(
+      /^__Host-session-au1=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    expect((await browser.signIn(view, 'user_a@example.com')).heading).toMatch(/^Allow/);
+    // The plain name is not taken there.
+    const plain = new Browser(app);
+    plain.cookies.set(COOKIE, browser.cookies.get(`__Host-${COOKIE}`)!);
+    expect((await plain.open(REQUEST)).heading).toBe('Sign in');
+    await app.close();
   });
 
   test('is stored as a digest', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { inject } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 
 /**
@@ -20,12 +21,14 @@ export const SAMPLED = new Set([
   'TimesheetId',
   'DefectId',
   'MeetingId',
+  'PhotoReportId',
 ]);
 
 /** One row of the builder with everything that an operation may ask for. */
 const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as "SwmsId", q.id as "PrequalificationId",
     i.id as "InsuranceId", n.id as "InductionKey", t.id as "TimesheetId", d.id as "DefectId", m.id as "MeetingId",
-    a.worker_id as "WorkerId"
+    a.worker_id as "WorkerId", r.id as "PhotoReportId", r.source_app as "ReportSourceApp",
+    r.source_external_id as "ReportExternalId", other.source_external_id as "OtherReportExternalId"
   from subcontractor s
   join induction n on n.subcontractor_id = s.id
   join project p on p.id = n.project_id
@@ -36,14 +39,50 @@ const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as
   join defect d on d.project_id = p.id
   join site_access a on a.project_id = p.id
   join meeting m on m.builder_id = s.builder_id
+  join photo_report r on r.builder_id = s.builder_id
+  join photo_report other on other.builder_id = r.builder_id and other.id > r.id
   where s.builder_id = ? and s.archived_at is null and not s.is_builder
   order by s.id limit 1`;
 
 export async function samplesOf(database: Database, builderId: string): Promise<Samples> {
-  const [row] = (await database.fork().execute(COMPLETE, [builderId])) as Samples[];
+  const em = database.fork();
+  const [row] = (await em.execute(COMPLETE, [builderId])) as Samples[];
   if (!row) throw new Error(`Builder ${builderId} has no complete sample.`);
-  return { BuilderId: builderId, CalendarDate: '2026-03-02', ...row };
+  const photo = { AttachmentId: 'att_asample', FolderId: 'fold_asample' };
+  await em.execute(SAMPLE_FOLDER, [photo.FolderId, builderId, row.ProjectId]);
+  const { integrator } = inject('demo').clients.find(({ name }) => name === 'A')!;
+  await em.execute(SAMPLE_PHOTO, [photo.AttachmentId, builderId, row.ProjectId, integrator]);
+  return { BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo };
 }
+
+const SAMPLE_FOLDER = `insert into photo_folder (id, builder_id, project_id, name, created_at, updated_at)
+  values (?, ?, ?, 'Sample', now(), now())`;
+const SAMPLE_PHOTO = `insert into photo (id, builder_id, project_id, integrator_id, external_source_id, source, file_name,
+    content_type, key, file_size, sort_date, created_at, updated_at)
+  values (?, ?, ?, (select id from integrator where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', 'photos/sample.jpg', 1, now(), now(), now())`;
+
+/** Brings back the samples that an operation has deleted, so that it can be called again. */
+export async function restoreSamples(database: Database): Promise<void> {
+  const em = database.fork();
+  await em.execute(`update photo set archived_at = null where id = 'att_asample'`);
+  await em.execute(`update photo_folder set archived_at = null where id = 'fold_asample'`);
+}
+
+let revision = 1_000;
+
+/** A photo report that is valid, and as small as one can be. */
+const photoReport = (ProjectId: string | undefined) => ({
+  sourceApp: 'sitewalk',
+  sourceExternalId: `walk-${randomUUID()}`,
+  sourceRevision: ++revision,
+  sourceCreatedAt: '2026-05-04T06:30:00Z',
+  walkthroughDate: '2026-05-04T06:00:00Z',
+  sourceAuthor: { externalId: 'author-118', name: 'Mia Tran' },
+  projectId: ProjectId,
+  page: { schemaVersion: 1, title: 'Level 3', blocks: [] },
+});
+
+const REFERENCE = { key: 'uploads/none', regionId: 'au1', type: 'attachment' };
 
 /**
  * A body that each writing operation accepts, by its field in the schema; a new one each time, so that nothing is replayed.
@@ -56,6 +95,30 @@ export const BODIES: Record<string, (samples: Samples) => Record<string, unknown
     type: 'SIGN_ON',
     occurredAt: '2026-05-04T06:30:00Z',
   }),
+  syncPhotoReport: ({ ProjectId }) => photoReport(ProjectId),
+  updatePhotoReport: ({ ProjectId, ReportSourceApp, ReportExternalId }) => ({
+    ...photoReport(ProjectId),
+    ...{ sourceApp: ReportSourceApp, sourceExternalId: ReportExternalId },
+  }),
+  archivePhotoReport: ({ ReportSourceApp, OtherReportExternalId }) => ({
+    sourceApp: ReportSourceApp,
+    sourceExternalId: OtherReportExternalId,
+  }),
+  presignAttachment: () => ({ contentType: 'image/jpeg', fileName: 'a.jpg', size: 9, type: 'attachment' }),
+  // Known by its external id, so that the photo is the answer and no upload is needed.
+  createPhoto: () => ({ fileName: 'a.jpg', externalSourceId: 'sample', imageAttachment: REFERENCE }),
+  updatePhoto: () => ({ description: 'Slab edge', folderId: null }),
+  createPhotoFolder: ({ ProjectId }) => ({ name: 'Level 3', projectId: ProjectId, parentId: null }),
+  updatePhotoFolder: () => ({ name: 'Level 4', parentId: null }),
+  bulkUpsertPhotos: ({ ProjectId }) => ({
+    externalSourceId: `page-${randomUUID()}`,
+    sourceApp: 'site-notes',
+    projectId: ProjectId,
+    folderName: 'Site walk',
+    folderId: null,
+    photos: [{ externalSourceId: '1', imageAttachment: REFERENCE }],
+  }),
+  bulkDeletePhotos: () => ({ externalSourceId: `page-${randomUUID()}`, sourceApp: 'site-notes' }),
   createMeeting: ({ ProjectId }) => ({ title: 'Weekly site meeting', projectId: ProjectId }),
   updateMeeting: () => ({ title: 'Weekly site meeting, moved' }),
   upsertMeetingNote: () => ({ externalSourceId: `note-${randomUUID()}`, title: 'Actions', summaryMarkdown: 'None.' }),

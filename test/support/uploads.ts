@@ -60,8 +60,15 @@ export class Client {
     return { key, regionId, type };
   }
 
-  async createPhoto(more: object = {}): Promise<Json> {
-    return this.ok('POST', '/photos', { fileName: 'site.jpg', imageAttachment: await this.upload(), ...more }, 201);
+  async createPhoto({
+    imageAttachment,
+    ...more
+  }: {
+    imageAttachment?: Reference;
+    [field: string]: unknown;
+  } = {}): Promise<Json> {
+    const body = { fileName: 'site.jpg', imageAttachment: imageAttachment ?? (await this.upload()), ...more };
+    return this.ok('POST', '/photos', body, 201);
   }
 
   /** Bytes behind a signed URL of the service. */

@@ -7,6 +7,7 @@ import { exportData, importData } from '../exchange.ts';
 import { startProgress } from '../progress.ts';
 import { withDatabases } from '../session.ts';
 import { listing, type Shell } from '../shell.ts';
+import { withStorage } from '../storage.ts';
 import { plainCommand, positiveInteger, regionalCommand, regionOption } from './define.ts';
 
 /** Data in bulk. */
@@ -17,7 +18,9 @@ export function addDataCommands(program: Command, shell: Shell): void {
     .option('--keep-good', 'commit the good rows though others are bad');
   regionalCommand(shell, bringIn, async (place, { keepGood, json }, dir) => {
     const request = { folder: resolve(dir!), keepGood: keepGood === true, collect: json === true };
-    const data = await importData(place, request, startProgress(shell));
+    const data = await withStorage(shell, place, (storage) =>
+      importData(place, { ...request, storage }, startProgress(shell)),
+    );
     const lines = data.files.map(({ file, inserted, updated, unchanged, bad }) => {
       const left = bad > 0 ? `, ${bad} bad and left out` : '';
       return [file, `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${left}`];
@@ -28,8 +31,9 @@ export function addDataCommands(program: Command, shell: Shell): void {
   const takeOut = program.command('export <dir>').description('write the data of a region as such a folder');
   regionalCommand(shell, takeOut, async (place, _options, dir) => {
     const folder = resolve(dir!);
-    const data = await exportData(place, folder, startProgress(shell));
+    const data = await withStorage(shell, place, (storage) => exportData(place, storage, folder, startProgress(shell)));
     const lines = data.files.map(({ file, rows }) => [file, `${rows} rows`]);
+    lines.push(['files/', `${data.storedFiles} files`]);
     return { data: { folder, ...data }, text: listing(`Exported to ${folder}.`, Object.fromEntries(lines)) };
   });
 

@@ -5,6 +5,7 @@ import { listing, type Shell } from '../shell.ts';
 import { grantSiteAccess, revokeSiteAccess } from '../site-access.ts';
 import { createUser, disableUser, enableUser, generatePassword } from '../users.ts';
 import { group, regionalCommand } from './define.ts';
+import { addPictureCommand } from './storage.ts';
 
 /** Who signs in, for which builders, and who may enter which site. */
 export function addPeopleCommands(program: Command, shell: Shell): void {
@@ -44,6 +45,8 @@ function userCommands(parent: Command, shell: Shell): void {
     const data = await enableUser(place, user!);
     return { data, text: `${data.email} (${data.userId}) ${data.changed ? 'is' : 'was already'} enabled.` };
   });
+
+  addPictureCommand(parent, shell);
 }
 
 function membershipCommands(parent: Command, shell: Shell): void {

@@ -4,23 +4,31 @@ import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
 import { Worker } from '../../../entities/worker.entity.ts';
 import type { RegionId } from '../../context.ts';
 import { integratorAt } from './accounts.ts';
+import { addAttendance } from './attendance.ts';
 import { addCompanies, addContacts } from './companies.ts';
 import { BASE } from './dates.ts';
 import { addDefects } from './defects.ts';
 import { addDocuments } from './documents.ts';
 import { addMeetings } from './meetings.ts';
 import { addProfiles, addStaff } from './people.ts';
+import { addPhotos, type DemoPicture } from './photos.ts';
 import { addBooks, addLocations, addProjects } from './projects.ts';
+import { addReports } from './reports.ts';
 import type { Rows } from './rows.ts';
 import { builderOf, newScene } from './scene.ts';
 import { addSite } from './site.ts';
 
 /** Everything of one builder but its timesheets. Only the expiry of insurances depends on `asOf`. */
-export function builderRows(region: RegionId, place: number, asOf: number): Rows {
-  return play(region, place, asOf).rows;
+export function builderRows(
+  region: RegionId,
+  place: number,
+  asOf: number,
+  pictures: readonly DemoPicture[] = [],
+): Rows {
+  return play(region, place, asOf, pictures).rows;
 }
 
-function play(region: RegionId, place: number, asOf: number) {
+function play(region: RegionId, place: number, asOf: number, pictures: readonly DemoPicture[] = []) {
   const scene = newScene(region, place, asOf);
   const { domain: _domain, ...builder } = builderOf(region, place);
   scene.rows.add(Builder, builder);
@@ -34,7 +42,10 @@ function play(region: RegionId, place: number, asOf: number) {
   addDocuments(scene, companies);
   addSite(scene, companies);
   addDefects(scene, { projects, locations, companies, staff });
+  addPhotos(scene, projects, pictures);
   addMeetings(scene, projects, integratorAt(region, place));
+  addReports(scene, projects, integratorAt(region, place));
+  addAttendance(scene, projects, integratorAt(region, place));
   return { rows: scene.rows, projects };
 }
 

@@ -5,6 +5,7 @@ import { accountRows, BUILDERS, type Credentials } from './accounts.ts';
 import { inTransaction, withClient } from './connection.ts';
 import { builderRows } from './content.ts';
 import type { DemoFile, DemoUser } from './file.ts';
+import type { DemoPicture } from './photos.ts';
 import { insertRows } from './rows.ts';
 import { builderOf } from './scene.ts';
 import { insertTimesheets, trustReferences } from './timesheets.ts';
@@ -15,13 +16,16 @@ export interface Scale {
   asOf: number;
   /** For each builder. */
   timesheets: number;
+  /** What the photos show; there are none without. */
+  pictures?: readonly DemoPicture[];
 }
 
 /** Loads the demo data into an empty database, in one transaction. */
-export async function fill(database: Database, file: DemoFile, { asOf, timesheets }: Scale): Promise<void> {
+export async function fill(database: Database, file: DemoFile, scale: Scale): Promise<void> {
+  const { asOf, timesheets, pictures } = scale;
   const { region } = database;
   const hashing = credentialsOf(file, region);
-  const builders = Array.from({ length: BUILDERS[region] }, (_, place) => builderRows(region, place, asOf));
+  const builders = Array.from({ length: BUILDERS[region] }, (_, place) => builderRows(region, place, asOf, pictures));
   const rows = accountRows(region, await hashing);
   for (const builder of builders) rows.addAll(builder);
   await inTransaction(database, async (client) => {

@@ -11,6 +11,7 @@ import { inTransaction, withClient } from './connection.ts';
 import { BASE } from './dates.ts';
 import { type DemoFile, demoFile, readDemoFile, type Secrets, secretsOf, writeDemoFile } from './file.ts';
 import { fill, passwordHashesOf } from './fill.ts';
+import type { DemoPicture } from './photos.ts';
 
 /** What the console needs of the demo data to print a command that works. */
 export interface DemoSummary {
@@ -38,6 +39,7 @@ export function loadDemo(
   databases: Databases,
   config: Config,
   clock: Clock = systemClock,
+  pictures: readonly DemoPicture[] = [],
 ): Promise<DemoSummary | null> {
   return inTurn(databases.au1, async () => {
     const states = await Promise.all(
@@ -50,7 +52,7 @@ export function loadDemo(
     const regions = demos.map(([region]) => region);
     const file = demoFile(regions, config.baseUrl, known ? secretsOf(known) : undefined);
     if (!isDeepStrictEqual(file, known)) await writeDemoFile(path, file);
-    const scale = { asOf: midnight(clock.now()), timesheets: TIMESHEETS };
+    const scale = { asOf: midnight(clock.now()), timesheets: TIMESHEETS, pictures };
     await Promise.all(
       demos.map(([region, state]) => {
         return state === 'EMPTY' ? fill(databases[region], file, scale) : admit(databases[region], file, clock);
@@ -68,13 +70,16 @@ export interface DemoOptions {
   asOf?: number;
   /** For each builder. */
   timesheets?: number;
+  /** In the storage already; there are no photos without. */
+  pictures?: readonly DemoPicture[];
 }
 
 /** Fills empty databases and answers what `demo.json` would hold: the fixture of the tests. */
 export async function loadDemoInto(databases: Databases, options: DemoOptions): Promise<DemoFile> {
-  const { baseUrl, secrets, asOf = BASE, timesheets = TIMESHEETS } = options;
+  const { baseUrl, secrets, asOf = BASE, timesheets = TIMESHEETS, pictures } = options;
   const file = demoFile(REGIONS, baseUrl, secrets);
-  await Promise.all(REGIONS.map((region) => fill(databases[region], file, { asOf: midnight(asOf), timesheets })));
+  const scale = { asOf: midnight(asOf), timesheets, pictures };
+  await Promise.all(REGIONS.map((region) => fill(databases[region], file, scale)));
   return file;
 }
 

@@ -19,6 +19,8 @@ import { Membership } from '../../../entities/membership.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { Photo } from '../../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
+import { PhotoReport } from '../../../entities/photo-report.entity.ts';
+import { PhotoReportPage } from '../../../entities/photo-report-page.entity.ts';
 import { Prequalification } from '../../../entities/prequalification.entity.ts';
 import { Profile } from '../../../entities/profile.entity.ts';
 import { Project } from '../../../entities/project.entity.ts';
@@ -43,7 +45,7 @@ import { Worker } from '../../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../../schema/enums.ts';
 import type { IdKind } from '../../ids.ts';
 import { objectOf } from './contract.ts';
-import { httpsUrl, list, object, oneOf, type Shape, text, textWhere } from './shapes.ts';
+import { freeObject, httpsUrl, integer, list, object, oneOf, type Shape, text, textWhere } from './shapes.ts';
 
 /** One file of the format. */
 export interface Resource {
@@ -52,8 +54,10 @@ export interface Resource {
   entity: EntityClass<object>;
   /** Kind of the id; absent where a row is known by its unique foreign keys, and its number stays in the database. */
   id?: IdKind;
-  /** Properties that no file carries: secrets, and keys of stored bytes, which mean nothing in another storage. */
+  /** Properties that no file carries: secrets. */
   withheld?: string[];
+  /** Properties that are keys of stored bytes, and the folder of the storage that they stand in. */
+  files?: Record<string, string>;
   /** Properties that the REST contract names otherwise. */
   names?: Record<string, string>;
   /** Lists of ids that lead to another file. */
@@ -71,9 +75,11 @@ const sha256 = () =>
 const address = () => httpsUrl;
 const templateResponse = () =>
   object({
+    preface: { shape: text, nullable: true },
     sections: list(object({ id: text, title: text, text })),
     syncedNotes: list(object({ noteId: text, text })),
   });
+const noteBlocks = () => list(object({ noteId: text, start: integer, text }));
 
 /**
  * Every file, parents before children. Integrators are there because events, meetings and notes are known by theirs:
@@ -85,7 +91,7 @@ export const resources: Resource[] = [
     file: 'builders',
     entity: Builder,
     id: 'builder',
-    withheld: ['logoKey'],
+    files: { logoKey: 'logos' },
     shapes: { logoUrl: address },
     meanings: { logoUrl: 'Address of the company logo.' },
   },
@@ -93,7 +99,8 @@ export const resources: Resource[] = [
     file: 'users',
     entity: User,
     id: 'user',
-    withheld: ['passwordHash', 'pictureKey'],
+    withheld: ['passwordHash'],
+    files: { pictureKey: 'pictures' },
     shapes: { email: lowerCase },
   },
   { file: 'memberships', entity: Membership },
@@ -104,9 +111,15 @@ export const resources: Resource[] = [
     entity: SubcontractorProject,
     shapes: { statuses: () => list(oneOf(Object.values(SubcontractorStatus))) },
   },
-  { file: 'swms', entity: SwmsDocument, id: 'swms', withheld: ['documentKey'], shapes: { url: address } },
+  { file: 'swms', entity: SwmsDocument, id: 'swms', files: { documentKey: 'documents' }, shapes: { url: address } },
   { file: 'prequalifications', entity: Prequalification, id: 'prequalification' },
-  { file: 'insurances', entity: Insurance, id: 'insurance', withheld: ['documentKey'], shapes: { url: address } },
+  {
+    file: 'insurances',
+    entity: Insurance,
+    id: 'insurance',
+    files: { documentKey: 'documents' },
+    shapes: { url: address },
+  },
   { file: 'contacts', entity: Contact, id: 'contact', links: { projectIds: Project } },
   { file: 'workers', entity: Worker, id: 'worker' },
   { file: 'site-accesses', entity: SiteAccess },
@@ -131,9 +144,10 @@ export const resources: Resource[] = [
     entity: Meeting,
     id: 'meeting',
     names: { plainNotes: 'notes' },
-    shapes: { templateResponse },
+    shapes: { templateResponse, noteBlocks },
     meanings: {
-      notes: 'Notes of a meeting without a template.',
+      plainNotes: 'Notes of a meeting without a template.',
+      noteBlocks: 'What synced notes have written into `notes`, and where: UTF-16 units from its start.',
       templateResponse: 'What was written in a meeting with a template, by people and by integrators.',
       integratorId: 'The integrator that made it.',
       sourceApp: 'Application of the integrator.',
@@ -141,7 +155,59 @@ export const resources: Resource[] = [
     },
   },
   { file: 'meeting-notes', entity: MeetingNote, id: 'meetingNote' },
+  {
+    file: 'photo-folders',
+    entity: PhotoFolder,
+    id: 'folder',
+    meanings: {
+      integratorId: 'The integrator whose sync has made it, with `sourceApp` and `pageExternalSourceId`.',
+      archivedAt: 'When it was deleted.',
+    },
+  },
+  {
+    file: 'photos',
+    entity: Photo,
+    id: 'attachment',
+    files: { key: 'photos' },
+    meanings: { integratorId: 'The integrator that made it, with what it calls the photo.' },
+  },
+  {
+    file: 'photo-reports',
+    entity: PhotoReport,
+    id: 'photoReport',
+    shapes: { fingerprint: sha256, content: () => freeObject },
+    meanings: {
+      integratorId: 'The integrator that synced it first.',
+      fingerprint: 'SHA-256 of `content` in canonical JSON (RFC 8785).',
+      content: 'The request of the sync that was last committed, without its `sourceRevision`.',
+    },
+  },
+  {
+    file: 'photo-report-pages',
+    entity: PhotoReportPage,
+    id: 'page',
+    shapes: { pathDigest: sha256 },
+    meanings: {
+      parentId: 'The page around it; null for the root.',
+      path: 'The `sourceBlockId`s from the root to the page.',
+      pathDigest: 'SHA-256 of `path` as JSON without spaces.',
+    },
+  },
 ];
+
+/** The same resources for a storage: a row is good only where the bytes that it names are there. */
+export function resourcesOver(hasFile: (key: string) => boolean): Resource[] {
+  return resources.map((resource) => {
+    const files = Object.entries(resource.files ?? {}).map(([property, folder]) => {
+      const message = `must name a file under files/${folder}/, or one of the storage`;
+      return [
+        property,
+        () => textWhere('text', message, (key) => key.startsWith(`${folder}/`) && hasFile(key)),
+      ] as const;
+    });
+    return { ...resource, shapes: { ...resource.shapes, ...Object.fromEntries(files) } };
+  });
+}
 
 /** Tables that stay where they are: credentials, what was granted to them, and what the service counts for itself. */
 export const excluded: EntityClass<object>[] = [
@@ -157,6 +223,4 @@ export const excluded: EntityClass<object>[] = [
   RateBudget,
   ImageHost,
   Upload,
-  PhotoFolder,
-  Photo,
 ];

@@ -39,11 +39,14 @@ ${content}
 </html>
 `.text;
 
-/** Logo of a company, or its initial where it has none. Beside the name, so it says nothing by itself. */
+/**
+ * Logo of a company, or its initial where it has none or it does not load: a logo that is there pushes the initial out of the
+ * badge. Beside the name, so it says nothing by itself.
+ */
 export const badge = (name: string, logoUrl: string | null): Markup =>
   html`<span class="badge" aria-hidden="true">${
-    logoOrigin(logoUrl) === null ? initialOf(name) : html`<img src="${logoUrl}" alt="" width="48" height="48">`
-  }</span>`;
+    logoOrigin(logoUrl) !== null && html`<img src="${logoUrl}" alt="">`
+  }<span>${initialOf(name)}</span></span>`;
 
 const initialOf = (name: string) => [...name.trim()][0]?.toUpperCase() ?? '';
 

@@ -55,12 +55,15 @@ a { color: var(--brand); }
 .parties { display: flex; align-items: center; gap: 12px; margin-bottom: 20px; }
 .parties .line { flex: 0 0 32px; border-top: 2px dashed var(--edge); }
 .badge {
-  flex: none; display: grid; place-items: center; width: 48px; height: 48px; overflow: hidden;
+  flex: none; width: 48px; height: 48px; overflow: hidden; text-align: center; font-size: 0; line-height: 46px;
   border-radius: 12px; border: 1px solid var(--line); background: var(--tint); color: var(--brand-dark);
-  font-weight: 700; font-size: 20px;
 }
-.badge img { width: 100%; height: 100%; object-fit: contain; background: #fff; }
-.choice .badge { width: 40px; height: 40px; font-size: 17px; border-radius: 10px; }
+.badge > span { display: inline-block; width: 100%; font-weight: 700; font-size: 20px; }
+/* Without a size of its own an image that does not load takes no room, and the initial stays. */
+.badge img { max-width: 100%; max-height: 100%; vertical-align: middle; }
+.badge:has(img) { background: #fff; }
+.choice .badge { width: 40px; height: 40px; line-height: 38px; border-radius: 10px; }
+.choice .badge > span { font-size: 17px; }
 
 label { display: block; margin-bottom: 6px; font-weight: 600; }
 .field { margin-bottom: 20px; }

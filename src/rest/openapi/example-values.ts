@@ -1,3 +1,51 @@
+const plain = (text: string) => [{ text }];
+
+/** A page with a block of most kinds. */
+const PAGE = {
+  schemaVersion: 1,
+  title: 'Site walk, 2 March',
+  shortDescription: 'Level 3, before the pour',
+  contentMetadata: { template: 'weekly-walk' },
+  blocks: [
+    { sourceBlockId: 'block-1', type: 'HEADING', properties: { level: 1 }, richText: plain('Slab') },
+    {
+      sourceBlockId: 'block-2',
+      type: 'TEXT',
+      properties: {},
+      richText: [{ text: 'Edge protection is ' }, { text: 'missing', marks: ['BOLD'] }, { text: ' in the east.' }],
+    },
+    {
+      sourceBlockId: 'block-3',
+      type: 'CHECKLIST',
+      properties: { items: [{ id: 'item-1', depth: 0, richText: plain('Close the void'), checked: false }] },
+    },
+    {
+      sourceBlockId: 'block-4',
+      type: 'IMAGE',
+      properties: {},
+      attachmentId: 'att_a0mkq3v8t2n4c7x1p9r5w6yzb',
+      captureSequenceId: 1,
+      imageStatus: 'SYNCED',
+    },
+    {
+      sourceBlockId: 'block-5',
+      type: 'PAGE',
+      properties: {},
+      childPage: {
+        schemaVersion: 1,
+        title: 'East facade',
+        blocks: [
+          {
+            sourceBlockId: 'block-1',
+            type: 'BULLETED_LIST',
+            properties: { items: [{ id: 'item-1', richText: plain('Render cracked at the window reveal') }] },
+          },
+        ],
+      },
+    },
+  ],
+};
+
 /**
  * What stands in the examples where the type says too little: by type and field, by operation and argument, or by the name
  * alone. Null in an input leaves an optional field out.
@@ -45,6 +93,9 @@ export const VALUES: Record<string, unknown> = {
   updatedAt: '2026-03-04T01:12:45.120Z',
   uploadUrl: 'https://files.example.com/uploads/5d1c6a0f9b7e4d2c8a31?expires=1772437500&signature=e81b57',
   'UploadIntent.maxSize': 2418044,
+  'BulkUpsertResult.skippedExternalSourceIds': ['photo-0001'],
+  'FailedPhoto.code': 'INVALID_IMAGE',
+  'FailedPhoto.message': 'imageAttachment.key is truncated',
   'Builder.name': 'Harbour & Stone Constructions',
   'Contact.name': 'Mia Tran',
   'CostCode.code': '03-300',
@@ -99,6 +150,8 @@ export const VALUES: Record<string, unknown> = {
   'TimeType.name': 'Ordinary',
   'Timesheet.notes': 'Level 3 slab pour',
   'createPhoto.imageUrl': null,
+  'syncPhotoReport.page': PAGE,
+  'updatePhotoReport.page': PAGE,
   'recordSignOnEvent.deviceId': 'gate-2',
   'recordSignOnEvent.sourceSignOnEventId': null,
 };

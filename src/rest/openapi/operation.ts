@@ -23,7 +23,9 @@ export function describeOperation(
   const root = operation.kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!;
   const field = root.getFields()[operation.field]!;
   const placements = placementsOf(operation, schema);
-  const inBody = placements.filter(({ place }) => place === 'body' || place === 'bodyOrQuery').map(({ argument }) => argument);
+  const inBody = placements
+    .filter(({ place }) => place === 'body' || place === 'bodyOrQuery')
+    .map(({ argument }) => argument);
   return {
     operationId: operation.field,
     tags: [operation.tag],

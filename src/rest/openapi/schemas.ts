@@ -94,6 +94,8 @@ export class Schemas {
   }
 
   #reference(type: ComponentType): JsonSchema {
+    const own = type.extensions.openapi as Record<string, JsonSchema> | undefined;
+    if (own) return this.#own(own);
     if (!this.#components.has(type.name)) {
       // Kept first, for types that hold themselves.
       this.#components.set(type.name, {});
@@ -101,6 +103,12 @@ export class Schemas {
       this.#components.set(type.name, { ...description, ...this.#component(type) });
     }
     return referenceTo(type.name);
+  }
+
+  /** The components that a type brings along, the first of which is its own. */
+  #own(components: Record<string, JsonSchema>): JsonSchema {
+    for (const [name, schema] of Object.entries(components)) this.#components.set(name, schema);
+    return referenceTo(Object.keys(components)[0]!);
   }
 
   #component(type: ComponentType): JsonSchema {

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
-export class Migration20261120162804Initial extends Migration {
-  override name = 'Migration20261120162804Initial';
+export class Migration20261120164112Initial extends Migration {
+  override name = 'Migration20261120164112Initial';
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -90,7 +90,7 @@ export class Migration20261120162804Initial extends Migration {
     where "external_source_id" is not null and "page_external_source_id" is null and "archived_at" is null;`);
 
     this.addSql(
-      `create table "meeting" ("id" text not null, "updated_at" timestamptz(3) not null, "created_at" timestamptz(3) not null, "builder_id" text not null, "project_id" text null, "title" text not null, "date" timestamptz(3) not null, "status" text not null, "agenda" text null, "notes" text null, "template_id" text null, "template_response" jsonb null, "integrator_id" text null, "source_app" text null, "external_source_id" text null, primary key ("id"));`,
+      `create table "meeting" ("id" text not null, "updated_at" timestamptz(3) not null, "created_at" timestamptz(3) not null, "builder_id" text not null, "project_id" text null, "title" text not null, "date" timestamptz(3) not null, "status" text not null, "agenda" text null, "notes" text null, "note_blocks" jsonb not null default '[]', "template_id" text null, "template_response" jsonb null, "integrator_id" text null, "source_app" text null, "external_source_id" text null, primary key ("id"));`,
     );
     this.addSql(`create index "meeting_builder_id_date_index" on "meeting" ("builder_id", "date");`);
     this.addSql(
@@ -241,6 +241,27 @@ export class Migration20261120162804Initial extends Migration {
     );
     this.addSql(`create index "oauth_session_expires_at_index" on "oauth_session" ("expires_at");`);
     this.addSql(`create index "oauth_session_user_id_index" on "oauth_session" ("user_id");`);
+
+    this.addSql(
+      `create table "photo_report" ("id" text not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "builder_id" text not null, "integrator_id" text not null, "project_id" text null, "source_app" text not null, "source_external_id" text not null, "source_revision" int not null, "status" text not null, "title" text not null, "source_created_at" timestamptz(3) not null, "walkthrough_date" timestamptz(3) not null, "source_author" jsonb not null, "mapped_admin_user_id" text null, "source_deep_link" text null, "fingerprint" text not null, "content" jsonb not null, "archived_at" timestamptz(3) null, primary key ("id"));`,
+    );
+    this.addSql(
+      `create index "photo_report_project_id_created_at_id_index" on "photo_report" ("project_id", "created_at", "id");`,
+    );
+    this.addSql(
+      `create index "photo_report_builder_id_created_at_id_index" on "photo_report" ("builder_id", "created_at", "id");`,
+    );
+    this.addSql(
+      `alter table "photo_report" add constraint "photo_report_builder_id_source_app_source_external_id_unique" unique ("builder_id", "source_app", "source_external_id");`,
+    );
+
+    this.addSql(
+      `create table "photo_report_page" ("id" text not null, "report_id" text not null, "parent_id" text null, "path" text[] not null, "path_digest" text not null, primary key ("id"));`,
+    );
+    this.addSql(`create index "photo_report_page_parent_id_index" on "photo_report_page" ("parent_id");`);
+    this.addSql(
+      `alter table "photo_report_page" add constraint "photo_report_page_report_id_path_digest_unique" unique ("report_id", "path_digest");`,
+    );
 
     this.addSql(
       `create table "membership" ("id" serial primary key, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "user_id" text not null, "builder_id" text not null, "role" text not null);`,
@@ -563,6 +584,29 @@ export class Migration20261120162804Initial extends Migration {
     );
 
     this.addSql(
+      `alter table "photo_report" add constraint "photo_report_builder_id_foreign" foreign key ("builder_id") references "builder" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo_report" add constraint "photo_report_integrator_id_foreign" foreign key ("integrator_id") references "integrator" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo_report" add constraint "photo_report_project_id_foreign" foreign key ("project_id") references "project" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo_report" add constraint "photo_report_mapped_admin_user_id_foreign" foreign key ("mapped_admin_user_id") references "app_user" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo_report" add constraint "photo_report_status_check" check ("status" in ('synced', 'partial'));`,
+    );
+
+    this.addSql(
+      `alter table "photo_report_page" add constraint "photo_report_page_report_id_foreign" foreign key ("report_id") references "photo_report" ("id") on update no action on delete no action;`,
+    );
+    this.addSql(
+      `alter table "photo_report_page" add constraint "photo_report_page_parent_id_foreign" foreign key ("parent_id") references "photo_report_page" ("id") on update no action on delete no action;`,
+    );
+
+    this.addSql(
       `alter table "membership" add constraint "membership_user_id_foreign" foreign key ("user_id") references "app_user" ("id") on update no action on delete no action;`,
     );
     this.addSql(
@@ -684,6 +728,7 @@ export class Migration20261120162804Initial extends Migration {
     this.addSql(`alter table "timesheet" drop constraint "timesheet_builder_id_foreign";`);
     this.addSql(`alter table "upload" drop constraint "upload_builder_id_foreign";`);
     this.addSql(`alter table "oauth_token_family" drop constraint "oauth_token_family_builder_id_foreign";`);
+    this.addSql(`alter table "photo_report" drop constraint "photo_report_builder_id_foreign";`);
     this.addSql(`alter table "membership" drop constraint "membership_builder_id_foreign";`);
     this.addSql(`alter table "worker" drop constraint "worker_builder_id_foreign";`);
     this.addSql(`alter table "site_access" drop constraint "site_access_builder_id_foreign";`);
@@ -699,6 +744,7 @@ export class Migration20261120162804Initial extends Migration {
     this.addSql(`alter table "meeting" drop constraint "meeting_integrator_id_foreign";`);
     this.addSql(`alter table "meeting_note" drop constraint "meeting_note_integrator_id_foreign";`);
     this.addSql(`alter table "upload" drop constraint "upload_integrator_id_foreign";`);
+    this.addSql(`alter table "photo_report" drop constraint "photo_report_integrator_id_foreign";`);
     this.addSql(`alter table "sign_on_event" drop constraint "sign_on_event_integrator_id_foreign";`);
     this.addSql(`alter table "sign_on_conflict" drop constraint "sign_on_conflict_integrator_id_foreign";`);
     this.addSql(`alter table "meeting" drop constraint "meeting_template_id_foreign";`);
@@ -713,6 +759,7 @@ export class Migration20261120162804Initial extends Migration {
     this.addSql(`alter table "subcontractor_project" drop constraint "subcontractor_project_project_id_foreign";`);
     this.addSql(`alter table "swms_document" drop constraint "swms_document_project_id_foreign";`);
     this.addSql(`alter table "timesheet" drop constraint "timesheet_project_id_foreign";`);
+    this.addSql(`alter table "photo_report" drop constraint "photo_report_project_id_foreign";`);
     this.addSql(`alter table "site_access" drop constraint "site_access_project_id_foreign";`);
     this.addSql(`alter table "sign_on_visit" drop constraint "sign_on_visit_project_id_foreign";`);
     this.addSql(`alter table "sign_on_event" drop constraint "sign_on_event_project_id_foreign";`);
@@ -734,9 +781,12 @@ export class Migration20261120162804Initial extends Migration {
     this.addSql(`alter table "timesheet" drop constraint "timesheet_time_type_id_foreign";`);
     this.addSql(`alter table "oauth_token_family" drop constraint "oauth_token_family_user_id_foreign";`);
     this.addSql(`alter table "oauth_session" drop constraint "oauth_session_user_id_foreign";`);
+    this.addSql(`alter table "photo_report" drop constraint "photo_report_mapped_admin_user_id_foreign";`);
     this.addSql(`alter table "membership" drop constraint "membership_user_id_foreign";`);
     this.addSql(`alter table "oauth_refresh_token" drop constraint "oauth_refresh_token_family_id_foreign";`);
     this.addSql(`alter table "oauth_authorization_code" drop constraint "oauth_authorization_code_family_id_foreign";`);
+    this.addSql(`alter table "photo_report_page" drop constraint "photo_report_page_report_id_foreign";`);
+    this.addSql(`alter table "photo_report_page" drop constraint "photo_report_page_parent_id_foreign";`);
     this.addSql(`alter table "site_access" drop constraint "site_access_worker_id_foreign";`);
     this.addSql(`alter table "sign_on_visit" drop constraint "sign_on_visit_worker_id_foreign";`);
     this.addSql(`alter table "sign_on_event" drop constraint "sign_on_event_worker_id_foreign";`);
@@ -777,6 +827,8 @@ export class Migration20261120162804Initial extends Migration {
     this.addSql(`drop table if exists "oauth_refresh_token" cascade;`);
     this.addSql(`drop table if exists "oauth_authorization_code" cascade;`);
     this.addSql(`drop table if exists "oauth_session" cascade;`);
+    this.addSql(`drop table if exists "photo_report" cascade;`);
+    this.addSql(`drop table if exists "photo_report_page" cascade;`);
     this.addSql(`drop table if exists "membership" cascade;`);
     this.addSql(`drop table if exists "worker" cascade;`);
     this.addSql(`drop table if exists "site_access" cascade;`);

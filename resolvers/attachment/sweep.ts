@@ -1,0 +1,112 @@
+import type { FastifyBaseLogger } from 'fastify';
+import pg from 'pg';
+import type { Clock } from '../../src/clock.ts';
+import { REGIONS } from '../../src/context.ts';
+import type { Database, Databases } from '../../src/database/database.ts';
+import type { Storage, Storages } from '../../src/storage/storage.ts';
+
+const HOUR_MS = 3_600_000;
+const EVERY_MS = HOUR_MS;
+/** How long an upload may wait for its photo. Part 8 of the decisions. */
+const UPLOAD_MS = 7 * 24 * HOUR_MS;
+/** Bytes come before the row that names them; an operation that far behind has failed. */
+const GRACE_MS = 24 * HOUR_MS;
+const BATCH = 500;
+
+/** One instance at a time. */
+const LOCK = `hashtext('builder-integration-api storage sweep')`;
+
+/** Which of these keys no row names, by the folder that the keys stand in. */
+const UNNAMED: Record<string, string> = {
+  uploads: unnamedBy('select from upload where upload.key = k and upload.consumed_at is null'),
+  photos: unnamedBy('select from photo where photo.key = k'),
+  logos: unnamedBy('select from builder where logo_key = k'),
+  pictures: unnamedBy('select from app_user where picture_key = k'),
+  documents: unnamedBy(
+    'select from swms_document where document_key = k union all select from insurance where document_key = k',
+  ),
+};
+
+function unnamedBy(row: string): string {
+  return `select k from json_array_elements_text($1::json) k where not exists (${row})`;
+}
+
+export interface Swept {
+  /** Uploads that were never used. */
+  uploads: number;
+  /** Objects that no row names. */
+  objects: number;
+  /** Files that an operation has left behind. */
+  files: number;
+}
+
+/**
+ * Removes what nobody will ask for: uploads that were not used within 7 days, bytes that no row names, and leftovers of
+ * operations that were cut off. A row's bytes are never removed. Null while another instance does so.
+ */
+export async function sweep(database: Database, storage: Storage, clock: Clock): Promise<Swept | null> {
+  const client = new pg.Client({ connectionString: database.url });
+  // The lock ends with the connection, whatever becomes of this process.
+  await client.connect();
+  try {
+    const { rows } = await client.query(`select pg_try_advisory_lock(${LOCK}) as taken`);
+    if (!rows[0].taken) return null;
+    const uploads = await dropUploads(client, clock.now() - UPLOAD_MS);
+    let objects = 0;
+    for (const folder of Object.keys(UNNAMED)) objects += await dropObjects(client, storage, folder, clock.now());
+    return { uploads, objects, files: await storage.spool.sweep(clock.now() - GRACE_MS) };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Their bytes are then named by no row. */
+async function dropUploads(client: pg.Client, before: number): Promise<number> {
+  const sql = 'delete from upload where created_at < $1 and consumed_at is null';
+  return (await client.query(sql, [new Date(before).toISOString()])).rowCount ?? 0;
+}
+
+async function dropObjects(client: pg.Client, storage: Storage, folder: string, now: number): Promise<number> {
+  let removed = 0;
+  let old: string[] = [];
+  const removeUnnamed = async () => {
+    const { rows } = await client.query<{ k: string }>(UNNAMED[folder]!, [JSON.stringify(old)]);
+    await storage.bytes.remove(rows.map(({ k }) => k));
+    removed += rows.length;
+    old = [];
+  };
+  for await (const { key, modifiedAt } of storage.bytes.list(`${folder}/`)) {
+    if (modifiedAt < now - GRACE_MS) old.push(key);
+    if (old.length === BATCH) await removeUnnamed();
+  }
+  if (old.length > 0) await removeUnnamed();
+  return removed;
+}
+
+/** Sweeps both regions now and every hour. It keeps no process alive; the answered function ends it. */
+export function startSweeping(parts: {
+  databases: Databases;
+  storages: Storages;
+  clock: Clock;
+  log: FastifyBaseLogger;
+}): () => Promise<void> {
+  const { databases, storages, clock, log } = parts;
+  const run = async () => {
+    for (const region of REGIONS) {
+      try {
+        const swept = await sweep(databases[region], storages[region], clock);
+        if (swept && Object.values(swept).some((count) => count > 0)) log.info({ region, ...swept }, 'swept');
+      } catch (err) {
+        log.error({ err, region }, 'sweep failed');
+      }
+    }
+  };
+  let running = run();
+  const timer = setInterval(() => {
+    running = running.then(run);
+  }, EVERY_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

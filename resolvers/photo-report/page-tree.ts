@@ -1,0 +1,45 @@
+import { fingerprintOf } from '../../src/canonical-json.ts';
+import type { BlockInput, PageDocumentInput } from './photo-report.input.ts';
+
+/** A page of a tree, and how its `sourceBlockId`s lead to it. */
+export interface PlacedPage {
+  path: string[];
+  pathDigest: string;
+  /** Digest of its parent's path; null for the root. */
+  parentDigest: string | null;
+  page: PageDocumentInput;
+}
+
+/** An image of a tree, and where it stands in the request. */
+export interface PlacedImage {
+  at: string;
+  block: BlockInput;
+}
+
+/** What a tree holds that is stored or looked up beside its content. */
+export interface Tree {
+  /** Parents before children. */
+  pages: PlacedPage[];
+  images: PlacedImage[];
+}
+
+export const digestOfPath = (path: readonly string[]) => fingerprintOf(JSON.stringify(path));
+
+/** Lists the pages and images of a valid document. */
+export function treeOf(root: PageDocumentInput): Tree {
+  const tree: Tree = { pages: [], images: [] };
+  walk(root, [], null, 'page', tree);
+  return tree;
+}
+
+function walk(page: PageDocumentInput, path: string[], parentDigest: string | null, at: string, tree: Tree): void {
+  const pathDigest = digestOfPath(path);
+  tree.pages.push({ path, pathDigest, parentDigest, page });
+  for (const [index, block] of page.blocks.entries()) {
+    const here = `${at}.blocks[${index}]`;
+    if (block.type === 'IMAGE') tree.images.push({ at: here, block });
+    if (block.type === 'PAGE') {
+      walk(block.childPage as PageDocumentInput, [...path, block.sourceBlockId], pathDigest, `${here}.childPage`, tree);
+    }
+  }
+}

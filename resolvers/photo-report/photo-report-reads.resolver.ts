@@ -1,0 +1,129 @@
+import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Photo } from '../../entities/photo.entity.ts';
+import { PhotoReport } from '../../entities/photo-report.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { GraphOnly, Scoped } from '../../schema/rest.ts';
+import { BuilderId, JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
+import { notFound } from '../../src/errors.ts';
+import { builders } from '../builder/builder.reader.ts';
+import type { Context } from '../context.ts';
+import { photos } from '../photo/photo.reader.ts';
+import { projects } from '../project/project.reader.ts';
+import { photoReports, reportContents, type StoredContent } from './photo-report.reader.ts';
+import { ReportExternalId, ReportSourceApp } from './photo-report.scalars.ts';
+import { readTree } from './report-tree.ts';
+import { ReportImage, ReportPage } from './report-tree.type.ts';
+
+const PhotoReportPage = PageOf(PhotoReport);
+
+@ArgsType()
+class ReportFilterArgs {
+  @Field(() => ReportSourceApp, { nullable: true })
+  sourceApp?: string | null;
+
+  @Field(() => ReportExternalId, { nullable: true })
+  sourceExternalId?: string | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'The archived ones instead of the active ones. Default false.' })
+  archived?: boolean | null;
+}
+
+const whereOf = ({ sourceApp, sourceExternalId, archived }: ReportFilterArgs) => {
+  return { sourceApp, sourceExternalId, archived: archived ?? false };
+};
+
+/** Photo reports for dashboards. Part 4 of the decisions. */
+@Resolver(() => PhotoReport)
+export class PhotoReportResolver {
+  @Query(() => PhotoReportPage, { description: 'The photo reports of a builder.' })
+  @Scoped('read:photos')
+  photoReports(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Args() filter: ReportFilterArgs,
+    @Args() page: PageArgs,
+    @Ctx() { database }: Context,
+  ): Promise<Page<PhotoReport>> {
+    return photoReports.page(database, { builderId, projectId, ...whereOf(filter) }, windowOf(page));
+  }
+
+  @Query(() => PhotoReport, { description: 'One photo report, active or archived.' })
+  @Scoped('read:photos')
+  async photoReport(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('photoReportId', () => PhotoReportId) photoReportId: string,
+    @Ctx() { database }: Context,
+  ): Promise<PhotoReport> {
+    const report = await photoReports.one(database, photoReportId, { builderId });
+    if (!report) throw notFound('Photo report');
+    return report;
+  }
+
+  @FieldResolver(() => ReportPage, { description: 'The root page, with everything in it.' })
+  @GraphOnly()
+  async page(@Root() report: PhotoReport, @Ctx() context: Context): Promise<ReportPage> {
+    return readTree(await contentOf(report, context));
+  }
+
+  @FieldResolver(() => JsonObject, { description: 'The whole request of the sync that was last committed.' })
+  @GraphOnly()
+  async request(@Root() report: PhotoReport, @Ctx() context: Context): Promise<Record<string, unknown>> {
+    const { content, sourceRevision } = await contentOf(report, context);
+    return { ...content, sourceRevision };
+  }
+
+  @FieldResolver(() => Builder, { description: 'The builder whose report it is.' })
+  @GraphOnly()
+  builder(@Root() { builderId }: PhotoReport, @Ctx() { loaders }: Context): Promise<Builder | null> {
+    return loaders.one(builders, builderId);
+  }
+
+  @FieldResolver(() => Project, { nullable: true, description: 'The project that the report is about.' })
+  @GraphOnly()
+  project(@Root() { projectId }: PhotoReport, @Ctx() { loaders }: Context): Promise<Project | null> | null {
+    return projectId === null ? null : loaders.one(projects, projectId);
+  }
+}
+
+async function contentOf({ id }: PhotoReport, { loaders }: Context): Promise<StoredContent> {
+  return (await loaders.one(reportContents, id)) as unknown as StoredContent;
+}
+
+@Resolver(() => ReportImage)
+export class ReportImageResolver {
+  @FieldResolver(() => Photo, { nullable: true, description: 'The photo; null when it failed or is archived.' })
+  @GraphOnly()
+  photo(@Root() { attachmentId, builderId }: ReportImage, @Ctx() { loaders }: Context): Promise<Photo | null> | null {
+    return attachmentId === null ? null : loaders.one(photos, attachmentId, { builderId });
+  }
+}
+
+@Resolver(() => Project)
+export class ProjectPhotoReportsResolver {
+  @FieldResolver(() => PhotoReportPage, { description: 'The photo reports about the project.' })
+  @GraphOnly()
+  photoReports(
+    @Root() project: Project,
+    @Args() filter: ReportFilterArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<PhotoReport>> {
+    return loaders.page(photoReports, 'projectId', project.id, whereOf(filter), windowOf(page));
+  }
+}
+
+@Resolver(() => Builder)
+export class BuilderPhotoReportsResolver {
+  @FieldResolver(() => PhotoReportPage, { description: 'The photo reports of the builder.' })
+  @GraphOnly()
+  photoReports(
+    @Root() builder: Builder,
+    @Args() filter: ReportFilterArgs,
+    @Args() page: PageArgs,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<PhotoReport>> {
+    return loaders.page(photoReports, 'builderId', builder.id, whereOf(filter), windowOf(page));
+  }
+}

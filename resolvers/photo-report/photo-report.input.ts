@@ -1,0 +1,167 @@
+import { ArgsType, Extensions, Field, Float, InputType } from 'type-graphql';
+import { BlockType, ImageStatus, TextMark } from '../../schema/enums.ts';
+import { JsonObject } from '../../schema/scalars.ts';
+import { inspectPageDocument } from './page-document.ts';
+import { pageSchemas } from './page-schema.ts';
+import {
+  AuthorEmail,
+  AuthorExternalId,
+  AuthorName,
+  DeepLink,
+  FailureCode,
+  FailureMessage,
+  PageSchemaVersion,
+  PageText,
+  ReportAttachmentId,
+  ReportExternalId,
+  ReportProjectId,
+  ReportSourceApp,
+  ReportUserId,
+  SourceBlockId,
+  SourceInstant,
+  SourceRevision,
+} from './photo-report.scalars.ts';
+
+/*
+ * The types of a Page document say what GraphQL can say; what depends on the `type` of a block, and what holds over the whole tree, is
+ * in `page-document.ts`, which looks at the document before its types do, so that all that is wrong is said at once.
+ */
+
+const strict = { strict: true };
+
+@InputType({ description: 'Text with the same marks throughout.' })
+@Extensions(strict)
+export class RichTextRunInput {
+  @Field(() => String)
+  text!: string;
+
+  @Field(() => [TextMark], { nullable: true, description: 'At most two. Default: none.' })
+  marks?: TextMark[] | null;
+}
+
+@InputType({ description: 'Why an image is missing.' })
+@Extensions(strict)
+export class ImageFailureInput {
+  @Field(() => FailureCode)
+  code!: string;
+
+  @Field(() => FailureMessage)
+  message!: string;
+}
+
+@InputType({ description: 'A part of a page. Which fields it has depends on its type.' })
+@Extensions(strict)
+export class BlockInput {
+  @Field(() => SourceBlockId)
+  sourceBlockId!: string;
+
+  @Field(() => BlockType)
+  type!: BlockType;
+
+  @Field(() => JsonObject, {
+    description: 'Free-form; of a heading with `level`, of a list or checklist with `items`.',
+  })
+  properties!: Record<string, unknown>;
+
+  @Field(() => [RichTextRunInput], { nullable: true, description: 'Of a TEXT or HEADING.' })
+  richText?: RichTextRunInput[] | null;
+
+  @Field(() => ReportAttachmentId, {
+    nullable: true,
+    description: 'Of an IMAGE: id of the photo; null when it FAILED.',
+  })
+  attachmentId?: string | null;
+
+  @Field(() => Float, { nullable: true, description: 'Of an IMAGE: its place in the walk.' })
+  captureSequenceId?: number | null;
+
+  @Field(() => ImageStatus, { nullable: true, description: 'Of an IMAGE.' })
+  imageStatus?: ImageStatus | null;
+
+  @Field(() => ImageFailureInput, { nullable: true, description: 'Of an IMAGE that FAILED.' })
+  imageFailure?: ImageFailureInput | null;
+
+  @Field(() => PageDocumentInput, { nullable: true, description: 'Of a PAGE.' })
+  childPage?: object | null;
+}
+
+/** Part 2 of the specification. */
+@InputType({ description: 'A page as it is now, whole: what it does not hold any more is gone.' })
+@Extensions({ ...strict, inspect: inspectPageDocument, openapi: pageSchemas })
+export class PageDocumentInput {
+  @Field(() => PageSchemaVersion)
+  schemaVersion!: number;
+
+  @Field(() => PageText)
+  title!: string;
+
+  @Field(() => PageText, { nullable: true })
+  shortDescription?: string | null;
+
+  @Field(() => JsonObject, { nullable: true })
+  contentMetadata?: Record<string, unknown> | null;
+
+  @Field(() => JsonObject, { nullable: true })
+  sharingMetadata?: Record<string, unknown> | null;
+
+  @Field(() => [BlockInput])
+  blocks!: BlockInput[];
+}
+
+@InputType({ description: 'Who made the report in its application.' })
+export class SourceAuthorInput {
+  @Field(() => AuthorExternalId)
+  externalId!: string;
+
+  @Field(() => AuthorName)
+  name!: string;
+
+  @Field(() => AuthorEmail, { nullable: true })
+  email?: string | null;
+}
+
+@ArgsType()
+export class SourceReportArgs {
+  @Field(() => ReportSourceApp)
+  sourceApp!: string;
+
+  @Field(() => ReportExternalId, { description: 'Stays the same for a report.' })
+  sourceExternalId!: string;
+}
+
+/** "Photo report sync request" in part 2 of the specification. */
+@ArgsType()
+export class PhotoReportArgs extends SourceReportArgs {
+  @Field(() => SourceRevision, { description: 'Goes up whenever the content changes.' })
+  sourceRevision!: number;
+
+  @Field(() => SourceInstant, { description: 'When the report was made.' })
+  sourceCreatedAt!: string;
+
+  @Field(() => SourceInstant, { description: 'When the site was walked.' })
+  walkthroughDate!: string;
+
+  @Field(() => SourceAuthorInput)
+  sourceAuthor!: SourceAuthorInput;
+
+  @Field(() => ReportUserId, { nullable: true, description: 'The member of the builder who is the author.' })
+  mappedAdminUserId?: string | null;
+
+  @Field(() => DeepLink, { nullable: true })
+  sourceDeepLink?: string | null;
+
+  @Field(() => ReportProjectId, { nullable: true, description: 'The project that the report is about.' })
+  projectId?: string | null;
+
+  @Field(() => PageDocumentInput)
+  page!: PageDocumentInput;
+}
+
+@ArgsType()
+export class ArchiveReportArgs extends SourceReportArgs {
+  @Field(() => SourceRevision, {
+    nullable: true,
+    description: 'The revision that is to be archived; one that is lower than the stored one is a conflict.',
+  })
+  sourceRevision?: number | null;
+}

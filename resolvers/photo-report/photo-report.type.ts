@@ -1,0 +1,45 @@
+import { Field, ObjectType } from 'type-graphql';
+import { PhotoReportArchiveStatus, PhotoReportStatus } from '../../schema/enums.ts';
+import { PageId, PhotoReportId, Timestamp } from '../../schema/scalars.ts';
+import { SourceRevision } from './photo-report.scalars.ts';
+
+/** "Photo report sync response" in part 2 of the specification. */
+@ObjectType({ description: 'The snapshot is committed.', simpleResolvers: true })
+export class PhotoReportSync {
+  @Field(() => PhotoReportStatus, { description: '`partial` when an image of the tree is `FAILED`, else `synced`.' })
+  status!: PhotoReportStatus;
+
+  @Field(() => Boolean, { description: 'Whether the same revision with the same content was committed before.' })
+  idempotent!: boolean;
+
+  @Field(() => PhotoReportId)
+  photoReportId!: string;
+
+  @Field(() => PageId, { description: 'The root page.' })
+  pageId!: string;
+
+  @Field(() => SourceRevision)
+  sourceRevision!: number;
+}
+
+/** Part 9 of the decisions. */
+@ObjectType({ description: 'The report is archived.', simpleResolvers: true })
+export class PhotoReportArchive {
+  @Field(() => PhotoReportArchiveStatus)
+  status!: PhotoReportArchiveStatus;
+
+  @Field(() => Boolean, { description: 'Whether it was archived before.' })
+  idempotent!: boolean;
+
+  @Field(() => PhotoReportId)
+  photoReportId!: string;
+
+  @Field(() => PageId, { description: 'The root page.' })
+  pageId!: string;
+
+  @Field(() => SourceRevision, { description: 'The stored revision.' })
+  sourceRevision!: number;
+
+  @Field(() => Timestamp)
+  archivedAt!: string;
+}

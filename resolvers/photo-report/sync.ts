@@ -1,0 +1,159 @@
+import { canonicalJson, fingerprintOf } from '../../src/canonical-json.ts';
+import type { Bound, Transaction } from '../../src/database/transactions.ts';
+import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../src/errors.ts';
+import { newId } from '../../src/ids.ts';
+import type { Context } from '../context.ts';
+import { isPermittedScheme, schemeOf } from './deep-link.ts';
+import { inspectPageDocument } from './page-document.ts';
+import { treeOf } from './page-tree.ts';
+import type { PhotoReportArgs } from './photo-report.input.ts';
+import { storableInstant } from './photo-report.scalars.ts';
+import type { PhotoReportSync } from './photo-report.type.ts';
+import { requirePhotos } from './report-photos.ts';
+import { CONFLICTS, decideSync, type StoredReport } from './revisions.ts';
+import { ADD_PAGES, FACTS, LOCK, REMOVE_PAGES, SAVE } from './sync-statements.ts';
+
+/** Whose report it is, and which. */
+export interface Source {
+  integratorId: string;
+  builderId: string;
+  sourceApp: string;
+  sourceExternalId: string;
+}
+
+interface Facts {
+  stored: StoredReport | null;
+  /** Ids of the stored pages, by the digest of their path. */
+  pages: Record<string, string> | null;
+  projectExists: boolean;
+  userIsMember: boolean;
+  schemes: string[];
+}
+
+/** One transaction at a time for a report. */
+export const lockOf = ({ builderId, sourceApp, sourceExternalId }: Source): Bound => [
+  LOCK,
+  [JSON.stringify(['photo-report', builderId, sourceApp, sourceExternalId])],
+];
+
+/**
+ * Commits the request as the snapshot of its report, or tells what is in the way. All of it is one transaction: a failure leaves the
+ * previous snapshot whole, and once the save has begun it is a 500, after which the identical request is right.
+ * "Photo reports" in part 4 of the specification, part 9 of the decisions.
+ *
+ * @param updateOnly whether the report must exist and be active.
+ */
+export async function syncReport(
+  { database, clock }: Pick<Context, 'database' | 'clock'>,
+  source: Source,
+  request: PhotoReportArgs,
+  updateOnly: boolean,
+): Promise<PhotoReportSync> {
+  // What was written into a GraphQL document has not been looked at as a whole.
+  const errors = inspectPageDocument(request.page, 'page');
+  if (errors.length > 0) throw new ValidationError(errors);
+  const { sourceRevision, ...sent } = request;
+  const content = canonicalJson(sent);
+  const save = new Save(source, request, content, clock.now());
+  let begun = false;
+  try {
+    return await database.writer.run(async (transaction) => {
+      begun = false;
+      const { integratorId } = source;
+      const facts = await readFacts(transaction, source, request);
+      const { fingerprint } = save;
+      const decision = decideSync({ updateOnly, integratorId, sourceRevision, fingerprint, stored: facts.stored });
+      if (decision === 'REPLAY') return replay(facts);
+      requireKnown(request, facts);
+      if (decision === 'NOT_FOUND') throw notFound('Photo report');
+      if (decision !== 'SAVE') throw conflict(decision, CONFLICTS[decision]);
+      if (request.projectId != null && !facts.projectExists) throw notFound('Project');
+      await requirePhotos(transaction, save.tree.images, { builderId: source.builderId, projectId: request.projectId });
+      begun = true;
+      return await save.commit(transaction, facts);
+    });
+  } catch (error) {
+    throw begun && !(error instanceof ApiError && error.status < 500) ? internalError(error) : error;
+  }
+}
+
+async function readFacts(transaction: Transaction, source: Source, request: PhotoReportArgs): Promise<Facts> {
+  const { builderId, sourceApp, sourceExternalId, integratorId } = source;
+  const { projectId = null, mappedAdminUserId = null } = request;
+  const values = [builderId, sourceApp, sourceExternalId, integratorId, projectId, mappedAdminUserId];
+  const [, [facts]] = await Promise.all([transaction.query(lockOf(source)), transaction.query([FACTS, values])]);
+  return facts as unknown as Facts;
+}
+
+function replay({ stored, pages }: Facts): PhotoReportSync {
+  const { id, status, sourceRevision } = stored!;
+  return { status, idempotent: true, photoReportId: id, pageId: pages![ROOT]!, sourceRevision };
+}
+
+/** Throws 400 for what the request names and only the database knows. */
+function requireKnown({ mappedAdminUserId, sourceDeepLink }: PhotoReportArgs, { userIsMember, schemes }: Facts): void {
+  const errors: FieldError[] = [];
+  if (mappedAdminUserId != null && !userIsMember) {
+    errors.push({ fieldName: 'mappedAdminUserId', message: 'is not a user of this builder' });
+  }
+  if (sourceDeepLink != null && !isPermittedScheme(schemeOf(sourceDeepLink), schemes)) {
+    const permitted = ['https', ...schemes].join(', ');
+    errors.push({ fieldName: 'sourceDeepLink', message: `must have a permitted scheme: ${permitted}` });
+  }
+  if (errors.length > 0) throw new ValidationError(errors);
+}
+
+/** Digest of the root's path. */
+const ROOT = fingerprintOf('[]');
+
+/** What is to be written of one request. */
+class Save {
+  readonly fingerprint: string;
+  readonly tree;
+  readonly #source: Source;
+  readonly #request: PhotoReportArgs;
+  readonly #content: string;
+  readonly #now: number;
+
+  constructor(source: Source, request: PhotoReportArgs, content: string, now: number) {
+    this.#source = source;
+    this.#request = request;
+    this.#content = content;
+    this.#now = now;
+    this.fingerprint = fingerprintOf(content);
+    this.tree = treeOf(request.page);
+  }
+
+  async commit(transaction: Transaction, { stored, pages }: Facts): Promise<PhotoReportSync> {
+    const id = stored?.id ?? newId('photoReport', this.#now);
+    const known = new Map(Object.entries(pages ?? {}));
+    const ids = new Map(
+      this.tree.pages.map(({ pathDigest }) => [pathDigest, known.get(pathDigest) ?? newId('page', this.#now)]),
+    );
+    const added = this.tree.pages
+      .filter(({ pathDigest }) => !known.has(pathDigest))
+      .map(({ path, pathDigest, parentDigest }) => {
+        return { id: ids.get(pathDigest), parentId: parentDigest && ids.get(parentDigest), path, pathDigest };
+      });
+    const { sourceRevision } = this.#request;
+    const status = this.tree.images.some(({ block }) => block.imageStatus === 'FAILED') ? 'partial' : 'synced';
+    await transaction.commit(
+      [SAVE, this.#values(id, status)],
+      [REMOVE_PAGES, [id, [...ids.values()]]],
+      [ADD_PAGES, [id, JSON.stringify(added)]],
+    );
+    return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision };
+  }
+
+  #values(id: string, status: string): unknown[] {
+    const { integratorId, builderId, sourceApp, sourceExternalId } = this.#source;
+    const { projectId, page, sourceAuthor, mappedAdminUserId, sourceDeepLink, ...request } = this.#request;
+    return [
+      ...[id, new Date(this.#now).toISOString(), builderId, sourceApp, sourceExternalId, integratorId],
+      ...[projectId ?? null, request.sourceRevision, status, page.title],
+      ...[storableInstant(request.sourceCreatedAt), storableInstant(request.walkthroughDate)],
+      ...[JSON.stringify(sourceAuthor), mappedAdminUserId ?? null, sourceDeepLink ?? null],
+      ...[this.fingerprint, this.#content],
+    ];
+  }
+}

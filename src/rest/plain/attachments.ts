@@ -1,0 +1,193 @@
+import { BuilderId, type JsonSchema } from '../../../schema/scalars.ts';
+import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
+import { respond } from '../openapi/responses.ts';
+import { referenceTo } from '../openapi/schemas.ts';
+import { answer, type PlainRoute } from './route.ts';
+
+const BUILDER = 'buil_a0mkq3v8t2n4c7x1p9r5w6yzb';
+const KEY = `uploads/${BUILDER}/5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c`;
+const builderId = {
+  name: 'builderId',
+  in: 'path',
+  required: true,
+  schema: BuilderId.extensions.jsonSchema as JsonSchema,
+  example: BUILDER,
+};
+const signed = (baseUrl: string) =>
+  `${baseUrl}/storage/au1/${KEY}?type=image%2Fjpeg&expires=1772437500&signature=9b2d47`;
+
+const uploaded = (baseUrl: string) => ({
+  key: KEY,
+  regionId: 'au1',
+  type: 'attachment',
+  fileName: 'level-3-east.jpg',
+  contentType: 'image/jpeg',
+  imageUrl: signed(baseUrl),
+});
+
+const form = (properties: Record<string, JsonSchema>, required: string[], example: object) => ({
+  requestBody: {
+    required: true,
+    content: { 'multipart/form-data': { schema: { type: 'object', properties, required }, example } },
+  },
+});
+
+const file = { type: 'string', format: 'binary', description: 'An image of at most 40 MiB.' };
+const type = { type: 'string', enum: ['attachment'] };
+
+/** The multipart uploads. Part 4 of the specification, part 8 of the decisions. */
+export const attachmentRoutes = (baseUrl: string): PlainRoute[] => [
+  {
+    method: 'POST',
+    path: '/builders/{builderId}/attachments/upload',
+    access: null,
+    operation: {
+      operationId: 'uploadAttachment',
+      tags: ['Attachments'],
+      summary: 'Upload one image',
+      description:
+        'Any valid access token will do; no scope is needed. The fields may come in any order. The image is checked when a photo refers to it, which it may once, within 7 days.',
+      parameters: [builderId],
+      ...form({ type, file }, ['type', 'file'], { type: 'attachment', file: '(bytes)' }),
+      responses: { 201: answer('Uploaded.', referenceTo('UploadedAttachment'), uploaded(baseUrl)) },
+    },
+  },
+  {
+    method: 'POST',
+    path: '/builders/{builderId}/attachments/bulk-upload',
+    access: null,
+    operation: {
+      operationId: 'bulkUploadAttachments',
+      tags: ['Attachments'],
+      summary: 'Upload up to 25 images',
+      description:
+        'Any valid access token will do; no scope is needed. The files are `file:0` to `file:24`, each with its `type:0` to `type:24`, or one `type` for all. Either all of them are uploaded or none.',
+      parameters: [builderId],
+      ...form({ type, 'file:0': file, 'type:0': type, 'file:1': file, 'type:1': type }, ['file:0'], {
+        'file:0': '(bytes)',
+        'type:0': 'attachment',
+      }),
+      responses: {
+        201: answer('Uploaded.', referenceTo('BulkUpload'), {
+          uploads: [{ ...uploaded(baseUrl), fieldName: 'file:0' }],
+        }),
+      },
+    },
+  },
+];
+
+const query = (name: string, schema: JsonSchema, example: unknown) => ({
+  name,
+  in: 'query',
+  required: true,
+  schema,
+  example,
+});
+const text = { type: 'string' };
+const common = [
+  { name: 'regionId', in: 'path', required: true, schema: { type: 'string', enum: ['au1', 'us1'] }, example: 'au1' },
+  {
+    name: 'key',
+    in: 'path',
+    required: true,
+    description: 'Storage key; its slashes are not escaped.',
+    schema: text,
+    example: KEY,
+  },
+  query('type', text, 'image/jpeg'),
+  query('expires', text, '1772437500'),
+  query('signature', text, '9b2d47'),
+];
+const plain = (description: string, code: string, message: string) =>
+  respond(
+    description,
+    { schema: { type: 'object', properties: { code: text, message: text } }, example: { code, message } },
+    [],
+  );
+const refused = plain(
+  'The URL has expired, was altered, or is signed for something else.',
+  'FORBIDDEN',
+  'The signed URL has expired.',
+);
+
+/** The signed URLs, which are used as they were given and never made by a client. */
+export const storageRoutes: PlainRoute[] = [
+  {
+    method: 'PUT',
+    path: '/storage/{regionId}/{key}',
+    access: 'public',
+    operation: {
+      operationId: 'putUpload',
+      tags: ['Attachments'],
+      summary: 'Send the bytes to an upload URL',
+      description: `The \`uploadUrl\` of a presign operation, for ${SIGNED_URL_SECONDS / 60} minutes, from any origin. Where the service keeps its files in an S3-compatible store the URL leads there. It takes no access token; send the returned \`uploadHeaders\` as they are.`,
+      parameters: [...common, query('size', text, '2418044')],
+      requestBody: {
+        required: true,
+        content: { 'image/*': { schema: { type: 'string', format: 'binary' }, example: '(bytes)' } },
+      },
+      responses: {
+        200: { description: 'The bytes are there. Sent again before they are used, they are replaced.' },
+        400: answer(
+          'The type or the number of bytes is not the one that was declared.',
+          referenceTo('ValidationErrors'),
+          { errors: [{ fieldName: 'Content-Length', message: 'must be 2418044' }] },
+          [],
+        ),
+        403: refused,
+      },
+    },
+  },
+  {
+    method: 'GET',
+    path: '/storage/{regionId}/{key}',
+    access: 'public',
+    operation: {
+      operationId: 'getFile',
+      tags: ['Attachments'],
+      summary: 'Download a file',
+      description: `An \`imageUrl\` or another signed URL, for ${SIGNED_URL_SECONDS / 60} minutes. It takes no access token.`,
+      parameters: [...common, { ...query('name', text, 'level-3-east.jpg'), required: false }],
+      responses: {
+        200: {
+          description: 'The bytes, under the type that was checked.',
+          content: { 'image/*': { schema: { type: 'string', format: 'binary' }, example: '(bytes)' } },
+        },
+        403: refused,
+        404: plain('There is no such file.', 'NOT_FOUND', 'File not found.'),
+      },
+    },
+  },
+];
+
+const reference: Record<string, JsonSchema> = {
+  key: { type: 'string', description: 'Storage key.' },
+  regionId: { type: 'string', enum: ['au1', 'us1'] },
+  type: { type: 'string', enum: ['attachment'] },
+  fileName: text,
+  contentType: text,
+  imageUrl: { type: 'string', format: 'uri', description: 'Signed URL to download the image, for 15 minutes.' },
+};
+
+export const attachmentSchemas: Record<string, JsonSchema> = {
+  UploadedAttachment: {
+    type: 'object',
+    description: 'A file that was uploaded. With `key`, `regionId` and `type` it is what a photo refers to.',
+    properties: reference,
+    required: Object.keys(reference),
+  },
+  BulkUpload: {
+    type: 'object',
+    properties: {
+      uploads: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { ...reference, fieldName: { type: 'string', description: 'Field of the form that held it.' } },
+          required: [...Object.keys(reference), 'fieldName'],
+        },
+      },
+    },
+    required: ['uploads'],
+  },
+};

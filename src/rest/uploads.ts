@@ -1,0 +1,99 @@
+import type { FastifyInstance } from 'fastify';
+import { requireBuilder } from '../../resolvers/access.ts';
+import { declaredType, recordUploads } from '../../resolvers/attachment/uploads.ts';
+import type { Context } from '../../resolvers/context.ts';
+import type { Entrance } from '../context.ts';
+import { type FieldError, invalidField, ValidationError } from '../errors.ts';
+import { detectImageType } from '../images/inspect.ts';
+import { uploadKey } from '../storage/keys.ts';
+import { type Form, type FormFile, installMultipart, withForm } from './multipart.ts';
+import { comeIn, refuseOtherMethods } from './plugin.ts';
+
+/** Most files of one bulk upload. Part 8 of the decisions. */
+export const MAX_BULK_FILES = 25;
+const BULK_FILE = /^file:(\d|1\d|2[0-4])$/;
+
+const UPLOAD = '/builders/:builderId/attachments/upload';
+const BULK_UPLOAD = '/builders/:builderId/attachments/bulk-upload';
+
+/** The multipart uploads. Part 4 of the specification, part 8 of the decisions. */
+export async function registerUploads(app: FastifyInstance, entrance: Entrance<Context>): Promise<void> {
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      const { builderId } = request.params as { builderId: string };
+      await requireBuilder(await comeIn(entrance, null, request, reply), builderId, null);
+    });
+    await installMultipart(scope);
+
+    scope.post(UPLOAD, async (request, reply) => {
+      const context = request.context!;
+      const { builderId } = request.params as { builderId: string };
+      const wanted = { maxFiles: 1, isFile: (name: string) => name === 'file' };
+      const [upload] = await withForm(request, context.storage.spool, wanted, (form) => {
+        requireFiles(form, ['file'], () => ['type']);
+        return keep(context, builderId, form.files);
+      });
+      const { fieldName: _, ...answer } = upload!;
+      return reply.code(201).send(answer);
+    });
+
+    scope.post(BULK_UPLOAD, async (request, reply) => {
+      const context = request.context!;
+      const { builderId } = request.params as { builderId: string };
+      const wanted = { maxFiles: MAX_BULK_FILES, isFile: (name: string) => BULK_FILE.test(name) };
+      const uploads = await withForm(request, context.storage.spool, wanted, (form) => {
+        const names = form.files.map(({ fieldName }) => fieldName);
+        requireFiles(form, names.length > 0 ? names : ['file:0'], (name) => ['type', name.replace('file', 'type')]);
+        const place = ({ fieldName }: FormFile) => Number(fieldName.split(':')[1]);
+        return keep(
+          context,
+          builderId,
+          form.files.toSorted((one, other) => place(one) - place(other)),
+        );
+      });
+      return reply.code(201).send({ uploads });
+    });
+  });
+  for (const url of [UPLOAD, BULK_UPLOAD]) refuseOtherMethods(app, url, ['POST'], entrance);
+}
+
+/** Every file that there must be, each with the type `attachment` in one of the fields that may say it. */
+function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: string) => string[]): void {
+  const errors: FieldError[] = [];
+  for (const name of names) {
+    if (!files.some(({ fieldName }) => fieldName === name)) errors.push({ fieldName: name, message: 'is required' });
+    const types = typesOf(name);
+    const given = types.filter((type) => fields.has(type));
+    const wrong = given.find((type) => fields.get(type) !== 'attachment') ?? (given.length === 0 ? types.at(-1) : null);
+    if (wrong) errors.push({ fieldName: wrong, message: 'must be attachment' });
+  }
+  if (errors.length > 0) throw new ValidationError(errors);
+}
+
+/** Makes objects of the files, and their keys known: all of them or none. */
+async function keep(context: Context, builderId: string, files: FormFile[]) {
+  const { storage, region } = context;
+  const uploads = await Promise.all(
+    files.map(async (file) => ({ ...file, key: uploadKey(builderId), contentType: await typeOf(file) })),
+  );
+  for (const { key, path, contentType } of uploads) await storage.bytes.put(key, path, contentType);
+  // Without it the keys are worth nothing, and the bytes are swept.
+  await recordUploads(context, builderId, uploads);
+  return uploads.map(({ fieldName, fileName, key, contentType }) => ({
+    fieldName,
+    key,
+    regionId: region,
+    type: 'attachment',
+    fileName,
+    contentType,
+    imageUrl: storage.downloadUrl(key, contentType, fileName),
+  }));
+}
+
+/** The declared type; what the bytes say where the client has not looked. */
+async function typeOf({ contentType, path, fieldName }: FormFile): Promise<string> {
+  if (contentType !== 'application/octet-stream') return declaredType(fieldName, contentType);
+  const detected = await detectImageType(path);
+  if (!detected) throw invalidField(fieldName, 'is not an image of an accepted type');
+  return detected;
+}

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { attendanceFaults } from '../proof/attendance-faults.ts';
+
+it('loses and doubles nothing while PostgreSQL and instances are killed, with gates that retry', async () => {
+  const { wrong, ...report } = await attendanceFaults({ events: 600, workers: 30, gates: 16, pause: 500 });
+  console.info('attendance under faults:', report);
+  expect(wrong).toEqual([]);
+  expect(report).toMatchObject({ events: 597, visits: 300 });
+  expect(report.databaseKills).toBeGreaterThanOrEqual(1);
+  expect(report.instanceKills).toBeGreaterThanOrEqual(1);
+}, 180_000);

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type MeetingTemplateResponse, PART_GAP, templateParts } from '../../entities/meeting.entity.ts';
+import { type PlainNotes, rewriteNotes, syncBlock } from '../../resolvers/meeting/plain-notes.ts';
+import { rewriteTemplate, syncToTemplate } from '../../resolvers/meeting/template-notes.ts';
+
+const NONE: PlainNotes = { text: '', blocks: [] };
+const read = (response: MeetingTemplateResponse) => templateParts(response).join(PART_GAP);
+
+/** Text in which the same few lines, gaps and titles meet again and again. */
+const line = fc.constantFrom('Safety', 'Actions', 'Hats.', 'Crane', '', ' ', 'a', 'aa');
+const anyText = fc.array(line, { maxLength: 8 }).map((lines) => lines.join('\n'));
+const noteId = fc.constantFrom('mnote_1', 'mnote_2', 'mnote_3');
+const step = fc.oneof(
+  fc.record({ by: fc.constant('sync' as const), noteId, text: anyText }),
+  fc.record({ by: fc.constant('person' as const), text: anyText }),
+  fc.record({ by: fc.constant('insert' as const), at: fc.nat(100), text: anyText }),
+);
+
+/** What is left of the notes without the synced blocks. */
+function ofPeople({ text, blocks }: PlainNotes): string {
+  const last = [...blocks].sort((one, other) => other.start - one.start);
+  return last.reduce((rest, block) => rest.slice(0, block.start) + rest.slice(block.start + block.text.length), text);
+}
+
+describe('the notes of a meeting without a template', () => {
+  it('begin with the first synced note, and hold the next ones under it', () => {
+    const one = syncBlock(NONE, 'mnote_1', 'Crane');
+    expect(one.text).toBe('Crane');
+    expect(syncBlock(one, 'mnote_2', 'Hats').text).toBe('Crane\n\nHats');
+    expect(syncBlock(syncBlock(one, 'mnote_2', 'Hats'), 'mnote_1', 'Crane on\nMonday').text).toBe(
+      'Crane on\nMonday\n\nHats',
+    );
+  });
+
+  it('keep the block of a note where a person has written around it, and even where the same words stand twice', () => {
+    const synced = syncBlock({ text: 'Crane', blocks: [] }, 'mnote_1', 'Crane');
+    expect(synced.text).toBe('Crane\n\nCrane');
+    const edited = rewriteNotes(synced, 'First: Crane\n\nCrane\n\nlast');
+    expect(syncBlock(edited, 'mnote_1', 'Hoist').text).toBe('First: Crane\n\nHoist\n\nlast');
+  });
+
+  it('follow a block that a person has moved, and give up one that a person has written over', () => {
+    const synced = syncBlock(syncBlock({ text: 'Mine', blocks: [] }, 'mnote_1', 'Crane'), 'mnote_2', 'Hats');
+    const moved = rewriteNotes(synced, 'Crane\n\nMine, longer\n\nHats');
+    expect(syncBlock(moved, 'mnote_1', 'Hoist').text).toBe('Hoist\n\nMine, longer\n\nHats');
+    const overwritten = rewriteNotes(synced, 'Mine\n\nCrane, on Monday\n\nHats');
+    expect(syncBlock(overwritten, 'mnote_1', 'Hoist').text).toMatch(
+      /^Mine\n\n(Hoist, on Monday\n\nHats|Crane, on Monday\n\nHats\n\nHoist)$/,
+    );
+  });
+
+  it('never lose or change what people wrote, whatever is synced; and hold each note once, where its block says', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        let notes = NONE;
+        for (const one of steps) {
+          if (one.by === 'sync') {
+            const before = ofPeople(notes);
+            const isNew = !notes.blocks.some((block) => block.noteId === one.noteId);
+            const gap = isNew && one.text !== '' && notes.text !== '' ? '\n\n' : '';
+            notes = syncBlock(notes, one.noteId, one.text);
+            expect(ofPeople(notes)).toBe(before + gap);
+            const own = notes.blocks.find((block) => block.noteId === one.noteId);
+            expect(own?.text ?? '').toBe(one.text);
+          } else {
+            const at = one.by === 'insert' ? one.at % (notes.text.length + 1) : 0;
+            const text = one.by === 'insert' ? notes.text.slice(0, at) + one.text + notes.text.slice(at) : one.text;
+            notes = rewriteNotes(notes, text);
+            expect(notes.text).toBe(text);
+          }
+          const sorted = [...notes.blocks].sort((a, b) => a.start - b.start || a.text.length - b.text.length);
+          for (const [index, { start, text }] of sorted.entries()) {
+            expect(notes.text.slice(start, start + text.length)).toBe(text);
+            const next = sorted[index + 1];
+            if (next) expect(next.start).toBeGreaterThanOrEqual(start + text.length);
+          }
+          expect(new Set(notes.blocks.map((block) => block.noteId)).size).toBe(notes.blocks.length);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('the notes of a meeting with a template', () => {
+  const SECTIONS = [
+    { id: 'safety', title: 'Safety' },
+    { id: 'actions', title: 'Actions' },
+  ];
+  const rewrite = (response: MeetingTemplateResponse | null, text: string) => rewriteTemplate(response, SECTIONS, text);
+
+  it('sort a person’s text into the sections by their titles', () => {
+    const response = rewrite(null, 'Hello\n\nSafety\nHats.\n\nBoots.\n\nActions\nCall.');
+    expect(response).toEqual({
+      preface: 'Hello',
+      sections: [
+        { id: 'safety', title: 'Safety', text: 'Hats.\n\nBoots.' },
+        { id: 'actions', title: 'Actions', text: 'Call.' },
+      ],
+      syncedNotes: [],
+    });
+  });
+
+  it('keep synced notes that still stand, and give up one that a person has written over', () => {
+    const synced = syncToTemplate(
+      syncToTemplate(rewrite(null, 'Safety\nHats.'), 'mnote_1', 'Crane'),
+      'mnote_2',
+      'Hoist',
+    );
+    expect(read(synced)).toBe('Safety\nHats.\n\nCrane\n\nHoist');
+    const edited = rewrite(synced, 'Safety\nHats, boots.\n\nCrane\n\nHoist on Monday');
+    expect(edited.syncedNotes.map(({ noteId: id }) => id)).toContain('mnote_1');
+    expect(read(edited)).toContain('Hats, boots.');
+    expect(read(edited)).toContain(' on Monday');
+    expect(syncToTemplate(synced, 'mnote_1', '').syncedNotes).toEqual([{ noteId: 'mnote_2', text: 'Hoist' }]);
+  });
+
+  it('read exactly as a person wrote them, where no note is synced', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (first, text) => {
+        expect(read(rewrite(rewrite(null, first), text))).toBe(text);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('stay as they are when a person saves them unchanged, and never change by a sync but for its own note', () => {
+    fc.assert(
+      fc.property(anyText, fc.array(fc.tuple(noteId, anyText), { maxLength: 6 }), (text, syncs) => {
+        let response: MeetingTemplateResponse = rewrite(null, text);
+        for (const [id, written] of syncs) {
+          const { syncedNotes: before, ...people } = response;
+          response = syncToTemplate(response, id, written);
+          const { syncedNotes: after, ...peopleAfter } = response;
+          expect(peopleAfter).toEqual(people);
+          const others = (list: typeof after) => list.filter((note) => note.noteId !== id);
+          expect(others(after)).toEqual(others(before));
+        }
+        const saved = rewrite(response, read(response));
+        expect(read(saved)).toBe(read(response));
+        expect(saved.syncedNotes).toEqual(response.syncedNotes);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,176 @@
+import { createServer } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCli } from '../../src/cli/run.ts';
+import { systemClock } from '../../src/clock.ts';
+import { newSecret } from '../../src/oauth/secrets.ts';
+import { Collector } from '../cli/operator.ts';
+import { Browser } from './browser.ts';
+import { addApplication, addBuilder, addUser, REDIRECT } from './people.ts';
+import { freePort, type Instance, listening, startWhole, type Whole } from './whole.ts';
+
+const secret = newSecret();
+
+let whole: Whole;
+let instance: Instance;
+let port: number;
+let redirectUri: string;
+
+beforeAll(async () => {
+  whole = await startWhole();
+  instance = await listening(whole);
+  port = await freePort();
+  redirectUri = `http://127.0.0.1:${port}/callback`;
+  await addBuilder(whole, 'buil_a');
+  await addUser(whole, 'user_a', ['buil_a']);
+  const scopes = ['read:builders', 'read:projects'];
+  await addApplication(whole, 'cli_app', { redirectUris: [REDIRECT, redirectUri], scopes });
+  await addApplication(whole, 'cli_far');
+  await addApplication(whole, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret], redirectUris: [redirectUri] });
+  await addBuilder(whole, 'buil_us', { region: 'us1' });
+  await addUser(whole, 'user_us', ['buil_us'], { region: 'us1' });
+});
+afterAll(() => whole?.close());
+
+let said: Collector;
+beforeEach(() => {
+  said = new Collector();
+});
+
+/** The command, as an operator starts it; `visit` is what they do in the browser with the printed address. */
+async function oauthTry(args: string[], visit?: (address: URL) => Promise<unknown>, stdin = '') {
+  const stdout = new Collector();
+  const env = {
+    BASE_URL: whole.baseUrl,
+    DATABASE_URL_AU1: whole.databases.au1.url,
+    DATABASE_URL_US1: whole.databases.us1.url,
+    MIGRATE: 'check',
+  };
+  const input = new PassThrough();
+  input.end(stdin);
+  const shell = { env, clock: systemClock, stdin: input, stdout, stderr: said };
+  const ended = runCli(['oauth', 'try', '--no-open', ...args], shell);
+  if (visit) await visit(await printedAddress(ended));
+  return { code: await ended, out: stdout.text, err: said.text };
+}
+
+async function printedAddress(ended: Promise<unknown>): Promise<URL> {
+  let over = false;
+  void ended.finally(() => {
+    over = true;
+  });
+  for (;;) {
+    const address = /^ {2}(http\S+\/oauth\/authorize\S+)$/m.exec(said.text)?.[1];
+    if (address) return new URL(address);
+    if (over) throw new Error(said.text);
+    await new Promise(setImmediate);
+  }
+}
+
+const press =
+  (button: string, email = 'user_a@example.com') =>
+  async (address: URL) => {
+    const browser = new Browser(instance.app);
+    const consent = await browser.signIn(await browser.send('GET', `${address.pathname}${address.search}`), email);
+    const response = await fetch((await browser.press(consent, button)).location!);
+    return response.text();
+  };
+
+describe('oauth try', () => {
+  test('prints the address, waits at the registered redirect URI, and prints tokens that work', async () => {
+    let shown = '';
+    const { code, out } = await oauthTry([], async (address) => {
+      expect(Object.fromEntries(address.searchParams)).toMatchObject({
+        ...{ client_id: 'cli_app', redirect_uri: redirectUri, scope: 'read:builders read:projects' },
+        ...{ response_type: 'code', code_challenge_method: 'S256' },
+      });
+      shown = await press('Allow')(address);
+    });
+    expect([code, shown]).toEqual([0, 'Done. The tokens are in the terminal; this tab can be closed.']);
+    const token = /^access_token +(\S+)$/m.exec(out)?.[1];
+    expect(out).toMatch(/^refresh_token +\S+$/m);
+    expect(out).toContain(`curl -s ${whole.baseUrl}/me -H "Authorization: Bearer ${token}"`);
+    const me = await fetch(`${whole.baseUrl}/me`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await me.json()).toMatchObject({ id: 'user_a' });
+  });
+
+  test('prints one object with --json, for the scopes, client, port and builder that it is told', async () => {
+    const args = ['--client', 'cli_app', '--port', String(port), '--scope', 'read:builders', '--builder', 'buil_a'];
+    const { code, out } = await oauthTry([...args, '--json'], (address) => {
+      expect(address.searchParams.get('builder_id')).toBe('buil_a');
+      return press('Allow')(address);
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
+      ...{ regionId: 'au1', clientId: 'cli_app', accessToken: expect.any(String), refreshToken: expect.any(String) },
+      ...{ expiresIn: 3600, scope: 'read:builders' },
+    });
+  });
+
+  test('takes the secret of a confidential client from stdin', async () => {
+    const args = ['--client', 'cli_server', '--secret-stdin', '--scope', 'read:builders'];
+    expect(await oauthTry(args, press('Allow'), `${secret}\n`)).toMatchObject({ code: 0 });
+  });
+
+  test('is not misled by somebody else who calls', async () => {
+    const { code } = await oauthTry([], async (address) => {
+      for (const call of [
+        '',
+        '/',
+        '/callback',
+        '/callback?code=a',
+        '/callback?code=a&state=other',
+        '/callback?error=x&state=',
+      ]) {
+        expect((await fetch(`http://127.0.0.1:${port}${call}`)).status).toBe(404);
+      }
+      return press('Allow')(address);
+    });
+    expect(code).toBe(0);
+  });
+
+  test('says when the user denies', async () => {
+    const { code, err } = await oauthTry([], press('deny'));
+    expect(code).toBe(1);
+    expect(err).toContain('access_denied: The user did not allow it');
+  });
+
+  test('says when the port is taken', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+    const { code, err } = await oauthTry([]);
+    expect([code, err]).toEqual([
+      1,
+      `--port: port ${port} of 127.0.0.1 is in use: free it, or name another registered redirect URI.\n`,
+    ]);
+    taken.close();
+  });
+
+  test.each([
+    [['--client', 'cli_nobody'], /--client: there is no client cli_nobody/],
+    [['--client', 'nobody'], /--client: "nobody" is not an id/],
+    [['--client', 'cli_far'], /--client: cli_far has no redirect URI on http loopback; it has https:\/\/app\.example/],
+    [['--client', 'cli_server'], /--secret-stdin: cli_server is a confidential client/],
+    [
+      ['--redirect-uri', 'http://127.0.0.1:1/callback'],
+      /--redirect-uri: no loopback redirect URI of cli_app is like that/,
+    ],
+    [['--port', '1'], /--port: no loopback redirect URI/],
+    [['--port', 'x'], /must be an integer/],
+    [['--scope', 'read:all'], /--scope: "read:all" is no scope/],
+    [['--builder', 'proj_a'], /--builder/],
+  ])('refuses %j before anything is opened', async (args, message) => {
+    const { code, out, err } = await oauthTry(args);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(message);
+    expect(err.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('asks which client where there are several, and finds one of the other region', async () => {
+    await addApplication(whole, 'cli_us', { region: 'us1', redirectUris: [redirectUri] });
+    expect((await oauthTry([])).err).toMatch(/--client: is needed, for there are several: cli_app cli_us/);
+    const { code, out } = await oauthTry(['--client', 'cli_us'], press('Allow', 'user_us@example.com'));
+    expect(code).toBe(0);
+    expect(out).toContain("-H 'X-Service-Region-Id: us1'");
+  });
+});

@@ -1,0 +1,192 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inspectPageDocument } from '../../resolvers/photo-report/page-document.ts';
+import { pageSchemas } from '../../resolvers/photo-report/page-schema.ts';
+import { type Service, startService } from '../harness.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+import { CASES } from './corpus.ts';
+import { atLevel, blocks, everyBlock, type Json, page, request } from './documents.ts';
+import { addPhoto } from './photos.ts';
+
+const pathsOf = (document: Json) => inspectPageDocument(document, 'page').map(({ fieldName }) => fieldName);
+
+/** Path of the page that stands at the level, in what `atLevel` makes. */
+const pathAt = (level: number) => `page${'.blocks[0].childPage'.repeat(level - 1)}`;
+
+const LEVELS = [1, 2, 3, 4];
+
+describe.each(CASES)('$name', ({ page: document, wrong }) => {
+  const hasChildren = document?.blocks?.some?.((block: Json) => block?.type === 'PAGE');
+
+  it(`is ${wrong.length === 0 ? 'valid' : 'refused'} in the root page and in nested ones`, () => {
+    for (const level of hasChildren ? LEVELS.slice(0, 3) : LEVELS) {
+      const expected = wrong.map((path) => `${pathAt(level)}.${path}`);
+      expect(pathsOf(atLevel(level, document))).toEqual(expected);
+    }
+  });
+});
+
+describe('blocks in the whole tree', () => {
+  const texts = (count: number, prefix = 'b') =>
+    Array.from({ length: count }, (_, at) => blocks.text(`${prefix}${at}`));
+
+  it('may be 500 in one page', () => {
+    expect(pathsOf(page(texts(499)))).toEqual([]);
+    expect(pathsOf(page(texts(500)))).toEqual([]);
+    expect(pathsOf(page(texts(501)))).toEqual(['page.blocks']);
+  });
+
+  it('may be 500 over several pages', () => {
+    const tree = (inner: number, outer: number) => page([blocks.page('child', page(texts(inner))), ...texts(outer)]);
+    expect(pathsOf(tree(249, 250))).toEqual([]);
+    expect(pathsOf(tree(250, 250))).toEqual(['page.blocks']);
+    expect(pathsOf(tree(499, 0))).toEqual([]);
+    expect(pathsOf(tree(500, 0))).toEqual(['page.blocks']);
+    expect(pathsOf(tree(501, 0))).toEqual(['page.blocks[0].childPage.blocks']);
+  });
+
+  it('count the pages themselves', () => {
+    expect(pathsOf(page(Array.from({ length: 500 }, (_, at) => blocks.page(`p${at}`))))).toEqual([]);
+    expect(pathsOf(page([...Array(250).keys()].map((at) => blocks.page(`p${at}`, page(texts(1))))))).toEqual([]);
+    const over = [...Array(250).keys()].map((at) => blocks.page(`p${at}`, page(texts(at === 0 ? 2 : 1))));
+    expect(pathsOf(page(over))).toEqual(['page.blocks']);
+  });
+});
+
+describe('page levels', () => {
+  it('are at most four, the root included', () => {
+    expect(pathsOf(atLevel(3, page()))).toEqual([]);
+    expect(pathsOf(atLevel(4, page()))).toEqual([]);
+    expect(pathsOf(atLevel(5, page()))).toEqual([pathAt(5)]);
+    expect(pathsOf(atLevel(12, page()))).toEqual([pathAt(5)]);
+  });
+});
+
+describe('the errors of one answer', () => {
+  it('name all that is wrong, in the order of the document', () => {
+    const document = page([
+      { ...blocks.heading('a', 9), color: 'red' },
+      blocks.page('b', page([blocks.text('c', []), blocks.list('d', [{ id: '', depth: 7 }])], { title: 5 })),
+      blocks.text('a', [{ text: 5, marks: 'BOLD' }]),
+    ]);
+    expect(pathsOf(document)).toEqual([
+      'page.blocks[0].color',
+      'page.blocks[0].properties.level',
+      'page.blocks[1].childPage.title',
+      'page.blocks[1].childPage.blocks[0].richText',
+      'page.blocks[1].childPage.blocks[1].properties.items[0].id',
+      'page.blocks[1].childPage.blocks[1].properties.items[0].depth',
+      'page.blocks[1].childPage.blocks[1].properties.items[0].richText',
+      'page.blocks[2].richText[0].text',
+      'page.blocks[2].richText[0].marks',
+      'page.blocks[2].sourceBlockId',
+    ]);
+  });
+
+  it('are at most 100', () => {
+    const wrong = (count: number) => page(Array.from({ length: count }, (_, at) => blocks.heading(`h${at}`, 9)));
+    expect(pathsOf(wrong(99))).toHaveLength(99);
+    expect(pathsOf(wrong(100))).toHaveLength(100);
+    expect(pathsOf(wrong(101))).toHaveLength(100);
+  });
+
+  it('repeat no more than the beginning of an unknown name', () => {
+    const [error] = inspectPageDocument(page([], { ['x'.repeat(1_000_000)]: 1 }), 'page');
+    expect(error!.fieldName.length).toBeLessThan(200);
+  });
+
+  it('are made of any value', () => {
+    for (const value of [undefined, null, 5, 'page', [], [page()], true]) expect(pathsOf(value)).toEqual(['page']);
+  });
+});
+
+describe('the schema in the OpenAPI document', () => {
+  const ajv = new Ajv2020({ strict: false });
+  ajv.addSchema({ $id: 'openapi', components: { schemas: pageSchemas } });
+  const isValid = ajv.compile({ $ref: 'openapi#/components/schemas/PageDocument' });
+  /** What JSON Schema has no word for. */
+  const beyond = /twice|three times|20001 c|20000 c|lone surrogate|U\+0000|\\u0000|udfff|too large/;
+
+  it.each(CASES.filter(({ name }) => !beyond.test(name)))('agrees: $name', ({ page: document, wrong }) => {
+    expect(isValid(document)).toBe(wrong.length === 0);
+  });
+});
+
+describe('through the service', () => {
+  let service: Service;
+  let client: Client;
+
+  beforeAll(async () => {
+    service = await startService();
+    client = await clientOf(service, 'A');
+  });
+
+  afterAll(() => service.stop());
+
+  const mutation = `mutation ($b: BuilderId!, $page: PageDocumentInput!) { syncPhotoReport(builderId: $b, sourceApp: "a",
+    sourceExternalId: "walk", sourceRevision: 1, sourceCreatedAt: "2026-03-02T07:30:00Z", walkthroughDate: "2026-03-02T07:30:00Z",
+    sourceAuthor: { externalId: "a", name: "b" }, page: $page) { status } }`;
+
+  /** Those that a JSON parser lets pass at all. */
+  const refused = CASES.filter(
+    ({ wrong, name }) => wrong.length > 0 && !/U\+0000|lone surrogate|\\u0000|udfff|too large/.test(name),
+  );
+
+  it('refuses the same with 400, through REST and GraphQL', async () => {
+    for (const { name, page: document, wrong } of refused) {
+      const expected = wrong.map((path) => `page.${path}`);
+      const rest = await client.send('POST', '/photo-reports/sync', request({ page: document }));
+      expect([rest.statusCode, rest.json().errors?.map(({ fieldName }: Json) => fieldName)], name).toEqual([
+        400,
+        expected,
+      ]);
+      const graph = await service.graphql(client.token, mutation, { b: client.builderId, page: document });
+      const { http, errors } = graph.errors![0]!.extensions;
+      expect([http.status, errors?.map((error: Json) => error.fieldName)], name).toEqual([400, expected]);
+    }
+  }, 120_000);
+
+  it.each([
+    ['U+0000', String.raw`{"a":["\u0000"]}`],
+    ['a lone surrogate', String.raw`{"a":["\ud800"]}`],
+    ['U+0000 in a name', String.raw`{"\u0000":1}`],
+    ['a number that is too large', '{"a":[1e999]}'],
+  ])('refuses %s in free-form JSON', async (_, metadata) => {
+    const body = JSON.stringify(request({ page: page([], { contentMetadata: 'HERE' }) })).replace('"HERE"', metadata);
+    const answer = await service.request({
+      method: 'POST',
+      url: `/builders/${client.builderId}/photo-reports/sync`,
+      headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
+      payload: body,
+    });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().errors[0].fieldName).toMatch(/^page\.contentMetadata/);
+  });
+
+  it('takes what is valid, at each level', async () => {
+    const photo = await addPhoto(service, client.builderId);
+    for (const level of LEVELS.slice(0, 3)) {
+      const document = atLevel(level, page([...everyBlock().blocks, blocks.image('image', photo)]));
+      await client.ok('POST', '/photo-reports/sync', request({ page: document }));
+    }
+  });
+
+  it('refuses the same where it is written into a GraphQL document', async () => {
+    const literal = (inside: string) =>
+      mutation.replace('page: $page', `page: ${inside}`).replace(/, \$page: \w+!/, '');
+    const wrong = [
+      '{ schemaVersion: 1, title: "a", blocks: [{ sourceBlockId: "a", type: HEADING, properties: { level: 9 }, richText: [{ text: "a" }] }] }',
+      '{ schemaVersion: 1, title: "a", contentMetadata: { a: "\\u0000" }, blocks: [] }',
+      '{ schemaVersion: 1, title: "a", blocks: [{ sourceBlockId: "a", type: TEXT, properties: {} }] }',
+    ];
+    for (const document of wrong) {
+      const { errors } = await service.graphql(client.token, literal(document), { b: client.builderId });
+      expect(errors![0]!.extensions).toMatchObject({
+        http: { status: 400 },
+        errors: [{ fieldName: expect.stringMatching(/^page\./) }],
+      });
+    }
+    const good = '{ schemaVersion: 1, title: "a", blocks: [] }';
+    expect((await service.graphql(client.token, literal(good), { b: client.builderId })).errors).toBeUndefined();
+  });
+});

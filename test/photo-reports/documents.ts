@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is changed by name.
+export type Json = any;
+
+export const rich = (...texts: string[]): Json => texts.map((text) => ({ text }));
+
+/** Blocks of each type that are valid, by what they are called in the tests. */
+export const blocks = {
+  text: (id: string, richText: Json = rich('Slab edge')): Json => ({
+    sourceBlockId: id,
+    type: 'TEXT',
+    properties: {},
+    richText,
+  }),
+  heading: (id: string, level: Json = 1): Json => ({ ...blocks.text(id), type: 'HEADING', properties: { level } }),
+  list: (id: string, items: Json = [item('a')], type = 'BULLETED_LIST'): Json => ({
+    sourceBlockId: id,
+    type,
+    properties: { items },
+  }),
+  image: (id: string, attachmentId: Json = 'att_a1'): Json => ({
+    sourceBlockId: id,
+    type: 'IMAGE',
+    properties: {},
+    attachmentId,
+    imageStatus: 'SYNCED',
+  }),
+  failed: (id: string, failure: Json = { code: 'UPLOAD_FAILED', message: 'No network.' }): Json => ({
+    sourceBlockId: id,
+    type: 'IMAGE',
+    properties: {},
+    imageStatus: 'FAILED',
+    imageFailure: failure,
+  }),
+  page: (id: string, childPage: Json = page()): Json => ({
+    sourceBlockId: id,
+    type: 'PAGE',
+    properties: {},
+    childPage,
+  }),
+};
+
+export const item = (id: string, more: object = {}): Json => ({ id, richText: rich('Close the void'), ...more });
+
+export const page = (inside: Json[] = [], more: object = {}): Json => ({
+  schemaVersion: 1,
+  title: 'Site walk',
+  blocks: inside,
+  ...more,
+});
+
+/** A page with a block of each type. */
+export const everyBlock = (): Json =>
+  page([
+    blocks.heading('heading'),
+    blocks.text('text', [{ text: 'Edge protection ' }, { text: 'missing', marks: ['BOLD', 'ITALIC'] }]),
+    blocks.list('bullets', [item('a', { depth: 0 }), item('b', { depth: 6 })]),
+    blocks.list('numbers', [item('a')], 'ORDERED_LIST'),
+    blocks.list('checks', [item('a', { checked: true })], 'CHECKLIST'),
+    blocks.failed('failed'),
+    blocks.page('child', page([blocks.text('text')])),
+  ]);
+
+/** A sync request that is valid; of a new report unless told otherwise. */
+export const request = (more: object = {}): Json => ({
+  sourceApp: 'site-notes',
+  sourceExternalId: `walk-${randomUUID()}`,
+  sourceRevision: 1,
+  sourceCreatedAt: '2026-03-02T07:30:00.000Z',
+  walkthroughDate: '2026-03-02T07:00:00.000Z',
+  sourceAuthor: { externalId: 'author-118', name: 'Mia Tran', email: 'mia@brightwire.example' },
+  page: everyBlock(),
+  ...more,
+});
+
+/** The page within so many others: 1 gives the page itself. */
+export function atLevel(level: number, inner: Json): Json {
+  return level === 1 ? inner : page([blocks.page(`level-${level}`, atLevel(level - 1, inner))]);
+}

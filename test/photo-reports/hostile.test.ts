@@ -1,0 +1,122 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inspectPageDocument } from '../../resolvers/photo-report/page-document.ts';
+import { type Service, startService } from '../harness.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+import { blocks, page, request } from './documents.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+let service: Service;
+let client: Client;
+let url: string;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+beforeAll(async () => {
+  service = await startService();
+  client = await clientOf(service, 'A');
+  await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });
+  const { port } = service.app.server.address() as { port: number };
+  url = `http://127.0.0.1:${port}/builders/${client.builderId}/photo-reports/sync`;
+});
+
+afterAll(() => service.stop());
+
+async function send(body: string | Uint8Array): Promise<{ status: number; errors?: { fieldName: string }[] }> {
+  const headers = { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' };
+  try {
+    const answer = await fetch(url, { method: 'POST', headers, body: body as never });
+    return { ...((await answer.json()) as object), status: answer.status };
+  } catch {
+    // The service answers before it has read all, and closes; a client that still writes may only see the end.
+    return { status: 413 };
+  }
+}
+
+const whole = (inner: string) => JSON.stringify(request({ page: 'HERE' })).replace('"HERE"', inner);
+
+/** A page within so many others, as text. */
+function pagesWithin(levels: number): string {
+  const open =
+    '{"schemaVersion":1,"title":"a","blocks":[{"sourceBlockId":"a","type":"PAGE","properties":{},"childPage":';
+  return `${open.repeat(levels)}{"schemaVersion":1,"title":"a","blocks":[]}${'}]}'.repeat(levels)}`;
+}
+
+describe('a hostile body', () => {
+  it('of 64 MiB of nested arrays is 413, and of 31 MiB 400', async () => {
+    expect((await send('['.repeat(64 * MEBIBYTE))).status).toBe(413);
+    expect(await send('['.repeat(31 * MEBIBYTE))).toMatchObject({ status: 400, errors: [{ fieldName: 'body' }] });
+  }, 60_000);
+
+  it('of 10,000 levels of childPage is 400', async () => {
+    expect(await send(whole(pagesWithin(10_000)))).toMatchObject({ status: 400, errors: [{ fieldName: 'body' }] });
+  });
+
+  it('of 15 levels of childPage, which a body may nest, is 400 at the fifth', async () => {
+    const { status, errors } = await send(whole(pagesWithin(15)));
+    expect(status).toBe(400);
+    expect(errors!.map(({ fieldName }) => fieldName)).toEqual([`page${'.blocks[0].childPage'.repeat(4)}`]);
+  });
+
+  it.each([
+    ['__proto__ as a field', '{"schemaVersion":1,"title":"a","blocks":[],"__proto__":{"a":1}}'],
+    ['__proto__ in free-form JSON', '{"schemaVersion":1,"title":"a","blocks":[],"contentMetadata":{"__proto__":{}}}'],
+    ['constructor as a field', '{"schemaVersion":1,"title":"a","blocks":[],"constructor":{"prototype":{"a":1}}}'],
+    ['U+0000', String.raw`{"schemaVersion":1,"title":"a\u0000","blocks":[]}`],
+    ['a lone surrogate', String.raw`{"schemaVersion":1,"title":"\udc00a","blocks":[]}`],
+    ['a raw U+0000', '{"schemaVersion":1,"title":"a\0","blocks":[]}'],
+  ])('with %s is 400', async (_, inner) => {
+    expect((await send(whole(inner))).status).toBe(400);
+    expect(({} as { a?: number }).a).toBeUndefined();
+  });
+
+  it('with a surrogate in its UTF-8 is 400', async () => {
+    const bytes = Buffer.from(whole('{"schemaVersion":1,"title":"HERE","blocks":[]}'));
+    const at = bytes.indexOf('HERE');
+    bytes.set([0xed, 0xa0, 0x80, 0x20], at);
+    expect((await send(bytes)).status).toBe(400);
+  });
+
+  it('is refused without memory that stays', async () => {
+    const bodies = [
+      '['.repeat(20 * MEBIBYTE),
+      whole(pagesWithin(10_000)),
+      whole(`{"blocks":[${'5,'.repeat(3_000_000)}5]}`),
+      whole(`{"schemaVersion":1,"title":"${'a'.repeat(20 * MEBIBYTE)}","blocks":[]}`),
+    ];
+    const round = async () => {
+      for (const body of bodies) expect((await send(body)).status).toBe(400);
+    };
+    const held = () => {
+      collectGarbage();
+      const { heapUsed, external } = process.memoryUsage();
+      return (heapUsed + external) / MEBIBYTE;
+    };
+    await round();
+    const before = held();
+    for (let times = 0; times < 4; times++) await round();
+    expect(held() - before).toBeLessThan(30);
+  }, 120_000);
+
+  it('ends the walk at the hundredth error, however long the list is', () => {
+    const list = { ...page(), blocks: new Array(3_000_000).fill(5) };
+    expect(inspectPageDocument(list, 'page')).toHaveLength(100);
+  });
+});
+
+describe('the limit of the body', () => {
+  it('is 32 MiB here and 1 MiB elsewhere', async () => {
+    const large = JSON.stringify(request({ page: page([blocks.text('a')]), ignored: 'a'.repeat(31 * MEBIBYTE) }));
+    expect((await send(large)).status).toBe(200);
+    const { statusCode } = await client.send('POST', '/photos', { fileName: 'a'.repeat(2 * MEBIBYTE) });
+    expect(statusCode).toBe(413);
+    const answer = await client.send('POST', '/photo-reports/sync', { ignored: 'a'.repeat(32 * MEBIBYTE) });
+    expect([answer.statusCode, answer.json().code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    const archive = await client.send('DELETE', '/photo-reports/sync', { ignored: 'a'.repeat(2 * MEBIBYTE) });
+    expect(archive.statusCode).toBe(413);
+  }, 60_000);
+});

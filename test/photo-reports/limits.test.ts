@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limitsTable } from '../../resolvers/photo-report/limits.ts';
+import { type Service, startService } from '../harness.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+import { page, request } from './documents.ts';
+
+const PATH = '/photo-reports/sync';
+
+describe('the README', () => {
+  it('shows the limits that are checked', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const shown = /<!-- photo-report-limits:begin -->\n([\s\S]*?)\n<!-- photo-report-limits:end -->/.exec(readme);
+    expect(shown?.[1]).toBe(limitsTable());
+  });
+});
+
+describe('RATE_LIMIT_SYNC', () => {
+  let service: Service;
+  let client: Client;
+
+  beforeAll(async () => {
+    service = await startService({ RATE_LIMIT_SYNC: '3/10', RATE_LIMIT_API: '1000/10' });
+    client = await clientOf(service, 'A');
+  });
+
+  afterAll(() => service.stop());
+
+  it('is a budget of its own: 429 with Retry-After, in REST and in GraphQL, while all else goes on', async () => {
+    const { sourceApp, sourceExternalId, ...rest } = request({ page: page() });
+    const body = { sourceApp, sourceExternalId, ...rest };
+    const answers = [
+      await client.send('POST', PATH, body),
+      await client.send('PATCH', PATH, body),
+      await client.send('DELETE', PATH, { sourceApp, sourceExternalId }),
+      await client.send('POST', PATH, { not: 'looked at' }),
+    ];
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
+    expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(
+      ['2', '1', '0', '0'].map(Number).map(String),
+    );
+    expect(answers[3]!.json()).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(answers[3]!.headers['retry-after']).toBe('10');
+    expect((await service.get('/builders', client.token)).statusCode).toBe(200);
+
+    const mutation = `mutation ($b: BuilderId!) { archivePhotoReport(builderId: $b, sourceApp: "a", sourceExternalId: "b") { status } }`;
+    const refused = await service.graphql(client.token, mutation, { b: client.builderId });
+    expect(refused.errors![0]!.extensions).toMatchObject({ code: 'RATE_LIMITED', http: { status: 429 } });
+
+    service.clock.advance(10_000);
+    const several = `mutation ($b: BuilderId!) { ${[1, 2, 3, 4]
+      .map((at) => `a${at}: archivePhotoReport(builderId: $b, sourceApp: "a", sourceExternalId: "b") { status }`)
+      .join(' ')} }`;
+    const { errors } = await service.graphql(client.token, several, { b: client.builderId });
+    expect(errors!.map(({ extensions }) => extensions.code)).toContain('NOT_FOUND');
+  });
+});

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../harness.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+import { blocks, type Json, page, request } from './documents.ts';
+
+const PATH = '/photo-reports/sync';
+
+let service: Service;
+let A: Client;
+let C: Client;
+
+beforeAll(async () => {
+  service = await startService();
+  A = await clientOf(service, 'A');
+  C = await clientOf(service, 'C');
+});
+
+afterAll(() => service.stop());
+
+const sql = (text: string, values: unknown[] = []) =>
+  service.databases.au1.fork().execute(text, values) as Promise<Json[]>;
+
+const snapshot = async (id: string) => [
+  await sql('select * from photo_report where id = ?', [id]),
+  await sql('select * from photo_report_page where report_id = ? order by id', [id]),
+];
+
+const tree = (...titles: string[]) =>
+  page(titles.map((title) => blocks.page(title, page([blocks.text('a')], { title }))));
+
+/** Runs the work while every write of that table does what the body of a PL/pgSQL function says. */
+async function whileWriting(table: string, body: string, work: () => Promise<void>): Promise<void> {
+  await sql(`create function sabotage() returns trigger language plpgsql as $$ begin ${body} return new; end $$`);
+  await sql(`create trigger sabotage before insert or update on ${table} for each row execute function sabotage()`);
+  try {
+    await work();
+  } finally {
+    await sql(`drop function sabotage cascade`);
+  }
+}
+
+describe('a save that fails', () => {
+  it.each([
+    ['by an error', `raise exception 'disk full' using errcode = '53100';`],
+    ['by a timeout', `raise exception 'too slow' using errcode = '57014';`],
+    ['by a deadlock, each time', `raise exception 'deadlock' using errcode = '40P01';`],
+    ['by the loss of its connection', `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1);`],
+  ])(
+    '%s is 500, leaves the previous snapshot whole, and its identical retry succeeds',
+    async (_, sabotage) => {
+      for (const table of ['photo_report', 'photo_report_page']) {
+        const body = request({ page: tree('east', 'west') });
+        const { photoReportId } = await A.ok('POST', PATH, body);
+        const before = await snapshot(photoReportId);
+        const next = { ...body, sourceRevision: 2, page: tree('north') };
+        const fresh = request({ page: tree('east') });
+        await whileWriting(table, sabotage, async () => {
+          for (const attempt of [next, fresh]) {
+            const answer = await A.send('POST', PATH, attempt);
+            expect([answer.statusCode, answer.json().code]).toEqual([500, 'INTERNAL']);
+          }
+        });
+        expect(await snapshot(photoReportId)).toEqual(before);
+        expect(await A.ok('POST', PATH, next)).toMatchObject({ photoReportId, idempotent: false, sourceRevision: 2 });
+        expect(await A.ok('POST', PATH, next)).toMatchObject({ photoReportId, idempotent: true });
+        expect(await A.ok('POST', PATH, fresh)).toMatchObject({ idempotent: false });
+      }
+    },
+    60_000,
+  );
+});
+
+describe('concurrent syncs', () => {
+  const outcomes = async (answers: Promise<{ statusCode: number; json(): Json }>[]) =>
+    (await Promise.all(answers)).map((answer) => ({ ...answer.json(), http: answer.statusCode }));
+
+  it('of one snapshot commit it once; the others are idempotent', async () => {
+    const body = request();
+    const all = await outcomes(Array.from({ length: 20 }, () => A.send('POST', PATH, body)));
+    expect(all.every(({ http }) => http === 200)).toBe(true);
+    expect(all.filter(({ idempotent }) => idempotent === false)).toHaveLength(1);
+    expect(new Set(all.map(({ photoReportId, pageId }) => `${photoReportId} ${pageId}`)).size).toBe(1);
+  });
+
+  it('of different contents under one revision have one winner; the others are REVISION_CONFLICT', async () => {
+    const body = request();
+    const all = await outcomes(
+      Array.from({ length: 20 }, (_, at) => A.send('POST', PATH, { ...body, page: tree(`t${at}`) })),
+    );
+    expect(all.filter(({ idempotent }) => idempotent === false)).toHaveLength(1);
+    expect(all.filter(({ code }) => code === 'REVISION_CONFLICT')).toHaveLength(19);
+  });
+
+  it('of many revisions end with the highest, whole, and never go back', async () => {
+    const body = request();
+    const revisions = Array.from({ length: 20 }, (_, at) => at + 1).sort(() => Math.random() - 0.5);
+    const all = await outcomes(
+      revisions.map((sourceRevision) =>
+        A.send('POST', PATH, { ...body, sourceRevision, page: tree(`t${sourceRevision}`, 'same') }),
+      ),
+    );
+    const committed = all.filter(({ idempotent }) => idempotent === false);
+    expect(committed.length + all.filter(({ code }) => code === 'STALE_REVISION').length).toBe(20);
+    expect(Math.max(...committed.map(({ sourceRevision }) => sourceRevision))).toBe(20);
+    const { photoReportId } = committed[0]!;
+    const [[report], pages] = (await snapshot(photoReportId)) as [Json[], Json[]];
+    expect(report).toMatchObject({ source_revision: 20, content: { page: tree('t20', 'same') } });
+    expect(pages.map(({ path }) => path.join('/')).toSorted()).toEqual(['', 'same', 't20']);
+  });
+
+  it('of two integrators have one owner', async () => {
+    for (let round = 0; round < 5; round++) {
+      const body = request();
+      const all = await outcomes(
+        Array.from({ length: 10 }, (_, at) => (at % 2 ? A : C).send('POST', PATH, { ...body, sourceRevision: 1 })),
+      );
+      expect(all.filter(({ idempotent }) => idempotent === false)).toHaveLength(1);
+      expect(all.filter(({ idempotent }) => idempotent === true)).toHaveLength(4);
+      expect(all.filter(({ code }) => code === 'SOURCE_OWNERSHIP_REQUIRED')).toHaveLength(5);
+    }
+  });
+
+  it('and archives of one report leave it in one state or the other, whole', async () => {
+    const body = request({ page: tree('east') });
+    const { photoReportId } = await A.ok('POST', PATH, body);
+    const { sourceApp, sourceExternalId } = body;
+    const all = await outcomes(
+      Array.from({ length: 20 }, (_, at) =>
+        at % 2
+          ? A.send('DELETE', PATH, { sourceApp, sourceExternalId })
+          : A.send('POST', PATH, { ...body, sourceRevision: at + 2, page: tree(`t${at}`) }),
+      ),
+    );
+    expect(all.every(({ http, code }) => http === 200 || code === 'STALE_REVISION')).toBe(true);
+    const [[report], pages] = (await snapshot(photoReportId)) as [Json[], Json[]];
+    expect(report.source_revision).toBe(20);
+    expect(pages.map(({ path }) => path.join('/')).toSorted()).toEqual(['', 't18']);
+  });
+});

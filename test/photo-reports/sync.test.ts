@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../harness.ts';
+import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { blocks, everyBlock, type Json, page, request } from './documents.ts';
+import { addPhoto, archivePhoto } from './photos.ts';
+
+const PATH = '/photo-reports/sync';
+
+let service: Service;
+/** Two integrators that are connected to the same builder. */
+let A: Client;
+let C: Client;
+let projectId: string;
+let otherProjectId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  A = await clientOf(service, 'A');
+  C = await clientOf(service, 'C');
+  projectId = await projectOf(service, A.builderId);
+  otherProjectId = await projectOf(service, A.builderId, 1);
+});
+
+afterAll(() => service.stop());
+
+const sql = (text: string, values: unknown[] = []) =>
+  service.databases.au1.fork().execute(text, values) as Promise<Json[]>;
+
+const conflictOf = (answer: { statusCode: number; json(): Json }) => [answer.statusCode, answer.json().code];
+const identityOf = ({ sourceApp, sourceExternalId }: Json) => ({ sourceApp, sourceExternalId });
+const higher = (body: Json, by = 1, more: object = {}) => ({
+  ...body,
+  sourceRevision: body.sourceRevision + by,
+  ...more,
+});
+
+describe('200', () => {
+  it('is the answer of a committed snapshot, and of its retry with idempotent true', async () => {
+    const body = request();
+    const answer = await A.ok('POST', PATH, body);
+    expect(answer).toEqual({
+      status: 'partial',
+      idempotent: false,
+      photoReportId: expect.stringMatching(/^phrep_[a-z0-9]+$/),
+      pageId: expect.stringMatching(/^page_[a-z0-9]+$/),
+      sourceRevision: 1,
+    });
+    expect(await A.ok('POST', PATH, body)).toEqual({ ...answer, idempotent: true });
+  });
+
+  it('compares contents, not spellings: order of fields, escapes and numbers', async () => {
+    const body = request({ page: page([blocks.text('a'), blocks.heading('b', 2)]) });
+    const { photoReportId } = await A.ok('POST', PATH, body);
+    const reversed = (value: Json): Json => {
+      if (Array.isArray(value)) return value.map(reversed);
+      if (value === null || typeof value !== 'object') return value;
+      const entries = Object.entries(value).reverse();
+      return Object.fromEntries(entries.map(([name, member]) => [name, reversed(member)]));
+    };
+    const payload = JSON.stringify(reversed(body)).replace('"level":2', '"level":2.0').replaceAll('S', '\\u0053');
+    const answer = await service.request({
+      method: 'POST',
+      url: `/builders/${A.builderId}${PATH}`,
+      headers: { authorization: `Bearer ${A.token}`, 'content-type': 'application/json' },
+      payload,
+    });
+    expect(answer.json()).toMatchObject({ idempotent: true, photoReportId });
+  });
+
+  it('is synced when no image failed, and partial when one did, however deep', async () => {
+    const nested = (inner: Json) => page([blocks.page('one', page([blocks.page('two', page([inner]))]))]);
+    const synced = request({ page: nested(blocks.text('a')) });
+    expect(await A.ok('POST', PATH, synced)).toMatchObject({ status: 'synced' });
+    const partial = higher(synced, 1, { page: nested(blocks.failed('a')) });
+    expect(await A.ok('POST', PATH, partial)).toMatchObject({ status: 'partial', idempotent: false });
+    expect(await A.ok('POST', PATH, partial)).toMatchObject({ status: 'partial', idempotent: true });
+    expect(await A.ok('POST', PATH, higher(synced, 2))).toMatchObject({ status: 'synced' });
+  });
+
+  it('keeps the id of a page as long as its path exists', async () => {
+    const tree = (...ids: string[]) => page(ids.map((id) => blocks.page(id, page([blocks.page('inner')]))));
+    const body = request({ page: tree('east', 'west') });
+    const { photoReportId, pageId } = await A.ok('POST', PATH, body);
+    const pages = async () => {
+      const rows = await sql('select id, path from photo_report_page where report_id = ?', [photoReportId]);
+      return Object.fromEntries(rows.map(({ id, path }) => [path.join('/'), id]));
+    };
+    const before = await pages();
+    expect(Object.keys(before).toSorted()).toEqual(['', 'east', 'east/inner', 'west', 'west/inner']);
+    expect((await A.ok('POST', PATH, higher(body, 1, { page: tree('north', 'west') }))).pageId).toBe(pageId);
+    const after = await pages();
+    expect(Object.keys(after).toSorted()).toEqual(['', 'north', 'north/inner', 'west', 'west/inner']);
+    for (const path of ['', 'west', 'west/inner']) expect(after[path]).toBe(before[path]);
+  });
+
+  it('takes the identical retry even after its photos were archived', async () => {
+    const photo = await addPhoto(service, A.builderId, projectId);
+    const body = request({ projectId, page: page([blocks.image('a', photo)]) });
+    const first = await A.ok('POST', PATH, body);
+    await archivePhoto(service, photo);
+    expect(await A.ok('POST', PATH, body)).toEqual({ ...first, idempotent: true });
+    expect(conflictOf(await A.send('POST', PATH, higher(body)))).toEqual([409, 'ATTACHMENT_CONFLICT']);
+  });
+
+  it('takes the identical retry after the mapped user has left the builder', async () => {
+    const user = service.demoUser(({ email }) => email.startsWith('alex'));
+    const id = (user as Json).userId ?? (user as Json).id;
+    const body = request({ mappedAdminUserId: id });
+    await A.ok('POST', PATH, body);
+    await sql('delete from membership where user_id = ? and builder_id = ?', [id, A.builderId]);
+    expect(await A.ok('POST', PATH, body)).toMatchObject({ idempotent: true });
+    const answer = await A.send('POST', PATH, higher(body));
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().errors).toEqual([{ fieldName: 'mappedAdminUserId', message: expect.any(String) }]);
+  });
+
+  it('lets an image be of no project, and repeats of marks stand', async () => {
+    const photo = await addPhoto(service, A.builderId, null);
+    const marked = blocks.text('b', [{ text: 'x', marks: ['BOLD', 'BOLD'] }]);
+    await A.ok('POST', PATH, request({ projectId, page: page([blocks.image('a', photo), marked]) }));
+  });
+
+  it('keeps the whole request, as it was sent', async () => {
+    const body = request({
+      sourceCreatedAt: '2026-03-02T18:30:00+11:00',
+      sourceDeepLink: 'https://notes.example/walks/1',
+      projectId: null,
+      page: { ...everyBlock(), contentMetadata: { deep: [{ n: -0.5e-7 }, null, 'é\u{1F3D7}'] }, sharingMetadata: {} },
+    });
+    const { photoReportId } = await A.ok('POST', PATH, body);
+    const query = `query ($b: BuilderId!, $r: PhotoReportId!) { photoReport(builderId: $b, photoReportId: $r) { request sourceCreatedAt } }`;
+    const { data } = await service.graphql(A.token, query, { b: A.builderId, r: photoReportId });
+    expect(data.photoReport.request).toEqual(body);
+    expect(data.photoReport.sourceCreatedAt).toBe('2026-03-02T07:30:00.000Z');
+  });
+
+  it('does not mix reports of other applications or ids', async () => {
+    const body = request();
+    const ids = [
+      await A.ok('POST', PATH, body),
+      await A.ok('POST', PATH, { ...body, sourceApp: 'other' }),
+      await A.ok('POST', PATH, { ...body, sourceExternalId: `${body.sourceExternalId}-2` }),
+    ].map(({ photoReportId }) => photoReportId);
+    expect(new Set(ids).size).toBe(3);
+  });
+});
+
+describe('400', () => {
+  it('names every field of the request that fails, beside those of the page', async () => {
+    const answer = await A.send('POST', PATH, {
+      ...request(),
+      ...{ sourceApp: '', sourceRevision: '5', walkthroughDate: '2026-02-31T00:00:00Z', projectId: 'proj_1' },
+      ...{
+        sourceAuthor: { externalId: 'x'.repeat(221), email: 'nobody' },
+        mappedAdminUserId: 'user_1',
+        sourceDeepLink: 'x',
+      },
+      page: page([blocks.heading('a', 5)]),
+    });
+    expect(answer.statusCode).toBe(400);
+    expect(
+      answer
+        .json()
+        .errors.map(({ fieldName }: Json) => fieldName)
+        .toSorted(),
+    ).toEqual([
+      ...['mappedAdminUserId', 'page.blocks[0].properties.level', 'projectId', 'sourceApp'],
+      ...['sourceAuthor.email', 'sourceAuthor.externalId', 'sourceAuthor.name', 'sourceDeepLink', 'sourceRevision'],
+      'walkthroughDate',
+    ]);
+  });
+
+  it.each([
+    ['2147483648', 2147483648],
+    ['0', 0],
+    ['a fraction', 1.5],
+    ['text', '1'],
+    ['null', null],
+  ])('refuses the revision %s', async (_, sourceRevision) => {
+    const answer = await A.send('POST', PATH, request({ sourceRevision }));
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().errors).toMatchObject([{ fieldName: 'sourceRevision' }]);
+  });
+
+  it('takes the highest revision', async () => {
+    expect(await A.ok('POST', PATH, request({ sourceRevision: 2147483647 }))).toMatchObject({
+      sourceRevision: 2147483647,
+    });
+  });
+
+  it('refuses an instant that an offset carries out of the years that can be stored', async () => {
+    for (const walkthroughDate of ['0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00']) {
+      expect((await A.send('POST', PATH, request({ walkthroughDate }))).statusCode).toBe(400);
+    }
+  });
+
+  it('tells a mapped user that the builder does not have', async () => {
+    const answer = await A.send('POST', PATH, request({ mappedAdminUserId: 'user_nobody' }));
+    expect(answer.json().errors).toMatchObject([{ fieldName: 'mappedAdminUserId' }]);
+  });
+});
+
+describe('404', () => {
+  it('is the answer to a project that is not the builder’s', async () => {
+    expect(conflictOf(await A.send('POST', PATH, request({ projectId: 'proj_none' })))).toEqual([404, 'NOT_FOUND']);
+    const foreign = await sql('select id from project where builder_id <> ? limit 1', [A.builderId]);
+    const answer = await A.send('POST', PATH, request({ projectId: foreign[0].id }));
+    expect(conflictOf(answer)).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('is the answer to PATCH of a report that does not exist or is archived', async () => {
+    const body = request();
+    expect((await A.send('PATCH', PATH, body)).statusCode).toBe(404);
+    await A.ok('POST', PATH, body);
+    await A.ok('PATCH', PATH, higher(body));
+    await A.ok('DELETE', PATH, identityOf(body));
+    expect((await A.send('PATCH', PATH, higher(body, 2))).statusCode).toBe(404);
+    expect((await A.send('PATCH', PATH, higher(body))).statusCode).toBe(404);
+  });
+
+  it('is the answer to the archiving of a report that does not exist', async () => {
+    expect((await A.send('DELETE', PATH, identityOf(request()))).statusCode).toBe(404);
+  });
+});
+
+describe('409', () => {
+  it('STALE_REVISION: a lower revision, of whatever content', async () => {
+    const body = request({ sourceRevision: 5 });
+    await A.ok('POST', PATH, body);
+    expect(conflictOf(await A.send('POST', PATH, higher(body, -1)))).toEqual([409, 'STALE_REVISION']);
+  });
+
+  it('REVISION_CONFLICT: the same revision, other content', async () => {
+    const body = request();
+    await A.ok('POST', PATH, body);
+    const other = await A.send('POST', PATH, { ...body, page: page() });
+    expect(conflictOf(other)).toEqual([409, 'REVISION_CONFLICT']);
+    expect(Object.keys(other.json()).toSorted()).toEqual(['code', 'message']);
+  });
+
+  it('SOURCE_OWNERSHIP_REQUIRED: another integrator, whatever it sends', async () => {
+    const body = request();
+    await A.ok('POST', PATH, body);
+    for (const other of [body, higher(body), higher(body, 1, { projectId: 'proj_none' })]) {
+      expect(conflictOf(await C.send('POST', PATH, other))).toEqual([409, 'SOURCE_OWNERSHIP_REQUIRED']);
+      expect(conflictOf(await C.send('PATCH', PATH, other))).toEqual([409, 'SOURCE_OWNERSHIP_REQUIRED']);
+    }
+    expect(conflictOf(await C.send('DELETE', PATH, identityOf(body)))).toEqual([409, 'SOURCE_OWNERSHIP_REQUIRED']);
+  });
+
+  it('ATTACHMENT_CONFLICT: a photo that is unknown, archived, another builder’s or in another project, naming its block', async () => {
+    const archived = await addPhoto(service, A.builderId, projectId);
+    await archivePhoto(service, archived);
+    const [foreignBuilder] = await sql('select id from builder where id <> ?', [A.builderId]);
+    const foreign = await addPhoto(service, foreignBuilder.id);
+    const elsewhere = await addPhoto(service, A.builderId, otherProjectId);
+    for (const photo of ['att_none', archived, foreign, elsewhere]) {
+      const inner = page([blocks.text('b'), blocks.image('broken', photo)]);
+      const answer = await A.send('POST', PATH, request({ projectId, page: page([blocks.page('a', inner)]) }));
+      expect(conflictOf(answer)).toEqual([409, 'ATTACHMENT_CONFLICT']);
+      expect(answer.json().message).toContain('page.blocks[0].childPage.blocks[1].attachmentId');
+      expect(answer.json().message).toContain(photo);
+    }
+    // Without a project of its own the report may show photos of any.
+    await A.ok('POST', PATH, request({ page: page([blocks.image('a', elsewhere)]) }));
+  });
+
+  it('leaves what is stored as it was', async () => {
+    const body = request({ page: page([blocks.text('a')]) });
+    const { photoReportId } = await A.ok('POST', PATH, body);
+    const before = await sql('select * from photo_report where id = ?', [photoReportId]);
+    await A.send('POST', PATH, higher(body, 1, { page: page([blocks.image('a', 'att_none')]) }));
+    await A.send('POST', PATH, { ...body, page: page() });
+    expect(await sql('select * from photo_report where id = ?', [photoReportId])).toEqual(before);
+  });
+});
+
+describe('archiving', () => {
+  it('is idempotent, takes its fields from the body or the query, and is undone by a higher revision alone', async () => {
+    const body = request({ sourceRevision: 3 });
+    const { photoReportId, pageId } = await A.ok('POST', PATH, body);
+    const { sourceApp, sourceExternalId } = body;
+    const query = new URLSearchParams({ sourceApp, sourceExternalId, sourceRevision: '2' });
+    expect(conflictOf(await A.send('DELETE', `${PATH}?${query}`))).toEqual([409, 'STALE_REVISION']);
+    query.set('sourceRevision', '3');
+    const archived = await A.ok('DELETE', `${PATH}?${query}`);
+    expect(archived).toEqual({
+      ...{ status: 'archived', idempotent: false, photoReportId, pageId, sourceRevision: 3 },
+      archivedAt: new Date(service.clock.now()).toISOString(),
+    });
+    service.clock.advance(1_000);
+    const again = await A.ok('DELETE', PATH, { ...identityOf(body), sourceRevision: 9 });
+    expect(again).toEqual({ ...archived, idempotent: true });
+    expect(await A.ok('POST', PATH, body)).toMatchObject({ idempotent: true });
+    expect(await sql('select archived_at from photo_report where id = ?', [photoReportId])).not.toEqual([
+      { archived_at: null },
+    ]);
+    expect(conflictOf(await A.send('POST', PATH, higher(body, -1)))).toEqual([409, 'STALE_REVISION']);
+    const restored = await A.ok('POST', PATH, higher(body));
+    expect(restored).toEqual({ status: 'partial', idempotent: false, photoReportId, pageId, sourceRevision: 4 });
+    expect(await sql('select archived_at from photo_report where id = ?', [photoReportId])).toEqual([
+      { archived_at: null },
+    ]);
+  });
+
+  it('wants to know which report', async () => {
+    const answer = await A.send('DELETE', PATH, { sourceApp: 'x'.repeat(81), sourceRevision: 0 });
+    expect(answer.statusCode).toBe(400);
+    expect(
+      answer
+        .json()
+        .errors.map(({ fieldName }: Json) => fieldName)
+        .toSorted(),
+    ).toEqual([...['sourceApp', 'sourceExternalId', 'sourceRevision']]);
+  });
+});
+
+describe('deep links', () => {
+  const send = (sourceDeepLink: string) => A.send('POST', PATH, request({ sourceDeepLink }));
+
+  it.each([
+    'https://notes.example/walks/1',
+    'HTTPS://notes.example:8443/a%20b/(c)',
+    `https://notes.example/${'x'.repeat(1_000 - 22)}`,
+  ])('takes %.60s', async (link) => expect((await send(link)).statusCode).toBe(200));
+
+  it.each([
+    ['', 'is empty'],
+    [`https://notes.example/${'x'.repeat(1_001 - 22)}`, 'is too long'],
+    ['notes.example/walks', 'has no scheme'],
+    ['http://notes.example/', 'is not HTTPS'],
+    ['https:notes.example', 'has no //'],
+    ['https:///walks', 'has no host'],
+    ['https://user@notes.example/', 'has a user'],
+    ['https://user:pass@notes.example/', 'has credentials'],
+    ['https://notes.example/?a=1', 'has a query'],
+    ['https://notes.example/?', 'has an empty query'],
+    ['https://notes.example/#a', 'has a fragment'],
+    ['https://notes.example/#', 'has an empty fragment'],
+    ['https://notes.example/a b', 'has a space'],
+    ['https://notes.example\\@evil.example/', 'has a backslash'],
+    ['javascript:alert(1)', 'is a script'],
+    ['sitenotes://walks/1', 'has a scheme that is not permitted'],
+  ])('refuses %.60s: it %s', async (link) => {
+    const answer = await send(link);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().errors).toMatchObject([{ fieldName: 'sourceDeepLink' }]);
+  });
+
+  it('takes a scheme that the operator has permitted to the integrator, and never one that a browser runs', async () => {
+    await sql(`update integrator set deep_link_schemes = '{sitenotes,javascript}' where name = 'A'`);
+    expect((await send('SiteNotes://walks/1')).statusCode).toBe(200);
+    expect((await send('sitenotes:walks/1')).statusCode).toBe(200);
+    for (const link of ['sitenotes://me@walks/1', 'sitenotes://walks?x=1', 'javascript:alert(1)']) {
+      expect((await send(link)).statusCode, link).toBe(400);
+    }
+    const other = await C.send('POST', PATH, request({ sourceDeepLink: 'sitenotes://walks/1' }));
+    expect(other.statusCode).toBe(400);
+  });
+});

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { REGIONS } from '../../src/context.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import { loadDemoInto } from '../../src/database/demo/load.ts';
+import { bringUpToDate } from '../../src/database/migrate.ts';
+import { clientCredentials, GateClient, type GateEvent } from '../gate-client/gate-client.ts';
+import { addWorkers, compareWithStory, storyOf } from '../support/attendance-story.ts';
+import { randomOf, shuffled } from '../support/shuffle.ts';
+import { Instance } from './instance.ts';
+import { MortalPostgres } from './postgres.ts';
+
+export interface FaultsOptions {
+  events: number;
+  workers: number;
+  gates: number;
+  /** Milliseconds between one fault and the next. */
+  pause: number;
+  say?: (line: string) => void;
+}
+
+export interface FaultsReport {
+  sent: number;
+  events: number;
+  visits: number;
+  databaseKills: number;
+  instanceKills: number;
+  seconds: number;
+  /** What is not as it should be. */
+  wrong: string[];
+}
+
+const BASE_URL = 'http://localhost:4000';
+const DUPLICATES = 0.2;
+
+/**
+ * Gates send what they have seen, in random order and a fifth of it twice, to two instances, while PostgreSQL is killed and
+ * restarted and instances are killed; every gate goes on until all is answered. Nothing may be lost, nothing doubled.
+ */
+export async function attendanceFaults(options: FaultsOptions): Promise<FaultsReport> {
+  const { events: count, workers, gates: gateCount, pause, say = () => {} } = options;
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    const postgres = await MortalPostgres.start();
+    undo.push(() => postgres.remove());
+    const databases = await openDatabases(postgres);
+    const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
+    const site = demo.attendance!;
+    const { stays, events } = storyOf(await addWorkers(databases.au1, site, workers), count);
+    for (const region of REGIONS) await databases[region].close();
+
+    const env = {
+      NODE_ENV: 'production',
+      BASE_URL,
+      TOKEN_KEY: randomBytes(32).toString('base64url'),
+      DATABASE_URL_AU1: postgres.url('au1'),
+      DATABASE_URL_US1: postgres.url('us1'),
+      DATA_DIR: join(tmpdir(), `builder-api-proof-${process.pid}`),
+      RATE_LIMIT_API: '0',
+      RATE_LIMIT_TOKEN: '0',
+      LOG_LEVEL: 'silent',
+    };
+    const instances = [await Instance.start(env), await Instance.start(env)];
+    for (const instance of instances) undo.push(() => instance.kill());
+    undo.push(() => rm(env.DATA_DIR, { recursive: true, force: true }));
+
+    const folder = await mkdtemp(join(tmpdir(), 'builder-api-gates-'));
+    undo.push(() => rm(folder, { recursive: true, force: true }));
+    const client = demo.clients.find(({ name }) => name === 'A')!;
+    const gates = await Promise.all(
+      Array.from({ length: gateCount }, (_, index) => {
+        const baseUrl = instances[index % instances.length]!.origin;
+        const credentials = {
+          baseUrl,
+          clientId: client.clientId,
+          clientSecret: client.clientSecret!,
+          audience: BASE_URL,
+        };
+        const { builderId, projectId } = site;
+        return GateClient.open({
+          ...{ baseUrl, builderId, projectId, token: clientCredentials(credentials) },
+          ...{ folder: join(folder, String(index)), firstDelay: 50, longestDelay: 1_000, patience: 5_000 },
+        });
+      }),
+    );
+    const sent = await share(events, gates);
+    const begun = Date.now();
+    const faults = new Faults(postgres, instances, pause, say);
+    await Promise.all(gates.map((gate) => gate.deliver())).finally(() => faults.end());
+    const seconds = (Date.now() - begun) / 1000;
+
+    const after = new Database('au1', postgres.url('au1'));
+    undo.push(() => after.close());
+    const wrong = [...wrongAnswers(events, gates), ...(await compareWithStory(after, stays, events))];
+    const { databaseKills, instanceKills } = faults;
+    return { sent, events: events.length, visits: stays.length, databaseKills, instanceKills, seconds, wrong };
+  } finally {
+    for (const step of undo.reverse()) await step().catch((error) => say(String(error)));
+  }
+}
+
+async function openDatabases(postgres: MortalPostgres): Promise<Databases> {
+  const opened = REGIONS.map(async (region) => {
+    const database = new Database(region, await postgres.createDatabase(region));
+    await bringUpToDate(database, 'auto');
+    return [region, database] as const;
+  });
+  return Object.fromEntries(await Promise.all(opened)) as Databases;
+}
+
+/** Gives the gates what they have seen; what is sent twice is seen by two of them. */
+async function share(events: GateEvent[], gates: GateClient[]): Promise<number> {
+  const random = randomOf(20260601);
+  const twice = shuffled(events, random).slice(0, events.length * DUPLICATES);
+  const seen: GateEvent[][] = gates.map(() => []);
+  for (const [list, shift] of [
+    [shuffled(events, random), 0],
+    [twice, 1],
+  ] as const) {
+    const places = new Map(events.map(({ sourceEventId }, index) => [sourceEventId, index + shift]));
+    for (const event of list) seen[places.get(event.sourceEventId)! % gates.length]!.push(event);
+  }
+  await Promise.all(gates.map((gate, index) => gate.keep(...shuffled(seen[index]!, random))));
+  return events.length + twice.length;
+}
+
+/** One answer of 201 or 202 at most for each event, and 200 for the rest. */
+function wrongAnswers(events: GateEvent[], gates: GateClient[]): string[] {
+  const answers = new Map<string, number[]>(events.map(({ sourceEventId }) => [sourceEventId, []]));
+  for (const { sourceEventId, status } of gates.flatMap(({ settled }) => settled)) {
+    answers.get(sourceEventId)!.push(status);
+  }
+  return [...answers]
+    .filter(([, statuses]) => {
+      const first = statuses.filter((status) => status === 201 || status === 202);
+      return statuses.length === 0 || first.length > 1 || statuses.some((status) => ![200, 201, 202].includes(status));
+    })
+    .map(([id, statuses]) => `event ${id} was answered ${statuses.join() || 'nothing'}`);
+}
+
+/** Kills the database and the instances in turn until told to end; all of them run afterwards. */
+class Faults {
+  databaseKills = 0;
+  instanceKills = 0;
+  readonly #working: Promise<void>;
+  #over = false;
+
+  constructor(
+    readonly postgres: MortalPostgres,
+    readonly instances: Instance[],
+    readonly pause: number,
+    readonly say: (line: string) => void,
+  ) {
+    this.#working = this.#work();
+  }
+
+  async end(): Promise<void> {
+    this.#over = true;
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    for (let turn = 0; ; turn++) {
+      await sleep(this.pause);
+      if (this.#over) return;
+      if (turn % 2 === 0) {
+        this.databaseKills++;
+        this.say(`kill -9 of PostgreSQL (${this.databaseKills})`);
+        await this.postgres.kill();
+        await this.postgres.restart();
+      } else {
+        const instance = this.instances[this.instanceKills++ % this.instances.length]!;
+        this.say(`kill -9 of an instance (${this.instanceKills})`);
+        await instance.kill();
+        await instance.start();
+      }
+    }
+  }
+}

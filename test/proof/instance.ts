@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(
+  new URL('../../dist/src/server.js', import.meta.url).href.replace('/dist/dist/', '/dist/'),
+);
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** One process of the built service, on a port that stays. */
+export class Instance {
+  readonly origin: string;
+  readonly #env: Record<string, string>;
+  #child: ChildProcess | null = null;
+  #output = '';
+
+  private constructor(port: number, env: Record<string, string>) {
+    this.origin = `http://127.0.0.1:${port}`;
+    this.#env = { PATH: process.env.PATH!, HOST: '127.0.0.1', PORT: String(port), ...env };
+  }
+
+  static async start(env: Record<string, string>): Promise<Instance> {
+    const instance = new Instance(await freePort(), env);
+    await instance.start();
+    return instance;
+  }
+
+  /** Until it answers. A database that is away makes a start fail: then once more. */
+  async start(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      this.#output = '';
+      const child = spawn(process.execPath, [PROGRAM], { env: this.#env });
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.#output += chunk));
+      this.#child = child;
+      while (child.exitCode === null && child.signalCode === null) {
+        if (await this.#answers()) return;
+        await new Promise((done) => setTimeout(done, 30));
+      }
+      if (attempt === 40) throw new Error(`The service does not start: ${this.#output}`);
+      await new Promise((done) => setTimeout(done, 250));
+    }
+  }
+
+  /** SIGKILL: what it had in hand is gone. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  #answers(): Promise<boolean> {
+    return fetch(`${this.origin}/health/live`, { signal: AbortSignal.timeout(1_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+}

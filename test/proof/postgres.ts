@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster, openCluster } from '../../src/database/cluster.ts';
+import { runningServer } from '../../src/database/postmaster.ts';
+
+/**
+ * A PostgreSQL of one's own that can be killed and started again, under an address that stays: connections go through a
+ * port of ours, because each start takes a free one.
+ */
+export class MortalPostgres {
+  readonly #dataDir: string;
+  readonly #door: Server;
+  readonly #sockets = new Set<Socket>();
+  #cluster: Cluster;
+
+  private constructor(dataDir: string, door: Server, cluster: Cluster) {
+    this.#dataDir = dataDir;
+    this.#door = door;
+    this.#cluster = cluster;
+    door.on('connection', (socket) => this.#lead(socket));
+  }
+
+  /** With the settings of production: what it acknowledges is on the disk. */
+  static async start(): Promise<MortalPostgres> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-proof-'));
+    // As root, PostgreSQL runs as another user, who has to pass through.
+    await chmod(dataDir, 0o711);
+    const cluster = await openCluster({ dataDir });
+    const door = createServer().listen(0, '127.0.0.1');
+    await once(door, 'listening');
+    return new MortalPostgres(dataDir, door, cluster);
+  }
+
+  async createDatabase(name: string): Promise<string> {
+    await this.#cluster.ensureDatabase(name);
+    return this.url(name);
+  }
+
+  url(database: string): string {
+    const url = new URL(this.#cluster.url(database));
+    url.port = String((this.#door.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  /** SIGKILL to the server process, as from the kernel when memory ends; its children follow. */
+  async kill(): Promise<void> {
+    const server = await runningServer(this.#dataDir);
+    if (!server) return;
+    process.kill(server.pid, 'SIGKILL');
+    while (await runningServer(this.#dataDir)) await sleep(10);
+  }
+
+  /** Starts it on what it left; it recovers by itself. */
+  async restart(): Promise<void> {
+    await this.#cluster.stop();
+    this.#cluster = await openCluster({ dataDir: this.#dataDir });
+  }
+
+  async remove(): Promise<void> {
+    this.#door.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await this.#cluster.stop();
+    await rm(this.#dataDir, { recursive: true, force: true });
+  }
+
+  #lead(socket: Socket): void {
+    const server = connect(Number(new URL(this.#cluster.url('postgres')).port), '127.0.0.1');
+    for (const [one, other] of [
+      [socket, server],
+      [server, socket],
+    ] as const) {
+      this.#sockets.add(one);
+      one.setNoDelay(true);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        other.destroy();
+        this.#sockets.delete(one);
+      });
+      one.pipe(other);
+    }
+  }
+}

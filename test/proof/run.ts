@@ -1,0 +1,25 @@
+/**
+ * Proofs that take longer than a test run: `npm run proof -- <name>`. Each of them starts its own PostgreSQL and its own
+ * processes, and ends no others.
+ */
+import 'reflect-metadata';
+import { attendanceFaults } from './attendance-faults.ts';
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+/** By name. Each answers what it has seen, and in `wrong` what should not be. */
+const PROOFS: Record<string, () => Promise<{ wrong: string[] }>> = {
+  'attendance-faults': () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, say }),
+};
+
+const [name = ''] = process.argv.slice(2);
+const proof = PROOFS[name];
+if (!proof) {
+  say(`There are these proofs: ${Object.keys(PROOFS).join(', ')}.`);
+  process.exit(1);
+}
+const { wrong, ...report } = await proof();
+process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+for (const line of wrong.slice(0, 20)) say(line);
+say(wrong.length === 0 ? `${name}: holds` : `${name}: ${wrong.length} things are wrong`);
+process.exit(wrong.length === 0 ? 0 : 1);
