@@ -174,6 +174,9 @@ export function routeTable(schema: GraphQLSchema): Operation[] {
   );
 }
 
+/** What a query or mutation takes from the records that a request may ask for, so that one of many aliases stays small. */
+const OPERATION_RECORDS = 500;
+
 type Field = GraphQLFieldConfig<unknown, Context>;
 type Resolve = NonNullable<Field['resolve']>;
 
@@ -189,6 +192,7 @@ function guardOperation(field: Field, name: string): Field {
       ...field,
       resolve(source, args, context, info) {
         context.caller.requireScope(scope);
+        context.loaders.take(OPERATION_RECORDS);
         return resolve(source, args, context, info);
       },
     };
@@ -197,6 +201,7 @@ function guardOperation(field: Field, name: string): Field {
     ...field,
     async resolve(source, args, context, info) {
       context.caller.requireScope(scope);
+      context.loaders.take(OPERATION_RECORDS);
       await requireBuilder(context, args.builderId as string, scope);
       return resolve(source, args, context, info);
     },
@@ -224,9 +229,12 @@ function guardEdge(field: Field, parent: GraphQLObjectType): Field | undefined {
     ...field,
     async resolve(source, args, context, info) {
       context.caller.requireScope(scope);
+      // A page without records still tells a count. A summary does not know its builder; what it leads to does.
+      const owner = builderOf(source as object);
+      if (owner !== undefined) context.caller.requireConnectionScope(owner, scope);
       const result = await resolve(source, args, context, info);
       for (const record of recordsOf(result, inEnvelope))
-        context.caller.requireConnectionScope(builderOf(record), scope);
+        context.caller.requireConnectionScope(builderOf(record)!, scope);
       return result;
     },
   };
@@ -243,6 +251,6 @@ function recordsOf(result: unknown, inEnvelope: boolean): object[] {
   return records ? [records].flat() : [];
 }
 
-function builderOf(record: object): string {
-  return record instanceof Builder ? record.id : (record as { builderId: string }).builderId;
+function builderOf(record: object): string | undefined {
+  return record instanceof Builder ? record.id : (record as { builderId?: string }).builderId;
 }

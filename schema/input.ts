@@ -15,6 +15,14 @@ export function fieldError(name: string, path: readonly (string | number)[], mes
   return { fieldName: fieldPath(name, path), message: messageOf(message) };
 }
 
+/** What a value of a type of GraphQL's own must be. */
+const BUILT_IN = {
+  Boolean: 'must be true or false',
+  String: 'must be a string',
+  Int: 'must be a 32-bit integer',
+  Float: 'must be a number',
+};
+
 /** graphql-js speaks of types; the client is better served by what is wrong. */
 export function messageOf(message: string): string {
   if (
@@ -26,6 +34,8 @@ export function messageOf(message: string): string {
   const enumName = /(?:does not exist in|cannot represent [^:]*:).*? "(\w+)" enum|^Enum "(\w+)"/.exec(message);
   const values = enumName && enumValues.get((enumName[1] ?? enumName[2])!);
   if (values) return `must be one of ${values.join(', ')}`;
+  const builtIn = /^(Boolean|String|Int|Float) cannot represent/.exec(message);
+  if (builtIn) return BUILT_IN[builtIn[1] as keyof typeof BUILT_IN];
   return message.replace(/^Expected type "\w+"\. ?/, '').replace(/^Expected value of type "[^"]+", found [^;]*; ?/, '');
 }
 

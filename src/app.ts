@@ -10,7 +10,7 @@ import type { Databases } from './database/database.ts';
 import { registerGraphql } from './graphql/plugin.ts';
 import { installCors } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
-import { installErrorHandler, installNotFound } from './http/errors.ts';
+import { installErrorHandler, installNotFound, publicError } from './http/errors.ts';
 import { installHeaders } from './http/headers.ts';
 import { registerHealth } from './http/health.ts';
 import { installJsonParser } from './http/json.ts';
@@ -20,7 +20,7 @@ import { registerStorage } from './http/storage.ts';
 import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { openApiDocument } from './rest/openapi.ts';
-import { registerRest } from './rest/plugin.ts';
+import { refuseOtherMethods, registerRest } from './rest/plugin.ts';
 import { registerUploads } from './rest/uploads.ts';
 import type { Outside } from './storage/remote.ts';
 import { openStorages } from './storage/storage.ts';
@@ -69,6 +69,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await registerStorage(app, storages);
   registerRest(app, { schema, operations, entrance });
   await registerUploads(app, entrance);
-  await registerGraphql(app, { schema, entrance, introspection: !config.production });
+  await registerGraphql(app, { schema, entrance, introspection: !config.production, publicError });
+  refuseOtherMethods(app, '/graphql', ['GET', 'POST'], entrance);
   return app;
 }

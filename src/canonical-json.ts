@@ -9,14 +9,18 @@ export function canonicalJson(value: unknown): string {
     if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number.`);
     return JSON.stringify(value);
   }
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text && ','}${canonicalJson(item)}`;
+    return `[${text}]`;
+  }
   const object = value as Record<string, unknown>;
-  const members = Object.keys(object)
-    .filter((name) => object[name] !== undefined)
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalJson(object[name])}`);
-  return `{${members.join()}}`;
+  for (const name of Object.keys(object).sort()) {
+    const member = object[name];
+    if (member !== undefined) text += `${text && ','}${JSON.stringify(name)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }
 
-/** SHA-256 of a text, in hexadecimal. */
-export const fingerprintOf = (text: string) => createHash('sha256').update(text).digest('hex');
+/** SHA-256 of a text or its bytes, in hexadecimal. */
+export const fingerprintOf = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');

@@ -26,6 +26,7 @@ const VOCABULARY = [
   'src/context.ts',
   'src/errors.ts',
   'src/ids.ts',
+  'src/network.ts',
   'src/oauth/passwords.ts',
   'src/oauth/secrets.ts',
   'src/tokens.ts',

@@ -145,7 +145,7 @@ export async function startService(
     return apps.at(-1)!;
   };
   const app = await another();
-  const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: BASE_URL, clock });
+  const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: config.baseUrl, clock });
   const stop = async () => {
     for (const app of apps) await app.close();
     for (const databases of opened) await Promise.all(REGIONS.map((region) => databases[region].close()));

@@ -18,8 +18,8 @@ const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) 
   Object.values(type?.getFields() ?? {}).map((field) => ({ kind: type!.name as 'Query' | 'Mutation', field })),
 );
 
-/** Operations that delete a sample, each time that they are called. */
-const DELETIONS = ['deletePhoto', 'deletePhotoFolder'];
+/** Operations that delete or change a sample which they need, each time that they are called. */
+const CONSUMERS = ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'];
 
 /** Statuses of an operation that was done. */
 const SUCCESS = [200, 201, 202];
@@ -41,7 +41,7 @@ afterAll(async () => {
 /** The operation called through REST, with real ids of integrator A's first builder. */
 async function callRest(operation: Operation, token: string | null, headers: Record<string, string> = {}) {
   cases++;
-  if (DELETIONS.includes(operation.field)) await restoreSamples(service.databases.au1);
+  if (CONSUMERS.includes(operation.field)) await restoreSamples(service.databases.au1);
   const placements = placementsOf(operation, schema);
   const value = (name: string) =>
     samples[getNamedType(placements.find((one) => one.name === name)!.argument.type).name]!;
@@ -65,7 +65,7 @@ async function callGraphql(
   headers = {},
 ) {
   cases++;
-  if (DELETIONS.includes(field.name)) await restoreSamples(service.databases.au1);
+  if (CONSUMERS.includes(field.name)) await restoreSamples(service.databases.au1);
   const document = field.extensions.rest ? wholeSelection(kind, field.name) : namedOperation(kind, field);
   const ids = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
   const variables = { ...ids, ...BODIES[field.name]?.(samples) };

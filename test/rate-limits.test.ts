@@ -42,6 +42,15 @@ describe('RATE_LIMIT_API', () => {
     expect((await call('192.0.2.2')).statusCode).toBe(401);
   });
 
+  it('counts per address with a region that is none', async () => {
+    const headers = { 'x-service-region-id': 'eu1' };
+    const call = () => service.request({ url: '/builders', headers, remoteAddress: '192.0.2.3' });
+    const first = await call();
+    expect([first.statusCode, ...numbers(first.headers)]).toEqual([400, 3, 2, 10]);
+    for (let sent = 0; sent < 2; sent++) await call();
+    expect((await call()).statusCode).toBe(429);
+  });
+
   it('covers GraphQL too', async () => {
     const token = await service.as('A');
     for (let call = 0; call < 3; call++) await service.get('/builders', token);

@@ -1,3 +1,5 @@
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from './harness.ts';
 
@@ -150,6 +152,11 @@ describe('a query string', () => {
     expect(fieldsOf(response).sort()).toEqual(['limit', 'offset', 'projectId', 'startDate', 'status']);
   });
 
+  it('says what a boolean must be', async () => {
+    const response = await get('/subcontractors?includeBuilderCompany=yes', { 'x-service-builder-id': builderId });
+    expect(response.json().errors).toEqual([{ fieldName: 'includeBuilderCompany', message: 'must be true or false' }]);
+  });
+
   it('may hold parameters that nobody knows', async () => {
     expect((await get('/builders?colour=red&__proto__=x&constructor=y')).statusCode).toBe(200);
   });
@@ -203,8 +210,32 @@ describe('a path', () => {
     expect(response.statusCode).toBe(404);
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('that takes GET is 405 for %s, with Allow', async (method) => {
-    const response = await service.request({ method, url: '/builders', headers: { authorization: `Bearer ${token}` } });
+  it('with a percent sign that encodes nothing meets the checks of any other', async () => {
+    expect((await service.request({ url: '/builders/%zz' })).statusCode).toBe(401);
+    const response = await get('/builders/%zz');
+    expect(response.json()).toMatchObject({ code: 'NOT_FOUND' });
+    expect(response.headers).toMatchObject({ 'x-service-api-version': 'v1', 'x-request-id': expect.any(String) });
+  });
+
+  it.each(['upload', 'bulk-upload'])('of an %s is 404 with a builder of the wrong shape', async (operation) => {
+    for (const id of ['x', 'buil_%00']) {
+      const response = await service.request({
+        method: 'POST',
+        url: `/builders/${id}/attachments/${operation}`,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=x' },
+      });
+      expect(response.json()).toMatchObject({ code: 'NOT_FOUND' });
+    }
+  });
+
+  const others = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
+
+  it.each(others)('that takes GET is 405 for %s, with Allow', async (method) => {
+    const response = await service.request({
+      method: method as 'POST',
+      url: '/builders',
+      headers: { authorization: `Bearer ${token}` },
+    });
     expect(response.statusCode).toBe(405);
     expect(response.headers.allow).toBe('GET, HEAD');
     expect(response.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
@@ -234,6 +265,25 @@ describe('the order of checks', () => {
     expect((await get(`/builders/${other}/projects?limit=99`, { 'x-service-api-version': 'v9' })).statusCode).toBe(400);
     expect((await get(`/builders/${other}/projects?limit=99`)).statusCode).toBe(403);
     expect((await get(`/builders/${builderId}/projects/proj_a0nobody/inductions?limit=99`)).statusCode).toBe(400);
+  });
+});
+
+describe('bytes that are no request', () => {
+  const send = async (bytes: string) => {
+    const { port } = service.app.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    return (await text(socket)).split('\r\n\r\n');
+  };
+
+  beforeAll(() => service.app.listen({ host: '127.0.0.1', port: 0 }));
+
+  it.each([
+    ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400, { errors: [{ fieldName: 'request' }] }],
+    ['too many headers', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}`, 431, { code: 'HEADERS_TOO_LARGE' }],
+  ])('are refused in the documented shape: %s', async (_, bytes, status, body) => {
+    const [head, payload] = await send(bytes);
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*X-Service-Api-Version: v1`));
+    expect(JSON.parse(payload!)).toMatchObject(body);
   });
 });
 
@@ -291,6 +341,29 @@ describe('the same rules through GraphQL', () => {
     const versioned = await send({ authorization: `Bearer ${token}`, 'x-service-api-version': 'v2' });
     expect(versioned.statusCode).toBe(400);
     expect(versioned.json().errors[0].extensions.errors[0].fieldName).toBe('X-Service-Api-Version');
+  });
+
+  it('give 413 and 415 for a body that is none of ours, and 405 for another method', async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    const send = (type: string, payload: string, method: 'POST' | 'PUT' = 'POST') =>
+      service.request({ method, url: '/graphql', headers: { ...headers, 'content-type': type }, payload });
+    const large = await send('application/json', 'x'.repeat(1_100_000));
+    expect(large.statusCode).toBe(413);
+    expect(large.json().errors[0].extensions).toEqual({ code: 'PAYLOAD_TOO_LARGE', http: { status: 413 } });
+    const plain = await send('text/plain', '{}');
+    expect(plain.statusCode).toBe(415);
+    expect(plain.json().errors[0].extensions).toEqual({ code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } });
+    const put = await send('application/json', '{}', 'PUT');
+    expect([put.statusCode, put.headers.allow]).toEqual([405, 'GET, POST, HEAD']);
+  });
+
+  it('bound what one request may ask for', async () => {
+    const wide =
+      'subcontractors { data { projects { data { subcontractors { data { projects { data { id } } } } } } } }';
+    const multiplied = await first(`{ projects(builderId: "${builderId}") { data { ${wide} } } }`);
+    expect(multiplied).toMatchObject({ code: 'BAD_USER_INPUT', errors: [{ fieldName: 'query' }] });
+    const aliases = Array.from({ length: 60 }, (_, place) => `a${place}: builders { meta { totalCount } }`);
+    expect(await first(`{ ${aliases.join(' ')} }`)).toEqual(multiplied);
   });
 
   it('hide what went wrong inside', async () => {

@@ -1,36 +1,56 @@
 import DataLoader from 'dataloader';
-import type { Page } from '../../schema/page.ts';
+import { MAX_LIMIT, type Page } from '../../schema/page.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Reader, Where, Window } from '../../src/database/reader.ts';
+import { type ApiError, invalidField } from '../../src/errors.ts';
+
+/**
+ * Records that one request may ask for, each page counted as a full one: far above what a dashboard asks, far below what
+ * a query that multiplies itself level by level would take.
+ */
+export const MAX_RECORDS = 25_000;
 
 /** Batched reads of one request: what many parents ask for at once becomes one statement. */
 export class Loaders {
   readonly #database: Database;
   readonly #loaders = new Map<string, DataLoader<string, unknown>>();
+  #left = MAX_RECORDS;
+  /** One for all: the places of a query that are refused may be thousands. */
+  #refusal: ApiError | null = null;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
+  /** Takes from what the request may ask for, before it is read; throws 400 when there is nothing left. */
+  take(records: number): void {
+    this.#left -= records;
+    if (this.#left >= 0) return;
+    this.#refusal ??= invalidField('query', `must not ask for more than ${MAX_RECORDS} records`);
+    throw this.#refusal;
+  }
+
   /** The row of that id, or null. */
-  one<T extends object, F extends string>(
+  async one<T extends object, F extends string>(
     reader: Reader<T, F>,
     id: string,
     where: Where<NoInfer<F>> = {},
   ): Promise<T | null> {
+    this.take(1);
     return this.#loader(`${reader.name} ${JSON.stringify(where)}`, (ids) =>
       reader.many(this.#database, ids, where),
     ).load(id) as Promise<T | null>;
   }
 
   /** One window of the rows whose filter `parent` has the value `key`. */
-  page<T extends object, F extends string>(
+  async page<T extends object, F extends string>(
     reader: Reader<T, F>,
     parent: NoInfer<F>,
     key: string,
     where: Where<NoInfer<F>>,
     window: Window,
   ): Promise<Page<T>> {
+    this.take(MAX_LIMIT);
     return this.#loader(`${reader.name}.${parent} ${JSON.stringify([where, window])}`, (keys) =>
       reader.pages(this.#database, parent, keys, where, window),
     ).load(key) as Promise<Page<T>>;

@@ -94,7 +94,7 @@ export class MeetingWritesResolver {
     outcomes: { CREATED: 201 },
     conflicts: ['MEETING_NOTES_FULL'],
   })
-  async syncMeetingNote(
+  async upsertMeetingNote(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Args() args: MeetingNoteArgs,

@@ -18,7 +18,13 @@ const LONGEST_TITLE = 160;
 export const MeetingTitle = scalar<string>({
   name: 'MeetingTitle',
   description: `Title of a meeting: 1 to ${LONGEST_TITLE} characters, without white space around it.`,
-  jsonSchema: { type: 'string', minLength: 1, examples: ['Weekly site meeting'] },
+  jsonSchema: {
+    type: 'string',
+    minLength: 1,
+    maxLength: LONGEST_TITLE,
+    pattern: '\\S',
+    examples: ['Weekly site meeting'],
+  },
   parse: (value) => {
     if (typeof value !== 'string') return fail('must be a string');
     if (!isCleanText(value)) return fail('must not contain U+0000 or unpaired surrogates');
@@ -32,13 +38,19 @@ export const MeetingText = text('MeetingText', 'Text of a meeting or of its note
   example: 'Crane lift moved to Thursday.',
 });
 
-const LINK = { type: 'string', format: 'uri', minLength: 1 };
+interface LinkRule {
+  longest: number;
+  /** For the OpenAPI document. */
+  pattern: string;
+  isAllowed: (scheme: string) => boolean;
+}
 
-function link(name: string, description: string, longest: number, isAllowed: (scheme: string) => boolean) {
+function link(name: string, description: string, { longest, pattern, isAllowed }: LinkRule) {
+  const examples = ['https://site-notes.example/notes/20260302-0730'];
   return scalar<string>({
     name,
     description,
-    jsonSchema: { ...LINK, maxLength: longest, examples: ['https://site-notes.example/notes/20260302-0730'] },
+    jsonSchema: { type: 'string', format: 'uri', pattern, minLength: 1, maxLength: longest, examples },
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be a string');
       if ([...value].length > longest) return fail(`must have 1 to ${longest} characters`);
@@ -55,16 +67,14 @@ const UNSAFE = /^(about|blob|chrome|data|file|filesystem|ftp|http|intent|javascr
 export const NoteDeepLink = link(
   'NoteDeepLink',
   "must be an https: address, or one of the application's own scheme, of at most 1000 characters",
-  1_000,
-  (scheme) => !UNSAFE.test(scheme),
+  { longest: 1_000, pattern: '^[A-Za-z][A-Za-z0-9+.-]*:', isAllowed: (scheme) => !UNSAFE.test(scheme) },
 );
 
-export const NoteWebLink = link(
-  'NoteWebLink',
-  'must be an https: address of at most 2000 characters',
-  2_000,
-  (scheme) => scheme === 'https',
-);
+export const NoteWebLink = link('NoteWebLink', 'must be an https: address of at most 2000 characters', {
+  longest: 2_000,
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]://',
+  isAllowed: (scheme) => scheme === 'https',
+});
 
 /** Part 7 of the decisions. */
 @ArgsType()

@@ -52,9 +52,8 @@ export async function syncReport(
   // What was written into a GraphQL document has not been looked at as a whole.
   const errors = inspectPageDocument(request.page, 'page');
   if (errors.length > 0) throw new ValidationError(errors);
-  const { sourceRevision, ...sent } = request;
-  const content = canonicalJson(sent);
-  const save = new Save(source, request, content, clock.now());
+  const { sourceRevision } = request;
+  const save = new Save(source, request, clock.now());
   let begun = false;
   try {
     return await database.writer.run(async (transaction) => {
@@ -106,21 +105,30 @@ function requireKnown({ mappedAdminUserId, sourceDeepLink }: PhotoReportArgs, { 
 /** Digest of the root's path. */
 const ROOT = fingerprintOf('[]');
 
+/** Text as PostgreSQL receives a jsonb in binary: the version of the format, then the bytes, which the fingerprint is made of, too. */
+function jsonbOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafe(1 + Buffer.byteLength(text));
+  bytes[0] = 1;
+  bytes.write(text, 1);
+  return bytes;
+}
+
 /** What is to be written of one request. */
 class Save {
   readonly fingerprint: string;
   readonly tree;
   readonly #source: Source;
   readonly #request: PhotoReportArgs;
-  readonly #content: string;
   readonly #now: number;
+  readonly #content: Buffer;
 
-  constructor(source: Source, request: PhotoReportArgs, content: string, now: number) {
+  constructor(source: Source, request: PhotoReportArgs, now: number) {
+    const { sourceRevision: _, ...content } = request;
     this.#source = source;
     this.#request = request;
-    this.#content = content;
     this.#now = now;
-    this.fingerprint = fingerprintOf(content);
+    this.#content = jsonbOf(canonicalJson(content));
+    this.fingerprint = fingerprintOf(this.#content.subarray(1));
     this.tree = treeOf(request.page);
   }
 

@@ -14,6 +14,7 @@ import {
 import type { Databases } from '../database/database.ts';
 import { ApiError, forbidden, invalidField } from '../errors.ts';
 import { idPattern } from '../ids.ts';
+import { networkOf } from '../network.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { Access } from './access.ts';
 import type { RateLimiter } from './limits.ts';
@@ -35,15 +36,18 @@ export class TokenEntrance implements Entrance<Context> {
   }
 
   async enter(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
-    const region = regionOf(request);
     const { access, databases, limits, budgets } = this.#parts;
+    let region: RegionId = REGIONS[0];
     try {
+      region = regionOf(request);
       const caller = await access.authenticate(request.headers.authorization, region);
       await limits.take(databases[region], caller.clientId, reply);
-      const spend = (budget: Budget) => budgets[budget].take(databases[region], caller.clientId, reply);
+      const database = databases[region];
+      const spend = (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
       return { region, caller, spend };
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) await limits.take(databases[region], request.ip, reply);
+      const unknown = error instanceof ApiError && (error.status === 400 || error.status === 401);
+      if (unknown) await limits.take(databases[region], networkOf(request.ip), reply);
       throw error;
     }
   }

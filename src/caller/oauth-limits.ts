@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Databases } from '../database/database.ts';
 import { ApiError } from '../errors.ts';
+import { networkOf } from '../network.ts';
 import type { OAuthParts } from '../oauth/parts.ts';
 import type { RateLimiter } from './limits.ts';
 
@@ -12,9 +13,9 @@ type OAuthLimits = Required<Pick<OAuthParts, 'limitAddress' | 'limitClient' | 'l
  */
 export function oauthLimits(databases: Databases, api: RateLimiter, token: RateLimiter): OAuthLimits {
   return {
-    limitAddress: (request, reply) => takeAnywhere(databases, token, `address:${request.ip}`, reply),
+    limitAddress: (request, reply) => takeAnywhere(databases, token, `address:${networkOf(request.ip)}`, reply),
     limitClient: (database, clientId, reply) => token.take(database, `client:${clientId}`, reply),
-    limitVisitor: (request, reply) => takeAnywhere(databases, api, request.ip, reply),
+    limitVisitor: (request, reply) => takeAnywhere(databases, api, networkOf(request.ip), reply),
   };
 }
 

@@ -16,28 +16,54 @@ const asText = { getTypeParser: () => (text: string) => text };
 /** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */
 const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 
+/** A lane is stalled when nothing has come back on it for so long: what is sent now would wait behind a slow statement. */
+const STALLED_MS = 100;
+
+/** Lanes that are opened only while the usual ones are stalled. */
+const RESERVE = 4;
+
+/** A lost statement is sent again until one connection is certainly new; not once its caller has waited for so long. */
+const PATIENCE_MS = 5_000;
+
+/** One connection, and how it gets on. */
+class Lane {
+  client: Promise<pg.Client> | null = null;
+  inFlight = 0;
+  /** When the last answer came, or the first statement of those in flight was sent. */
+  movedAt = 0;
+
+  isStalled(now: number): boolean {
+    return this.inFlight > 0 && now - this.movedAt > STALLED_MS;
+  }
+}
+
 /**
  * Runs prepared reads on a few connections that carry many statements at once (pipelining). Reads only: a transaction on
  * a shared connection would take in the statements of others.
  */
 export class StatementRunner {
   readonly #url: string;
-  readonly #clients: (Promise<pg.Client> | null)[];
+  readonly #usual: number;
+  readonly #lanes: Lane[];
   readonly #listeners = new Set<(statement: Statement) => void>();
   #next = 0;
 
   constructor(url: string, connections = 2) {
     this.#url = url;
-    this.#clients = new Array(connections).fill(null);
+    this.#usual = connections;
+    this.#lanes = Array.from({ length: connections + RESERVE }, () => new Lane());
   }
 
   async run(statement: Statement, values: unknown[]): Promise<TextRow[]> {
     for (const listener of this.#listeners) listener(statement);
-    try {
-      return await this.#send(statement, values);
-    } catch (error) {
-      if (!isLostConnection(error)) throw error;
-      return await this.#send(statement, values);
+    const began = performance.now();
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#send(statement, values);
+      } catch (error) {
+        const late = performance.now() - began > PATIENCE_MS;
+        if (!isLostConnection(error) || attempt === this.#usual || late) throw error;
+      }
     }
   }
 
@@ -48,24 +74,52 @@ export class StatementRunner {
   }
 
   async close(): Promise<void> {
-    const clients = this.#clients.splice(0);
-    await Promise.all(clients.map((client) => client?.then((open) => open.end()).catch(() => undefined)));
+    await Promise.all(
+      this.#lanes.map(async (lane) => {
+        const { client } = lane;
+        lane.client = null;
+        await client?.then((open) => open.end()).catch(() => undefined);
+      }),
+    );
   }
 
   async #send(statement: Statement, values: unknown[]): Promise<TextRow[]> {
-    const client = await this.#client();
-    const query = { name: statement.name, text: statement.text, values, rowMode: 'array' as const, types: asText };
-    return (await client.query(query)).rows as TextRow[];
+    const lane = this.#lane();
+    if (lane.inFlight++ === 0) lane.movedAt = performance.now();
+    lane.client ??= this.#open(lane);
+    const { client } = lane;
+    try {
+      const query = { name: statement.name, text: statement.text, values, rowMode: 'array' as const, types: asText };
+      return (await (await client).query(query)).rows as TextRow[];
+    } catch (error) {
+      if (isLostConnection(error)) forget(lane, client);
+      throw error;
+    } finally {
+      lane.inFlight--;
+      lane.movedAt = performance.now();
+    }
   }
 
-  #client(): Promise<pg.Client> {
-    this.#next = (this.#next + 1) % this.#clients.length;
-    const slot = this.#next;
-    this.#clients[slot] ??= this.#connect(slot);
-    return this.#clients[slot];
+  /** The usual lanes in turn, past those that are stalled; then the reserve. */
+  #lane(): Lane {
+    this.#next = (this.#next + 1) % this.#usual;
+    const now = performance.now();
+    for (let step = 0; step < this.#usual; step++) {
+      const lane = this.#lanes[(this.#next + step) % this.#usual]!;
+      if (!lane.isStalled(now)) return lane;
+    }
+    return this.#lanes.slice(this.#usual).find((lane) => !lane.isStalled(now)) ?? this.#lanes[this.#next]!;
   }
 
-  async #connect(slot: number): Promise<pg.Client> {
+  #open(lane: Lane): Promise<pg.Client> {
+    const opening = this.#connect(() => {
+      // Its end may be told twice, the second time when another has taken its place.
+      if (lane.client === opening) lane.client = null;
+    });
+    return opening;
+  }
+
+  async #connect(onEnd: () => void): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.#url,
       options: SESSION_OPTIONS,
@@ -75,19 +129,23 @@ export class StatementRunner {
       // `pipeline` is newer than the type definitions.
       ...({ pipeline: true } as object),
     });
-    const forget = () => {
-      this.#clients[slot] = null;
-    };
-    client.on('error', forget);
-    client.on('end', forget);
+    client.on('error', onEnd);
+    client.on('end', onEnd);
     try {
       await client.connect();
     } catch (error) {
-      forget();
+      onEnd();
       throw error;
     }
     return client;
   }
+}
+
+/** A connection that lost a statement is of no more use, whether or not it has been told to be over. */
+function forget(lane: Lane, client: Promise<pg.Client>): void {
+  if (lane.client !== client) return;
+  lane.client = null;
+  client.then((lost) => lost.end()).catch(() => undefined);
 }
 
 export function isLostConnection(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { unavailable } from '../errors.ts';
@@ -95,11 +96,13 @@ export class Transaction {
 
   constructor(client: pg.PoolClient) {
     this.#client = client;
+    gather(client);
     this.#begun = client.query('begin');
     this.#begun.catch(() => undefined);
   }
 
   async query([{ name, text }, values]: Bound): Promise<Row[]> {
+    gather(this.#client);
     return (await this.#client.query({ name, text, values: values as unknown[] })).rows;
   }
 
@@ -118,4 +121,12 @@ export class Transaction {
     await this.#begun;
     await (this.#committed ?? this.#client.query('rollback'));
   }
+}
+
+/** Holds back what is written to the connection until the end of this tick, so that it leaves in one packet. */
+function gather(client: pg.PoolClient): void {
+  // The types do not show it.
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }

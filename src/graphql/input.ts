@@ -17,9 +17,11 @@ export function inputErrors(schema: GraphQLSchema): ApolloServerPlugin {
             const type = typeFromAST(schema, definition.type as never) as GraphQLInputType | undefined;
             if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType')))
               continue;
-            const found = value == null ? [] : (inspectionOf(type)?.(value, name) ?? []);
-            errors.push(...found);
-            if (found.length > 0) continue;
+            const inspect = inspectionOf(type);
+            if (inspect && value != null) {
+              errors.push(...inspect(value, name));
+              continue;
+            }
             coerceInputValue(value, type, (path, _value, error) => {
               errors.push(fieldError(name, path, error.message));
             });

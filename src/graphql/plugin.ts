@@ -1,23 +1,26 @@
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Context } from '../../resolvers/context.ts';
 import type { Entrance } from '../context.ts';
-import { asApiError } from '../database/errors.ts';
+import type { ApiError } from '../errors.ts';
 import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
 
 /** Tokens of a GraphQL document: far above what a dashboard asks, far below what is hard to parse. */
 const MAX_TOKENS = 5_000;
 
+/** What a client sees of an error that comes before GraphQL, such as a body that is too large; logs its cause. */
+type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
+
 /** GraphQL at `/graphql` under the same token and rules as REST; a browser finds Apollo Sandbox there. */
 export async function registerGraphql(
   app: FastifyInstance,
-  parts: { schema: GraphQLSchema; entrance: Entrance<Context>; introspection: boolean },
+  parts: { schema: GraphQLSchema; entrance: Entrance<Context>; introspection: boolean; publicError: PublicError },
 ) {
-  const { schema, entrance, introspection } = parts;
+  const { schema, entrance, introspection, publicError } = parts;
   const apollo = new ApolloServer<Context>({
     schema,
     introspection,
@@ -47,9 +50,8 @@ export async function registerGraphql(
       const visit = await entrance.enter(request, reply);
       request.context = entrance.context(request, visit);
     },
-    errorHandler(thrown, request, reply) {
-      const error = asApiError(thrown);
-      if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+    errorHandler(thrown: FastifyError, request, reply) {
+      const error = publicError(thrown, request);
       const errors = [{ message: error.message, extensions: extensionsOf(error) }];
       return reply.code(error.status).headers(error.headers).send({ errors });
     },
@@ -71,10 +73,12 @@ function logErrors(app: FastifyInstance): ApolloServerPlugin<Context> {
     async requestDidStart() {
       return {
         async didEncounterErrors({ errors, contextValue }) {
-          for (const { originalError } of errors) {
-            const error = originalError && asApiError(originalError);
-            if (error && error.status >= 500)
-              app.log.error({ err: error.cause ?? error, reqId: contextValue.requestId }, error.message);
+          for (const error of errors) {
+            const { message, extensions } = formatError(error.toJSON(), error);
+            const { status } = extensions!.http as { status: number };
+            if (status < 500) continue;
+            const { originalError: thrown = error } = error;
+            app.log.error({ err: thrown.cause ?? thrown, requestId: contextValue.requestId }, message);
           }
         },
       };

@@ -11,7 +11,7 @@ export interface Origins {
  * operators look at, and what answers for itself (the document, signed URLs).
  */
 const CLOSED =
-  /^\/(?:oauth\/(?!(?:token|revoke)(?:[?]|$))|docs(?:[/?]|$)|health\/|metrics(?:[?]|$)|openapi\.json(?:[?]|$)|storage\/|reports\/|$|[?])/;
+  /^\/(?:oauth\/(?!(?:token|revoke)$)|docs(?:\/|$)|health\/|metrics$|openapi\.json$|storage\/|reports\/|$)/;
 
 const NONE: FastifyCorsOptions = { origin: false };
 
@@ -34,7 +34,7 @@ export async function installCors(app: FastifyInstance, origins: Origins): Promi
   await app.register(cors, {
     delegator: (request: FastifyRequest, done: (error: Error | null, options: FastifyCorsOptions) => void) => {
       const { origin } = request.headers;
-      if (origin === undefined || CLOSED.test(request.url) || isOtherOptions(request)) {
+      if (origin === undefined || CLOSED.test(pathOf(request.url)) || isOtherOptions(request)) {
         done(null, NONE);
         return;
       }
@@ -45,6 +45,16 @@ export async function installCors(app: FastifyInstance, origins: Origins): Promi
       );
     },
   });
+}
+
+/** The path as the router reads it: `/%6Fauth/introspect` leads to the same route as `/oauth/introspect`. */
+function pathOf(url: string): string {
+  const path = url.split('?', 1)[0]!;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** An OPTIONS request that is no preflight goes the way of any other method. */

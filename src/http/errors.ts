@@ -10,10 +10,15 @@ export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
 /** Errors of the routes in the documented shape; causes go to the log and never to the client. */
 export function installErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler((thrown: FastifyError, request, reply) => {
-    const error = transportError(thrown, request) ?? asApiError(thrown);
-    if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
-    return sendError(reply, error);
+    return sendError(reply, publicError(thrown, request));
   });
+}
+
+/** What a client sees of an error of a route; the cause goes to the log. */
+export function publicError(thrown: FastifyError, request: FastifyRequest): ApiError {
+  const error = transportError(thrown, request) ?? asApiError(thrown);
+  if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+  return error;
 }
 
 /** 404 for a path that is none of ours, once the caller has come in: without a token the answer is 401 all the same. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type FastifyServerOptions, LogController } from 'fastify';
 import type { Config } from '../config.ts';
 import { notFound } from '../errors.ts';
+import { refuseConnection } from './client-errors.ts';
 import { sendError } from './errors.ts';
 
 /** 1 MiB; an operation that takes more says so. */
@@ -18,10 +19,13 @@ export function serverOptions(config: Config): FastifyServerOptions {
     bodyLimit: BODY_LIMIT,
     // An identifier that is too long has the wrong shape, which its type says; Node bounds the whole line.
     routerOptions: { maxParamLength: 16_384 },
+    // A percent sign that encodes nothing stands for itself, so that such a path meets the checks of any other.
+    rewriteUrl: ({ url = '/' }) => (isEncoded(url) ? url : url.replaceAll('%', '%25')),
+    clientErrorHandler: refuseConnection,
     frameworkErrors: (_error, _request, reply) => {
       sendError(reply, notFound('Route'));
     },
-    trustProxy: config.trustProxy as boolean,
+    trustProxy: trustOf(config.trustProxy),
     // As long as an upload URL lives: 40 MiB over a slow line take minutes. A line that is silent is cut long before.
     requestTimeout: 900_000,
     connectionTimeout: 120_000,
@@ -38,6 +42,20 @@ export function serverOptions(config: Config): FastifyServerOptions {
     },
   };
 }
+
+function isEncoded(url: string): boolean {
+  if (!url.includes('%')) return true;
+  try {
+    decodeURIComponent(url.split('?', 1)[0]!);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Fastify trusts nobody when it is told a number of proxies, so it is told which hops those are. */
+const trustOf = (setting: Config['trustProxy']) =>
+  typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;
 
 /** Stack and code of an error; a database error's detail and parameters hold other people's data and stay out. */
 function errorForLog(error: Error & { code?: string }) {

@@ -1,5 +1,3 @@
-import exifr from 'exifr';
-
 const TAGS = ['DateTimeOriginal', 'OffsetTimeOriginal', 'SubSecTimeOriginal', 'CreateDate', 'OffsetTimeDigitized'];
 const DATE = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}):(\d{2}):(\d{2})/;
 const OFFSET = /^[+-]\d{2}:\d{2}$|^Z$/;
@@ -11,6 +9,7 @@ const OFFSET = /^[+-]\d{2}:\d{2}$|^Z$/;
 export async function captureDate(source: Buffer): Promise<string | null> {
   let tags: Record<string, unknown> | undefined;
   try {
+    const { default: exifr } = await import('exifr');
     tags = await exifr.parse(source, { reviveValues: false, pick: TAGS });
   } catch {
     return null;

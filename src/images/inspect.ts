@@ -1,6 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
-import { fileTypeFromFile } from 'file-type';
-import sharp, { type Metadata, type SharpOptions } from 'sharp';
+import type { Metadata, SharpOptions } from 'sharp';
 import { captureDate } from './exif.ts';
 import { requireWholeGif } from './gif.ts';
 import { checkHeic } from './heic.ts';
@@ -14,18 +13,28 @@ const MAX_PIXELS_IN_MEMORY = 50_000_000;
 const MAX_FRAMES = 1_000;
 const DECODE_SECONDS = 30;
 
-sharp.cache(false);
-// Whatever a file pretends to be, only these decoders ever see it.
-sharp.block({ operation: ['VipsForeignLoad'] });
-sharp.unblock({
-  operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'],
-});
+const DECODERS = ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'];
+
+let decoder: Promise<typeof import('sharp').default> | undefined;
+
+/** Loaded for the first image: a process that decodes none has no use for it in memory. */
+function loadDecoder() {
+  decoder ??= import('sharp').then(({ default: sharp }) => {
+    sharp.cache(false);
+    // Whatever a file pretends to be, only these decoders ever see it.
+    sharp.block({ operation: ['VipsForeignLoad'] });
+    sharp.unblock({ operation: DECODERS });
+    return sharp;
+  });
+  return decoder;
+}
 
 /** At most two decodes at a time in a process, whoever asks. Part 8 of the decisions. */
 const decodes = new Turns(2);
 
 /** The accepted image type that the first bytes of a file tell; null for anything else. */
 export async function detectImageType(path: string): Promise<ImageType | null> {
+  const { fileTypeFromFile } = await import('file-type');
   const detected = await fileTypeFromFile(path).catch((error: Error) => {
     // A file that ends in the middle of what tells its type.
     if (error.name === 'EndOfStreamError') return undefined;
@@ -88,6 +97,7 @@ async function decode(path: string): Promise<Metadata> {
     pages: -1,
     limitInputPixels: MAX_PIXELS,
   };
+  const sharp = await loadDecoder();
   try {
     const metadata = await sharp(path, options).metadata();
     const { width, height, pageHeight = height, pages = 1, format, isProgressive } = metadata;

@@ -1,5 +1,3 @@
-import sharp from 'sharp';
-
 /** Pixels of every drawing. */
 export const SITE_PICTURE = { width: 640, height: 480 };
 const { width: WIDTH, height: HEIGHT } = SITE_PICTURE;
@@ -47,6 +45,7 @@ export async function drawSitePicture(number: number): Promise<Buffer> {
   fill(crane, 40, 10, 310, [224, 178, 44]);
   fill(crane - 210, 48, 300, 8, [224, 178, 44]);
   fill(crane - 150 + ((number * 23) % 90), 56, 2, 90, [40, 40, 40]);
+  const { default: sharp } = await import('sharp');
   return sharp(pixels, { raw: { width: WIDTH, height: HEIGHT, channels: 3 } })
     .jpeg({ quality: 72 })
     .toBuffer();

@@ -14,6 +14,8 @@ const ORIGINS: Statement = {
 interface Known {
   origins: ReadonlySet<string>;
   readAt: number;
+  /** Whether the last reading failed. */
+  away: boolean;
   reading: Promise<void> | null;
 }
 
@@ -37,13 +39,14 @@ export class RegisteredOrigins {
   async #of(database: Database): Promise<ReadonlySet<string>> {
     let known = this.#known.get(database);
     if (!known) {
-      known = { origins: new Set(), readAt: Number.NEGATIVE_INFINITY, reading: null };
+      known = { origins: new Set(), readAt: Number.NEGATIVE_INFINITY, away: false, reading: null };
       this.#known.set(database, known);
     }
     const age = this.#clock.now() - known.readAt;
     if (age >= FRESH_MS || age < 0) {
       known.reading ??= this.#read(database, known);
-      await known.reading;
+      // Nobody waits a second time for a database that hangs, least of all those who call the other region.
+      if (!known.away) await known.reading;
     }
     return known.origins;
   }
@@ -54,8 +57,10 @@ export class RegisteredOrigins {
       const rows = await database.runner.run(ORIGINS, []);
       known.origins = new Set(rows.map(([origin]) => origin!));
       known.readAt = readAt;
+      known.away = false;
     } catch {
       // Asked again at the next request.
+      known.away = true;
     } finally {
       known.reading = null;
     }

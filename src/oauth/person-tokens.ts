@@ -4,7 +4,7 @@ import { ACCESS_TOKEN_SECONDS } from '../tokens.ts';
 import { findChoices } from './builder-choices.ts';
 import { type ConnectedChoice, requireChoice } from './checks/builder-choice.ts';
 import type { RegisteredClient } from './clients.ts';
-import { invalidGrant, invalidScope } from './errors.ts';
+import { invalidGrant, invalidScope, staleGrant } from './errors.ts';
 import type { Family } from './families.ts';
 import type { OAuthParts } from './parts.ts';
 import { issueRefreshToken, REFRESH_TOKEN_SECONDS } from './refresh-tokens.ts';
@@ -29,7 +29,7 @@ export function scopesLeft(client: RegisteredClient, family: Family, choice: Con
 
 /**
  * Access token, and refresh token where the client may refresh, within the transaction that uses up the code or refresh
- * token that they are issued for.
+ * token that they are issued for. Refused when the family was revoked since that was looked up.
  */
 export async function issuePersonTokens(
   em: EntityManager,
@@ -42,7 +42,9 @@ export async function issuePersonTokens(
   const now = clock.now();
   const refreshes = client.grants.includes('refresh_token');
   const seconds = refreshes ? REFRESH_TOKEN_SECONDS : ACCESS_TOKEN_SECONDS;
-  await em.nativeUpdate(TokenFamily, { id: familyId }, { expiresAt: new Date(now + seconds * 1000).toISOString() });
+  const expiresAt = new Date(now + seconds * 1000).toISOString();
+  const standing = await em.nativeUpdate(TokenFamily, { id: familyId, revokedAt: null }, { expiresAt });
+  if (standing === 0) throw staleGrant();
   const refreshToken = refreshes ? await issueRefreshToken(em, familyId, now) : null;
   const claims = { sub: userId, client_id: client.id, builder_id: builderId, scope: scopes.join(' ') };
   const response = await issueToken(tokens, claims, familyId);

@@ -2,9 +2,9 @@ import type { FastifyReply } from 'fastify';
 import { layout, type Page } from './pages/layout.ts';
 
 /**
- * Sends a page under a policy of its own: no script, no frame, and forms that go to us alone.
+ * Sends a page under a policy of its own: no script, no frame, and forms that end nowhere but with us or the application.
  *
- * @param redirectUri where a form of the page may end up: Chromium holds `form-action` against the redirect that answers it.
+ * @param redirectUri where a form of the page may end up: Chromium holds `form-action` against the redirects that answer it.
  */
 export function sendPage(
   reply: FastifyReply,
@@ -12,7 +12,7 @@ export function sendPage(
   page: Page,
   redirectUri: string | null = null,
 ): FastifyReply {
-  const target = redirectUri === null ? [] : [formTargetOf(redirectUri)];
+  const target = redirectUri === null ? [] : formTargetsOf(redirectUri);
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
@@ -31,8 +31,11 @@ export function sendPage(
     .send(layout(page));
 }
 
-/** The source expression that covers a redirect URI. The grammar of policies has no IPv6 address and no private scheme's host. */
-export function formTargetOf(redirectUri: string): string {
-  const { protocol, origin, hostname } = new URL(redirectUri);
-  return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol;
+/**
+ * Schemes that a form may end at by way of a redirect URI. Schemes and no hosts, because Chromium looks at every redirect on
+ * the way: an application whose callback goes on to another host of its own would never see the browser arrive.
+ */
+export function formTargetsOf(redirectUri: string): string[] {
+  const { protocol } = new URL(redirectUri);
+  return protocol === 'http:' ? ['http:', 'https:'] : [protocol];
 }

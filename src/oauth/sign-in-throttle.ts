@@ -1,7 +1,7 @@
-import { isIPv6 } from 'node:net';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { SignInAttempt } from '../../entities/sign-in-attempt.entity.ts';
 import type { Database } from '../database/database.ts';
+import { networkOf } from '../network.ts';
 import { digestOf } from './secrets.ts';
 
 /** Failures that cost no wait. Part 11 of the decisions. */
@@ -84,20 +84,4 @@ async function count(em: EntityManager, key: string, longest: number, now: numbe
 function keysOf({ address, email }: Attempt): { address: string; account: string } {
   const network = networkOf(address);
   return { address: digestOf(network), account: digestOf(`${network} ${email}`) };
-}
-
-/** One subscriber has all addresses of an IPv6 /64. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped) return mapped[1]!;
-  const [head, tail] = address.split('%')[0]!.split('::') as [string, string | undefined];
-  const groups = head === '' ? [] : head.split(':');
-  const after = tail ? tail.split(':') : [];
-  const zeros = tail === undefined ? 0 : 8 - groups.length - after.length;
-  const all = [...groups, ...new Array<string>(Math.max(0, zeros)).fill('0'), ...after];
-  return all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
 }

@@ -6,13 +6,15 @@ import {
   type GraphQLSchema,
   getNamedType,
   isObjectType,
+  visit,
 } from 'graphql';
+import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { requireBuilder } from '../../resolvers/access.ts';
 import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
 import type { Entrance } from '../context.ts';
 import { forbidden, methodNotAllowed } from '../errors.ts';
-import { type RestCall, type RouteHandler, sofaHandlers } from './sofa.ts';
+import { type Execute, type RestCall, type RouteHandler, sofaHandlers } from './sofa.ts';
 import { type Placement, placementsOf, type RawInput, readVariables } from './variables.ts';
 
 declare module 'fastify' {
@@ -27,7 +29,7 @@ export function registerRest(
   parts: { schema: GraphQLSchema; operations: Operation[]; entrance: Entrance<Context> },
 ) {
   const { schema, operations, entrance } = parts;
-  const handlers = sofaHandlers(schema, operations, (document, call) => executeOn(schema, document, call));
+  const handlers = sofaHandlers(schema, operations, executorOf(schema));
   app.decorateRequest('context', null);
   const methods = new Map<string, string[]>();
   for (const operation of operations) {
@@ -40,6 +42,9 @@ export function registerRest(
   for (const [url, allowed] of methods) refuseOtherMethods(app, url, allowed, entrance);
 }
 
+/** What a client may try. HEAD comes with GET. */
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+
 /** 405 for the methods that a path does not have. */
 export function refuseOtherMethods(
   app: FastifyInstance,
@@ -48,7 +53,7 @@ export function refuseOtherMethods(
   entrance: Entrance<Context>,
 ): void {
   const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed;
-  const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => !allow.includes(method));
+  const others = METHODS.filter((method) => !allow.includes(method));
   app.route({
     method: others,
     url,
@@ -74,9 +79,41 @@ export async function comeIn(
   return request.context;
 }
 
-async function executeOn(schema: GraphQLSchema, document: DocumentNode, call: RestCall) {
-  const result = await execute({ schema, document, contextValue: call.context, variableValues: call.variables });
-  return result as NonNullable<RestCall['result']>;
+/**
+ * Compiles each query at its first call. Interpreted are mutations, whose input may be a recursive type that would never be
+ * compiled to its end, and what answers with a union, which graphql-jit doesn't resolve.
+ */
+function executorOf(schema: GraphQLSchema): Execute {
+  const compiled = new Map<DocumentNode, CompiledQuery | null>();
+  return async (document, { context: contextValue, variables }) => {
+    let query = compiled.get(document);
+    if (query === undefined) {
+      query = isCompilable(document) ? compile(schema, document) : null;
+      compiled.set(document, query);
+    }
+    if (query) return query.query(undefined, contextValue, variables) as ReturnType<Execute>;
+    return execute({ schema, document, contextValue, variableValues: variables }) as ReturnType<Execute>;
+  };
+}
+
+function isCompilable(document: DocumentNode): boolean {
+  let compilable = true;
+  visit(document, {
+    OperationDefinition: ({ operation }) => {
+      compilable &&= operation === 'query';
+    },
+    // SOFA selects the members of a union, and nothing else, by fragments.
+    InlineFragment: () => {
+      compilable = false;
+    },
+  });
+  return compilable;
+}
+
+function compile(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
+  const query = compileQuery(schema, document);
+  if (!isCompiledQuery(query)) throw new Error('An operation cannot be compiled.', { cause: query });
+  return query as CompiledQuery;
 }
 
 /** One REST operation: its checks in order, its input, its answer. Holds no rule of its own. */
@@ -146,7 +183,8 @@ function omitterOf(type: GraphQLOutputType): Omitter | null {
   });
   if (omitted.length === 0 && nested.length === 0) return null;
   const omit = (value: Record<string, unknown>): Record<string, unknown> => {
-    for (const name of omitted) if (value[name] === null) delete value[name];
+    // JSON leaves out what is undefined; `delete` would turn the object into a slow one.
+    for (const name of omitted) if (value[name] === null) value[name] = undefined;
     for (const [name, inner] of nested) inner(value[name]);
     return value;
   };

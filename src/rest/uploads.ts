@@ -3,7 +3,8 @@ import { requireBuilder } from '../../resolvers/access.ts';
 import { declaredType, recordUploads } from '../../resolvers/attachment/uploads.ts';
 import type { Context } from '../../resolvers/context.ts';
 import type { Entrance } from '../context.ts';
-import { type FieldError, invalidField, ValidationError } from '../errors.ts';
+import { type FieldError, invalidField, notFound, ValidationError } from '../errors.ts';
+import { idPattern } from '../ids.ts';
 import { detectImageType } from '../images/inspect.ts';
 import { uploadKey } from '../storage/keys.ts';
 import { type Form, type FormFile, installMultipart, withForm } from './multipart.ts';
@@ -21,7 +22,9 @@ export async function registerUploads(app: FastifyInstance, entrance: Entrance<C
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {
       const { builderId } = request.params as { builderId: string };
-      await requireBuilder(await comeIn(entrance, null, request, reply), builderId, null);
+      const context = await comeIn(entrance, null, request, reply);
+      if (!idPattern('builder').test(builderId)) throw notFound('Builder');
+      await requireBuilder(context, builderId, null);
     });
     await installMultipart(scope);
 

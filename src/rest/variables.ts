@@ -64,9 +64,13 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
         errors.push({ fieldName: name, message: 'is required' });
       continue;
     }
-    const found = raw === null ? [] : (inspectionOf(argument.type)?.(raw, name) ?? []);
-    errors.push(...found);
-    if (found.length > 0) continue;
+    const inspect = inspectionOf(argument.type);
+    if (inspect && raw !== null) {
+      errors.push(...inspect(raw, name));
+      // Its type has nothing left to say, and says it again when the operation runs.
+      variables[argument.name] = raw;
+      continue;
+    }
     variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
       if (place === 'path') throw notFound('Resource');
       // A repeated parameter has one name.

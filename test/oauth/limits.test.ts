@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/oauth/secrets.ts';
 import { authorization, queryOf } from './people.ts';
 import { addClient } from './service.ts';
@@ -38,6 +38,39 @@ test('an address has one budget for token, revocation and introspection, right o
     expect(answer.headers['cache-control']).toBe('no-store');
   }
   expect((await post('token', '203.0.113.2')).statusCode).toBe(400);
+});
+
+test('all addresses of an IPv6 network have one budget, for the endpoints and for the pages and the API', async () => {
+  for (let host = 1; host <= 20; host++) expect((await post('token', `2001:db8:0:1::${host}`)).statusCode).toBe(400);
+  expect((await post('token', '2001:db8:0:1::ffff')).statusCode).toBe(429);
+  expect((await post('token', '2001:db8:0:2::1')).statusCode).toBe(400);
+  const open = (url: string, host: number) => instance.app.inject({ url, remoteAddress: `2001:db8:0:1::${host}` });
+  for (let host = 1; host <= 20; host++) {
+    expect((await open('/oauth/signed-out', host)).statusCode).toBe(200);
+    expect((await open('/me', host)).statusCode).toBe(401);
+  }
+  expect((await open('/oauth/signed-out', 99)).statusCode).toBe(429);
+  expect((await open('/me', 99)).statusCode).toBe(429);
+});
+
+describe('X-Forwarded-For', () => {
+  const from = (forwarded: string, remoteAddress: string, { app } = instance) =>
+    app.inject({
+      ...{ method: 'POST', url: '/oauth/token', payload: {}, remoteAddress },
+      headers: { 'x-forwarded-for': forwarded },
+    });
+
+  test('is of no consequence without TRUST_PROXY', async () => {
+    for (let host = 1; host <= 20; host++) await from(`192.0.2.${host}`, '203.0.113.70');
+    expect((await from('192.0.2.99', '203.0.113.70')).statusCode).toBe(429);
+  });
+
+  test('counts from as many proxies as TRUST_PROXY says, whatever stands before', async () => {
+    const behind = await whole.instance({ settings: { TRUST_PROXY: '1' } });
+    for (let host = 1; host <= 20; host++) await from(`192.0.2.${host}, 203.0.113.71`, '10.0.0.1', behind);
+    expect((await from('192.0.2.99, 203.0.113.71', '10.0.0.1', behind)).statusCode).toBe(429);
+    expect((await from('203.0.113.72', '10.0.0.1', behind)).statusCode).toBe(400);
+  });
 });
 
 test('a client has a budget wherever it calls from, and a wrong secret takes nothing of it', async () => {

@@ -35,9 +35,14 @@ beforeAll(async () => {
   await addUser(whole, 'user_one', ['buil_a'], { name: 'Kim Nguyen' });
   await addUser(whole, 'user_many', ['buil_a', 'buil_b', 'buil_few', 'buil_none'], { name: 'Sam Whitfield' });
   await addUser(whole, 'user_none', ['buil_none'], { name: 'Lee Park' });
-  const redirectUris = [redirect_uri, `http://[::1]:${port}/callback`];
+  const redirectUris = [redirect_uri, `http://[::1]:${port}/callback`, `${origin}/onward`];
   await addApplication(whole, 'cli_app', { name: 'SnapSite Reports', redirectUris, origins: [origin] });
-  application = createServer((_request, response) => {
+  application = createServer((request, response) => {
+    // A callback that goes on to another host, as those of many applications do.
+    if (request.url!.startsWith('/onward')) {
+      response.writeHead(302, { location: `http://localhost:${port}/done` }).end();
+      return;
+    }
     response.setHeader('content-type', 'text/html').end(applicationPage(whole.baseUrl, redirect_uri));
   });
   await new Promise<void>((resolve) => application.listen(port, '127.0.0.1', resolve));
@@ -171,6 +176,15 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     expect(answerIn((await arrived).url()).code).toMatch(/^[\w-]{43}$/);
+    expect(complaints.filter((text) => /Content Security Policy/.test(text))).toEqual([]);
+    await context.close();
+  });
+
+  test('arrives where the callback of the application goes on to', async () => {
+    const { context, page, complaints } = await arrive({ redirect_uri: `${origin}/onward` });
+    await signIn(page, 'user_one');
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await page.waitForURL('http://localhost:*/done', { timeout: 10_000 });
     expect(complaints.filter((text) => /Content Security Policy/.test(text))).toEqual([]);
     await context.close();
   });

@@ -4,6 +4,7 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { RefreshToken } from '../../entities/refresh-token.entity.ts';
+import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { digestOf, newSecret } from '../../src/oauth/secrets.ts';
@@ -34,6 +35,16 @@ beforeEach(async () => {
 afterAll(() => service?.close());
 
 const live = async (token: string) => service.access.isLive((await service.tokens.verify(token))!, 'au1');
+/** Statements on the table that wait for a lock. */
+async function waitingFor(table: string): Promise<number> {
+  const [row] = await service.databases.au1.fork().execute<{ waiting: number }[]>(
+    `select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like ?`,
+    [`%"${table}"%`],
+  );
+  return row!.waiting;
+}
+
 const errorOf = async (token: string, changes: Record<string, unknown> = {}) => {
   const { status, body } = await refresh(service, person, token, changes);
   return status === 400 ? body.error : status;
@@ -160,6 +171,20 @@ describe('used twice', () => {
     service.clock.at += 120 * SECOND;
     expect(await errorOf(tokens.refresh_token, { client_id: 'cli_other' })).toBe('invalid_grant');
     expect((await refresh(service, person, body.refresh_token)).status).toBe(200);
+  });
+
+  test('while its family is being revoked, it gives nothing', async () => {
+    const { familyId } = await service.databases.au1
+      .fork()
+      .findOneOrFail(RefreshToken, { digest: digestOf(tokens.refresh_token) });
+    const refreshed = await service.databases.au1.transaction(async (em) => {
+      await em.nativeUpdate(TokenFamily, { id: familyId }, { revokedAt: new Date(START).toISOString() });
+      // Sees a family that stands, and waits for this transaction's word on it.
+      const answer = refresh(service, person, tokens.refresh_token);
+      await expect.poll(() => waitingFor('oauth_token_family')).toBe(1);
+      return { answer };
+    });
+    expect((await refreshed.answer).body.error).toBe('invalid_grant');
   });
 
   test("one family's end is not another's", async () => {

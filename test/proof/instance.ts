@@ -50,6 +50,10 @@ export class Instance {
     }
   }
 
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
   /** SIGKILL: what it had in hand is gone. */
   async kill(): Promise<void> {
     const child = this.#child;

@@ -12,17 +12,16 @@ export interface Stay {
   signedOffAt: string | null;
 }
 
-/** What every worker did, and the events that gates saw of it. The last stay of every tenth worker goes on. */
+/** What every worker did, and the events that gates saw of it. Every tenth worker is still there. */
 export function storyOf(workers: string[], eventCount: number): { stays: Stay[]; events: GateEvent[] } {
   const stays: Stay[] = [];
   const events: GateEvent[] = [];
-  const visits = Math.floor(eventCount / 2 / workers.length);
+  const ended = Math.floor(eventCount / 2 / workers.length);
   workers.forEach((workerId, at) => {
-    for (let visit = 0; visit < visits; visit++) {
-      const goesOn = at % 10 === 0 && visit === visits - 1;
+    for (let visit = 0; visit < ended + (at % 10 === 0 ? 1 : 0); visit++) {
       const start = FIRST_DAY + visit * DAY + at * 1_001;
       const signedOnAt = new Date(start).toISOString();
-      const signedOffAt = goesOn ? null : new Date(start + 8 * HOUR).toISOString();
+      const signedOffAt = visit < ended ? new Date(start + 8 * HOUR).toISOString() : null;
       stays.push({ workerId, signedOnAt, signedOffAt });
       const on = `on-${at}-${visit}`;
       events.push({ sourceEventId: on, workerId, type: 'SIGN_ON', occurredAt: signedOnAt });

@@ -61,11 +61,15 @@ const SAMPLE_PHOTO = `insert into photo (id, builder_id, project_id, integrator_
     content_type, key, file_size, sort_date, created_at, updated_at)
   values (?, ?, ?, (select id from integrator where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', 'photos/sample.jpg', 1, now(), now(), now())`;
 
-/** Brings back the samples that an operation has deleted, so that it can be called again. */
+/** When a person has read the sample meeting. */
+const READ_AT = '2026-05-04T06:30:00.000Z';
+
+/** Brings back the samples that an operation has deleted or changed, so that it can be called again. */
 export async function restoreSamples(database: Database): Promise<void> {
   const em = database.fork();
   await em.execute(`update photo set archived_at = null where id = 'att_asample'`);
   await em.execute(`update photo_folder set archived_at = null where id = 'fold_asample'`);
+  await em.execute('update meeting set updated_at = ?', [READ_AT]);
 }
 
 let revision = 1_000;
@@ -120,6 +124,7 @@ export const BODIES: Record<string, (samples: Samples) => Record<string, unknown
   }),
   bulkDeletePhotos: () => ({ externalSourceId: `page-${randomUUID()}`, sourceApp: 'site-notes' }),
   createMeeting: ({ ProjectId }) => ({ title: 'Weekly site meeting', projectId: ProjectId }),
+  updateMeetingNotes: () => ({ notes: 'Crane on Monday.', expectedUpdatedAt: READ_AT }),
   updateMeeting: () => ({ title: 'Weekly site meeting, moved' }),
   upsertMeetingNote: () => ({ externalSourceId: `note-${randomUUID()}`, title: 'Actions', summaryMarkdown: 'None.' }),
 };

@@ -56,7 +56,7 @@ const TYPES: [RegExp, ColumnType][] = [
       json: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
     },
   ],
-  [/^jsonb$/, { sql: 'jsonb', encode: (value: unknown) => copyText(JSON.stringify(value)), json: asIs }],
+  [/^jsonb\b/, { sql: 'jsonb', encode: (value: unknown) => copyText(JSON.stringify(value)), json: asIs }],
 ];
 
 /** Undefined for a type that nothing here knows. */

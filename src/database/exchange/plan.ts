@@ -15,6 +15,8 @@ export interface Column {
   /** SQL of the value that an absent field gets; null where there is none. */
   default: string | null;
   meaning: string;
+  /** Whether a row without a value leaves the record the one that it has. */
+  keeps: boolean;
 }
 
 /** A foreign key to another file, or to the same one; or a list of ids that lead there. */
@@ -105,6 +107,7 @@ function buildColumn(
   id: shapes.Shape | null,
 ): Column {
   const { name } = property;
+  const folder = resource.files?.[name];
   const place = `${resource.entity.name}.${name}`;
   const field = resource.names?.[name] ?? name;
   const shown = contract.get(field);
@@ -125,7 +128,8 @@ function buildColumn(
     shape,
     nullable: property.nullable === true,
     default: property.defaultRaw ?? null,
-    meaning: resource.meanings?.[name] ?? shown?.description ?? '',
+    meaning: resource.meanings?.[name] ?? (folder ? `Key of a file under \`files/${folder}/\`.` : (shown?.description ?? '')),
+    keeps: folder !== undefined && property.nullable === true,
   };
 }
 

@@ -143,14 +143,18 @@ export function upsert(plan: Plan, pass: number): string {
   const names = plan.columns.map(({ name }) => name).join(', ');
   const changing = plan.columns.filter((column) => !plan.key.includes(column));
   const first = plan.key[0]!.name;
+  // A row without a file leaves the record the one that it has.
+  const values = plan.columns
+    .map(({ name, keeps }) => (keeps ? `coalesce(s.${name}, t.${name})` : `s.${name}`))
+    .join(', ');
   const action =
     changing.length === 0
       ? 'nothing'
       : `update set ${changing.map(({ name }) => `${name} = excluded.${name}`).join(', ')}`;
   return `with written as (
       insert into ${plan.table} (${names})
-      select ${listed('s', plan.columns)} from ${candidates(pass)} s left join ${plan.table} t on ${on('t', 's', plan.key)}
-      where (t.${first} is null or (${listed('t', plan.columns)}) is distinct from (${listed('s', plan.columns)}))
+      select ${values} from ${candidates(pass)} s left join ${plan.table} t on ${on('t', 's', plan.key)}
+      where (t.${first} is null or (${listed('t', plan.columns)}) is distinct from (${values}))
         and not exists (select from exchange_waiting w where w.line = s.__line and w.pass = ${pass})
       order by s.__line
       on conflict (${plan.key.map(({ name }) => name).join(', ')}) do ${action}

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { clientCredentials, GateClient, type GateOptions } from '../gate-client/gate-client.ts';
+import { BASE_URL, type Service, startService } from '../harness.ts';
+import { attendanceOf, gate } from '../support/attendance.ts';
+
+/** What the network does to a request: nothing arrives, the answer is lost, or another machine answers. */
+type Fault = 'refused' | 'lost' | 'broken gateway' | 503 | 429 | 401;
+
+let service: Service;
+let network: Server;
+let folder: string;
+let faults: Fault[];
+/** Bodies that have arrived at the network, in order. */
+let bodies: string[];
+const [worker, colleague] = gate().workers.active as [string, string];
+/** The service's clock stands still; the gate's may not be ahead of it. */
+const morning = new Date('2026-05-25T20:30:00Z');
+const evening = new Date('2026-05-26T05:00:00Z');
+
+beforeAll(async () => {
+  service = await startService();
+  network = createServer(async (request, response) => {
+    let payload = '';
+    for await (const chunk of request) payload += chunk;
+    const fault = request.url === '/oauth/token' ? undefined : faults.shift();
+    if (request.url !== '/oauth/token') bodies.push(payload);
+    if (fault === 'refused') return response.destroy();
+    if (fault === 'broken gateway') return response.writeHead(502).end('<html>Bad gateway</html>');
+    if (typeof fault === 'number') return response.writeHead(fault, { 'retry-after': '0' }).end('{}');
+    const { method, url, headers } = request;
+    const answer = await service.request({ method: method as 'POST', url: url!, headers: headers as never, payload });
+    if (fault === 'lost') return response.destroy();
+    response.writeHead(answer.statusCode, answer.headers as never).end(answer.body);
+  }).listen(0, '127.0.0.1');
+  await once(network, 'listening');
+});
+
+afterAll(async () => {
+  network.close();
+  await service.stop();
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gate-'));
+  faults = [];
+  bodies = [];
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+function openGate(more: Partial<GateOptions> = {}): Promise<GateClient> {
+  const baseUrl = `http://127.0.0.1:${(network.address() as AddressInfo).port}`;
+  const { clientId, clientSecret } = service.demo('A');
+  const token = clientCredentials({ baseUrl, clientId, clientSecret: clientSecret!, audience: BASE_URL });
+  const { builderId, projectId } = gate();
+  return GateClient.open({
+    baseUrl,
+    builderId,
+    projectId,
+    token,
+    folder,
+    deviceId: 'turnstile-2',
+    firstDelay: 1,
+    ...more,
+  });
+}
+
+const statuses = (client: GateClient) => client.settled.map(({ status }) => status);
+
+describe('the example gate', () => {
+  it('sends what it has seen, and knows the answers', async () => {
+    const client = await openGate();
+    const on = await client.signOn(worker, morning);
+    await client.signOff(on, evening);
+    expect(client.waiting).toBe(2);
+    await client.deliver();
+    expect(statuses(client)).toEqual([201, 201]);
+    expect(client.waiting).toBe(0);
+    const { events } = await attendanceOf(service);
+    const kept = events.find(({ sourceEventId }) => sourceEventId === on.sourceEventId)!;
+    expect(kept).toMatchObject({ workerId: worker, deviceId: 'turnstile-2', occurredAt: morning.toISOString() });
+  });
+
+  it('retries network and server failures with the original id and payload', async () => {
+    const client = await openGate();
+    await client.signOn(worker, morning);
+    faults = ['refused', 503, 'broken gateway', 429, 401, 'lost'];
+    await client.deliver();
+    expect(statuses(client)).toEqual([200]);
+    expect(bodies).toHaveLength(7);
+    expect(new Set(bodies).size).toBe(1);
+  });
+
+  it('goes on after it was switched off, even where a line was half written', async () => {
+    const before = await openGate();
+    const on = await before.signOn(worker, morning);
+    await before.deliver();
+    await before.signOff(on, evening);
+    await appendFile(join(folder, 'seen.ndjson'), '{"sourceEventId":"half');
+    const after = await openGate();
+    expect(after.waiting).toBe(1);
+    await after.signOn(worker, evening);
+    await after.deliver();
+    expect(statuses(after)).toEqual([201, 201, 201]);
+    expect((await openGate()).waiting).toBe(0);
+  });
+
+  it('sends again what it has sent, when the answer did not reach its disk, and gets 200', async () => {
+    const before = await openGate();
+    await before.signOn(worker, morning);
+    await before.deliver();
+    await rm(join(folder, 'settled.ndjson'));
+    const after = await openGate();
+    await after.deliver();
+    expect(statuses(after)).toEqual([200]);
+  });
+
+  it('keeps what is refused for people, and does not send it again', async () => {
+    const client = await openGate();
+    const on = await client.signOn(worker, morning);
+    await client.signOff({ ...on, workerId: colleague }, evening);
+    await client.signOn('wkr_nosuch', morning);
+    await client.deliver();
+    expect(client.refused.map(({ status, body }) => [status, body.code])).toEqual([
+      [409, 'WORKER_MISMATCH'],
+      [403, 'FORBIDDEN'],
+    ]);
+    const sent = bodies.length;
+    await client.deliver();
+    await (await openGate()).deliver();
+    expect(bodies).toHaveLength(sent);
+  });
+
+  it('writes an event to its disk before the gate opens', async () => {
+    const client = await openGate();
+    const event = await client.signOn(worker, morning);
+    expect(JSON.parse(await readFile(join(folder, 'seen.ndjson'), 'utf8'))).toEqual(event);
+  });
+
+  it('stops when it is told to, and loses nothing', async () => {
+    const client = await openGate({ firstDelay: 60_000 });
+    await client.signOn(worker, morning);
+    faults = [503];
+    const ending = new AbortController();
+    const delivering = client.deliver(ending.signal);
+    await expect.poll(() => bodies.length).toBe(1);
+    ending.abort();
+    await expect(delivering).rejects.toThrow();
+    expect((await openGate()).waiting).toBe(1);
+  });
+});

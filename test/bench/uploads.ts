@@ -1,0 +1,157 @@
+import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openCluster } from '../../src/database/cluster.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import { loadDemoInto } from '../../src/database/demo/load.ts';
+import { bringUpToDate } from '../../src/database/migrate.ts';
+import { Instance } from '../proof/instance.ts';
+
+const UPLOADS = 20;
+const SIZE = 41_943_040;
+const LIMIT_MIB = 300;
+const BASE_URL = 'http://localhost:4000';
+
+/** Resident memory of one instance while it takes 20 uploads of 40 MiB at once, each way there is. */
+async function uploadMemory(): Promise<void> {
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    const folder = await mkdtemp(join(tmpdir(), 'builder-api-bench-'));
+    undo.push(() => rm(folder, { recursive: true, force: true }));
+    const cluster = await openCluster({ dataDir: folder });
+    undo.push(() => cluster.stop());
+    const databases = {} as Databases;
+    for (const region of ['au1', 'us1'] as const) {
+      await cluster.ensureDatabase(region);
+      databases[region] = new Database(region, cluster.url(region));
+      await bringUpToDate(databases[region], 'auto');
+    }
+    const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
+    for (const region of ['au1', 'us1'] as const) await databases[region].close();
+    const instance = await Instance.start({
+      NODE_ENV: 'production',
+      BASE_URL,
+      TOKEN_KEY: randomBytes(32).toString('base64url'),
+      DATABASE_URL_AU1: cluster.url('au1'),
+      DATABASE_URL_US1: cluster.url('us1'),
+      DATA_DIR: join(folder, 'data'),
+      LOG_LEVEL: 'silent',
+    });
+    undo.push(() => instance.kill());
+    const client = demo.clients.find(({ name }) => name === 'A')!;
+    const token = await tokenOf(instance, client.clientId, client.clientSecret!);
+    const path = `/builders/${client.builderIds[0]}/attachments`;
+    const idle = await residentMib(instance.pid);
+    const watched = watch(instance.pid);
+    const statuses = {
+      multipart: await atOnce(() => sendForm(instance, `${path}/upload`, token)),
+      signed: await atOnce(() => sendSigned(instance, `${path}/presign`, token)),
+    };
+    const peak = await watched();
+    process.stdout.write(
+      `${JSON.stringify({ uploads: UPLOADS, sizeMib: SIZE / 2 ** 20, idle, peak, limit: LIMIT_MIB, statuses }, null, 2)}\n`,
+    );
+    if (peak >= LIMIT_MIB) process.exitCode = 1;
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+/** Statuses of that many at once, and how often each came. */
+async function atOnce(send: () => Promise<number>): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const status of await Promise.all(Array.from({ length: UPLOADS }, send)))
+    counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+async function tokenOf({ origin }: Instance, client_id: string, client_secret: string): Promise<string> {
+  const body = {
+    grant_type: 'client_credentials',
+    client_id,
+    client_secret,
+    audience: BASE_URL,
+    scope: 'write:photos',
+  };
+  const answer = await fetch(`${origin}/oauth/token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return ((await answer.json()) as { access_token: string }).access_token;
+}
+
+function sendForm(instance: Instance, path: string, token: string): Promise<number> {
+  const part = (name: string, more: string) => `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
+  const head = `${part('type', '')}attachment\r\n${part('file', '; filename="a.jpg"\r\nContent-Type: image/jpeg')}`;
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'multipart/form-data; boundary=b' };
+  return stream(instance, 'POST', path, headers, Buffer.from(head), Buffer.from('\r\n--b--\r\n'));
+}
+
+async function sendSigned(instance: Instance, path: string, token: string): Promise<number> {
+  const answer = await fetch(`${instance.origin}${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ contentType: 'image/jpeg', fileName: 'a.jpg', size: SIZE, type: 'attachment' }),
+  });
+  const { uploadUrl } = (await answer.json()) as { uploadUrl: string };
+  const { pathname, search } = new URL(uploadUrl);
+  const headers = { 'Content-Type': 'image/jpeg', 'Content-Length': String(SIZE) };
+  return stream(instance, 'PUT', `${pathname}${search}`, headers, Buffer.alloc(0), Buffer.alloc(0));
+}
+
+const BLOCK = randomBytes(2 ** 20);
+
+function stream(
+  { origin }: Instance,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  head: Buffer,
+  tail: Buffer,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${origin}${path}`, { method, headers, agent: false }, (answer) => {
+      answer.resume();
+      answer.on('end', () => resolve(answer.statusCode!));
+    });
+    sent.on('error', reject);
+    if (head.length > 0) sent.write(head);
+    let left = SIZE;
+    const more = () => {
+      while (left > 0) {
+        left -= BLOCK.length;
+        if (!sent.write(BLOCK)) return;
+      }
+      sent.off('drain', more);
+      sent.end(tail);
+    };
+    sent.on('drain', more);
+    more();
+  });
+}
+
+async function residentMib(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024);
+}
+
+/** Looks often until told to stop, and answers the most that it saw. */
+function watch(pid: number): () => Promise<number> {
+  let over = false;
+  let peak = 0;
+  const looking = (async () => {
+    for (; !over; await sleep(20)) peak = Math.max(peak, await residentMib(pid));
+  })();
+  return async () => {
+    over = true;
+    await looking;
+    return peak;
+  };
+}
+
+await uploadMemory();

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { newSecret } from '../../src/oauth/secrets.ts';
+import { Browser } from './browser.ts';
+import { exchange, refresh } from './flow.ts';
+import { addApplication, addBuilder, addUser, answerIn, authorization, PASSWORD, VERIFIER } from './people.ts';
+import { startWhole, type Whole } from './whole.ts';
+
+const secret = newSecret();
+const person = { clientId: 'cli_server', secret };
+
+let whole: Whole;
+
+beforeAll(async () => {
+  whole = await startWhole({ LOG_LEVEL: 'trace' });
+  await addBuilder(whole, 'buil_a');
+  await addUser(whole, 'user_a', ['buil_a']);
+  await addApplication(whole, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret] });
+});
+afterAll(() => whole?.close());
+
+/** What the service writes to its log during the work. */
+async function logOf(work: () => Promise<unknown>): Promise<string> {
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+  try {
+    await work();
+    return write.mock.calls.map(([data]) => String(data)).join('');
+  } finally {
+    write.mockRestore();
+  }
+}
+
+test('the log tells every step of the flow, and no code, token, secret, password, cookie, state or query', async () => {
+  const secrets: string[] = [secret, PASSWORD, 'wrong word', VERIFIER, 'a state', 'user_a@example.com'];
+  const log = await logOf(async () => {
+    const { app } = await whole.instance();
+    const browser = new Browser(app);
+    const page = await browser.open(authorization('cli_server'));
+    await browser.pressOnly(page, 'Sign in', { email: 'user_a@example.com', password: 'wrong word' });
+    const consent = await browser.signIn(page, 'user_a@example.com');
+    const { code } = answerIn((await browser.press(consent, 'Allow')).location!);
+    const first = (await exchange({ app }, person, code!)).body;
+    const second = (await refresh({ app }, person, first.refresh_token)).body;
+    for (const path of ['introspect', 'revoke']) {
+      const payload = { client_id: 'cli_server', client_secret: secret, token: second.refresh_token };
+      await app.inject({ method: 'POST', url: `/oauth/${path}?token=${second.refresh_token}`, payload });
+    }
+    await app.inject({ url: `/callback?code=${code}`, headers: { authorization: `Bearer ${second.access_token}` } });
+    const cookies = [...browser.cookies.values()];
+    secrets.push(code!, first.access_token, first.refresh_token, second.access_token, second.refresh_token, ...cookies);
+  });
+  for (const path of ['authorize', 'sign-in', 'token', 'introspect', 'revoke'])
+    expect(log).toContain(`/oauth/${path}"`);
+  for (const message of ['sign-in failed', 'signed in', 'access allowed']) expect(log).toContain(message);
+  for (const text of secrets) expect(log).not.toContain(text);
+  expect(log).not.toMatch(/"path":"[^"]*\?/);
+});
