@@ -19,6 +19,7 @@ import { serverOptions } from './http/options.ts';
 import { registerStorage } from './http/storage.ts';
 import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
+import { registerReportPages } from './reports/plugin.ts';
 import { openApiDocument } from './rest/openapi.ts';
 import { refuseOtherMethods, registerRest } from './rest/plugin.ts';
 import { registerUploads } from './rest/uploads.ts';
@@ -59,14 +60,16 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   registerHealth(app, databases);
   await registerMetrics(app, config);
   await registerDocs(app, await openApiDocument(schema, operations, baseUrl));
+  const visits = oauthLimits(databases, limits, tokenLimits);
   await app.register(
     oauthPlugin({
       ...{ databases, tokens, access, clock, baseUrl },
       logoUrl: (region, key) => storages[region].downloadUrl(key),
-      ...oauthLimits(databases, limits, tokenLimits),
+      ...visits,
     }),
   );
   await registerStorage(app, storages);
+  await registerReportPages(app, { databases, storages, clock, baseUrl, limitVisitor: visits.limitVisitor });
   registerRest(app, { schema, operations, entrance });
   await registerUploads(app, entrance);
   await registerGraphql(app, { schema, entrance, introspection: !config.production, publicError });

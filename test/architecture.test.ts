@@ -10,6 +10,7 @@ const ROOMS = [
   ['src/http/'],
   ['src/caller/'],
   ['src/rest/', 'src/graphql/'],
+  ['src/reports/'],
   ['src/oauth/'],
   ['schema/build.ts'],
   ['resolvers/'],

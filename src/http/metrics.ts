@@ -13,7 +13,9 @@ export async function registerMetrics(app: FastifyInstance, config: Config): Pro
       method: 'GET',
       onRequest: async (request) => {
         const token = request.headers.authorization?.replace(/^Bearer +/i, '');
-        const allowed = config.metricsToken === null ? isLoopback(request.socket.remoteAddress ?? '') : false;
+        // What a proxy on this machine passes on comes from loopback too, but says for whom.
+        const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined;
+        const allowed = config.metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
         if (!allowed && !(token && config.metricsToken && isSecretOf(token, [digestOf(config.metricsToken)]))) {
           throw forbidden('Metrics are for loopback, or with METRICS_TOKEN.');
         }

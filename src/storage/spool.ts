@@ -4,6 +4,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { passed } from './collector.ts';
 
 /** More bytes came than were allowed. */
 export class TooManyBytes extends Error {
@@ -36,6 +37,7 @@ export class Spool {
     const count = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         size += chunk.length;
+        passed(chunk.length);
         if (size > limit) done(new TooManyBytes(`More than ${limit} bytes.`));
         else done(null, chunk);
       },

@@ -7,6 +7,9 @@ const PROGRAM = fileURLToPath(
   new URL('../../dist/src/server.js', import.meta.url).href.replace('/dist/dist/', '/dist/'),
 );
 
+/** As `npm start` has them. */
+const FLAGS = ['--max-semi-space-size=16', '--enable-source-maps'];
+
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -38,7 +41,7 @@ export class Instance {
   async start(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       this.#output = '';
-      const child = spawn(process.execPath, [PROGRAM], { env: this.#env });
+      const child = spawn(process.execPath, [...FLAGS, PROGRAM], { env: this.#env });
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.#output += chunk));
       this.#child = child;
       while (child.exitCode === null && child.signalCode === null) {

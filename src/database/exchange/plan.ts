@@ -128,7 +128,8 @@ function buildColumn(
     shape,
     nullable: property.nullable === true,
     default: property.defaultRaw ?? null,
-    meaning: resource.meanings?.[name] ?? (folder ? `Key of a file under \`files/${folder}/\`.` : (shown?.description ?? '')),
+    meaning:
+      resource.meanings?.[name] ?? (folder ? `Key of a file under \`files/${folder}/\`.` : (shown?.description ?? '')),
     keeps: folder !== undefined && property.nullable === true,
   };
 }

@@ -1,0 +1,66 @@
+/** What a sync is about, as far as it decides anything. */
+export interface Attempt {
+  who: string;
+  report: string;
+  revision: number;
+  /** Name of the content; two of the same name are the same. */
+  content: string;
+  /** Photos that the content shows. */
+  photos: string[];
+  /** Whether an image of it has failed. */
+  failed: boolean;
+  updateOnly: boolean;
+}
+
+export interface Archive {
+  who: string;
+  report: string;
+  revision: number | null;
+}
+
+export type Answer =
+  | { http: 200; status: 'synced' | 'partial' | 'archived'; idempotent: boolean; sourceRevision: number }
+  | { http: 404 | 409; code: string };
+
+interface Stored {
+  owner: string;
+  revision: number;
+  content: string;
+  failed: boolean;
+  archived: boolean;
+}
+
+const refused = (code: string): Answer => ({ http: code === 'NOT_FOUND' ? 404 : 409, code });
+
+/** Part 9 of the decisions in memory, word by word and one call at a time. */
+export class Model {
+  readonly reports = new Map<string, Stored>();
+  readonly archivedPhotos = new Set<string>();
+
+  sync({ who, report, revision, content, photos, failed, updateOnly }: Attempt): Answer {
+    const stored = this.reports.get(report);
+    if (!stored && updateOnly) return refused('NOT_FOUND');
+    if (stored && stored.owner !== who) return refused('SOURCE_OWNERSHIP_REQUIRED');
+    if (stored?.archived && updateOnly) return refused('NOT_FOUND');
+    const answer = (idempotent: boolean): Answer => {
+      return { http: 200, status: failed ? 'partial' : 'synced', idempotent, sourceRevision: revision };
+    };
+    if (stored?.revision === revision) {
+      return stored.content === content ? answer(true) : refused('REVISION_CONFLICT');
+    }
+    if (stored && stored.revision > revision) return refused('STALE_REVISION');
+    if (photos.some((photo) => this.archivedPhotos.has(photo))) return refused('ATTACHMENT_CONFLICT');
+    this.reports.set(report, { owner: who, revision, content, failed, archived: false });
+    return answer(false);
+  }
+
+  archive({ who, report, revision }: Archive): Answer {
+    const stored = this.reports.get(report);
+    if (!stored) return refused('NOT_FOUND');
+    if (stored.owner !== who) return refused('SOURCE_OWNERSHIP_REQUIRED');
+    if (revision !== null && revision < stored.revision) return refused('STALE_REVISION');
+    const idempotent = stored.archived;
+    stored.archived = true;
+    return { http: 200, status: 'archived', idempotent, sourceRevision: stored.revision };
+  }
+}

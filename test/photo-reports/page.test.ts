@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newSecret } from '../../src/oauth/secrets.ts';
+import { openSession } from '../../src/oauth/sessions.ts';
+import { type Service, startService } from '../harness.ts';
+import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { blocks, everyBlock, item, type Json, page, request } from './documents.ts';
+import { addPhoto, archivePhoto } from './photos.ts';
+
+const PATH = '/photo-reports/sync';
+
+let service: Service;
+let A: Client;
+
+beforeAll(async () => {
+  service = await startService();
+  A = await clientOf(service, 'A');
+});
+
+afterAll(() => service.stop());
+
+const sql = (text: string, values: unknown[] = []) =>
+  service.databases.au1.fork().execute(text, values) as Promise<Json[]>;
+
+/** The cookie of a browser in which the first member of the builder has signed in. */
+async function signedIn(builderId = A.builderId): Promise<string> {
+  const [user] = await sql(
+    `select u.id, u.password_hash as "passwordHash" from app_user u join membership m on m.user_id = u.id
+      where m.builder_id = ? and u.password_hash is not null and (select count(*) from membership n where n.user_id = u.id) = 1 limit 1`,
+    [builderId],
+  );
+  const browserId = newSecret();
+  await openSession(service.databases.au1, browserId, user, service.clock.now());
+  return `session-au1=${browserId}`;
+}
+
+const open = (id: string, cookie?: string) =>
+  service.request({ url: `/reports/${id}`, headers: cookie ? { cookie } : {} });
+
+const sync = async (more: object) => (await A.ok('POST', PATH, request(more))).photoReportId as string;
+
+describe('the page of a report', () => {
+  it('shows a member what was synced: nested pages, lists, checklists, images and what failed', async () => {
+    const [photo, gone] = [await addPhoto(service, A.builderId), await addPhoto(service, A.builderId)];
+    const inside = [...everyBlock().blocks, blocks.image('photo', photo), blocks.image('gone', gone)];
+    const id = await sync({ page: page(inside, { title: 'Level 3', shortDescription: 'Before the pour' }) });
+    await archivePhoto(service, gone);
+    const answer = await open(id, await signedIn());
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(answer.headers['cache-control']).toBe('no-store');
+    for (const text of ['<h1>Level 3</h1>', 'Before the pour', '<strong><em>missing</em></strong>', 'Close the void']) {
+      expect(answer.body).toContain(text);
+    }
+    expect(answer.body).toMatch(/<section class="page" id="page_[a-z0-9]+">/);
+    expect(answer.body).toContain('aria-label="done"');
+    expect(answer.body).toContain('No network. <code>UPLOAD_FAILED</code>');
+    expect(answer.body).toContain('The photo is archived.');
+    const [, src] = /<img src="([^"]+)"/.exec(answer.body)!;
+    expect(src).toContain('signature=');
+  });
+
+  it('is 401 without a session, and with one that is over', async () => {
+    const id = await sync({});
+    expect((await open(id)).statusCode).toBe(401);
+    expect((await open(id, 'session-au1=made-up')).statusCode).toBe(401);
+    const cookie = await signedIn();
+    service.clock.advance(12 * 3_600_000 + 1_000);
+    A = await clientOf(service, 'A');
+    expect((await open(id, cookie)).statusCode).toBe(401);
+  });
+
+  it('is 404 for a user of another builder, and for a report that there is not', async () => {
+    const id = await sync({});
+    const cookie = await signedIn();
+    await sql('update photo_report set builder_id = (select id from builder where id <> ? limit 1) where id = ?', [
+      A.builderId,
+      id,
+    ]);
+    const answer = await open(id, cookie);
+    expect(answer.statusCode).toBe(404);
+    expect(answer.body).not.toContain('Site walk');
+    for (const other of ['phrep_none', 'PHREP_1', 'x', '..%2f', `phrep_${'a'.repeat(5_000)}`]) {
+      expect((await open(other, cookie)).statusCode, other).toBe(404);
+    }
+  });
+
+  it('leaves nothing of a script that was synced: every text is escaped', async () => {
+    const evil = `"'></p></title><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">&lt;b&gt;`;
+    const runs = [{ text: evil, marks: ['BOLD', 'ITALIC'] }, { text: evil }];
+    const inside = (child: Json[]) =>
+      page(
+        [
+          blocks.text(`${evil}1`.slice(0, 220), runs),
+          { ...blocks.heading('h', 2), richText: runs, properties: { level: 2, [evil]: evil } },
+          blocks.list('l', [item(evil, { richText: runs, depth: 3 })]),
+          blocks.list('o', [item('a', { richText: runs })], 'ORDERED_LIST'),
+          blocks.list('c', [item('a', { richText: runs, checked: true })], 'CHECKLIST'),
+          blocks.failed('f', { code: evil.slice(0, 80), message: evil }),
+          ...child,
+        ],
+        { title: evil, shortDescription: evil, contentMetadata: { [evil]: evil } },
+      );
+    const id = await sync({
+      ...{ sourceApp: evil.slice(0, 80), sourceExternalId: evil, page: inside([blocks.page('p', inside([]))]) },
+      sourceAuthor: { externalId: evil, name: evil },
+      projectId: await projectOf(service, A.builderId),
+      sourceDeepLink: "https://notes.example/'onmouseover='alert(1)",
+    });
+    await sql(`update project set name = ?`, [evil]);
+    const { statusCode, body } = await open(id, await signedIn());
+    expect(statusCode).toBe(200);
+    const tags = [...body.replace('<!doctype html>', '').matchAll(/<([^>]*)>/g)].map(([, tag]) => tag!);
+    const own =
+      /^(\/?(html|head|body|main|article|title|h[1-6]|p|dl|dt|dd|time|a|section|ul|ol|li|span|strong|em|code|figure)|meta|link)( (lang|charset|name|content|rel|href|class|id|datetime|role|aria-label)="[^"<>]*")*$/;
+    expect(tags.filter((tag) => !own.test(tag))).toEqual([]);
+    expect(body.split('&lt;script&gt;alert(1)&lt;/script&gt;').length).toBeGreaterThan(20);
+    expect(body).toContain('href="https://notes.example/&#39;onmouseover=&#39;alert(1)"');
+  });
+
+  it('makes no link of an imported deep link that is not HTTPS', async () => {
+    const id = await sync({});
+    await sql(`update photo_report set source_deep_link = 'javascript:alert(1)' where id = ?`, [id]);
+    expect((await open(id, await signedIn())).body).not.toContain('javascript:');
+  });
+
+  it('serves its stylesheet from its own origin', async () => {
+    const { body } = await open(await sync({}), await signedIn());
+    const [, href] = /<link rel="stylesheet" href="([^"]+)"/.exec(body)!;
+    const answer = await service.request({ url: href! });
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);
+  });
+});

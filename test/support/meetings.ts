@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify';
+import { expect } from 'vitest';
+import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
+import { newId } from '../../src/ids.ts';
+import { type Service, startService } from '../harness.ts';
+
+export interface MeetingState {
+  notes: string | null;
+  updatedAt: string;
+}
+
+const SECTIONS = [
+  { id: 'safety', title: 'Safety' },
+  { id: 'actions', title: 'Actions' },
+];
+
+const EDIT = `mutation ($builderId: BuilderId!, $meetingId: MeetingId!, $notes: MeetingText!, $expected: Timestamp!) {
+  updateMeetingNotes(builderId: $builderId, meetingId: $meetingId, notes: $notes, expectedUpdatedAt: $expected) { notes updatedAt }
+}`;
+
+/** Two instances of a service, and meetings of integrator A's first builder. */
+export class MeetingBench {
+  private constructor(
+    readonly service: Service,
+    readonly instances: FastifyInstance[],
+    readonly token: string,
+    readonly builderId: string,
+  ) {}
+
+  static async start(): Promise<MeetingBench> {
+    const service = await startService();
+    const instances = [service.app, await service.another()];
+    return new MeetingBench(service, instances, await service.as('A'), service.demo('A').builderIds[0]!);
+  }
+
+  async post(path: string, payload: object, instance = 0, as = this.token) {
+    const headers = { authorization: `Bearer ${as}` };
+    const url = `/builders/${this.builderId}/meetings${path}`;
+    const response = await this.instances[instance]!.inject({ method: 'POST', url, headers, payload });
+    return { status: response.statusCode, body: response.json() };
+  }
+
+  sync(meetingId: string, note: object, instance = 0) {
+    return this.post(`/${meetingId}/notes`, note, instance);
+  }
+
+  async newMeeting(notes?: string): Promise<string> {
+    return (await this.post('', { title: 'Weekly', ...(notes !== undefined && { notes }) })).body.id;
+  }
+
+  async newTemplateMeeting(): Promise<string> {
+    const { service, builderId } = this;
+    const id = newId('meetingTemplate', service.clock.now());
+    const em = service.databases.au1.fork();
+    await em.insert(MeetingTemplate, { id, builderId, name: 'Site coordination', sections: SECTIONS });
+    const meetingId = await this.newMeeting();
+    await em.execute('update meeting set template_id = ? where id = ?', [id, meetingId]);
+    return meetingId;
+  }
+
+  async read(meetingId: string): Promise<MeetingState> {
+    const query = `{ meeting(builderId: "${this.builderId}", meetingId: "${meetingId}") { notes updatedAt } }`;
+    return (await this.service.graphql(this.token, query)).data.meeting;
+  }
+
+  async notesOf(meetingId: string): Promise<string | null> {
+    return (await this.read(meetingId)).notes;
+  }
+
+  /** What the meeting's list of synced notes holds. */
+  async listOf(meetingId: string) {
+    const response = await this.service.get(`/builders/${this.builderId}/meetings/${meetingId}/notes`, this.token);
+    return response.json().data;
+  }
+
+  edit(meetingId: string, notes: string, expected: string, as = this.token) {
+    return this.service.graphql(as, EDIT, { builderId: this.builderId, meetingId, notes, expected });
+  }
+
+  /** As a person does: reads, changes, saves; and once more when somebody else was first. */
+  async editUntilSaved(meetingId: string, change: (notes: string) => string): Promise<MeetingState> {
+    for (;;) {
+      const { notes, updatedAt } = await this.read(meetingId);
+      const { data, errors } = await this.edit(meetingId, change(notes ?? ''), updatedAt);
+      if (!errors) return data.updateMeetingNotes;
+      expect(errors[0]!.extensions).toEqual({ code: 'MEETING_CHANGED', http: { status: 409 } });
+    }
+  }
+}
