@@ -154,8 +154,8 @@ describe('the first start', () => {
   it('loads empty databases, writes a file for its owner alone, and names the client of A', async () => {
     const summary = await loadDemo(databases, config);
     const file = await readFileOf(config);
-    const { clientId, clientSecret, scopes } = file.clients[0]!;
-    expect(summary).toEqual({ file: join(config.dataDir, 'demo.json'), clientId, clientSecret, scopes });
+    const { clientId, clientSecret } = file.clients[0]!;
+    expect(summary).toEqual({ file: join(config.dataDir, 'demo.json'), clientId, clientSecret });
     expect((await stat(summary!.file)).mode & 0o777).toBe(0o600);
     expect(Object.keys(file)).toEqual(['baseUrl', 'clients', 'users', 'attendance']);
     expect(await isAdmitted(file, databases)).toBe(true);

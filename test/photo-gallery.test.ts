@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Service, startService } from './harness.ts';
+import type { Context } from '../resolvers/context.ts';
+import type { GalleryPhoto } from '../resolvers/photo/gallery.input.ts';
+import { prepareImages } from '../resolvers/photo/gallery-images.ts';
+import { loadConfig } from '../src/config.ts';
+import { openStorages } from '../src/storage/storage.ts';
+import { BASE_URL, type Service, startService } from './harness.ts';
 import { picture } from './support/images.ts';
 import { type Client, clientOf, projectOf, type Reference } from './support/uploads.ts';
 
@@ -17,6 +23,28 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.stop());
+
+/** The same with a store that takes 300 ms for a copy. */
+async function slowed() {
+  const context = await contextOf();
+  const { bytes } = context.storage;
+  const copy = bytes.copy.bind(bytes);
+  bytes.copy = async (...args) => {
+    await sleep(300);
+    return copy(...args);
+  };
+  return context;
+}
+
+/** What a resolver would be given, without a request. */
+async function contextOf() {
+  const sql = 'select integrator_id from oauth_client where id = ?';
+  const [row] = await rows(sql, [service.demo('A').clientId]);
+  const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
+  const storage = openStorages(config, { secret: Buffer.alloc(32, 7).toString('base64url'), clock: service.clock }).au1;
+  const caller = { integratorId: row!.integrator_id as string };
+  return { database: service.databases.au1, clock: service.clock, region: 'au1', storage, caller };
+}
 
 const PATH = '/photo-gallery/bulk-upsert';
 const newPage = () => ({ externalSourceId: randomBytes(6).toString('hex'), sourceApp: 'site-notes' });
@@ -336,6 +364,23 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(made[1]).toBeGreaterThan(5);
     expect(made[1]).toBeLessThan(25);
   }, 60_000);
+
+  it('fails with TIMEOUT what is not done in time, and keeps nothing of it', async () => {
+    const photos = await photosOf(6);
+    const wanted = photos.map((photo) => ({ photo: photo as GalleryPhoto, moving: false }));
+    const context = (await slowed()) as unknown as Context;
+    const page = {
+      builderId: client.builderId,
+      integratorId: context.caller.integratorId,
+      sourceApp: 'a',
+      pageExternalSourceId: 'b',
+    };
+    const outcomes = await prepareImages(context, page, wanted, 400);
+    const codes = [...outcomes.values()].map((outcome) => (outcome as { code?: string }).code ?? 'READY');
+    expect(codes).toHaveLength(6);
+    expect(codes).toContain('TIMEOUT');
+    expect(codes).toContain('READY');
+  });
 
   it('is the same through GraphQL', async () => {
     const page = newPage();

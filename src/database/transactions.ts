@@ -9,7 +9,7 @@ import type { Statement } from './runner.ts';
  * A prepared plan, and that of a foreign key's check, lives as long as its connection. One made while a table was known to be
  * empty would read the whole of it for ever after; what such a transaction looks for, it finds by an index.
  */
-const WRITER_OPTIONS = `${SESSION_OPTIONS} -c enable_seqscan=off -c plan_cache_mode=force_generic_plan`;
+const WRITER_OPTIONS = `${SESSION_OPTIONS} -c enable_seqscan=off`;
 
 /** A statement with the values of its parameters. */
 export type Bound = readonly [statement: Statement, values: readonly unknown[]];

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
@@ -35,7 +38,8 @@ export const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 export async function startOperator(): Promise<Operator> {
   const made = await Promise.all(REGIONS.map(() => createDatabase('template1')));
   const urls = made.map(({ url }) => url);
-  const env = { DATABASE_URL_AU1: urls[0]!, DATABASE_URL_US1: urls[1]! };
+  const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-operator-'));
+  const env = { DATABASE_URL_AU1: urls[0]!, DATABASE_URL_US1: urls[1]!, DATA_DIR: dataDir };
   const databases = Object.fromEntries(
     REGIONS.map((region, index) => [region, new Database(region, urls[index]!)]),
   ) as Databases;
@@ -67,6 +71,7 @@ export async function startOperator(): Promise<Operator> {
   const close = async () => {
     for (const region of REGIONS) await databases[region].close();
     for (const database of made) await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
   };
   return { databases, env, clock, run, json, refusal, close };
 }

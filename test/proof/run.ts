@@ -5,13 +5,15 @@
 import 'reflect-metadata';
 import { attendanceFaults } from './attendance-faults.ts';
 import { photoFaults } from './photo-faults.ts';
+import { reportFaults } from './report-faults.ts';
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 /** By name. Each answers what it has seen, and in `wrong` what should not be. */
 const PROOFS: Record<string, () => Promise<{ wrong: string[] }>> = {
   'attendance-faults': () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, say }),
-  'photo-faults': () => photoFaults({ pages: 2_000, photosPerPage: 6, workers: 8, pause: 700, say }),
+  'photo-faults': () => photoFaults({ pages: 400, photosPerPage: 6, workers: 8, pause: 700, say }),
+  'report-faults': () => reportFaults({ reports: 12, revisions: 40, pause: 1_000, say }),
 };
 
 const [name = ''] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import { Migration20261120164112Initial } from './20261120164112-initial.ts';
+import { Migration20261120172324Initial } from './20261120172324-initial.ts';
 
 /** Every migration, oldest first. */
-export const migrations = [Migration20261120164112Initial];
+export const migrations = [Migration20261120172324Initial];

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
-export class Migration20261120164112Initial extends Migration {
-  override name = 'Migration20261120164112Initial';
+export class Migration20261120172324Initial extends Migration {
+  override name = 'Migration20261120172324Initial';
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -243,7 +243,7 @@ export class Migration20261120164112Initial extends Migration {
     this.addSql(`create index "oauth_session_user_id_index" on "oauth_session" ("user_id");`);
 
     this.addSql(
-      `create table "photo_report" ("id" text not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "builder_id" text not null, "integrator_id" text not null, "project_id" text null, "source_app" text not null, "source_external_id" text not null, "source_revision" int not null, "status" text not null, "title" text not null, "source_created_at" timestamptz(3) not null, "walkthrough_date" timestamptz(3) not null, "source_author" jsonb not null, "mapped_admin_user_id" text null, "source_deep_link" text null, "fingerprint" text not null, "content" jsonb not null, "archived_at" timestamptz(3) null, primary key ("id"));`,
+      `create table "photo_report" ("id" text not null, "created_at" timestamptz(3) not null, "updated_at" timestamptz(3) not null, "builder_id" text not null, "integrator_id" text not null, "project_id" text null, "source_app" text not null, "source_external_id" text not null, "source_revision" int not null, "status" text not null, "title" text not null, "source_created_at" timestamptz(3) not null, "walkthrough_date" timestamptz(3) not null, "source_author" jsonb not null, "mapped_admin_user_id" text null, "source_deep_link" text null, "fingerprint" text not null, "content" jsonb storage external not null, "archived_at" timestamptz(3) null, primary key ("id"));`,
     );
     this.addSql(
       `create index "photo_report_project_id_created_at_id_index" on "photo_report" ("project_id", "created_at", "id");`,

@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Builder } from '../../entities/builder.entity.ts';
+import { User } from '../../entities/user.entity.ts';
+import { loadConfig } from '../../src/config.ts';
+import { openStorages } from '../../src/storage/storage.ts';
+import { picture } from '../support/images.ts';
+import { at, type Operator, START, seedBuilders, startOperator } from './operator.ts';
+
+let operator: Operator;
+
+beforeAll(async () => {
+  operator = await startOperator();
+  await operator.json(['migrate', 'up']);
+  await seedBuilders(operator);
+});
+afterAll(() => operator.close());
+
+const em = () => operator.databases.au1.fork();
+const stored = (key: string) => {
+  const { env, clock } = operator;
+  return openStorages(loadConfig(env), { secret: '', clock }).au1.bytes.stat(key);
+};
+
+async function fileOf(name: string, bytes: Buffer | string): Promise<string> {
+  const path = join(operator.env.DATA_DIR!, name);
+  await writeFile(path, bytes);
+  return path;
+}
+
+describe('image-host', () => {
+  it('approves a host once, lists and revokes it', async () => {
+    const approve = ['image-host', 'approve', 'Images.Example.com'];
+    expect(await operator.json(approve)).toEqual({ regionId: 'au1', host: 'images.example.com', changed: true });
+    expect(await operator.json(approve)).toMatchObject({ changed: false });
+    expect(await operator.json(['image-host', 'list'])).toEqual({
+      regionId: 'au1',
+      hosts: [{ host: 'images.example.com', createdAt: at(START) }],
+    });
+    expect((await operator.json(['image-host', 'list', '--region', 'us1'])).hosts).toEqual([]);
+    const { out } = await operator.run(['image-host', 'revoke', 'images.example.com']);
+    expect(out).toBe('images.example.com is no longer approved.\n');
+    expect((await operator.json(['image-host', 'list'])).hosts).toEqual([]);
+  });
+
+  it('refuses what is no name of a host', async () => {
+    for (const host of ['localhost', '10.0.0.1', 'https://images.example.com', 'a.example/path']) {
+      expect(await operator.refusal(['image-host', 'approve', host])).toMatch(/^HOST: /);
+    }
+  });
+});
+
+describe('builder set-logo and user set-picture', () => {
+  it('keep the image and name it in the row', async () => {
+    const file = await fileOf('logo.png', await picture('png'));
+    const { logoKey } = await operator.json(['builder', 'set-logo', 'buil_a', file]);
+    expect(await em().findOne(Builder, 'buil_a')).toMatchObject({ logoKey, updatedAt: at(START) });
+    expect(await stored(logoKey)).not.toBeNull();
+    const person = ['user', 'create', '--email', 'kim@example.com', '--name', 'Kim', '--generate-password'];
+    const { userId } = await operator.json(person);
+    const { pictureKey } = await operator.json(['user', 'set-picture', 'kim@example.com', file]);
+    expect(await em().findOne(User, userId)).toMatchObject({ pictureKey });
+    expect(await stored(pictureKey)).not.toBeNull();
+  });
+
+  it('refuse what is no image, or nobody', async () => {
+    const file = await fileOf('logo.txt', 'no image');
+    expect(await operator.refusal(['builder', 'set-logo', 'buil_a', file])).toMatch(/^FILE: .*accepted type/);
+    expect(await operator.refusal(['builder', 'set-logo', 'buil_none', file])).toMatch(/^BUILDER: /);
+    expect(await operator.refusal(['user', 'set-picture', 'nobody@example.com', file])).toMatch(/^USER: /);
+    expect(await operator.refusal(['builder', 'set-logo', 'buil_a', '/nowhere.png'])).toMatch('/nowhere.png');
+  });
+});
