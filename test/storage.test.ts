@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../src/config.ts';
 import { finalKey, uploadKey } from '../src/storage/keys.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import { startStore, type TestStore } from './support/stores.ts';
@@ -268,5 +269,17 @@ describe('the signed upload route', () => {
       expect([403, 404]).toContain((await fetch(url)).status);
       expect([403, 404]).toContain((await fetch(url.replace(key, encodeURIComponent(key)))).status);
     }
+  });
+});
+
+describe('the settings of an S3-compatible store', () => {
+  const settings = (more: Record<string, string>) => loadConfig({ STORAGE: 's3', S3_BUCKET: 'photos', ...more });
+
+  it('need a bucket, and both halves of the credentials or neither', () => {
+    expect(() => loadConfig({ STORAGE: 's3' })).toThrow('S3_BUCKET is required');
+    expect(() => settings({ S3_ACCESS_KEY_ID: 'a' })).toThrow('belong together');
+    expect(() => loadConfig({ STORAGE: 'tape' })).toThrow('STORAGE must be local or s3');
+    expect(loadConfig({}).s3).toBeNull();
+    expect(settings({}).s3).toEqual({ bucket: 'photos', endpoint: null, awsRegion: 'us-east-1', credentials: null });
   });
 });

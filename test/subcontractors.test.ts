@@ -309,11 +309,13 @@ describe('What a subcontractor has handed in:', () => {
 
 describe('GraphQL', () => {
   test('walks from the builder to everything that its subcontractors hold, a statement for each kind of edge', async () => {
-    const query = `{ builders { data { id subcontractors(includeBuilderCompany: true) { meta { totalCount } data { id
-      builder { id } projects { data { id } } swms(projectId: "proj_a1") { data { id } } prequalifications { data { id } }
-      insurances(expiresBefore: "${day(40)}") { data { id subcontractor { name details { id } } } }
-      contacts(isPrimary: true) { data { id } }
-      workers { data { fullName subcontractor { id } siteAccess { data { project { id details { name } } grantedAt revokedAt } } } }
+    const query = `{ builders { data { id subcontractors(includeBuilderCompany: true, limit: 4) { meta { totalCount } data { id
+      builder { id } projects(limit: 4) { data { id } } swms(projectId: "proj_a1", limit: 4) { data { id } }
+      prequalifications(limit: 4) { data { id } }
+      insurances(expiresBefore: "${day(40)}", limit: 4) { data { id subcontractor { name details { id } } } }
+      contacts(isPrimary: true, limit: 4) { data { id } }
+      workers(limit: 4) { data { fullName subcontractor { id }
+        siteAccess(limit: 4) { data { project { id details { name } } grantedAt revokedAt } } } }
     } } } } }`;
     let answer: Awaited<ReturnType<Service['graphql']>> | undefined;
     const count = await service.countStatements('au1', async () => {

@@ -9,7 +9,7 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/database/demo/load.ts';
 import { bringUpToDate } from '../../src/database/migrate.ts';
 import { AccessTokens } from '../../src/tokens.ts';
-import { blocks, page, request } from '../photo-reports/documents.ts';
+import { blocks, type Json, page, request } from '../photo-reports/documents.ts';
 import { randomOf } from '../support/shuffle.ts';
 import { Instance } from './instance.ts';
 import { MortalPostgres } from './postgres.ts';
@@ -74,7 +74,7 @@ export async function reportFaults(options: ReportFaultsOptions) {
           const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
           const signal = AbortSignal.timeout(10_000);
           const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
-          const { idempotent, photoReportId, pageId, code } = (await answer.json()) as Record<string, never>;
+          const { idempotent, photoReportId, pageId, code } = (await answer.json()) as Json;
           if (answer.status === 200) return { idempotent, ids: `${photoReportId} ${pageId}` };
           if (answer.status < 500) wrong.push(`a retry was answered ${answer.status} ${code}`);
         } catch {
@@ -125,8 +125,8 @@ async function compare(database: Database, walks: Walk[]): Promise<string[]> {
   const sql = `select r.source_external_id as id, r.source_revision as revision, r.fingerprint, r.content,
       (select json_agg(array_to_string(p.path, '/') order by p.path) from photo_report_page p where p.report_id = r.id) as paths
     from photo_report r where r.source_app = 'proof'`;
-  const rows = (await database.fork().execute(sql)) as Record<string, never>[];
-  const stored = new Map(rows.map((row) => [row.id as string, row]));
+  const rows = (await database.fork().execute(sql)) as Json[];
+  const stored = new Map<string, Json>(rows.map((row) => [row.id, row]));
   const wrong = stored.size === walks.length ? [] : [`${stored.size} reports are stored, not ${walks.length}`];
   for (const { sourceExternalId, acknowledged } of walks) {
     const { sourceRevision, ...content } = acknowledged!;

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
-export class Migration20261120172324Initial extends Migration {
-  override name = 'Migration20261120172324Initial';
+export class Migration20261120172902Initial extends Migration {
+  override name = 'Migration20261120172902Initial';
 
   override up(): void | Promise<void> {
     this.addSql(
