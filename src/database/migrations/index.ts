@@ -1,4 +1,4 @@
-import { Migration20261120172902Initial } from './20261120172902-initial.ts';
+import { Migration20261120173400Initial } from './20261120173400-initial.ts';
 
 /** Every migration, oldest first. */
-export const migrations = [Migration20261120172902Initial];
+export const migrations = [Migration20261120173400Initial];

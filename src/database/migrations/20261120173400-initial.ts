@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
-export class Migration20261120172902Initial extends Migration {
-  override name = 'Migration20261120172902Initial';
+export class Migration20261120173400Initial extends Migration {
+  override name = 'Migration20261120173400Initial';
 
   override up(): void | Promise<void> {
     this.addSql(
