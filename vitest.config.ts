@@ -8,6 +8,10 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // The service is loaded once per worker, not once per file: each file has databases and a service of its own all the same.
+    isolate: false,
+    // A loaded machine may cut a browser or a race short once; what fails twice is broken.
+    retry: process.env.CI ? 1 : 0,
     globalSetup: ['test/setup/cluster.ts'],
     setupFiles: ['reflect-metadata'],
     testTimeout: 20_000,

@@ -1,4 +1,4 @@
-import { hash, verify } from '@node-rs/argon2';
+import argon2 from '@node-rs/argon2';
 
 /** Memory in KiB, passes and lanes that OWASP's password storage page gives for argon2id, the library's default kind. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -11,11 +11,11 @@ const spelled = (password: string) => password.normalize('NFKC');
 
 /** argon2id under a new salt, in PHC form: what is stored of a password. Part 11 of the decisions. */
 export function hashPassword(password: string): Promise<string> {
-  return hash(spelled(password), COST);
+  return argon2.hash(spelled(password), COST);
 }
 
 /** Whether the stored hash is the password's; never where there is no hash or no such user (null). */
 export async function verifyPassword(password: string, phc: string | null): Promise<boolean> {
-  const equal = await verify(phc ?? NOBODY, spelled(password)).catch(() => false);
+  const equal = await argon2.verify(phc ?? NOBODY, spelled(password)).catch(() => false);
   return equal && phc !== null;
 }

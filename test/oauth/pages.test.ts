@@ -126,9 +126,9 @@ async function expectUsable(page: Page, name: string): Promise<void> {
 
 /** Waits until the page with this heading is there. */
 const expectHeading = (page: Page, name: string | RegExp) =>
-  page.getByRole('heading', { level: 1, name, exact: true }).waitFor({ timeout: 10_000 });
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor({ timeout: 30_000 });
 
-describe.skipIf(!executablePath)('in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, () => {
   test('a person signs in, allows, and the application of another origin finishes the flow', async () => {
     const { context, page, complaints } = await arrive();
     await signIn(page, 'user_one');
@@ -184,7 +184,7 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 60_000 }, () => {
     const { context, page, complaints } = await arrive({ redirect_uri: `${origin}/onward` });
     await signIn(page, 'user_one');
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
-    await page.waitForURL('http://localhost:*/done', { timeout: 10_000 });
+    await page.waitForURL('http://localhost:*/done', { timeout: 30_000 });
     expect(complaints.filter((text) => /Content Security Policy/.test(text))).toEqual([]);
     await context.close();
   });
