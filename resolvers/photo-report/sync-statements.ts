@@ -1,4 +1,4 @@
-import type { Statement } from '../../src/database/runner.ts';
+import type { Statement } from '../../src/database/wire.ts';
 
 /*
  * The statements of one sync. A statement sees what was committed when it began, so the lock is taken by one of its own: what the

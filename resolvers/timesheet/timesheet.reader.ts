@@ -4,6 +4,8 @@ import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { asText, Reader } from '../../src/database/reader.ts';
 
 export const timesheets = new Reader(Timesheet, {
+  // What they lead to is embedded or computed.
+  without: ['projectId', 'profileId', 'timeTypeId', 'costCodeId'],
   joins: `left join project on project.id = t.project_id
     left join person_profile profile on profile.id = t.profile_id
     left join timesheet_time_type time_type on time_type.id = t.time_type_id

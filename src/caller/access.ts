@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Caller, RegionId } from '../context.ts';
 import type { Database, Databases } from '../database/database.ts';
-import type { Statement } from '../database/runner.ts';
+import type { Statement } from '../database/wire.ts';
 import { unauthenticated } from '../errors.ts';
 import { type AccessClaims, type AccessTokens, familyOf } from '../tokens.ts';
 import { TokenCaller } from './caller.ts';

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { RateLimit } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import type { Statement } from '../database/runner.ts';
+import type { Statement } from '../database/wire.ts';
 import { rateLimited } from '../errors.ts';
 
 const LEASE: Statement = {

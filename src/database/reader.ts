@@ -2,7 +2,8 @@ import type { EntityMetadata, MetadataStorage } from '@mikro-orm/core';
 import { parse as parseArray } from 'postgres-array';
 import { isoFromPostgres, snakeCase } from '../../entities/columns.ts';
 import { type Page, pageOf } from '../../schema/page.ts';
-import type { Statement, StatementRunner, TextRow } from './runner.ts';
+import type { StatementRunner } from './runner.ts';
+import type { Statement, TextRow } from './wire.ts';
 
 /** What a reader needs of a regional database. */
 export interface ReadDatabase {

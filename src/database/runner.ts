@@ -1,17 +1,12 @@
 import pg from 'pg';
 import { SESSION_OPTIONS } from './orm.ts';
+import { readText, type Statement, type TextRow } from './wire.ts';
 
-/** SQL with bound parameters that PostgreSQL prepares once per connection, under the name. */
-export interface Statement {
-  name: string;
-  text: string;
-}
-
-/** A row as the driver read it: the text of each column, in the order of the statement. */
-export type TextRow = (string | null)[];
-
-/** Values stay text: what they mean is known from the entity's columns, so nothing is parsed twice. */
-const asText = { getTypeParser: () => (text: string) => text };
+/**
+ * A plan that was prepared lives as long as its connection, whatever the tables were like then. What a request reads is found
+ * by indexes, row by row; a plan made over empty or small tables would read the whole of them when they have grown.
+ */
+const READER_OPTIONS = `${SESSION_OPTIONS} -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off`;
 
 /** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */
 const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
@@ -89,8 +84,7 @@ export class StatementRunner {
     lane.client ??= this.#open(lane);
     const { client } = lane;
     try {
-      const query = { name: statement.name, text: statement.text, values, rowMode: 'array' as const, types: asText };
-      return (await (await client).query(query)).rows as TextRow[];
+      return await readText(await client, statement, values);
     } catch (error) {
       if (isLostConnection(error)) forget(lane, client);
       throw error;
@@ -122,7 +116,7 @@ export class StatementRunner {
   async #connect(onEnd: () => void): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.#url,
-      options: SESSION_OPTIONS,
+      options: READER_OPTIONS,
       statement_timeout: 10_000,
       connectionTimeoutMillis: 5_000,
       keepAlive: true,

@@ -1,9 +1,8 @@
-import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { SESSION_OPTIONS } from './orm.ts';
-import type { Statement } from './runner.ts';
+import { gather, type Statement } from './wire.ts';
 
 /**
  * A prepared plan, and that of a foreign key's check, lives as long as its connection. One made while a table was known to be
@@ -121,12 +120,4 @@ export class Transaction {
     await this.#begun;
     await (this.#committed ?? this.#client.query('rollback'));
   }
-}
-
-/** Holds back what is written to the connection until the end of this tick, so that it leaves in one packet. */
-function gather(client: pg.PoolClient): void {
-  // The types do not show it.
-  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
 }

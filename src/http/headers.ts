@@ -8,7 +8,7 @@ const NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
 /** Headers of every response, and one log line for each. */
 export function installHeaders(app: FastifyInstance, config: Config): void {
   const transport = config.production ? { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' } : {};
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers({
       'X-Request-Id': request.id,
       'X-Service-Api-Version': API_VERSION,
@@ -18,8 +18,10 @@ export function installHeaders(app: FastifyInstance, config: Config): void {
       'Cache-Control': 'no-store',
       ...transport,
     });
+    done();
   });
-  app.addHook('onResponse', async (request, reply) => {
+  if (!['trace', 'debug', 'info'].includes(config.logLevel)) return;
+  app.addHook('onResponse', (request, reply, done) => {
     request.log.info(
       {
         method: request.method,
@@ -34,5 +36,6 @@ export function installHeaders(app: FastifyInstance, config: Config): void {
       },
       'request',
     );
+    done();
   });
 }

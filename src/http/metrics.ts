@@ -23,6 +23,29 @@ export async function registerMetrics(app: FastifyInstance, config: Config): Pro
       handler: () => undefined,
     },
     clearRegisterOnInit: true,
-    routeMetrics: { enabled: { histogram: true, summary: false }, registeredRoutesOnly: true },
+    routeMetrics: { enabled: false },
+  });
+  observeDurations(app);
+}
+
+/** The histogram that the plugin would keep, at a tenth of the cost: no timer of its own, one look-up for each series. */
+function observeDurations(app: FastifyInstance): void {
+  const durations = new app.metrics.client.Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'request duration in seconds',
+    labelNames: ['method', 'route', 'status_code'],
+  });
+  const series = new Map<string, { observe(seconds: number): void }>();
+  app.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
+    const route = routeOptions.url;
+    if (route === undefined) return done();
+    const name = `${method} ${route} ${statusCode}`;
+    let one = series.get(name);
+    if (!one) {
+      one = durations.labels(method, route, String(statusCode));
+      series.set(name, one);
+    }
+    one.observe(elapsedTime / 1000);
+    done();
   });
 }

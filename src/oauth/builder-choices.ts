@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts';
-import type { Statement } from '../database/runner.ts';
+import type { Statement } from '../database/wire.ts';
 
 /** A builder that the user is a member of, and what it allows the integrator. */
 export interface BuilderChoice {

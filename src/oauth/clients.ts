@@ -1,6 +1,6 @@
 import type { ClientType, Grant } from '../../entities/oauth-client.entity.ts';
 import type { Database } from '../database/database.ts';
-import type { Statement } from '../database/runner.ts';
+import type { Statement } from '../database/wire.ts';
 import { VALID_SECRETS } from './secrets.ts';
 
 /** A client that is not disabled, as the OAuth endpoints need it. */

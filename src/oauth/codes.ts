@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { AuthorizationCode, type ChallengeMethod } from '../../entities/authorization-code.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
 import type { Database } from '../database/database.ts';
-import type { Statement } from '../database/runner.ts';
+import type { Statement } from '../database/wire.ts';
 import type { CodeBinding } from './checks/code-binding.ts';
 import type { Family } from './families.ts';
 import { digestOf, newSecret } from './secrets.ts';

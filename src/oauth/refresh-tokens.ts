@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { RefreshToken } from '../../entities/refresh-token.entity.ts';
 import type { Database } from '../database/database.ts';
-import type { Statement } from '../database/runner.ts';
+import type { Statement } from '../database/wire.ts';
 import type { Family } from './families.ts';
 import { digestOf, newSecret } from './secrets.ts';
 

@@ -1,6 +1,6 @@
 import { Session } from '../../entities/session.entity.ts';
 import type { Database } from '../database/database.ts';
-import type { Statement } from '../database/runner.ts';
+import type { Statement } from '../database/wire.ts';
 import { digestOf } from './secrets.ts';
 
 /** How long a sign-in lasts in seconds, whatever is done meanwhile: a working day. */

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import { REGIONS, type RegionId } from '../context.ts';
 import type { Database, Databases } from '../database/database.ts';
 import { asApiError } from '../database/errors.ts';
-import type { Statement } from '../database/runner.ts';
+import type { Statement } from '../database/wire.ts';
 import { idPattern } from '../ids.ts';
 import { readBrowserId } from '../oauth/browser.ts';
 import { errorPage } from '../oauth/pages/error.ts';
