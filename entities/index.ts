@@ -9,6 +9,7 @@ import { ImageHost } from './image-host.entity.ts';
 import { Induction } from './induction.entity.ts';
 import { Insurance } from './insurance.entity.ts';
 import { Integrator } from './integrator.entity.ts';
+import { ListTotal } from './list-total.entity.ts';
 import { Location } from './location.entity.ts';
 import { Meeting } from './meeting.entity.ts';
 import { MeetingNote } from './meeting-note.entity.ts';
@@ -57,6 +58,7 @@ export const entities = [
   Session,
   SignInAttempt,
   Project,
+  ListTotal,
   Profile,
   CostCode,
   TimeType,

@@ -6,16 +6,21 @@ import { AttachmentId, BuilderId, FolderId, JsonObject, ProjectId, Timestamp } f
 import { Builder } from './builder.entity.ts';
 import { Id, Instant, Reference, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { KeepsTotal } from './list-total.entity.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
 import { Project } from './project.entity.ts';
+
+const ACTIVE = 'archived_at is null';
 
 /** A photo of a builder. Its id is its attachment id. Part 2 of the specification, parts 1 and 8 of the decisions. */
 @ObjectType({ description: 'A photo of a builder.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()
-@Index({ properties: ['builderId', 'createdAt', 'id'] })
-@Index({ properties: ['projectId', 'createdAt', 'id'] })
-@Index({ properties: ['folderId', 'createdAt', 'id'] })
+@KeepsTotal('photo', ACTIVE)
+// Lists are counted and paged without reading the table: what they are filtered by is in the indexes.
+@Index({ properties: ['builderId', 'createdAt', 'id'], include: ['projectId', 'folderId', 'source'], where: ACTIVE })
+@Index({ properties: ['projectId', 'createdAt', 'id'], include: ['builderId', 'folderId', 'source'], where: ACTIVE })
+@Index({ properties: ['folderId', 'createdAt', 'id'], include: ['builderId', 'projectId', 'source'], where: ACTIVE })
 @Index({ properties: ['key'] })
 // Identity of a photo that was created alone, then of one that was synced with its page. MikroORM has no option for either.
 @Unique({

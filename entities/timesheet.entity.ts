@@ -6,6 +6,7 @@ import { TimesheetGroupId, TimesheetId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { Id, Instant, Reference, Timestamped } from './columns.ts';
 import { CostCode } from './cost-code.entity.ts';
+import { KeepsTotal } from './list-total.entity.ts';
 import { Profile } from './profile.entity.ts';
 import { Project } from './project.entity.ts';
 import { ProfileSummary, ProjectSummary } from './summaries.type.ts';
@@ -15,9 +16,11 @@ import { TimeType } from './time-type.entity.ts';
 @ObjectType({ description: 'Hours that one person worked on one day.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity()
-@Index({ properties: ['builderId', 'createdAt', 'id'] })
-@Index({ properties: ['projectId', 'createdAt', 'id'] })
-@Index({ properties: ['builderId', 'date'] })
+@KeepsTotal('timesheet')
+// Lists are counted and paged without reading the table: what they are filtered by is in the indexes.
+@Index({ properties: ['builderId', 'createdAt', 'id'], include: ['projectId', 'status', 'date'] })
+@Index({ properties: ['projectId', 'createdAt', 'id'], include: ['builderId', 'status', 'date'] })
+@Index({ properties: ['builderId', 'date'], include: ['projectId', 'status'] })
 export class Timesheet extends Timestamped {
   @Field(() => TimesheetId)
   @Id()

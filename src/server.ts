@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { FastifyInstance } from 'fastify';
-import { startSweeping } from '../resolvers/attachment/sweep.ts';
+import { sweeping } from '../resolvers/attachment/sweep.ts';
 import { buildApp } from './app.ts';
 import { keepDemoPictures } from './cli/demo-pictures.ts';
 import { systemClock } from './clock.ts';
@@ -10,8 +10,10 @@ import type { Databases } from './database/database.ts';
 import { type DemoSummary, loadDemo } from './database/demo/load.ts';
 import { bringUpToDate, PendingMigrations } from './database/migrate.ts';
 import { isPlainError, openDatabases } from './database/open.ts';
+import { folding } from './database/totals.ts';
+import { startJob } from './jobs.ts';
 import { tokenKey } from './keys.ts';
-import { startPurging } from './oauth/purge.ts';
+import { purging } from './oauth/purge.ts';
 import { openStorages, type Storages } from './storage/storage.ts';
 import { welcome } from './welcome.ts';
 
@@ -19,12 +21,10 @@ import { welcome } from './welcome.ts';
 export async function start(config: Config): Promise<() => Promise<void>> {
   const opened = await openDatabases(config, 'service');
   let app: FastifyInstance | null = null;
-  let stopPurging = async () => {};
-  let stopSweeping = async () => {};
+  let stopJobs: (() => Promise<void>)[] = [];
   const stop = async () => {
     await app?.close();
-    await stopPurging();
-    await stopSweeping();
+    for (const stopJob of stopJobs) await stopJob();
     await opened.close();
   };
   try {
@@ -33,9 +33,11 @@ export async function start(config: Config): Promise<() => Promise<void>> {
     const storages = openStorages(config, { secret, clock: systemClock });
     const demo = config.demo && opened.embedded ? await showDemo(opened.databases, storages, config) : null;
     app = await buildApp(config, { databases: opened.databases, clock: systemClock, tokenKey: secret });
+    const { log } = app;
     await listen(app, config);
-    stopPurging = startPurging({ databases: opened.databases, clock: systemClock, log: app.log });
-    stopSweeping = startSweeping({ databases: opened.databases, storages, clock: systemClock, log: app.log });
+    const { databases } = opened;
+    const jobs = [purging(databases, systemClock), sweeping(databases, storages, systemClock), folding(databases)];
+    stopJobs = jobs.map((job) => startJob(job, log));
     process.stdout.write(welcome(config, demo));
     return stop;
   } catch (error) {

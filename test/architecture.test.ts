@@ -27,6 +27,7 @@ const VOCABULARY = [
   'src/context.ts',
   'src/errors.ts',
   'src/ids.ts',
+  'src/jobs.ts',
   'src/network.ts',
   'src/oauth/passwords.ts',
   'src/oauth/secrets.ts',

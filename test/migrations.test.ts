@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/database/database.ts';
 import { bringUpToDate, PendingMigrations, takeBack } from '../src/database/migrate.ts';
@@ -47,6 +48,45 @@ describe('the migrations', () => {
     await bringUpToDate(database, 'auto');
     expect(await tables()).toEqual(before);
     expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
+  });
+
+  it('count what large lists held before their totals were kept, and are cut off and run again without harm', async () => {
+    while ((await takeBack(database)).length > 0);
+    const [initial, , indexes] = migrations.map(({ name }) => name);
+    await database.orm.migrator.up({ to: initial! });
+    const execute = (sql: string) => database.fork().execute(sql);
+    await execute(`insert into builder (id, created_at, updated_at, name) values ('buil_a', now(), now(), 'A');
+      insert into project (id, created_at, updated_at, builder_id, status, name)
+        select 'proj_' || n, now(), now(), 'buil_a', 'COMPLETE', 'P' from generate_series(1, 2) n;
+      insert into person_profile (id, builder_id, full_name, type) values ('pers_a', 'buil_a', 'A', 'worker');
+      insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+        select 'ts_' || n, now(), now(), 'buil_a', 'proj_' || (n % 2 + 1), 'pers_a', 'APPROVED_1', now(), 1
+        from generate_series(1, 9) n;`);
+    await database.orm.migrator.up({ to: migrations[1]!.name });
+    await execute(`delete from timesheet where id = 'ts_1'; update timesheet set project_id = 'proj_1' where id = 'ts_3';
+      create index "timesheet_builder_id_date_index_new" on timesheet (id)`);
+    await bringUpToDate(database, 'auto');
+    await execute(`delete from mikro_orm_migrations where name = '${indexes}'`);
+    expect(await bringUpToDate(database, 'auto')).toEqual([indexes]);
+    expect(await execute(`select project_id, sum(added)::int as added from list_total group by 1 order by 1`)).toEqual([
+      { project_id: 'proj_1', added: 5 },
+      { project_id: 'proj_2', added: 3 },
+    ]);
+  });
+
+  it('give way to a writer, and try again when it is done', async () => {
+    await takeBack(database);
+    await takeBack(database);
+    const writer = new pg.Client({ connectionString: made.url });
+    await writer.connect();
+    await writer.query(`begin; update timesheet set hours = 2 where id = 'ts_2'`);
+    const migrating = bringUpToDate(database, 'auto');
+    const waiting = `select from pg_locks where not granted and relation = 'timesheet'::regclass`;
+    while ((await writer.query(waiting)).rowCount === 0);
+    while ((await writer.query(waiting)).rowCount! > 0);
+    await writer.query('commit');
+    await writer.end();
+    expect(await migrating).toHaveLength(2);
   });
 
   it('leave nothing to do for a second start', async () => {

@@ -1,8 +1,7 @@
-import type { FastifyBaseLogger } from 'fastify';
 import pg from 'pg';
 import type { Clock } from '../../src/clock.ts';
-import { REGIONS } from '../../src/context.ts';
 import type { Database, Databases } from '../../src/database/database.ts';
+import type { Job } from '../../src/jobs.ts';
 import type { Storage, Storages } from '../../src/storage/storage.ts';
 
 const HOUR_MS = 3_600_000;
@@ -83,30 +82,9 @@ async function dropObjects(client: pg.Client, storage: Storage, folder: string, 
   return removed;
 }
 
-/** Sweeps both regions now and every hour. It keeps no process alive; the answered function ends it. */
-export function startSweeping(parts: {
-  databases: Databases;
-  storages: Storages;
-  clock: Clock;
-  log: FastifyBaseLogger;
-}): () => Promise<void> {
-  const { databases, storages, clock, log } = parts;
-  const run = async () => {
-    for (const region of REGIONS) {
-      try {
-        const swept = await sweep(databases[region], storages[region], clock);
-        if (swept && Object.values(swept).some((count) => count > 0)) log.info({ region, ...swept }, 'swept');
-      } catch (err) {
-        log.error({ err, region }, 'sweep failed');
-      }
-    }
-  };
-  let running = run();
-  const timer = setInterval(() => {
-    running = running.then(run);
-  }, EVERY_MS).unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
-}
+/** Sweeps every hour. */
+export const sweeping = (databases: Databases, storages: Storages, clock: Clock): Job => ({
+  name: 'sweep',
+  everyMs: EVERY_MS,
+  run: (region) => sweep(databases[region], storages[region], clock),
+});

@@ -19,11 +19,11 @@ export const timesheets = new Reader(Timesheet, {
   filters: {
     builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',
-    profileId: 't.profile_id = :profileId',
     status: 't.status = :status',
     startDate: 't.date >= :startDate',
     endDate: 't.date <= :endDate',
   },
+  totalKept: true,
 });
 
 export const costCodes = new Reader(CostCode, {

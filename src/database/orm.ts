@@ -14,7 +14,7 @@ export function createOrm(url: string, overrides: Partial<Options> = {}): MikroO
     entities,
     metadataProvider: ReflectMetadataProvider,
     extensions: [Migrator],
-    migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: true, silent: true },
+    migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: false, silent: true },
     driverOptions: { options: SESSION_OPTIONS },
     pool: { min: 0, max: 10 },
     debug: false,

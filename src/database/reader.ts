@@ -42,6 +42,8 @@ export interface ReaderDeclaration<Filter extends string> {
   without?: string[];
   /** Order of lists. Default: `createdAt`, then `id` (part 5 of the decisions). */
   order?: string;
+  /** The rows of a builder and of a project need not be counted: the entity `KeepsTotal`. Others, by further filters, are. */
+  totalKept?: boolean;
 }
 
 /** Values of the filters to apply, by name; null and undefined apply none. */
@@ -53,6 +55,12 @@ export interface Window {
   offset: number;
   limit: number;
 }
+
+/** Filters of a list whose total is kept. */
+const KEPT = ['builderId', 'projectId'];
+
+/** Pages from this offset on, in a large list, are found by the index alone, and from the end that is nearer. */
+const DEEP = 500;
 
 export const asText: Conversion = (text) => text;
 export const asJson: Conversion = (text) => JSON.parse(text);
@@ -73,7 +81,8 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** One window of the rows that match, and how many match in all. */
   async page(database: ReadDatabase, where: Where<Filter>, window: Window): Promise<Page<T>> {
-    const rows = await this.#run(database, 'page', where, { ...window });
+    const kind = this.#declaration.totalKept && window.offset >= DEEP ? 'deep' : 'page';
+    const rows = await this.#run(database, kind, where, { ...window });
     return pageOf(this.#rows(rows, 1), Number(rows[0]![0]), window);
   }
 
@@ -152,15 +161,24 @@ export class Reader<T extends object, Filter extends string = never> {
     const select = this.#shape!.select(names);
     const conditions = names.map((name) => (this.#declaration.filters as Record<string, string>)[name]!);
     const matching = [always, ...conditions].join(' and ');
+    const total = this.#total(names, conditions, matching);
     const window = `select t.* from ${table} t where ${matching} order by ${order} limit :limit::int offset :offset::int`;
     switch (form) {
       case 'page':
         return `select c.total, ${select}
-          from (select count(*) as total from ${table} t where ${matching}) c
-          left join (${window}) t on true ${joins} order by ${order}`;
+          from (${total}) c left join (${window}) t on true ${joins} order by ${order}`;
+      case 'deep':
+        return `select c.total, ${select} from (${total}) c left join lateral (
+            (select t.id from ${table} t where ${matching} and :offset::int * 2 <= c.total
+              order by ${order} limit :limit::int offset :offset::int)
+            union all
+            (select t.id from ${table} t where ${matching} and :offset::int * 2 > c.total and :offset::int < c.total
+              order by ${order.replaceAll(',', ' desc,')} desc limit greatest(least(:limit::int, c.total - :offset::int), 0)
+              offset greatest(c.total - :offset::int - :limit::int, 0))
+          ) w on true left join ${table} t on t.id = w.id ${joins} order by ${order}`;
       case 'pages':
         return `select k.key, c.total, ${select} from unnest(:keys::text[]) k(key)
-          cross join lateral (select count(*) as total from ${table} t where ${matching}) c
+          cross join lateral (${total}) c
           left join lateral (${window}) t on true ${joins} order by k.key, ${order}`.replaceAll(`:${parent}`, 'k.key');
       case 'one':
         return `select ${select} from ${table} t ${joins} where t.id = :id and ${matching}`;
@@ -169,6 +187,14 @@ export class Reader<T extends object, Filter extends string = never> {
       default:
         return `select ${select} from ${table} t ${joins} where ${matching} order by ${order}`;
     }
+  }
+
+  #total(filters: string[], conditions: string[], matching: string): string {
+    const { table } = this.#shape!;
+    const kept = this.#declaration.totalKept && filters.length > 0 && filters.every((name) => KEPT.includes(name));
+    if (!kept) return `select count(*) as total from ${table} t where ${matching}`;
+    const list = table.replaceAll('"', "'");
+    return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${list} and ${conditions.join(' and ')}`;
   }
 }
 

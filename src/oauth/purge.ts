@@ -1,8 +1,7 @@
 import type { QueryResult } from '@mikro-orm/core';
-import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { REGIONS } from '../context.ts';
 import type { Database, Databases } from '../database/database.ts';
+import type { Job } from '../jobs.ts';
 import { REFRESH_TOKEN_SECONDS } from './refresh-tokens.ts';
 
 const EVERY_MS = 10 * 60_000;
@@ -46,32 +45,9 @@ export async function purge(database: Database, now: number): Promise<Purged | n
   });
 }
 
-/**
- * Purges both regions now and every ten minutes. It keeps no process alive; the answered function ends it, once what is under
- * way is done.
- */
-export function startPurging(parts: {
-  databases: Databases;
-  clock: Clock;
-  log: FastifyBaseLogger;
-}): () => Promise<void> {
-  const { databases, clock, log } = parts;
-  const run = async () => {
-    for (const region of REGIONS) {
-      try {
-        const purged = await purge(databases[region], clock.now());
-        if (purged && Object.values(purged).some((rows) => rows > 0)) log.info({ region, ...purged }, 'purged');
-      } catch (err) {
-        log.error({ err, region }, 'purge failed');
-      }
-    }
-  };
-  let running = run();
-  const timer = setInterval(() => {
-    running = running.then(run);
-  }, EVERY_MS).unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
-}
+/** Purges every ten minutes. */
+export const purging = (databases: Databases, clock: Clock): Job => ({
+  name: 'purge',
+  everyMs: EVERY_MS,
+  run: (region) => purge(databases[region], clock.now()),
+});

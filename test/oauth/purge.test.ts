@@ -6,7 +6,8 @@ import { RevokedToken } from '../../entities/revoked-token.entity.ts';
 import { Session } from '../../entities/session.entity.ts';
 import { SignInAttempt } from '../../entities/sign-in-attempt.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
-import { purge, startPurging } from '../../src/oauth/purge.ts';
+import { startJob } from '../../src/jobs.ts';
+import { purge, purging } from '../../src/oauth/purge.ts';
 import { Browser } from './browser.ts';
 import { codeFor, exchange, refresh, tokensFor } from './flow.ts';
 import { addApplication, addBuilder, addUser, authorization } from './people.ts';
@@ -107,12 +108,8 @@ describe('one instance at a time', () => {
     await tokensFor(service, person);
     service.clock.at = START + 90 * DAY;
     const transaction = () => Promise.reject(new Error('away'));
-    const stop = startPurging({
-      databases: { au1: service.databases.au1, us1: { transaction } as never },
-      clock: service.clock,
-      log: log as never,
-    });
-    await stop();
+    const databases = { au1: service.databases.au1, us1: { transaction } as never };
+    await startJob(purging(databases, service.clock), log as never)();
     expect(said).toEqual([
       expect.objectContaining({ region: 'au1', families: expect.any(Number) }),
       expect.objectContaining({ region: 'us1', err: expect.any(Error) }),

@@ -7,6 +7,7 @@ import { Access } from '../../src/caller/access.ts';
 import { REGIONS, type RegionId } from '../../src/context.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { asApiError } from '../../src/database/errors.ts';
+import { bringUpToDate } from '../../src/database/migrate.ts';
 import type { OAuthParts } from '../../src/oauth/parts.ts';
 import { oauthPlugin } from '../../src/oauth/plugin.ts';
 import { digestOf, newSecret } from '../../src/oauth/secrets.ts';
@@ -75,7 +76,7 @@ export async function buildApp(
 export async function regionalDatabase(region: RegionId) {
   const { url, drop } = await createDatabase('template1');
   const database = new Database(region, url);
-  await database.orm.schema.create();
+  await bringUpToDate(database, 'auto');
   await database.fork().insert(Integrator, { ...stamps(START), id: 'intg_a', name: 'Site Sync', deepLinkSchemes: [] });
   const close = async () => {
     await database.close();

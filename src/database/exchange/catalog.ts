@@ -24,7 +24,7 @@ export interface Catalog {
   checks: CheckConstraint[];
   /** Columns that stand in any index. */
   indexed: Set<string>;
-  /** Whether the table has triggers beyond those of its foreign keys. */
+  /** Whether the table has triggers, beyond those of its foreign keys, that would not run in a bulk load. */
   triggers: boolean;
 }
 
@@ -45,9 +45,10 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
      from pg_constraint where contype = 'c' and conrelid = $1::regclass order by conname`,
     [table],
   );
-  const triggers = await client.query('select from pg_trigger where tgrelid = $1::regclass and not tgisinternal', [
-    table,
-  ]);
+  const triggers = await client.query(
+    `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A'`,
+    [table],
+  );
   return {
     uniques: indexes.rows.filter(({ unique }) => unique),
     checks: checks.rows,

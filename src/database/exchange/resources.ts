@@ -11,6 +11,7 @@ import { Induction } from '../../../entities/induction.entity.ts';
 import { InductionAnswer } from '../../../entities/induction-answer.type.ts';
 import { Insurance } from '../../../entities/insurance.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
+import { ListTotal } from '../../../entities/list-total.entity.ts';
 import { Location } from '../../../entities/location.entity.ts';
 import { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
@@ -221,6 +222,7 @@ export const excluded: EntityClass<object>[] = [
   Session,
   SignInAttempt,
   RateBudget,
+  ListTotal,
   ImageHost,
   Upload,
 ];

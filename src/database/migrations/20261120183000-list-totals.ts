@@ -1,0 +1,68 @@
+import { Migration } from '@mikro-orm/migrations';
+
+const LISTS = [
+  { table: 'photo', columns: ['builder_id', 'project_id', 'archived_at is null'], active: 'archived_at is null' },
+  { table: 'timesheet', columns: ['builder_id', 'project_id'], active: 'true' },
+];
+
+const EVENTS = ['insert', 'delete', 'update'];
+
+/** Totals of large lists, kept by triggers. What was there before the triggers is added by the next migration. */
+export class Migration20261120183000ListTotals extends Migration {
+  override name = 'Migration20261120183000ListTotals';
+
+  override up(): void {
+    // Writers queue behind a lock that is waited for.
+    this.addSql(`set local lock_timeout = '1s';`);
+    this.addSql(
+      `create table "list_total" ("id" bigserial primary key, "list" text not null, "builder_id" text not null, "project_id" text null, "added" int not null);`,
+    );
+    this.addSql(
+      `create index "list_total_project_id_list_index" on "list_total" ("project_id", "list") include ("added");`,
+    );
+    this.addSql(
+      `create index "list_total_builder_id_list_project_id_index" on "list_total" ("builder_id", "list", "project_id") include ("added");`,
+    );
+    for (const { table, columns, active } of LISTS) {
+      const key = (row: string) => `(${columns.map((column) => `${row}.${column}`).join(', ')})`;
+      this.addSql(`create function "${table}_total"() returns trigger language plpgsql as $$
+        begin
+          if tg_op = 'INSERT' then
+            insert into list_total (list, builder_id, project_id, added)
+              select '${table}', builder_id, project_id, count(*) from changed where ${active} group by builder_id, project_id;
+          elsif tg_op = 'DELETE' then
+            insert into list_total (list, builder_id, project_id, added)
+              select '${table}', builder_id, project_id, -count(*) from changed where ${active} group by builder_id, project_id;
+          else
+            insert into list_total (list, builder_id, project_id, added)
+              select '${table}', (version).builder_id, (version).project_id, added
+              from (values (old, -1), (new, 1)) versions (version, added) where ${active.replace(/^archived_at/, '(version).archived_at')};
+          end if;
+          return null;
+        end $$;`);
+      this.addSql(
+        `create trigger "${table}_total_insert" after insert on "${table}" referencing new table as changed for each statement execute function "${table}_total"();`,
+      );
+      this.addSql(
+        `create trigger "${table}_total_delete" after delete on "${table}" referencing old table as changed for each statement execute function "${table}_total"();`,
+      );
+      this.addSql(
+        `create trigger "${table}_total_update" after update on "${table}" for each row when (${key('old')} is distinct from ${key('new')}) execute function "${table}_total"();`,
+      );
+      // Bulk loads run as a replica does, without the checks of foreign keys; they are counted all the same.
+      for (const event of EVENTS) {
+        this.addSql(`alter table "${table}" enable always trigger "${table}_total_${event}";`);
+      }
+    }
+  }
+
+  override down(): void {
+    for (const { table } of LISTS) {
+      for (const event of EVENTS) {
+        this.addSql(`drop trigger if exists "${table}_total_${event}" on "${table}";`);
+      }
+      this.addSql(`drop function if exists "${table}_total"();`);
+    }
+    this.addSql(`drop table if exists "list_total";`);
+  }
+}

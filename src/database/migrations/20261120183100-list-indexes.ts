@@ -1,0 +1,53 @@
+import { Migration } from '@mikro-orm/migrations';
+
+const LISTS = [
+  { table: 'photo', active: 'archived_at is null' },
+  { table: 'timesheet', active: 'true' },
+];
+
+const INDEXES = [
+  ['photo', 'builder_id, created_at, id', 'project_id, folder_id, source', ' where archived_at is null'],
+  ['photo', 'folder_id, created_at, id', 'builder_id, project_id, source', ' where archived_at is null'],
+  ['photo', 'project_id, created_at, id', 'builder_id, folder_id, source', ' where archived_at is null'],
+  ['timesheet', 'builder_id, created_at, id', 'project_id, status, date', ''],
+  ['timesheet', 'builder_id, date', 'project_id, status', ''],
+  ['timesheet', 'project_id, created_at, id', 'builder_id, status, date', ''],
+] as const;
+
+/**
+ * Totals of the rows that there are, and indexes that answer large lists alone. Nobody has to wait for either: the indexes are
+ * built beside those that they replace, in no transaction. Cut off, it can be run again.
+ */
+export class Migration20261120183100ListIndexes extends Migration {
+  override name = 'Migration20261120183100ListIndexes';
+
+  override isTransactional(): boolean {
+    return false;
+  }
+
+  override up(): void {
+    // Of one snapshot: what is counted less what the triggers have noted of it.
+    for (const { table, active } of LISTS) {
+      this.addSql(`insert into list_total (list, builder_id, project_id, added)
+        select '${table}', builder_id, project_id, sum(added) from (
+          select builder_id, project_id, count(*) as added from "${table}" where ${active} group by 1, 2
+          union all select builder_id, project_id, -added from list_total where list = '${table}') counted
+        group by builder_id, project_id having sum(added) <> 0;`);
+    }
+    for (const [table, columns, included, where] of INDEXES) {
+      this.#replace(table, columns, `(${columns}) include (${included})${where}`);
+    }
+  }
+
+  override down(): void {
+    for (const [table, columns] of INDEXES) this.#replace(table, columns, `(${columns})`);
+  }
+
+  #replace(table: string, columns: string, definition: string): void {
+    const name = `${table}_${columns.replaceAll(', ', '_')}_index`;
+    this.addSql(`drop index concurrently if exists "${name}_new";`);
+    this.addSql(`create index concurrently "${name}_new" on "${table}" ${definition};`);
+    this.addSql(`drop index concurrently if exists "${name}";`);
+    this.addSql(`alter index "${name}_new" rename to "${name}";`);
+  }
+}

@@ -1,0 +1,135 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { photos } from '../resolvers/photo/photo.reader.ts';
+import { timesheets } from '../resolvers/timesheet/timesheet.reader.ts';
+import { foldTotals } from '../src/database/totals.ts';
+import { type Service, startService } from './harness.ts';
+
+let service: Service;
+let client: pg.Client;
+let builderId: string;
+let projects: string[];
+
+/** Totals that are not those of `count(*)` in the same snapshot. */
+const WRONG = `
+  select list, builder_id, project_id, sum(kept) as kept, sum(counted) as counted from (
+    select list, builder_id, project_id, added as kept, 0 as counted from list_total
+    union all select 'timesheet', builder_id, project_id, 0, 1 from timesheet
+    union all select 'photo', builder_id, project_id, 0, 1 from photo where archived_at is null) side_by_side
+  group by 1, 2, 3 having sum(kept) <> sum(counted)`;
+
+/** Timesheets of which many were made in the same millisecond. */
+const INSERT = `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+  select $1 || n, timestamptz '2026-01-01' + n / 4 * interval '1 second', now(), $2, ($3::text[])[1 + n % 2],
+    (select id from person_profile where builder_id = $2 limit 1),
+    (array['APPROVED_1', 'REJECTED', 'WAITING_REVIEW'])[1 + n % 3], '2026-01-01', 1
+  from generate_series(1, $4::int) n`;
+
+beforeAll(async () => {
+  service = await startService();
+  client = new pg.Client({ connectionString: service.databases.au1.url });
+  await client.connect();
+  builderId = service.demo('A').builderIds[0]!;
+  const { rows } = await client.query('select id from project where builder_id = $1 order by id', [builderId]);
+  projects = rows.map(({ id }) => id);
+});
+
+afterAll(async () => {
+  await client?.end();
+  await service?.stop();
+});
+
+describe('the kept totals of large lists', () => {
+  it('are those of the demo data', async () => {
+    expect((await client.query(WRONG)).rows).toEqual([]);
+  });
+
+  it('are what count(*) says at every moment, while others write, move, archive, delete and fold', async () => {
+    const writer = async (name: string) => {
+      const own = new pg.Client({ connectionString: service.databases.au1.url });
+      await own.connect();
+      for (let round = 0; round < 12; round++) {
+        const prefix = `ts_${name}${round}x`;
+        await own.query(INSERT, [prefix, builderId, projects.slice(0, 2), 20]);
+        await own.query('begin');
+        await own.query('update timesheet set project_id = $2 where id like $1', [`${prefix}1%`, projects[2]]);
+        await own.query(
+          `update photo set archived_at = case when archived_at is null then now() end, project_id = $2
+           where id in (select id from photo order by md5(id || $1) limit 5 for update skip locked)`,
+          [prefix, projects[round % 3]],
+        );
+        await own.query(round % 3 ? 'commit' : 'rollback');
+        await own.query('delete from timesheet where id like $1', [`${prefix}_`]);
+      }
+      await own.end();
+    };
+    let writing = true;
+    const writers = Promise.all(['a', 'b', 'c'].map(writer)).finally(() => {
+      writing = false;
+    });
+    const folding = async () => {
+      while (writing) await foldTotals(service.databases.au1);
+    };
+    const folders = [folding(), folding()];
+    const wrong: unknown[] = [];
+    do wrong.push(...(await client.query(WRONG)).rows);
+    while (writing);
+    await Promise.all([writers, ...folders]);
+    wrong.push(...(await client.query(WRONG)).rows);
+    expect(wrong).toEqual([]);
+  });
+
+  it('are one row each once they are folded', async () => {
+    await foldTotals(service.databases.au1);
+    const { rows } = await client.query(
+      'select from list_total group by list, builder_id, project_id having count(*) > 1 or sum(added) = 0',
+    );
+    expect(rows).toEqual([]);
+    expect(await foldTotals(service.databases.au1)).toEqual({ folded: 0 });
+  });
+
+  it('spare the list of photos the count, and are those of the pages', async () => {
+    const { rows } = await client.query(
+      'select count(*)::int as total from photo where builder_id = $1 and archived_at is null',
+      [builderId],
+    );
+    const page = await photos.page(service.databases.au1, { builderId }, { offset: 0, limit: 1 });
+    expect(page.meta.totalCount).toBe(rows[0].total);
+  });
+});
+
+describe('a page of a large list', () => {
+  beforeAll(() => client.query(INSERT, ['ts_deep', builderId, projects.slice(0, 2), 1300]));
+
+  const filters = [{}, { projectId: 0 }, { status: 'REJECTED' }, { projectId: 1, status: 'APPROVED_1' }];
+  it.each(filters)('is the same window of the same order wherever it begins, by %j', async ({ projectId, status }) => {
+    const where = { builderId, projectId: projectId === undefined ? null : projects[projectId]!, status };
+    const { rows } = await client.query<{ id: string }>(
+      `select id from timesheet where builder_id = $1 and ($2::text is null or project_id = $2)
+         and ($3::text is null or status = $3) order by created_at, id`,
+      [builderId, where.projectId, status ?? null],
+    );
+    const total = rows.length;
+    const offsets = [
+      0,
+      1,
+      498,
+      499,
+      500,
+      501,
+      Math.floor(total / 2),
+      total - 26,
+      total - 25,
+      total - 1,
+      total,
+      total + 600,
+    ];
+    for (const offset of offsets.filter((value) => value >= 0)) {
+      for (const limit of [1, 25]) {
+        const { data, meta } = await timesheets.page(service.databases.au1, where, { offset, limit });
+        expect(meta.totalCount).toBe(total);
+        expect(data.map(({ id }) => id)).toEqual(rows.slice(offset, offset + limit).map(({ id }) => id));
+      }
+    }
+  });
+});
