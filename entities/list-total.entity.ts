@@ -1,12 +1,12 @@
 import { Entity, Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorators/legacy';
 
 /**
- * How many rows of a large list each builder and project has, as changes to be added up: writers of one builder would wait for
+ * How many rows of each kind a large list has per builder and project, as changes to be added up: writers of one builder would wait for
  * each other at a counter. Triggers append them, and `foldTotals` keeps them few.
  */
 @Entity()
-@Index({ properties: ['builderId', 'list', 'projectId'], include: ['added'] })
-@Index({ properties: ['projectId', 'list'], include: ['added'] })
+@Index({ properties: ['builderId', 'list', 'projectId', 'kind'], include: ['added'] })
+@Index({ properties: ['projectId', 'list', 'kind'], include: ['added'] })
 export class ListTotal {
   @PrimaryKey({ type: 'bigint', autoincrement: true })
   id!: string;
@@ -21,34 +21,33 @@ export class ListTotal {
   @Property({ type: 'text', nullable: true })
   projectId!: string | null;
 
+  /** Status of a timesheet, source of a photo. */
+  @Property({ type: 'text' })
+  kind!: string;
+
   @Property({ type: 'integer' })
   added!: number;
 }
 
-/** Keeps the table's totals per builder and project. `active` is the SQL condition of the rows that count. */
-export function KeepsTotal(table: string, active: 'true' | 'archived_at is null' = 'true') {
+/**
+ * Keeps the table's totals per builder, project and kind, which is a column of it; only active rows count. The function
+ * `<table>_total` is made by a migration.
+ */
+export function KeepsTotal(table: string, kind: string, active?: 'archived_at is null') {
+  const columns = ['builder_id', 'project_id', kind, ...(active ? [active] : [])];
+  const key = (row: string) => `(${columns.map((column) => `${row}.${column}`).join(', ')})`;
+  const triggers = {
+    insert: 'referencing new table as changed for each statement',
+    delete: 'referencing old table as changed for each statement',
+    update: `for each row when (${key('old')} is distinct from ${key('new')})`,
+  };
   return (owner: new () => object) => {
-    for (const { name, event, expression } of totalTriggers(table, active)) {
-      Trigger({ name, timing: 'after', events: [event], forEach: 'statement', expression })(owner);
+    for (const [event, scope] of Object.entries(triggers)) {
+      const name = `${table}_total_${event}`;
+      const expression = `create trigger "${name}" after ${event} on "${table}" ${scope} execute function "${table}_total"()`;
+      Trigger({ name, timing: 'after', events: [event as keyof typeof triggers], forEach: 'statement', expression })(
+        owner,
+      );
     }
   };
-}
-
-/** Its function, `<table>_total`, is made by a migration. */
-function totalTriggers(table: string, active: string) {
-  const counted = (row: string) => (active === 'true' ? '' : `, ${row}.${active}`);
-  const trigger = (event: 'insert' | 'delete' | 'update', scope: string) => {
-    const name = `${table}_total_${event}`;
-    return {
-      name,
-      event,
-      expression: `create trigger "${name}" after ${event} on "${table}" ${scope} execute function "${table}_total"()`,
-    };
-  };
-  const key = (row: string) => `(${row}.builder_id, ${row}.project_id${counted(row)})`;
-  return [
-    trigger('insert', 'referencing new table as changed for each statement'),
-    trigger('delete', 'referencing old table as changed for each statement'),
-    trigger('update', `for each row when (${key('old')} is distinct from ${key('new')})`),
-  ];
 }

@@ -16,7 +16,7 @@ const ACTIVE = 'archived_at is null';
 @ObjectType({ description: 'A photo of a builder.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()
-@KeepsTotal('photo', ACTIVE)
+@KeepsTotal('photo', 'source', ACTIVE)
 // Lists are counted and paged without reading the table: what they are filtered by is in the indexes.
 @Index({ properties: ['builderId', 'createdAt', 'id'], include: ['projectId', 'folderId', 'source'], where: ACTIVE })
 @Index({ properties: ['projectId', 'createdAt', 'id'], include: ['builderId', 'folderId', 'source'], where: ACTIVE })

@@ -16,7 +16,7 @@ import { TimeType } from './time-type.entity.ts';
 @ObjectType({ description: 'Hours that one person worked on one day.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity()
-@KeepsTotal('timesheet')
+@KeepsTotal('timesheet', 'status')
 // Lists are counted and paged without reading the table: what they are filtered by is in the indexes.
 @Index({ properties: ['builderId', 'createdAt', 'id'], include: ['projectId', 'status', 'date'] })
 @Index({ properties: ['projectId', 'createdAt', 'id'], include: ['builderId', 'status', 'date'] })

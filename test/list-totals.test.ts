@@ -12,11 +12,11 @@ let projects: string[];
 
 /** Totals that are not those of `count(*)` in the same snapshot. */
 const WRONG = `
-  select list, builder_id, project_id, sum(kept) as kept, sum(counted) as counted from (
-    select list, builder_id, project_id, added as kept, 0 as counted from list_total
-    union all select 'timesheet', builder_id, project_id, 0, 1 from timesheet
-    union all select 'photo', builder_id, project_id, 0, 1 from photo where archived_at is null) side_by_side
-  group by 1, 2, 3 having sum(kept) <> sum(counted)`;
+  select list, builder_id, project_id, kind, sum(kept) as kept, sum(counted) as counted from (
+    select list, builder_id, project_id, kind, added as kept, 0 as counted from list_total
+    union all select 'timesheet', builder_id, project_id, status, 0, 1 from timesheet
+    union all select 'photo', builder_id, project_id, source, 0, 1 from photo where archived_at is null) side_by_side
+  group by 1, 2, 3, 4 having sum(kept) <> sum(counted)`;
 
 /** Timesheets of which many were made in the same millisecond. */
 const INSERT = `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
@@ -53,6 +53,7 @@ describe('the kept totals of large lists', () => {
         await own.query(INSERT, [prefix, builderId, projects.slice(0, 2), 20]);
         await own.query('begin');
         await own.query('update timesheet set project_id = $2 where id like $1', [`${prefix}1%`, projects[2]]);
+        await own.query(`update timesheet set status = 'APPROVED_2' where id like $1`, [`${prefix}%2`]);
         await own.query(
           `update photo set archived_at = case when archived_at is null then now() end, project_id = $2
            where id in (select id from photo order by md5(id || $1) limit 5 for update skip locked)`,
@@ -82,20 +83,24 @@ describe('the kept totals of large lists', () => {
   it('are one row each once they are folded', async () => {
     await foldTotals(service.databases.au1);
     const { rows } = await client.query(
-      'select from list_total group by list, builder_id, project_id having count(*) > 1 or sum(added) = 0',
+      'select from list_total group by list, builder_id, project_id, kind having count(*) > 1 or sum(added) = 0',
     );
     expect(rows).toEqual([]);
     expect(await foldTotals(service.databases.au1)).toEqual({ folded: 0 });
   });
 
-  it('spare the list of photos the count, and are those of the pages', async () => {
-    const { rows } = await client.query(
-      'select count(*)::int as total from photo where builder_id = $1 and archived_at is null',
-      [builderId],
-    );
-    const page = await photos.page(service.databases.au1, { builderId }, { offset: 0, limit: 1 });
-    expect(page.meta.totalCount).toBe(rows[0].total);
-  });
+  it.each([[undefined], [['GALLERY']], [['SITE_DIARY', 'GALLERY']]])(
+    'are those of the list of photos, of the sources %j',
+    async (source) => {
+      const { rows } = await client.query(
+        `select count(*)::int as total from photo where builder_id = $1 and archived_at is null
+           and ($2::text[] is null or source = any($2))`,
+        [builderId, source],
+      );
+      const page = await photos.page(service.databases.au1, { builderId, source }, { offset: 0, limit: 1 });
+      expect(page.meta.totalCount).toBe(rows[0].total);
+    },
+  );
 });
 
 describe('a page of a large list', () => {

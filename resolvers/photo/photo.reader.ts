@@ -11,7 +11,7 @@ export const photos = new Reader(Photo, {
     folderId: 't.folder_id = :folderId',
   },
   always: 't.archived_at is null',
-  totalKept: true,
+  totalBy: 'source',
   without: ['integratorId', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
 });
 

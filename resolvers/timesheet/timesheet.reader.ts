@@ -23,7 +23,7 @@ export const timesheets = new Reader(Timesheet, {
     startDate: 't.date >= :startDate',
     endDate: 't.date <= :endDate',
   },
-  totalKept: true,
+  totalBy: 'status',
 });
 
 export const costCodes = new Reader(CostCode, {

@@ -42,8 +42,11 @@ export interface ReaderDeclaration<Filter extends string> {
   without?: string[];
   /** Order of lists. Default: `createdAt`, then `id` (part 5 of the decisions). */
   order?: string;
-  /** The rows of a builder and of a project need not be counted: the entity `KeepsTotal`. Others, by further filters, are. */
-  totalKept?: boolean;
+  /**
+   * Where the entity `KeepsTotal`, its column of the kind: rows need not be counted unless another filter is given than those
+   * of the builder, the project and the kind.
+   */
+  totalBy?: 'status' | 'source';
 }
 
 /** Values of the filters to apply, by name; null and undefined apply none. */
@@ -55,9 +58,6 @@ export interface Window {
   offset: number;
   limit: number;
 }
-
-/** Filters of a list whose total is kept. */
-const KEPT = ['builderId', 'projectId'];
 
 /** Pages from this offset on, in a large list, are found by the index alone, and from the end that is nearer. */
 const DEEP = 500;
@@ -81,7 +81,7 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** One window of the rows that match, and how many match in all. */
   async page(database: ReadDatabase, where: Where<Filter>, window: Window): Promise<Page<T>> {
-    const kind = this.#declaration.totalKept && window.offset >= DEEP ? 'deep' : 'page';
+    const kind = this.#declaration.totalBy && window.offset >= DEEP ? 'deep' : 'page';
     const rows = await this.#run(database, kind, where, { ...window });
     return pageOf(this.#rows(rows, 1), Number(rows[0]![0]), window);
   }
@@ -191,10 +191,11 @@ export class Reader<T extends object, Filter extends string = never> {
 
   #total(filters: string[], conditions: string[], matching: string): string {
     const { table } = this.#shape!;
-    const kept = this.#declaration.totalKept && filters.length > 0 && filters.every((name) => KEPT.includes(name));
-    if (!kept) return `select count(*) as total from ${table} t where ${matching}`;
-    const list = table.replaceAll('"', "'");
-    return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${list} and ${conditions.join(' and ')}`;
+    const { totalBy } = this.#declaration;
+    const kept = filters.length > 0 && filters.every((name) => ['builderId', 'projectId', totalBy].includes(name));
+    if (!totalBy || !kept) return `select count(*) as total from ${table} t where ${matching}`;
+    const where = conditions.join(' and ').replaceAll(`t.${totalBy}`, 't.kind');
+    return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${table.replaceAll('"', "'")} and ${where}`;
   }
 }
 

@@ -13,11 +13,11 @@ export async function foldTotals(database: Database): Promise<{ folded: number }
     `with taken as (
        delete from list_total where id in (
          select unnest(ids) from (
-           select array_agg(id) as ids from list_total group by list, builder_id, project_id having count(*) > 1) many)
-       returning list, builder_id, project_id, added)
-     insert into list_total (list, builder_id, project_id, added)
-     select list, builder_id, project_id, sum(added) from taken
-     group by list, builder_id, project_id having sum(added) <> 0`,
+           select array_agg(id) as ids from list_total group by list, builder_id, project_id, kind having count(*) > 1) many)
+       returning list, builder_id, project_id, kind, added)
+     insert into list_total (list, builder_id, project_id, kind, added)
+     select list, builder_id, project_id, kind, sum(added) from taken
+     group by list, builder_id, project_id, kind having sum(added) <> 0`,
     [],
     'run',
   );

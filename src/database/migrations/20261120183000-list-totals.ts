@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 const LISTS = [
-  { table: 'photo', columns: ['builder_id', 'project_id', 'archived_at is null'], active: 'archived_at is null' },
-  { table: 'timesheet', columns: ['builder_id', 'project_id'], active: 'true' },
+  { table: 'photo', kind: 'source', active: 'archived_at is null' },
+  { table: 'timesheet', kind: 'status', active: 'true' },
 ];
 
 const EVENTS = ['insert', 'delete', 'update'];
@@ -15,27 +15,28 @@ export class Migration20261120183000ListTotals extends Migration {
     // Writers queue behind a lock that is waited for.
     this.addSql(`set local lock_timeout = '1s';`);
     this.addSql(
-      `create table "list_total" ("id" bigserial primary key, "list" text not null, "builder_id" text not null, "project_id" text null, "added" int not null);`,
+      `create table "list_total" ("id" bigserial primary key, "list" text not null, "builder_id" text not null, "project_id" text null, "kind" text not null, "added" int not null);`,
     );
     this.addSql(
-      `create index "list_total_project_id_list_index" on "list_total" ("project_id", "list") include ("added");`,
+      `create index "list_total_project_id_list_kind_index" on "list_total" ("project_id", "list", "kind") include ("added");`,
     );
     this.addSql(
-      `create index "list_total_builder_id_list_project_id_index" on "list_total" ("builder_id", "list", "project_id") include ("added");`,
+      `create index "list_total_builder_id_list_project_id_kind_index" on "list_total" ("builder_id", "list", "project_id", "kind") include ("added");`,
     );
-    for (const { table, columns, active } of LISTS) {
+    for (const { table, kind, active } of LISTS) {
+      const columns = ['builder_id', 'project_id', kind, ...(active === 'true' ? [] : [active])];
       const key = (row: string) => `(${columns.map((column) => `${row}.${column}`).join(', ')})`;
+      const changed = (count: string) => `
+            insert into list_total (list, builder_id, project_id, kind, added)
+              select '${table}', builder_id, project_id, ${kind}, ${count} from changed where ${active}
+              group by builder_id, project_id, ${kind};`;
       this.addSql(`create function "${table}_total"() returns trigger language plpgsql as $$
         begin
-          if tg_op = 'INSERT' then
-            insert into list_total (list, builder_id, project_id, added)
-              select '${table}', builder_id, project_id, count(*) from changed where ${active} group by builder_id, project_id;
-          elsif tg_op = 'DELETE' then
-            insert into list_total (list, builder_id, project_id, added)
-              select '${table}', builder_id, project_id, -count(*) from changed where ${active} group by builder_id, project_id;
+          if tg_op = 'INSERT' then ${changed('count(*)')}
+          elsif tg_op = 'DELETE' then ${changed('-count(*)')}
           else
-            insert into list_total (list, builder_id, project_id, added)
-              select '${table}', (version).builder_id, (version).project_id, added
+            insert into list_total (list, builder_id, project_id, kind, added)
+              select '${table}', (version).builder_id, (version).project_id, (version).${kind}, added
               from (values (old, -1), (new, 1)) versions (version, added) where ${active.replace(/^archived_at/, '(version).archived_at')};
           end if;
           return null;

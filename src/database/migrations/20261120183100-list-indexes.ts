@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 const LISTS = [
-  { table: 'photo', active: 'archived_at is null' },
-  { table: 'timesheet', active: 'true' },
+  { table: 'photo', kind: 'source', active: 'archived_at is null' },
+  { table: 'timesheet', kind: 'status', active: 'true' },
 ];
 
 const INDEXES = [
@@ -27,12 +27,12 @@ export class Migration20261120183100ListIndexes extends Migration {
 
   override up(): void {
     // Of one snapshot: what is counted less what the triggers have noted of it.
-    for (const { table, active } of LISTS) {
-      this.addSql(`insert into list_total (list, builder_id, project_id, added)
-        select '${table}', builder_id, project_id, sum(added) from (
-          select builder_id, project_id, count(*) as added from "${table}" where ${active} group by 1, 2
-          union all select builder_id, project_id, -added from list_total where list = '${table}') counted
-        group by builder_id, project_id having sum(added) <> 0;`);
+    for (const { table, kind, active } of LISTS) {
+      this.addSql(`insert into list_total (list, builder_id, project_id, kind, added)
+        select '${table}', builder_id, project_id, kind, sum(added) from (
+          select builder_id, project_id, ${kind} as kind, count(*) as added from "${table}" where ${active} group by 1, 2, 3
+          union all select builder_id, project_id, kind, -added from list_total where list = '${table}') counted
+        group by builder_id, project_id, kind having sum(added) <> 0;`);
     }
     for (const [table, columns, included, where] of INDEXES) {
       this.#replace(table, columns, `(${columns}) include (${included})${where}`);
