@@ -40,6 +40,20 @@ it('answers reads whose connections are lost, and leaves no connection behind', 
   expect(rows[0].open).toBeLessThanOrEqual(6);
 });
 
+it('makes up for every connection that a unit of work has lost', async () => {
+  const { au1 } = service.databases;
+  // More than a pool has.
+  for (let round = 0; round < 12; round++) {
+    const lost = au1.transaction(async (em) => {
+      await em.execute('select 1');
+      await loseAll();
+      await em.execute('select 1');
+    });
+    await expect(lost).rejects.toThrow();
+  }
+  expect(await au1.transaction((em) => em.execute('select 1 as one'))).toEqual([{ one: 1 }]);
+});
+
 it('keeps answering while a statement waits', async () => {
   await admin.query('begin');
   await admin.query('lock table timesheet in access exclusive mode');

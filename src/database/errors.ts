@@ -1,8 +1,14 @@
 import { ApiError, internalError, unavailable } from '../errors.ts';
 import { isLostConnection } from './runner.ts';
 
-/** SQLSTATEs of a database that is there and cannot answer now: timeouts, too many connections, read-only, deadlock. */
-const PASSING = new Set(['57014', '55P03', '53300', '53200', '53100', '25006', '40001', '40P01', '25P03']);
+/**
+ * What passes. SQLSTATEs of a database that is there and cannot answer now: timeouts, too many connections, memory, disk
+ * full, read-only, deadlock; and the codes of a disk of our own that is full.
+ */
+const PASSING = new Set([
+  ...['57014', '55P03', '53300', '53200', '53100', '25006', '40001', '40P01', '25P03'],
+  ...['ENOSPC', 'EDQUOT'],
+]);
 
 /** What a client sees of anything that was thrown: the error itself when it is public, else 503 or 500. */
 export function asApiError(error: unknown): ApiError {

@@ -1,8 +1,10 @@
 import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
+import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
 import { migrations } from './migrations/index.ts';
+import { TIMEOUTS } from './timeouts.ts';
 
 /** Options that every connection of ours needs: instants are read as text, which is UTC only in a UTC session. */
 export const SESSION_OPTIONS = '-c timezone=UTC';
@@ -15,9 +17,31 @@ export function createOrm(url: string, overrides: Partial<Options> = {}): MikroO
     metadataProvider: ReflectMetadataProvider,
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: false, silent: true },
-    driverOptions: { options: SESSION_OPTIONS },
+    driverOptions: { options: SESSION_OPTIONS, ...TIMEOUTS, onPoolCreated: giveUpLostConnections },
     pool: { min: 0, max: 10 },
     debug: false,
     ...overrides,
   } as Options);
+}
+
+/**
+ * Kysely keeps a connection for good when `begin`, `commit` or `rollback` fails, as they do on one that is lost, so that the pool
+ * would be empty after ten of them. Here a lost connection leaves the pool by itself, and its holder may release it once more.
+ */
+function giveUpLostConnections(pool: pg.Pool): void {
+  pool.on('connect', (client) => {
+    let release: pg.PoolClient['release'] | undefined;
+    Object.defineProperty(client, 'release', {
+      // The pool sets it anew each time that the client is taken.
+      set: (given: pg.PoolClient['release']) => {
+        release = given;
+      },
+      get: () => (error?: Error | boolean) => {
+        const once = release;
+        release = undefined;
+        once?.(error);
+      },
+    });
+    client.on('end', () => client.release(true));
+  });
 }

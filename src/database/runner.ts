@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { SESSION_OPTIONS } from './orm.ts';
+import { TIMEOUTS } from './timeouts.ts';
 import { readText, type Statement, type TextRow } from './wire.ts';
 
 /**
@@ -17,8 +18,11 @@ const STALLED_MS = 100;
 /** Lanes that are opened only while the usual ones are stalled. */
 const RESERVE = 4;
 
-/** A lost statement is sent again until one connection is certainly new; not once its caller has waited for so long. */
-const PATIENCE_MS = 5_000;
+/**
+ * A lost statement is sent again until one connection is certainly new; not once its caller has waited for so long, as after
+ * a connection that could not be made in time.
+ */
+const PATIENCE_MS = 3_000;
 
 /** One connection, and how it gets on. */
 class Lane {
@@ -117,11 +121,7 @@ export class StatementRunner {
     const client = new pg.Client({
       connectionString: this.#url,
       options: READER_OPTIONS,
-      statement_timeout: 10_000,
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
-      // `pipeline` is newer than the type definitions.
-      ...({ pipeline: true } as object),
+      ...TIMEOUTS,
     });
     client.on('error', onEnd);
     client.on('end', onEnd);
@@ -146,7 +146,7 @@ export function isLostConnection(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
   return (
     (code !== undefined && (LOST_CONNECTION.has(code) || code.startsWith('08'))) ||
-    /connection terminated|connection ended|not queryable|timeout expired|timeout exceeded when trying/i.test(
+    /connection terminated|connection ended|not queryable|timeout expired|read timeout|timeout exceeded when trying/i.test(
       message ?? '',
     )
   );

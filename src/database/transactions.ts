@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { SESSION_OPTIONS } from './orm.ts';
+import { TIMEOUTS } from './timeouts.ts';
 import { gather, type Statement } from './wire.ts';
 
 /**
@@ -37,13 +38,7 @@ export class TransactionRunner {
       connectionString: url,
       max: connections,
       options: WRITER_OPTIONS,
-      statement_timeout: 10_000,
-      // An instance that hangs must not hold its locks for ever.
-      idle_in_transaction_session_timeout: 10_000,
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
-      // `pipeline` is newer than the type definitions.
-      ...({ pipeline: true } as object),
+      ...TIMEOUTS,
     });
     // Whoever uses a connection hears of its loss from the statement; one that nobody uses is replaced.
     this.#pool.on('error', () => undefined);

@@ -1,0 +1,82 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { Database } from '../src/database/database.ts';
+import { asApiError } from '../src/database/errors.ts';
+import { createDatabase } from './setup/database.ts';
+import { Line } from './support/line.ts';
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let database: Database;
+
+beforeAll(async () => {
+  made = await createDatabase(inject('cluster').templates.au1);
+  database = new Database('au1', made.url);
+});
+
+afterAll(async () => {
+  await database.close();
+  await made.drop();
+});
+
+const statement = (text: string) => ({ name: text.slice(0, 60), text });
+
+/** Runs a statement over each of the three kinds of connection that a request uses. */
+const ways: [string, (text: string, over?: Database) => Promise<unknown>][] = [
+  ['a read', (text, { runner } = database) => runner.run(statement(text), [])],
+  ['a short write', (text, { writer } = database) => writer.run((open) => open.query([statement(text), []]))],
+  ['a unit of work', (text, over = database) => over.transaction((em) => em.execute(text))],
+];
+
+const seen = (error: unknown) => {
+  const { status, code, headers } = asApiError(error);
+  return { status, code, retryAfter: headers['Retry-After'] };
+};
+
+const UNAVAILABLE = { status: 503, code: 'UNAVAILABLE', retryAfter: '1' };
+
+describe.concurrent.each(ways)('%s', (_, run) => {
+  it('has a limit for the statement, for its locks, and for a transaction that does nothing', async () => {
+    const setting = (name: string) => `select current_setting('${name}') as value`;
+    const values = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].map(async (name) => {
+      const [row] = (await run(setting(name))) as [string[] | { value: string }];
+      return Object.values(row)[0];
+    });
+    expect(await Promise.all(values)).toEqual(['6s', '4s', '10s']);
+  });
+
+  it('is 503 when it takes too long', async () => {
+    expect(await run('select pg_sleep(60)').catch(seen)).toEqual(UNAVAILABLE);
+  });
+
+  it('is 503 when it waits for a lock for too long', async () => {
+    const holder = new pg.Client({ connectionString: made.url });
+    await holder.connect();
+    await holder.query('begin; lock table timesheet in access exclusive mode');
+    expect(await run('select count(*) from timesheet').catch(seen)).toEqual(UNAVAILABLE);
+    await holder.end();
+  });
+});
+
+it.concurrent('ends a transaction in which nothing happens, with its locks', async () => {
+  const work = database.writer.run(async (transaction) => {
+    await transaction.query([statement('lock table meeting in access exclusive mode'), []]);
+    const other = new pg.Client({ connectionString: made.url });
+    await other.connect();
+    // Answered once the lock is gone.
+    await other.query('select count(*) from meeting').finally(() => other.end());
+    await transaction.query([statement('select 1'), []]);
+  });
+  expect(await work.catch(seen)).toEqual(UNAVAILABLE);
+});
+
+it.concurrent('is 503 while the database hangs, on every kind of connection, and answers at once afterwards', async () => {
+  const line = await Line.to(made.url);
+  const far = new Database('au1', line.url);
+  const answers = () => Promise.all(ways.map(([, run]) => run('select 1', far).then(() => 'answered', seen)));
+  expect(await answers()).toEqual(['answered', 'answered', 'answered']);
+  line.silence();
+  expect(await answers()).toEqual([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE]);
+  line.restore();
+  expect(await answers()).toEqual(['answered', 'answered', 'answered']);
+  await far.close();
+});
