@@ -5,6 +5,8 @@ import { SESSION_OPTIONS } from '../orm.ts';
 /** Works on a connection of its own, which ends with the work. */
 export async function withClient<T>({ url }: Database, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, options: SESSION_OPTIONS });
+  // Its loss is told by the statement that is under way, or by the next.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return await work(client);

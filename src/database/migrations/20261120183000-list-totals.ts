@@ -12,8 +12,6 @@ export class Migration20261120183000ListTotals extends Migration {
   override name = 'Migration20261120183000ListTotals';
 
   override up(): void {
-    // Writers queue behind a lock that is waited for.
-    this.addSql(`set local lock_timeout = '1s';`);
     this.addSql(
       `create table "list_total" ("id" bigserial primary key, "list" text not null, "builder_id" text not null, "project_id" text null, "kind" text not null, "added" int not null);`,
     );

@@ -26,6 +26,7 @@ export class Migration20261120183100ListIndexes extends Migration {
   }
 
   override up(): void {
+    this.#waitForTransactions();
     // Of one snapshot: what is counted less what the triggers have noted of it.
     for (const { table, kind, active } of LISTS) {
       this.addSql(`insert into list_total (list, builder_id, project_id, kind, added)
@@ -40,7 +41,13 @@ export class Migration20261120183100ListIndexes extends Migration {
   }
 
   override down(): void {
+    this.#waitForTransactions();
     for (const [table, columns] of INDEXES) this.#replace(table, columns, `(${columns})`);
+  }
+
+  /** An index that is built beside waits for older transactions, and holds up nobody meanwhile. */
+  #waitForTransactions(): void {
+    this.addSql('set lock_timeout = 0;');
   }
 
   #replace(table: string, columns: string, definition: string): void {
