@@ -16,6 +16,7 @@ import { registerHealth } from './http/health.ts';
 import { installJsonParser } from './http/json.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
+import { cutSlowClients } from './http/slow-clients.ts';
 import { registerStorage } from './http/storage.ts';
 import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
@@ -35,6 +36,8 @@ export interface Parts {
   tokenKey: string;
   /** The world outside, for downloads of images; the internet when it is not given. */
   outside?: Outside;
+  /** Whether the instance has been told to stop: it then says that it is not ready. */
+  isStopping?: () => boolean;
 }
 
 /** The whole service, plugged together; nothing listens yet. */
@@ -42,6 +45,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const { databases, clock } = parts;
   const { baseUrl, rateLimits } = config;
   const app = Fastify(serverOptions(config));
+  cutSlowClients(app.server, 2_000 * config.requestSeconds);
   const schema = buildServiceSchema();
   const operations = routeTable(schema);
   const tokens = new AccessTokens({ key: parts.tokenKey, issuer: baseUrl, clock });
@@ -57,7 +61,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await installCors(app, new RegisteredOrigins({ databases, clock }));
   installNotFound(app, (request, reply) => entrance.enter(request, reply));
   installJsonParser(app);
-  registerHealth(app, databases);
+  registerHealth(app, databases, parts.isStopping);
   await registerMetrics(app, config);
   await registerDocs(app, await openApiDocument(schema, operations, baseUrl));
   const visits = oauthLimits(databases, limits, tokenLimits);
@@ -72,7 +76,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await registerReportPages(app, { databases, storages, clock, baseUrl, limitVisitor: visits.limitVisitor });
   registerRest(app, { schema, operations, entrance });
   await registerUploads(app, entrance);
-  await registerGraphql(app, { schema, entrance, introspection: !config.production, publicError });
+  await registerGraphql(app, { schema, entrance, introspection: config.introspection, publicError });
   refuseOtherMethods(app, '/graphql', ['GET', 'POST'], entrance);
   return app;
 }

@@ -34,6 +34,12 @@ export interface Config {
   s3: S3Settings | null;
   rateLimits: { api: RateLimit | null; sync: RateLimit | null; token: RateLimit | null };
   trustProxy: boolean | number | string;
+  /** Seconds in which a request must have arrived. */
+  requestSeconds: number;
+  /** Seconds that an instance answers on after it was told to stop. */
+  drainSeconds: number;
+  /** Whether GraphQL tells its schema. */
+  introspection: boolean;
   tls: { cert: string; key: string } | null;
   metricsToken: string | null;
   logLevel: string;
@@ -84,6 +90,11 @@ function portNumber(value: string | undefined, name: string): number {
   if (value === undefined) return 4000;
   const port = Number(value);
   return /^\d+$/.test(value) && port > 0 && port <= 65535 ? port : fail(name, `must be a port number, not "${value}"`);
+}
+
+function seconds(value: string | undefined, name: string): number | undefined {
+  if (value === undefined) return undefined;
+  return /^\d{1,4}$/.test(value) ? Number(value) : fail(name, `must be a number of seconds, not "${value}"`);
 }
 
 function postgresUrl(value: string | undefined, name: string): string | undefined {
@@ -165,6 +176,17 @@ const SETTINGS = {
     'Proxies whose `X-Forwarded-For` and `-Proto` count: a number of hops, or addresses with commas.',
     proxies,
   ),
+  REQUEST_SECONDS: setting(
+    '900',
+    'Seconds in which a request must have arrived, as long as an upload URL lives; in twice that its response must be taken.',
+    seconds,
+  ),
+  DRAIN_SECONDS: setting(
+    '0; 5 in production',
+    'Seconds that an instance which is told to stop answers on, while `/health/ready` is 503 already and balancers turn away.',
+    seconds,
+  ),
+  GRAPHQL_INTROSPECTION: setting('1; 0 in production', '`1` lets GraphQL tell its schema.', oneOf(['0', '1'])),
   TLS_CERT: setting('none', 'Certificate file (PEM), to speak TLS without a proxy; with TLS_KEY.', text),
   TLS_KEY: setting('none', 'Key file (PEM) of TLS_CERT.', text),
   METRICS_TOKEN: setting('none', 'Bearer token for `/metrics` from elsewhere than loopback.', text),
@@ -232,6 +254,9 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     s3: s3Settings(values),
     rateLimits: { api: values.RATE_LIMIT_API, sync: values.RATE_LIMIT_SYNC, token: values.RATE_LIMIT_TOKEN },
     trustProxy: values.TRUST_PROXY,
+    requestSeconds: values.REQUEST_SECONDS || 900,
+    drainSeconds: values.DRAIN_SECONDS ?? (production ? 5 : 0),
+    introspection: (values.GRAPHQL_INTROSPECTION ?? (production ? '0' : '1')) === '1',
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,
     metricsToken: values.METRICS_TOKEN ?? null,
     logLevel: values.LOG_LEVEL ?? 'info',

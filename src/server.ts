@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { sweeping } from '../resolvers/attachment/sweep.ts';
 import { buildApp } from './app.ts';
@@ -22,7 +23,11 @@ export async function start(config: Config): Promise<() => Promise<void>> {
   const opened = await openDatabases(config, 'service');
   let app: FastifyInstance | null = null;
   let stopJobs: (() => Promise<void>)[] = [];
+  let stopping = false;
   const stop = async () => {
+    stopping = true;
+    // Balancers learn that this instance is not ready before it refuses anybody.
+    if (app?.server.listening) await sleep(config.drainSeconds * 1000);
     await app?.close();
     for (const stopJob of stopJobs) await stopJob();
     await opened.close();
@@ -32,11 +37,14 @@ export async function start(config: Config): Promise<() => Promise<void>> {
     const secret = await tokenKey(config);
     const storages = openStorages(config, { secret, clock: systemClock });
     const demo = config.demo && opened.embedded ? await showDemo(opened.databases, storages, config) : null;
-    app = await buildApp(config, { databases: opened.databases, clock: systemClock, tokenKey: secret });
+    const { databases } = opened;
+    app = await buildApp(config, {
+      ...{ databases, clock: systemClock, tokenKey: secret },
+      isStopping: () => stopping,
+    });
     const { log } = app;
     await listen(app, config);
-    const { databases } = opened;
-    const jobs = [purging(databases, systemClock), sweeping(databases, storages, systemClock), folding(databases)];
+    const jobs = [purging(databases), sweeping(databases, storages), folding(databases)];
     stopJobs = jobs.map((job) => startJob(job, log));
     process.stdout.write(welcome(config, demo));
     return stop;
@@ -59,7 +67,7 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<voi
   app.log.level = level;
 }
 
-/** The first signal lets requests finish; a second one ends the process at once. */
+/** The first signal lets requests finish, and in production new ones come for a while; a second one ends the process at once. */
 function stopOnSignals(stop: () => Promise<void>): void {
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

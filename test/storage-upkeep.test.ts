@@ -34,7 +34,7 @@ beforeEach(renew);
 
 afterAll(() => service.stop());
 
-const run = () => sweep(service.databases.au1, storage, service.clock);
+const run = () => sweep(service.databases.au1, storage, service.clock.now());
 const exists = async (key: string) => (await storage.bytes.stat(key)) !== null;
 const keep = async (key: string) => {
   await storage.keep(key, Readable.from(['bytes']), 'image/png', 1_000);

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { Clock } from '../../src/clock.ts';
 import type { Database, Databases } from '../../src/database/database.ts';
+import { CONNECT_MS } from '../../src/database/timeouts.ts';
 import type { Job } from '../../src/jobs.ts';
 import type { Storage, Storages } from '../../src/storage/storage.ts';
 
@@ -42,18 +42,22 @@ export interface Swept {
 /**
  * Removes what nobody will ask for: uploads that were not used within 7 days, bytes that no row names, and leftovers of
  * operations that were cut off. A row's bytes are never removed. Null while another instance does so.
+ *
+ * @param now Milliseconds since the epoch.
  */
-export async function sweep(database: Database, storage: Storage, clock: Clock): Promise<Swept | null> {
-  const client = new pg.Client({ connectionString: database.url });
+export async function sweep(database: Database, storage: Storage, now: number): Promise<Swept | null> {
+  const client = new pg.Client({ connectionString: database.url, connectionTimeoutMillis: CONNECT_MS });
+  // Its loss is told by the next statement, and meanwhile must not end the process.
+  client.on('error', () => undefined);
   // The lock ends with the connection, whatever becomes of this process.
   await client.connect();
   try {
     const { rows } = await client.query(`select pg_try_advisory_lock(${LOCK}) as taken`);
     if (!rows[0].taken) return null;
-    const uploads = await dropUploads(client, clock.now() - UPLOAD_MS);
+    const uploads = await dropUploads(client, now - UPLOAD_MS);
     let objects = 0;
-    for (const folder of Object.keys(UNNAMED)) objects += await dropObjects(client, storage, folder, clock.now());
-    return { uploads, objects, files: await storage.spool.sweep(clock.now() - GRACE_MS) };
+    for (const folder of Object.keys(UNNAMED)) objects += await dropObjects(client, storage, folder, now);
+    return { uploads, objects, files: await storage.spool.sweep(now - GRACE_MS) };
   } finally {
     await client.end();
   }
@@ -82,9 +86,12 @@ async function dropObjects(client: pg.Client, storage: Storage, folder: string, 
   return removed;
 }
 
-/** Sweeps every hour. */
-export const sweeping = (databases: Databases, storages: Storages, clock: Clock): Job => ({
+/**
+ * Sweeps every hour. What is old is so by the database's clock: an instance whose own has jumped must not remove what others
+ * are at work with.
+ */
+export const sweeping = (databases: Databases, storages: Storages): Job => ({
   name: 'sweep',
   everyMs: EVERY_MS,
-  run: (region) => sweep(databases[region], storages[region], clock),
+  run: async (region) => sweep(databases[region], storages[region], await databases[region].now()),
 });

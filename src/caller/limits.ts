@@ -11,7 +11,11 @@ const LEASE: Statement = {
     on conflict (key, window_end) do update set leased = rate_budget.leased + excluded.leased returning leased`,
 };
 
-const PURGE: Statement = { name: 'limits.purge', text: 'delete from rate_budget where window_end < $1' };
+/** By the database's clock as well: an instance whose own has jumped must not forget what the others have spent. */
+const PURGE: Statement = {
+  name: 'limits.purge',
+  text: `delete from rate_budget where window_end < least($1, now() - interval '1 minute')`,
+};
 
 /** Part of a window's budget that an instance takes at a time. */
 const BLOCKS = 20;

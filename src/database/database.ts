@@ -5,6 +5,8 @@ import type { ReadDatabase } from './reader.ts';
 import { StatementRunner } from './runner.ts';
 import { TransactionRunner } from './transactions.ts';
 
+const NOW = { name: 'database.now', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)' };
+
 /** One region's database: MikroORM for writes that span rows, prepared statements for reads and for writes that are hot. */
 export class Database implements ReadDatabase {
   readonly orm: MikroORM;
@@ -32,6 +34,12 @@ export class Database implements ReadDatabase {
   /** A unit of work in one transaction: it commits as a whole when the work is done, or not at all. */
   transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
     return this.fork().transactional(work);
+  }
+
+  /** Milliseconds since the Unix epoch by the one clock that all instances share. */
+  async now(): Promise<number> {
+    const [row] = await this.runner.run(NOW, []);
+    return Number(row![0]);
   }
 
   async close(): Promise<void> {

@@ -6,6 +6,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Context } from '../../resolvers/context.ts';
 import type { Entrance } from '../context.ts';
 import type { ApiError } from '../errors.ts';
+import { limitDepth } from './depth.ts';
 import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
 
@@ -27,6 +28,7 @@ export async function registerGraphql(
     includeStacktraceInErrorResponses: false,
     formatError,
     parseOptions: { maxTokens: MAX_TOKENS },
+    validationRules: [limitDepth],
     stopOnTerminationSignals: false,
     plugins: [
       inputErrors(schema),

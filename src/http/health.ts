@@ -5,14 +5,14 @@ import type { Databases } from '../database/database.ts';
 const PING = { name: 'health.ping', text: 'select 1' };
 const DEADLINE_MS = 2_000;
 
-/** `/health/live`: the process answers. `/health/ready`: both regional databases answer too. */
-export function registerHealth(app: FastifyInstance, databases: Databases): void {
+/** `/health/live`: the process answers. `/health/ready`: both regional databases answer too, and it is not about to stop. */
+export function registerHealth(app: FastifyInstance, databases: Databases, isStopping = () => false): void {
   app.get('/health/live', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
     const states = await Promise.all(
       REGIONS.map(async (region) => [region, (await answers(databases[region])) ? 'ok' : 'unavailable'] as const),
     );
-    const ready = states.every(([, state]) => state === 'ok');
+    const ready = !isStopping() && states.every(([, state]) => state === 'ok');
     return reply
       .code(ready ? 200 : 503)
       .send({ status: ready ? 'ok' : 'unavailable', regions: Object.fromEntries(states) });

@@ -26,8 +26,8 @@ export function serverOptions(config: Config): FastifyServerOptions {
       sendError(reply, notFound('Route'));
     },
     trustProxy: trustOf(config.trustProxy),
-    // As long as an upload URL lives: 40 MiB over a slow line take minutes. A line that is silent is cut long before.
-    requestTimeout: 900_000,
+    // 40 MiB over a slow line take minutes. A line that is silent is cut long before.
+    requestTimeout: config.requestSeconds * 1000,
     connectionTimeout: 120_000,
     forceCloseConnections: 'idle',
     genReqId: (request) => {

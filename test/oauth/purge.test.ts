@@ -109,7 +109,10 @@ describe('one instance at a time', () => {
     service.clock.at = START + 90 * DAY;
     const transaction = () => Promise.reject(new Error('away'));
     const databases = { au1: service.databases.au1, us1: { transaction } as never };
-    await startJob(purging(databases, service.clock), log as never)();
+    await startJob(
+      purging(databases, async () => service.clock.at),
+      log as never,
+    )();
     expect(said).toEqual([
       expect.objectContaining({ region: 'au1', families: expect.any(Number) }),
       expect.objectContaining({ region: 'us1', err: expect.any(Error) }),
