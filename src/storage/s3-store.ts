@@ -5,12 +5,16 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { Clock } from '../clock.ts';
 import type { S3Settings } from '../config.ts';
 import type { RegionId } from '../context.ts';
+import { unavailable } from '../errors.ts';
 import type { ByteStore, StoredObject, UploadTerms } from './byte-store.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
 /** How often a read or copy is tried again before it counts as failed. */
 const ATTEMPTS = 4;
+
+/** Milliseconds that one attempt waits for a connection, and for the next byte: a store that hangs holds no request for long. */
+const TIMEOUTS = { connectionTimeout: 3_000, socketTimeout: 5_000 };
 
 /** Objects in a bucket of any S3-compatible service, under the region's name; clients upload to it directly. */
 export class S3Store implements ByteStore {
@@ -45,8 +49,10 @@ export class S3Store implements ByteStore {
     const { size } = await stat(path);
     const body = createReadStream(path);
     try {
-      await client.send(
-        new sdk.PutObjectCommand({ ...this.#at(key), Body: body, ContentLength: size, ContentType: contentType }),
+      await answer(
+        client.send(
+          new sdk.PutObjectCommand({ ...this.#at(key), Body: body, ContentLength: size, ContentType: contentType }),
+        ),
       );
     } finally {
       body.destroy();
@@ -57,13 +63,15 @@ export class S3Store implements ByteStore {
     const { sdk, client } = await this.#open();
     const source = `${this.#bucket}/${this.#prefix}${from}`;
     try {
-      await client.send(
-        new sdk.CopyObjectCommand({
-          ...this.#at(to),
-          CopySource: source.split('/').map(encodeURIComponent).join('/'),
-          ContentType: contentType,
-          MetadataDirective: 'REPLACE',
-        }),
+      await answer(
+        client.send(
+          new sdk.CopyObjectCommand({
+            ...this.#at(to),
+            CopySource: source.split('/').map(encodeURIComponent).join('/'),
+            ContentType: contentType,
+            MetadataDirective: 'REPLACE',
+          }),
+        ),
       );
       return true;
     } catch (error) {
@@ -75,7 +83,7 @@ export class S3Store implements ByteStore {
   async open(key: string) {
     const { sdk, client } = await this.#open();
     try {
-      const { Body, ContentLength } = await client.send(new sdk.GetObjectCommand(this.#at(key)));
+      const { Body, ContentLength } = await answer(client.send(new sdk.GetObjectCommand(this.#at(key))));
       return { stream: Body as Readable, size: ContentLength ?? 0 };
     } catch (error) {
       if (isMissing(error)) return null;
@@ -86,7 +94,7 @@ export class S3Store implements ByteStore {
   async stat(key: string): Promise<StoredObject | null> {
     const { sdk, client } = await this.#open();
     try {
-      const found = await client.send(new sdk.HeadObjectCommand(this.#at(key)));
+      const found = await answer(client.send(new sdk.HeadObjectCommand(this.#at(key))));
       return { key, size: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 };
     } catch (error) {
       if (isMissing(error)) return null;
@@ -101,7 +109,7 @@ export class S3Store implements ByteStore {
   /** One by one: the batch call wants a checksum that not every service takes. */
   async remove(keys: readonly string[]): Promise<void> {
     const { sdk, client } = await this.#open();
-    for (const key of keys) await client.send(new sdk.DeleteObjectCommand(this.#at(key)));
+    for (const key of keys) await answer(client.send(new sdk.DeleteObjectCommand(this.#at(key))));
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
@@ -131,6 +139,7 @@ export class S3Store implements ByteStore {
         ...(endpoint && { endpoint, forcePathStyle: true }),
         ...(credentials && { credentials }),
         maxAttempts: ATTEMPTS,
+        requestHandler: TIMEOUTS,
         // A checksum of the SDK's own choice would become part of what the client has to send.
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
@@ -142,6 +151,16 @@ export class S3Store implements ByteStore {
 
   #at(key: string) {
     return { Bucket: this.#bucket, Key: `${this.#prefix}${key}` };
+  }
+}
+
+/** What the store answers. One that is away, slow, busy or at fault is 503: nothing is wrong with the request. */
+async function answer<T>(sent: Promise<T>): Promise<T> {
+  try {
+    return await sent;
+  } catch (error) {
+    const { httpStatusCode: status } = (error as { $metadata?: { httpStatusCode?: number } }).$metadata ?? {};
+    throw status === undefined || status >= 500 || status === 429 ? unavailable(error) : error;
   }
 }
 
