@@ -6,7 +6,7 @@ import { sweep } from '../resolvers/attachment/sweep.ts';
 import { setBuilderLogo, setUserPicture } from '../src/cli/pictures.ts';
 import { loadConfig } from '../src/config.ts';
 import { finalKey, uploadKey } from '../src/storage/keys.ts';
-import { openStorages, type Storage } from '../src/storage/storage.ts';
+import { openStorages, Storage } from '../src/storage/storage.ts';
 import { BASE_URL, type Service, startService } from './harness.ts';
 import { heic, picture } from './support/images.ts';
 import { type Client, clientOf, projectOf } from './support/uploads.ts';
@@ -35,6 +35,16 @@ beforeEach(renew);
 afterAll(() => service.stop());
 
 const run = () => sweep(service.databases.au1, storage, service.clock.now());
+/** The storage, whose list of objects comes after the work. */
+const listingAfter = (work: () => Promise<unknown>): Storage => {
+  const { bytes, spool, signer, remote } = storage;
+  const list = async function* (prefix: string) {
+    await work();
+    yield* bytes.list(prefix);
+  };
+  const remove = (keys: string[]) => bytes.remove(keys);
+  return new Storage('au1', { list, remove } as never, spool, signer, remote);
+};
 const exists = async (key: string) => (await storage.bytes.stat(key)) !== null;
 const keep = async (key: string) => {
   await storage.keep(key, Readable.from(['bytes']), 'image/png', 1_000);
@@ -100,6 +110,15 @@ describe('the sweep', () => {
     expect(results.filter((result) => result === null).length).toBeGreaterThan(0);
     expect(results.some((result) => result !== null)).toBe(true);
     expect(await run()).not.toBeNull();
+  });
+
+  it('ends, and the process does not, when its connection is lost', async () => {
+    const sql = `select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
+      where l.locktype = 'advisory' and d.datname = current_database()`;
+    await keep(uploadKey(client.builderId));
+    const cut = listingAfter(() => service.databases.au1.fork().execute(sql));
+    await expect(sweep(service.databases.au1, cut, service.clock.now() + 2 * DAY)).rejects.toThrow(/terminat/);
+    expect(await sweep(service.databases.au1, storage, service.clock.now() + 2 * DAY)).toMatchObject({ objects: 1 });
   });
 });
 

@@ -47,7 +47,9 @@ async function receive(storages: Storages, request: FastifyRequest, reply: Fasti
   if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
   if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
   // Node ends a body at its announced length; fewer bytes are a connection that broke, and end the work here.
-  const file = await storage.spool.receive(request.raw, Math.min(size!, MAX_ATTACHMENT_BYTES)).catch((error) => {
+  // A disk that is full must not end the connection, which has yet to be told.
+  const body = request.raw.iterator({ destroyOnReturn: false });
+  const file = await storage.spool.receive(body, Math.min(size!, MAX_ATTACHMENT_BYTES)).catch((error) => {
     throw request.raw.readableAborted ? invalidField('body', `must have ${size} bytes`) : error;
   });
   try {

@@ -31,7 +31,7 @@ export class Spool {
   }
 
   /** Writes the stream to a file and syncs it; leaves nothing behind when it fails. At most `limit` bytes. */
-  async receive(stream: Readable, limit: number, signal?: AbortSignal): Promise<SpooledFile> {
+  async receive(stream: Readable | AsyncIterable<Buffer>, limit: number, signal?: AbortSignal): Promise<SpooledFile> {
     const path = await this.place();
     let size = 0;
     const count = new Transform({
