@@ -17,7 +17,7 @@ import { installJsonParser } from './http/json.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { cutSlowClients } from './http/slow-clients.ts';
-import { registerStorage } from './http/storage.ts';
+import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
 import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { registerReportPages } from './reports/plugin.ts';
@@ -73,6 +73,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
     }),
   );
   await registerStorage(app, storages);
+  refuseOtherMethods(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], entrance);
   await registerReportPages(app, { databases, storages, clock, baseUrl, limitVisitor: visits.limitVisitor });
   registerRest(app, { schema, operations, entrance });
   await registerUploads(app, entrance);

@@ -240,6 +240,12 @@ describe('a path', () => {
     expect(response.headers.allow).toBe('GET, HEAD');
     expect(response.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
   });
+
+  it.each(['POST', 'PATCH', 'DELETE'] as const)('of a signed URL is 405 for %s, with Allow', async (method) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await service.request({ method, url: '/storage/au1/uploads/a', headers });
+    expect([response.statusCode, response.headers.allow]).toEqual([405, 'GET, PUT, OPTIONS, HEAD']);
+  });
 });
 
 describe('the order of checks', () => {

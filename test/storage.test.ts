@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../src/config.ts';
 import { finalKey, uploadKey } from '../src/storage/keys.ts';
 import type { Storage } from '../src/storage/storage.ts';
@@ -231,6 +231,60 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       expect((await fetch(storage.downloadUrl('photos/buil_a1/none.png'))).status).toBe(404);
     });
 
+    it('are in part where a range of bytes is asked for: 206', async () => {
+      const key = await uploaded('a picture');
+      const url = storage.downloadUrl(key, TYPE);
+      for (const [range, part, where] of [
+        ['bytes=0-0', 'a', '0-0'],
+        ['bytes=2-', 'picture', '2-8'],
+        ['bytes=-3', 'ure', '6-8'],
+        ['bytes=-99', 'a picture', '0-8'],
+        ['bytes=4-99', 'cture', '4-8'],
+      ] as const) {
+        const answer = await fetch(url, { headers: { Range: range } });
+        expect([answer.status, answer.headers.get('content-range')], range).toEqual([206, `bytes ${where}/9`]);
+        expect(answer.headers.get('content-length')).toBe(String(part.length));
+        expect(answer.headers.get('content-security-policy')).toBe('sandbox');
+        expect(await answer.text()).toBe(part);
+      }
+    });
+
+    it('are whole when the header asks for several ranges, another unit or nothing, or has a condition', async () => {
+      const key = await uploaded('a picture');
+      const url = storage.downloadUrl(key, TYPE);
+      const headers: Record<string, string>[] = [
+        ...['bytes=0-1,3-4', 'lines=0-1', 'bytes=-', 'bytes=5-2', 'bytes=a-b', 'bytes'].map((Range) => ({ Range })),
+        { Range: 'bytes=0-1', 'If-Range': '"v1"' },
+        {},
+      ];
+      for (const each of headers) {
+        const answer = await fetch(url, { headers: each });
+        expect([answer.status, await answer.text()], JSON.stringify(each)).toEqual([200, 'a picture']);
+        expect(answer.headers.get('accept-ranges')).toBe('bytes');
+      }
+    });
+
+    it('are 416 when the file ends before the range', async () => {
+      const url = storage.downloadUrl(await uploaded('a picture'), TYPE);
+      for (const range of ['bytes=9-', 'bytes=99-100', 'bytes=-0']) {
+        const answer = await fetch(url, { headers: { Range: range } });
+        expect([answer.status, answer.headers.get('content-range')], range).toEqual([416, 'bytes */9']);
+        expect(await answer.json()).toMatchObject({ code: 'RANGE_NOT_SATISFIABLE' });
+      }
+    });
+
+    it('are described to HEAD, which reads nothing', async () => {
+      const url = storage.downloadUrl(await uploaded('a picture'), TYPE);
+      const reads = vi.spyOn(storage.bytes, 'open');
+      const answer = await fetch(url, { method: 'HEAD', headers: { Range: 'bytes=0-1' } });
+      expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '9']);
+      expect(answer.headers.get('content-type')).toBe(TYPE);
+      expect(reads).not.toHaveBeenCalled();
+      reads.mockRestore();
+      expect((await fetch(storage.downloadUrl('photos/buil_a1/none.png'), { method: 'HEAD' })).status).toBe(404);
+      expect((await fetch(url.replace('type=', 'type=x'), { method: 'HEAD' })).status).toBe(403);
+    });
+
     it('are not for a URL that was signed to upload, nor the other way round', async () => {
       const key = await uploaded('a picture');
       const upload = new URL(await storage.uploadUrl(key, TYPE, 9));
@@ -259,6 +313,13 @@ describe('the signed upload route', () => {
     expect(preflight.headers.get('access-control-allow-headers')).toMatch(/content-type/i);
     expect((await put(url, 'bytes')).headers.get('access-control-allow-origin')).toBe('*');
     expect((await put(url, 'byte')).headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('is 403 for a region that is a word of the language', async () => {
+    const url = store.storages.au1.downloadUrl('photos/buil_a1/a.png', TYPE);
+    for (const region of ['constructor', '__proto__', 'toString', 'AU1', 'eu1', '%61u1x']) {
+      expect((await fetch(url.replace('/au1/', `/${region}/`))).status, region).toBe(403);
+    }
   });
 
   it('takes no key that leads out of its folder', async () => {

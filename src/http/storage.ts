@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RegionId } from '../context.ts';
-import { forbidden, invalidField, notFound } from '../errors.ts';
+import { REGIONS, type RegionId } from '../context.ts';
+import { ApiError, forbidden, invalidField, notFound } from '../errors.ts';
+import type { ByteRange } from '../storage/byte-store.ts';
 import { type Grant, STORAGE_PATH } from '../storage/signatures.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 
 /** Types that a browser may show in its window; it saves any other. */
 const SHOWN = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;
+
+export const STORAGE_ROUTE = `${STORAGE_PATH}/:region/*`;
 
 const CORS = {
   'Access-Control-Allow-Origin': '*',
@@ -23,23 +26,25 @@ export async function registerStorage(app: FastifyInstance, storages: Storages):
     scope.removeAllContentTypeParsers();
     // The handler takes the stream as it comes.
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-    const url = `${STORAGE_PATH}/:region/*`;
+    const url = STORAGE_ROUTE;
     scope.options(url, async (_request, reply) => reply.headers(CORS).code(204).send());
     scope.put(url, { onRequest: async (_request, reply) => void reply.headers(CORS) }, (request, reply) =>
       receive(storages, request, reply),
     );
-    scope.get(url, (request, reply) => send(storages, request, reply));
+    // Fastify's own HEAD would read the object to its end, to throw it away.
+    scope.get(url, { exposeHeadRoute: false }, (request, reply) => send(storages, request, reply));
+    scope.head(url, (request, reply) => describe(storages, request, reply));
   });
 }
 
 /** The storage and grant of a signed URL; throws 403 when it does not hold. */
 function granted(storages: Storages, method: 'GET' | 'PUT', request: FastifyRequest): [Storage, Grant] {
   const { region, '*': key } = request.params as { region: string; '*': string };
-  const storage = storages[region as RegionId] ?? storages.au1;
-  const grant = storage.signer.check(method, region, key, request.query as Record<string, unknown>);
+  const storage = (REGIONS as readonly string[]).includes(region) ? storages[region as RegionId] : null;
+  const grant = storage?.signer.check(method, region, key, request.query as Record<string, unknown>) ?? 'ALTERED';
   if (grant === 'EXPIRED') throw forbidden('The signed URL has expired.');
   if (grant === 'ALTERED') throw forbidden('The URL is not signed for this request.');
-  return [storage, grant];
+  return [storage!, grant];
 }
 
 async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -61,18 +66,69 @@ async function receive(storages: Storages, request: FastifyRequest, reply: Fasti
 }
 
 async function send(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const [storage, { key, contentType, fileName }] = granted(storages, 'GET', request);
-  const found = await storage.bytes.open(key);
+  const [storage, grant] = granted(storages, 'GET', request);
+  const { range, 'if-range': condition } = request.headers;
+  // No answer has a validator that `If-Range` could name: with a condition the whole is the answer.
+  if (range !== undefined && condition === undefined) {
+    const about = await storage.bytes.stat(grant.key);
+    if (!about) throw notFound('File');
+    const part = rangeIn(range, about.size);
+    if (part) return sendPart(storage, grant, part, about.size, reply);
+  }
+  const found = await storage.bytes.open(grant.key);
+  if (!found) throw notFound('File');
+  return reply.headers(headersOf(grant, found.size)).send(found.stream);
+}
+
+async function sendPart(
+  storage: Storage,
+  grant: Grant,
+  part: ByteRange,
+  whole: number,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const found = await storage.bytes.open(grant.key, part);
   if (!found) throw notFound('File');
   return reply
-    .headers({
-      'Content-Type': contentType,
-      'Content-Length': found.size,
-      'Content-Disposition': disposition(contentType, fileName),
-      'Content-Security-Policy': 'sandbox',
-      'Cache-Control': 'private, max-age=900',
-    })
+    .code(206)
+    .headers({ ...headersOf(grant, found.size), 'Content-Range': `bytes ${part.first}-${part.last}/${whole}` })
     .send(found.stream);
+}
+
+/** HEAD: what GET would say of the whole. */
+async function describe(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const [storage, grant] = granted(storages, 'GET', request);
+  const about = await storage.bytes.stat(grant.key);
+  if (!about) throw notFound('File');
+  return reply.headers(headersOf(grant, about.size)).send();
+}
+
+const headersOf = ({ contentType, fileName }: Grant, size: number) => ({
+  'Content-Type': contentType,
+  'Content-Length': size,
+  'Content-Disposition': disposition(contentType, fileName),
+  'Content-Security-Policy': 'sandbox',
+  'Cache-Control': 'private, max-age=900',
+  'Accept-Ranges': 'bytes',
+});
+
+/**
+ * The range of bytes that a header asks for (RFC 9110, section 14.2). Null where it is to be ignored: several ranges, other
+ * units, no range at all. Throws 416 when none of its bytes exist.
+ */
+function rangeIn(header: string, size: number): ByteRange | null {
+  const match = /^bytes=(\d*)-(\d*)$/i.exec(header.replaceAll(' ', ''));
+  const [first, last] = [match?.[1] ?? '', match?.[2] ?? ''];
+  if (first === '' && last === '') return null;
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  if (first !== '' && last !== '' && Number(last) < start) return null;
+  if (start >= size) {
+    throw new ApiError(416, 'RANGE_NOT_SATISFIABLE', `The file has ${size} bytes.`, {
+      headers: { 'Content-Range': `bytes */${size}` },
+    });
+  }
+  return { first: start, last: end };
 }
 
 /** RFC 6266: the name in UTF-8, percent-encoded, which leaves nothing to escape. */

@@ -7,6 +7,12 @@ export interface UploadTerms {
   expiresInSeconds: number;
 }
 
+/** Bytes of an object from the first to the last, both of them included. */
+export interface ByteRange {
+  first: number;
+  last: number;
+}
+
 export interface StoredObject {
   key: string;
   size: number;
@@ -25,7 +31,8 @@ export interface ByteStore {
   put(key: string, path: string, contentType: string): Promise<void>;
   /** Whether there was something to copy. The copy is what the source was at one moment, whatever becomes of it. */
   copy(from: string, to: string, contentType: string): Promise<boolean>;
-  open(key: string): Promise<{ stream: Readable; size: number } | null>;
+  /** The whole object, or that part of it; the size is that of the stream. */
+  open(key: string, range?: ByteRange): Promise<{ stream: Readable; size: number } | null>;
   stat(key: string): Promise<StoredObject | null>;
   /** Path of the object where it is a file of this machine; null elsewhere. */
   pathOf(key: string): string | null;

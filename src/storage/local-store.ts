@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { RegionId } from '../context.ts';
-import type { ByteStore, StoredObject, UploadTerms } from './byte-store.ts';
+import type { ByteRange, ByteStore, StoredObject, UploadTerms } from './byte-store.ts';
 import { isStorageKey } from './keys.ts';
 import type { UrlSigner } from './signatures.ts';
 
@@ -45,9 +45,13 @@ export class LocalStore implements ByteStore {
     return true;
   }
 
-  async open(key: string) {
+  async open(key: string, range?: ByteRange) {
     try {
       const file = await open(this.pathOf(key), 'r');
+      if (range) {
+        const { first: start, last: end } = range;
+        return { stream: file.createReadStream({ start, end }), size: end - start + 1 };
+      }
       const { size } = await file.stat();
       return { stream: file.createReadStream(), size };
     } catch (error) {

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { S3Settings } from '../config.ts';
 import type { RegionId } from '../context.ts';
 import { unavailable } from '../errors.ts';
-import type { ByteStore, StoredObject, UploadTerms } from './byte-store.ts';
+import type { ByteRange, ByteStore, StoredObject, UploadTerms } from './byte-store.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
@@ -80,10 +80,12 @@ export class S3Store implements ByteStore {
     }
   }
 
-  async open(key: string) {
+  async open(key: string, range?: ByteRange) {
     const { sdk, client } = await this.#open();
+    const part = range && { Range: `bytes=${range.first}-${range.last}` };
     try {
-      const { Body, ContentLength } = await answer(client.send(new sdk.GetObjectCommand(this.#at(key))));
+      const command = new sdk.GetObjectCommand({ ...this.#at(key), ...part });
+      const { Body, ContentLength } = await answer(client.send(command));
       return { stream: Body as Readable, size: ContentLength ?? 0 };
     } catch (error) {
       if (isMissing(error)) return null;

@@ -110,6 +110,14 @@ const refused = plain(
   'The signed URL has expired.',
 );
 
+const bytes = { 'image/*': { schema: { type: 'string', format: 'binary' }, example: '(bytes)' } };
+const contentRange = (example: string) => ({
+  'Content-Range': {
+    description: 'Which bytes they are, of how many.',
+    schema: { type: 'string', examples: [example] },
+  },
+});
+
 /** The signed URLs, which are used as they were given and never made by a client. */
 export const storageRoutes: PlainRoute[] = [
   {
@@ -122,10 +130,7 @@ export const storageRoutes: PlainRoute[] = [
       summary: 'Send the bytes to an upload URL',
       description: `The \`uploadUrl\` of a presign operation, for ${SIGNED_URL_SECONDS / 60} minutes, from any origin. Where the service keeps its files in an S3-compatible store the URL leads there. It takes no access token; send the returned \`uploadHeaders\` as they are.`,
       parameters: [...common, query('size', text, '2418044')],
-      requestBody: {
-        required: true,
-        content: { 'image/*': { schema: { type: 'string', format: 'binary' }, example: '(bytes)' } },
-      },
+      requestBody: { required: true, content: bytes },
       responses: {
         200: { description: 'The bytes are there. Sent again before they are used, they are replaced.' },
         400: answer(
@@ -146,15 +151,25 @@ export const storageRoutes: PlainRoute[] = [
       operationId: 'getFile',
       tags: ['Attachments'],
       summary: 'Download a file',
-      description: `An \`imageUrl\` or another signed URL, for ${SIGNED_URL_SECONDS / 60} minutes. It takes no access token.`,
-      parameters: [...common, { ...query('name', text, 'level-3-east.jpg'), required: false }],
+      description: `An \`imageUrl\` or another signed URL, for ${SIGNED_URL_SECONDS / 60} minutes. It takes no access token. One range of bytes may be asked for; with several of them, or \`If-Range\`, the answer is the whole file.`,
+      parameters: [
+        ...common,
+        { ...query('name', text, 'level-3-east.jpg'), required: false },
+        { name: 'Range', in: 'header', required: false, schema: text, example: 'bytes=0-65535' },
+      ],
       responses: {
-        200: {
-          description: 'The bytes, under the type that was checked.',
-          content: { 'image/*': { schema: { type: 'string', format: 'binary' }, example: '(bytes)' } },
+        200: { description: 'The bytes, under the type that was checked.', content: bytes },
+        206: {
+          description: 'The bytes of the range.',
+          headers: contentRange('bytes 0-65535/2418044'),
+          content: bytes,
         },
         403: refused,
         404: plain('There is no such file.', 'NOT_FOUND', 'File not found.'),
+        416: {
+          ...plain('The file ends before the range.', 'RANGE_NOT_SATISFIABLE', 'The file has 2418044 bytes.'),
+          headers: contentRange('bytes */2418044'),
+        },
       },
     },
   },
