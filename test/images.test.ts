@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inspectImage } from '../src/images/inspect.ts';
 import { Turns } from '../src/images/turns.ts';
-import { animation, bomb, datedPicture, heic, picture } from './support/images.ts';
+import { animation, bomb, datedPicture, heic, heicOfPieces, picture } from './support/images.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -108,12 +108,17 @@ describe('the capture date', () => {
     });
   });
 
-  it.each(['0000:00:00 00:00:00', '2025:02:31 00:00:00', 'yesterday', '2025:13:01 00:00:00'])(
-    'is null when it is none: %s',
-    async (date) => {
-      expect(await inspect(await datedPicture(date))).toMatchObject({ takenAt: null });
-    },
-  );
+  it.each([
+    ['0000:00:00 00:00:00'],
+    ['2025:02:31 00:00:00'],
+    ['yesterday'],
+    ['2025:13:01 00:00:00'],
+    ['2025:03:04 05:06:07', '+99:99'],
+    ['9999:12:31 23:59:59', '-12:00'],
+    ['0001:01:01 00:00:00', '+14:00'],
+  ])('is null when it is none that can be kept: %s %s', async (date, offset) => {
+    expect(await inspect(await datedPicture(date, offset))).toMatchObject({ takenAt: null });
+  });
 });
 
 describe('HEIC', () => {
@@ -145,6 +150,16 @@ describe('HEIC', () => {
   it('is refused without dimensions, or with too many pixels', async () => {
     await expect(inspect(heic({ width: 0 }))).rejects.toThrow('structure');
     await expect(inspect(heic({ width: 60_000, height: 60_000 }))).rejects.toThrow('pixels');
+  });
+
+  it('is refused when it claims more pieces than a picture has, before they are read', async () => {
+    const bytes = heic();
+    const pieces = bytes.indexOf('iloc') + 4 + 4 + 2 + 2 + 2 + 2;
+    bytes.writeUInt16BE(65_535, pieces);
+    await expect(inspect(bytes)).rejects.toThrow('structure');
+    const [before, many] = [process.memoryUsage().rss, heicOfPieces(60 * 65_535)];
+    await expect(inspect(many)).rejects.toThrow('structure');
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   });
 
   it('never makes the check fail otherwise, whatever byte is wrong', async () => {

@@ -1,3 +1,5 @@
+import { toInstant } from '../../schema/scalars.ts';
+
 const TAGS = ['DateTimeOriginal', 'OffsetTimeOriginal', 'SubSecTimeOriginal', 'CreateDate', 'OffsetTimeDigitized'];
 const DATE = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}):(\d{2}):(\d{2})/;
 const OFFSET = /^[+-]\d{2}:\d{2}$|^Z$/;
@@ -26,10 +28,6 @@ export async function captureDate(source: Buffer): Promise<string | null> {
       ? `.${String(SubSecTimeOriginal).trim().slice(0, 3)}`
       : '';
   const zone = typeof offset === 'string' && OFFSET.test(offset.trim()) ? offset.trim() : 'Z';
-  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
-  const date = new Date(`${local}Z`);
-  // `0000:00:00` is what cameras write before their clock is set.
-  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(local) || year === '0000') return null;
-  const instant = new Date(`${local}${fraction}${zone}`);
-  return Number.isNaN(instant.getTime()) ? null : instant.toISOString();
+  // `0000:00:00` is what cameras write before their clock is set; it is no date, and gives null like any other that is none.
+  return toInstant(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${zone}`);
 }

@@ -13,6 +13,8 @@ const INVALID = 'has no valid HEIF structure';
 /** The description of a picture takes kilobytes; a thumbnail or profile in it some more. */
 const MAX_META_BYTES = 4 * 1024 * 1024;
 const MAX_BOXES = 2_000;
+/** Pieces of all items together; a picture of many tiles has hundreds. */
+const MAX_EXTENTS = 10_000;
 
 /** What the boxes of a picture say. */
 export interface HeicFacts {
@@ -142,8 +144,9 @@ function extentsOf(view: DataView, { start, end }: Box): Map<number, Extent[]> {
   const [offsetSize, lengthSize, baseSize] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15] as const;
   const indexSize = version === 0 ? 0 : sizes & 15;
   const count = number(version < 2 ? 2 : 4);
-  if (count === 0) throw new BadImage(INVALID);
+  if (count === 0 || count > MAX_EXTENTS) throw new BadImage(INVALID);
   const items = new Map<number, Extent[]>();
+  let pieces = 0;
   for (let item = 0; item < count; item++) {
     const id = number(version < 2 ? 2 : 4);
     // 0: in the file. 1 and 2: inside another box, whose place is checked already.
@@ -152,12 +155,11 @@ function extentsOf(view: DataView, { start, end }: Box): Map<number, Extent[]> {
     const base = number(baseSize);
     const extents: Extent[] = [];
     for (let left = number(2); left > 0; left--) {
+      if (++pieces > MAX_EXTENTS) throw new BadImage(INVALID);
       number(indexSize);
       const offset = base + number(offsetSize);
       const length = number(lengthSize);
       if (method === 0) extents.push({ offset, length });
-      // Extents without any bytes of their own would make the loop as long as they claim.
-      if (indexSize + offsetSize + lengthSize === 0) throw new BadImage(INVALID);
     }
     items.set(id, extents);
   }

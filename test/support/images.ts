@@ -80,6 +80,26 @@ function box(type: string, ...content: (Buffer | number[])[]): Buffer {
 const u16 = (value: number) => [value >> 8, value & 255];
 const u32 = (value: number) => [...u16(value >>> 16), ...u16(value & 65535)];
 
+/** A HEIC file whose picture lies in that many pieces, none of which has a byte. */
+export function heicOfPieces(pieces: number): Buffer {
+  const most = 65_535;
+  const items = Array.from({ length: Math.ceil(pieces / most) }, (_, index) => {
+    const count = Math.min(most, pieces - index * most);
+    return Buffer.concat([Buffer.from([...u16(index + 1), ...u16(0), ...u16(count)]), Buffer.alloc(count)]);
+  });
+  return Buffer.concat([
+    box('ftyp', Buffer.from('heic\0\0\0\0mif1heic')),
+    box(
+      'meta',
+      u32(0),
+      box('pitm', u32(0), u16(1)),
+      box('iloc', [...u32(0), ...u16(0x0100), ...u16(items.length)], ...items),
+      box('idat', [1]),
+      box('iprp', box('ipco', box('ispe', u32(0), u32(640), u32(480)))),
+    ),
+  ]);
+}
+
 /** A HEIC file by its boxes; the picture itself is noise, which nothing here decodes. */
 export function heic({ width = 640, height = 480, bytes = 500 } = {}): Buffer {
   const start = box('ftyp', Buffer.from('heic\0\0\0\0mif1heic'));
