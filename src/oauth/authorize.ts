@@ -8,7 +8,6 @@ import { accessDenied, invalidScope } from './errors.ts';
 import { incompleteForm } from './page-error.ts';
 import { consentPage } from './pages/consent.ts';
 import { isChoosable, selectBuilderPage } from './pages/select-builder.ts';
-import { signInPage } from './pages/sign-in.ts';
 import type { SignedInUser } from './sessions.ts';
 import type { Step } from './step.ts';
 
@@ -18,7 +17,7 @@ import type { Step } from './step.ts';
  */
 export async function askUser(step: Step): Promise<FastifyReply> {
   const user = await step.signedIn();
-  if (!user) return step.show((context) => signInPage(context, { email: '', problem: null }));
+  if (!user) return step.showSignIn({ email: '', problem: null });
   const choices = await choicesOf(step, user);
   const { builderId, scopes } = step.request;
   const only = choices.length === 1 && (builderId === null || builderId === choices[0]!.id) ? choices[0]! : null;
@@ -40,13 +39,13 @@ export async function decide(step: Step): Promise<FastifyReply> {
     log(step, 'access denied', {});
     throw accessDenied('The user did not allow it.');
   }
-  if (action === 'other') return step.goOn(undefined, null);
+  if (action === 'other') return step.goOn(null);
   const user = await step.signedIn();
   if (!user) return step.goOn();
   if (action === 'leave') throw whyNothing(await choicesOf(step, user));
   const builderId = fields.get('builder_id');
   if (!builderId || (action !== 'choose' && action !== 'allow')) throw incompleteForm();
-  return action === 'choose' ? step.goOn(undefined, builderId) : allow(step, user, builderId);
+  return action === 'choose' ? step.goOn(builderId) : allow(step, user, builderId);
 }
 
 async function allow(step: Step, user: SignedInUser, builderId: string): Promise<FastifyReply> {

@@ -20,7 +20,7 @@ const FORM_LIMIT = 16 * 1024;
 /** The pages that people see. Part 5 of the specification. They need no script, and no cookie beyond one. */
 export function pagesPlugin(parts: OAuthParts): FastifyPluginAsync {
   return async (app) => {
-    preparePages(app, parts);
+    preparePages(app, parts.limitVisitor, startOf);
     serveAssets(app);
     app.get('/oauth/authorize', step(parts, askUser));
     app.post('/oauth/authorize', step(parts, decide));
@@ -37,7 +37,16 @@ export function pagesPlugin(parts: OAuthParts): FastifyPluginAsync {
   };
 }
 
-function preparePages(app: FastifyInstance, { limitVisitor }: OAuthParts): void {
+/**
+ * Forms, headers, budget and errors of pages.
+ *
+ * @param again where another try of a request that failed begins; null where there is none.
+ */
+export function preparePages(
+  app: FastifyInstance,
+  limitVisitor: OAuthParts['limitVisitor'],
+  again: (request: FastifyRequest) => string | null,
+): void {
   app.removeAllContentTypeParsers();
   const options = { parseAs: 'buffer', bodyLimit: FORM_LIMIT } as const;
   app.addContentTypeParser(
@@ -53,7 +62,7 @@ function preparePages(app: FastifyInstance, { limitVisitor }: OAuthParts): void 
     });
     await limitVisitor?.(request, reply);
   });
-  app.setErrorHandler((thrown: FastifyError, request, reply) => sendErrorPage(thrown, request, reply));
+  app.setErrorHandler((thrown: FastifyError, request, reply) => sendErrorPage(thrown, request, reply, again(request)));
 }
 
 /** Fields of one of our own forms; each is sent once. */
@@ -64,32 +73,39 @@ function readFields(body: Buffer): Map<string, string> {
   return fields;
 }
 
-function sendErrorPage(thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, headers, title, message, detail, again } = describe(thrown, request);
-  const page = errorPage({ title, message, detail, requestId: request.id, again });
+function sendErrorPage(
+  thrown: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  start: string | null,
+): FastifyReply {
+  const { status, headers, again, ...texts } = describe(thrown, request);
+  const page = errorPage({ ...texts, requestId: request.id, again: again ? start : null });
   return sendPage(reply.headers(headers), status, page);
 }
 
+/** What is shown of an error, and whether another try may help. */
 function describe(thrown: FastifyError, request: FastifyRequest) {
-  const shared = { headers: {} as Record<string, string>, detail: null as string | null, again: null as string | null };
+  const shared = { headers: {} as Record<string, string>, detail: null as string | null };
   if (thrown instanceof PageError) {
-    const { status, title, message } = thrown;
-    return { ...shared, status, title, message, again: thrown.again ? startOf(request) : null };
+    const { status, title, message, again } = thrown;
+    return { ...shared, status, title, message, again };
   }
   if (thrown instanceof OAuthError) {
     const [title, message] = [
       'This link does not work',
       'The application that sent you here did not say correctly who it is or where to send you back. Go back to it and try again, or tell its makers.',
     ];
-    return { ...shared, status: thrown.status, headers: thrown.headers, title, message, detail: thrown.message };
+    const { status, headers, message: detail } = thrown;
+    return { status, headers, detail, title, message, again: false };
   }
   if (thrown.code?.startsWith('FST_ERR_CTP_')) {
-    const { status, title, message } = incompleteForm();
-    return { ...shared, status, title, message, again: startOf(request) };
+    const { status, title, message, again } = incompleteForm();
+    return { ...shared, status, title, message, again };
   }
   const error = asApiError(thrown);
   if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
-  return { ...shared, ...textOf(error), status: error.status, headers: error.headers, again: startOf(request) };
+  return { ...shared, ...textOf(error), status: error.status, headers: error.headers, again: true };
 }
 
 function textOf(error: ApiError): { title: string; message: string } {
@@ -103,7 +119,8 @@ function startOf(request: FastifyRequest): string | null {
   return at < 0 ? null : `/oauth/authorize${request.url.slice(at)}`;
 }
 
-function refuseOtherMethods(app: FastifyInstance, allowed: Record<string, string>): void {
+/** 405 for the methods that these paths do not have. */
+export function refuseOtherMethods(app: FastifyInstance, allowed: Record<string, string>): void {
   for (const [url, allow] of Object.entries(allowed)) {
     const method = app.supportedMethods.filter((name) => !/^(HEAD|OPTIONS)$/.test(name) && !allow.includes(name));
     const refuse = async () => {

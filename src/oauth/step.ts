@@ -7,24 +7,20 @@ import {
   readQuery,
 } from './authorization-request.ts';
 import { sendBack, sendErrorBack } from './authorize-error.ts';
-import { giveBrowserId, readBrowserId } from './browser.ts';
-import { requireCsrfToken } from './checks/csrf.ts';
-import type { FormContext } from './pages/forms.ts';
+import { PageVisit } from './page-visit.ts';
+import { type ApplicationContext, cancelForm } from './pages/forms.ts';
+import { html } from './pages/html.ts';
 import type { Page } from './pages/layout.ts';
-import type { Parameters } from './parameters.ts';
+import { type SignInState, signInPage } from './pages/sign-in.ts';
 import type { OAuthParts } from './parts.ts';
 import { sendPage } from './send-page.ts';
 import { findSignedIn, type SignedInUser } from './sessions.ts';
 
 /** What a browser is shown or sends on its way through one authorization request. Nothing is kept between two steps. */
-export class Step {
+export class Step extends PageVisit {
   readonly parts: OAuthParts;
-  readonly http: FastifyRequest;
-  readonly reply: FastifyReply;
   readonly query: Query;
   readonly request: AuthorizationRequest;
-  /** What the cookie of the client's region holds. */
-  readonly browserId: string | null;
 
   constructor(
     parts: OAuthParts,
@@ -33,54 +29,47 @@ export class Step {
     query: Query,
     request: AuthorizationRequest,
   ) {
+    super(parts, http, reply, [request.client.database]);
     this.parts = parts;
-    this.http = http;
-    this.reply = reply;
     this.query = query;
     this.request = request;
-    this.browserId = readBrowserId(http, this.database.region, this.secure);
   }
 
   get database() {
     return this.request.client.database;
   }
 
-  get now() {
-    return this.parts.clock.now();
-  }
-
-  get secure() {
-    return this.parts.baseUrl.startsWith('https:');
-  }
-
-  /** What the browser sent in a form, which must have been shown to it. */
-  readForm(): Parameters {
-    const fields = (this.http.body as Parameters | undefined) ?? new Map();
-    requireCsrfToken(fields.get('csrf'), this.browserId);
-    return fields;
-  }
-
   signedIn(): Promise<SignedInUser | null> {
-    return findSignedIn(this.database, this.browserId, this.now);
+    return findSignedIn(this.database, this.browserIdIn(this.database), this.now);
   }
 
-  /** A new identifier for the browser; whatever it had is of no use any more. */
-  renewBrowser(): string {
-    return giveBrowserId(this.reply, this.database.region, this.secure);
-  }
-
-  show(makePage: (context: FormContext) => Page, status = 200): FastifyReply {
-    const browserId = this.browserId ?? this.renewBrowser();
-    const context = { browserId, query: this.query.text, application: this.request.client.name };
+  show(makePage: (context: ApplicationContext) => Page, status = 200): FastifyReply {
+    const { name: application } = this.request.client;
+    const context = { browserId: this.browserIdForForms(), query: this.query.text, application };
     return sendPage(this.reply, status, makePage(context), this.request.redirectUri);
   }
 
+  override showSignIn(state: SignInState, status = 200): FastifyReply {
+    return this.show((context) => {
+      const purpose = html`to continue to <strong>${context.application}</strong>`;
+      return signInPage(context, { path: '/oauth/sign-in', purpose, otherwise: cancelForm(context) }, state);
+    }, status);
+  }
+
   /** Goes on with the same authorization request, with this builder pre-selected in place of the one that it named. */
-  goOn(path = '/oauth/authorize', builderId?: string | null): FastifyReply {
-    if (builderId === undefined) return this.reply.redirect(`${path}?${this.query.text}`, 303);
+  override goOn(builderId?: string | null): FastifyReply {
+    if (builderId === undefined) return this.#goTo('/oauth/authorize', this.query.text);
     const query = new URLSearchParams(this.query.text);
     query.delete('builder_id');
     if (builderId !== null) query.set('builder_id', builderId);
+    return this.#goTo('/oauth/authorize', query.toString());
+  }
+
+  override goOut(): FastifyReply {
+    return this.#goTo('/oauth/signed-out', this.query.text);
+  }
+
+  #goTo(path: string, query: string): FastifyReply {
     return this.reply.redirect(`${path}?${query}`, 303);
   }
 

@@ -7,42 +7,67 @@ import type {
   ReportPage,
   RichTextRun,
 } from '../../resolvers/photo-report/report-tree.type.ts';
+import { icon } from '../oauth/pages/assets.ts';
+import { type FormContext, form } from '../oauth/pages/forms.ts';
 import { html, type Markup } from '../oauth/pages/html.ts';
+import { SERVICE_NAME } from '../oauth/pages/layout.ts';
+import type { SignedInUser } from '../oauth/sessions.ts';
 
-/** What a report's page shows beside its tree. */
+/** A photo that can be shown. */
+export interface ShownPhoto {
+  /** Signed. */
+  url: string;
+  description: string | null;
+}
+
+/** What a report's page shows. */
 export interface ReportView {
   report: PhotoReport;
   projectName: string | null;
   tree: ReportPage;
-  /** Signed addresses of the photos, by attachment id; the ones that are archived are not among them. */
-  imageUrls: ReadonlyMap<string, string>;
+  /** By attachment id; the ones that are archived are not among them. */
+  photos: ReadonlyMap<string, ShownPhoto>;
+  /** Who reads it. */
+  user: SignedInUser;
 }
 
 /** The report as a page. Every text is escaped; the only addresses are our own and, of the deep link, one under HTTPS. */
-export function renderReport({ report, projectName, tree, imageUrls }: ReportView, stylesheet: string): string {
+export function renderReport(
+  { report, projectName, tree, photos, user }: ReportView,
+  forms: FormContext,
+  stylesheet: string,
+): string {
   const { sourceAuthor, sourceApp, sourceDeepLink } = report;
+  const title = titleOf(tree);
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${tree.title}</title>
+<title>${title} – ${SERVICE_NAME}</title>
 <link rel="stylesheet" href="${stylesheet}">
+<link rel="icon" href="${icon.path}" type="image/svg+xml">
 </head>
 <body>
+<header>
+<span class="service"><img src="${icon.path}" alt="" width="28" height="28">${SERVICE_NAME}</span>
+<span class="who"><span>${user.name}</span>${form(forms, '/reports/sign-out', html`<button>Sign out</button>`, 'out')}</span>
+</header>
 <main>
 <article>
-<h1>${tree.title}</h1>
-${report.archivedAt !== null && html`<p class="archived">Archived ${report.archivedAt}</p>`}
+<h1>${title}</h1>
+${report.archivedAt !== null && html`<p class="archived">Archived ${instant(report.archivedAt)}</p>`}
 <dl>
 ${projectName !== null && html`<dt>Project</dt><dd>${projectName}</dd>`}
-<dt>Walked</dt><dd><time datetime="${report.walkthroughDate}">${report.walkthroughDate}</time></dd>
+<dt>Walked</dt><dd>${instant(report.walkthroughDate)}</dd>
 <dt>Author</dt><dd>${sourceAuthor.name}</dd>
 <dt>Source</dt><dd>${sourceDeepLink?.startsWith('https://') ? html`<a href="${sourceDeepLink}" rel="noopener noreferrer">${sourceApp}</a>` : sourceApp}, revision ${report.sourceRevision}</dd>
-${report.status === 'partial' && html`<dt>Images</dt><dd>Some have failed to arrive</dd>`}
+${report.status === 'partial' && html`<dt>Images</dt><dd class="partial">Some have failed to arrive</dd>`}
 </dl>
-${renderBody(tree, 1, imageUrls)}
+${renderLead(tree)}
+${renderContents(tree)}
+${renderBlocks(tree, 1, photos)}
 </article>
 </main>
 </body>
@@ -50,16 +75,40 @@ ${renderBody(tree, 1, imageUrls)}
 `.text;
 }
 
-type ImageUrls = ReadonlyMap<string, string>;
+type Photos = ReportView['photos'];
 
-const renderBody = ({ shortDescription, blocks }: ReportPage, level: number, urls: ImageUrls): Markup =>
-  html`${Boolean(shortDescription) && html`<p class="lead">${shortDescription}</p>`}
-${blocks.map((block) => renderBlock(block, level, urls))}`;
+const titleOf = ({ title }: ReportPage): string => (/\S/.test(title) ? title : 'Untitled');
 
-function renderBlock(block: ReportBlock, level: number, urls: ImageUrls): Markup {
-  if ('childPage' in block) return renderChild(block.childPage as ReportPage, level + 1, urls);
-  if ('items' in block) return renderList(block);
-  if ('imageStatus' in block) return renderImage(block, urls);
+const DAY_AND_TIME = new Intl.DateTimeFormat('en-AU', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+
+const instant = (at: string): Markup => html`<time datetime="${at}">${DAY_AND_TIME.format(new Date(at))} UTC</time>`;
+
+/** Links to the pages within the page; nothing where there are none. */
+function renderContents(tree: ReportPage): Markup | null {
+  const entries = childrenOf(tree).map(renderEntry);
+  return entries.length === 0 ? null : html`<nav aria-label="Pages"><ul>${entries}</ul></nav>`;
+}
+
+function renderEntry(page: ReportPage): Markup {
+  const inner = childrenOf(page).map(renderEntry);
+  return html`<li><a href="#${page.id}">${titleOf(page)}</a>${inner.length > 0 && html`<ul>${inner}</ul>`}</li>`;
+}
+
+const childrenOf = ({ blocks }: ReportPage): ReportPage[] =>
+  blocks.flatMap((block) => ('childPage' in block ? [block.childPage as ReportPage] : []));
+
+const renderLead = ({ shortDescription }: ReportPage): Markup | null =>
+  shortDescription ? html`<p class="lead">${shortDescription}</p>` : null;
+
+const renderBlocks = ({ blocks }: ReportPage, level: number, shown: Photos): Markup =>
+  blocks.length === 0
+    ? html`<p class="empty">Nothing is on this page.</p>`
+    : html`${blocks.map((block) => renderBlock(block, level, shown))}`;
+
+function renderBlock(block: ReportBlock, level: number, shown: Photos): Markup {
+  if ('childPage' in block) return renderChild(block.childPage as ReportPage, level + 1, shown);
+  if ('items' in block) return renderItems(block.items, block.type);
+  if ('imageStatus' in block) return renderImage(block, shown);
   if ('level' in block) return heading(Math.min(level + block.level, 6), renderRuns(block.richText));
   return html`<p>${renderRuns(block.richText)}</p>
 `;
@@ -68,10 +117,11 @@ function renderBlock(block: ReportBlock, level: number, urls: ImageUrls): Markup
 const renderChild = (
   page: ReportPage,
   level: number,
-  urls: ImageUrls,
+  shown: Photos,
 ): Markup => html`<section class="page" id="${page.id}">
-${heading(level, html`${page.title}`)}
-${renderBody(page, level, urls)}
+${heading(level, html`${titleOf(page)}`)}
+${renderLead(page)}
+${renderBlocks(page, level, shown)}
 </section>
 `;
 
@@ -90,20 +140,30 @@ function heading(level: number, content: Markup): Markup {
   }
 }
 
-function renderList({ type, items }: ReportList): Markup {
-  const content = items.map((item) => renderItem(item, type === 'CHECKLIST'));
+/** Items that are deeper than the one before them are a list within it. */
+function renderItems(items: readonly ReportListItem[], type: ReportList['type']): Markup {
+  const content: Markup[] = [];
+  for (let at = 0, next = 0; at < items.length; at = next) {
+    const { depth, checked, richText } = items[at]!;
+    for (next = at + 1; next < items.length && items[next]!.depth > depth; ) next++;
+    const within = next > at + 1 && renderItems(items.slice(at + 1, next), type);
+    const check = type === 'CHECKLIST' && renderCheck(checked);
+    content.push(html`<li>${check}<span class="text">${renderRuns(richText)}</span>${within}</li>`);
+  }
   if (type === 'ORDERED_LIST') return html`<ol>${content}</ol>`;
   return type === 'CHECKLIST' ? html`<ul class="checks">${content}</ul>` : html`<ul>${content}</ul>`;
 }
 
-const renderItem = ({ depth, checked, richText }: ReportListItem, hasCheck: boolean): Markup =>
-  html`<li class="depth-${depth}">${hasCheck && html`<span role="img" aria-label="${checked ? 'done' : 'open'}">${checked ? '☑' : '☐'}</span> `}${renderRuns(richText)}</li>`;
+const renderCheck = (checked: boolean | null): Markup =>
+  html`<span class="check${checked && ' done'}" role="img" aria-label="${checked ? 'done' : 'open'}"></span>`;
 
-function renderImage({ attachmentId, imageFailure }: ReportImage, urls: ImageUrls): Markup {
+function renderImage({ attachmentId, imageFailure }: ReportImage, shown: Photos): Markup {
   if (imageFailure) return html`<p class="failed">${imageFailure.message} <code>${imageFailure.code}</code></p>`;
-  const url = urls.get(attachmentId!);
-  if (url === undefined) return html`<p class="gone">The photo is archived.</p>`;
-  return html`<figure><img src="${url}" alt="Photo" loading="lazy"></figure>`;
+  const photo = shown.get(attachmentId!);
+  if (photo === undefined) return html`<p class="gone">The photo is archived.</p>`;
+  const { url, description } = photo;
+  const caption = description && html`<figcaption>${description}</figcaption>`;
+  return html`<figure><a href="${url}"><img src="${url}" alt="${description || 'Photo'}" loading="lazy"></a>${caption || null}</figure>`;
 }
 
 function renderRuns(runs: RichTextRun[]): Markup {

@@ -1,18 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { executablePath, launchChromium } from './chromium.ts';
+import { DESKTOP, executablePath, expectUsable, launchChromium, PHONE } from './chromium.ts';
 import { addApplication, addBuilder, addUser, answerIn, authorization, PASSWORD, queryOf, VERIFIER } from './people.ts';
 import { freePort, listening, startWhole, type Whole } from './whole.ts';
-
-const PHONE = { width: 390, height: 844 };
-const DESKTOP = { width: 1280, height: 800 };
-
-/** Folder for pictures of every page, to be looked at by people; none are taken without it. */
-const PICTURES = process.env.PICTURES;
 
 let whole: Whole;
 let chromium: Browser;
@@ -102,26 +93,6 @@ async function signIn(page: Page, user: string, password = PASSWORD): Promise<vo
   await page.getByLabel('E-mail').fill(`${user}@example.com`);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-}
-
-/** Nothing that a checker finds, and nothing that runs out of the window. */
-async function expectUsable(page: Page, name: string): Promise<void> {
-  for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
-    await page.setViewportSize(viewport);
-    await page.evaluate(axe.source);
-    const { violations, passes } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-    expect(
-      violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html })),
-      `${name}, ${device}`,
-    ).toEqual([]);
-    expect(passes.length, 'rules that were looked at').toBeGreaterThan(15);
-    const width = await page.evaluate('document.documentElement.scrollWidth');
-    expect(width, `${name}, ${device}`).toBe(viewport.width);
-    if (PICTURES) {
-      await mkdir(PICTURES, { recursive: true });
-      await page.screenshot({ path: join(PICTURES, `${device}-${name}.png`), fullPage: true });
-    }
-  }
 }
 
 /** Waits until the page with this heading is there. */

@@ -56,18 +56,22 @@ describe('the page of a report', () => {
     expect(answer.body).toContain('aria-label="done"');
     expect(answer.body).toContain('No network. <code>UPLOAD_FAILED</code>');
     expect(answer.body).toContain('The photo is archived.');
-    const [, src] = /<img src="([^"]+)"/.exec(answer.body)!;
+    const [, src] = /<figure><a href="[^"]+"><img src="([^"]+)"/.exec(answer.body)!;
     expect(src).toContain('signature=');
   });
 
-  it('is 401 without a session, and with one that is over', async () => {
+  it('shows nothing without a session, and with one that is over', async () => {
     const id = await sync({});
-    expect((await open(id)).statusCode).toBe(401);
-    expect((await open(id, 'session-au1=made-up')).statusCode).toBe(401);
+    const asksToSignIn = async (cookie?: string) => {
+      const { statusCode, headers, body } = await open(id, cookie);
+      expect([statusCode, headers.location, body]).toEqual([303, `/reports/sign-in?to=${id}`, '']);
+    };
+    await asksToSignIn();
+    await asksToSignIn('session-au1=made-up');
     const cookie = await signedIn();
     service.clock.advance(12 * 3_600_000 + 1_000);
     A = await clientOf(service, 'A');
-    expect((await open(id, cookie)).statusCode).toBe(401);
+    await asksToSignIn(cookie);
   });
 
   it('is 404 for a user of another builder, and for a report that there is not', async () => {
@@ -112,8 +116,11 @@ describe('the page of a report', () => {
     expect(statusCode).toBe(200);
     const tags = [...body.replace('<!doctype html>', '').matchAll(/<([^>]*)>/g)].map(([, tag]) => tag!);
     const own =
-      /^(\/?(html|head|body|main|article|title|h[1-6]|p|dl|dt|dd|time|a|section|ul|ol|li|span|strong|em|code|figure)|meta|link)( (lang|charset|name|content|rel|href|class|id|datetime|role|aria-label)="[^"<>]*")*$/;
-    expect(tags.filter((tag) => !own.test(tag))).toEqual([]);
+      /^(\/?(html|head|body|header|main|nav|article|title|h[1-6]|p|dl|dt|dd|time|a|section|ul|ol|li|span|strong|em|code|figure)|meta|link)( (lang|charset|name|content|rel|href|type|class|id|datetime|role|aria-label)="[^"<>]*")*$/;
+    // The icon and the form to sign out.
+    const fixed =
+      /^(img src="\/oauth\/assets\/[\w.-]+" alt="" width="28" height="28"|\/?form|form method="post" action="\/reports\/[\w?=-]+" class="out"|input type="hidden" name="csrf" value="[\w-]{43}"|\/?button)$/;
+    expect(tags.filter((tag) => !own.test(tag) && !fixed.test(tag))).toEqual([]);
     expect(body.split('&lt;script&gt;alert(1)&lt;/script&gt;').length).toBeGreaterThan(20);
     expect(body).toContain('href="https://notes.example/&#39;onmouseover=&#39;alert(1)"');
   });

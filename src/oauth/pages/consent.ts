@@ -1,6 +1,6 @@
 import type { BuilderChoice } from '../builder-choices.ts';
 import type { SignedInUser } from '../sessions.ts';
-import { type FormContext, form, signedInAs } from './forms.ts';
+import { type ApplicationContext, form, signedInAs } from './forms.ts';
 import { html, type Markup } from './html.ts';
 import { badge, logoOrigins, type Page } from './layout.ts';
 import { wordsOf } from './scope-words.ts';
@@ -20,7 +20,7 @@ interface ConsentQuestion {
 }
 
 /** What the application will be able to see and do, for which company, in plain words. Part 5 of the specification. */
-export function consentPage(context: FormContext, question: ConsentQuestion): Page {
+export function consentPage(context: ApplicationContext, question: ConsentQuestion): Page {
   const { user, choice, scopes, vendor, destination, refreshes, hasOthers } = question;
   const { application } = context;
   const { sees, changes } = wordsOf(scopes);
@@ -55,7 +55,7 @@ ${signedInAs(context, user)}`,
   };
 }
 
-const otherCompanyForm = (context: FormContext): Markup =>
+const otherCompanyForm = (context: ApplicationContext): Markup =>
   form(
     context,
     '/oauth/authorize',

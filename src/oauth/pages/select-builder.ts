@@ -2,7 +2,7 @@ import type { BuilderChoice } from '../builder-choices.ts';
 import { isConnected } from '../checks/builder-choice.ts';
 import { scopesRefused } from '../checks/connection-scope.ts';
 import type { SignedInUser } from '../sessions.ts';
-import { cancelForm, type FormContext, form, signedInAs } from './forms.ts';
+import { type ApplicationContext, cancelForm, form, signedInAs } from './forms.ts';
 import { html, type Markup } from './html.ts';
 import { badge, logoOrigins, type Page } from './layout.ts';
 import { shortWordsOf } from './scope-words.ts';
@@ -17,7 +17,7 @@ interface Selection {
 
 /** One of several companies; those that do not allow what is asked are shown with the reason. */
 export function selectBuilderPage(
-  context: FormContext,
+  context: ApplicationContext,
   { user, choices, scopes, preselectionFailed }: Selection,
 ): Page {
   const { application } = context;
@@ -52,7 +52,7 @@ ${signedInAs(context, user)}`,
 export const isChoosable = (choice: BuilderChoice, scopes: readonly string[]): boolean =>
   isConnected(choice) && scopesRefused(scopes, choice).length === 0;
 
-function nothingToChoose({ application }: FormContext, choices: readonly BuilderChoice[], list: Markup): Markup {
+function nothingToChoose({ application }: ApplicationContext, choices: readonly BuilderChoice[], list: Markup): Markup {
   if (choices.length === 0) {
     return html`<p class="lead">You are not a member of any company here, so there is nothing that
 <strong>${application}</strong> could use. Ask your company’s administrator to add you.</p>`;
@@ -61,7 +61,7 @@ function nothingToChoose({ application }: FormContext, choices: readonly Builder
 }
 
 /** Goes back with the reason that nothing could be chosen. */
-const leaveForm = (context: FormContext): Markup =>
+const leaveForm = (context: ApplicationContext): Markup =>
   form(
     context,
     '/oauth/authorize',

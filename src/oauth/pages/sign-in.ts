@@ -1,5 +1,5 @@
-import { cancelForm, type FormContext, form } from './forms.ts';
-import { html } from './html.ts';
+import { type FormContext, form } from './forms.ts';
+import { html, type Markup } from './html.ts';
 import type { Page } from './layout.ts';
 
 export interface SignInState {
@@ -8,17 +8,26 @@ export interface SignInState {
   problem: { kind: 'wrong' } | { kind: 'wait'; seconds: number } | null;
 }
 
-export function signInPage(context: FormContext, { email, problem }: SignInState): Page {
+interface SignInTarget {
+  /** Where the form is sent. */
+  path: string;
+  /** What it is for, after "Sign in". */
+  purpose: Markup;
+  /** What can be done instead. */
+  otherwise: Markup | null;
+}
+
+export function signInPage(context: FormContext, target: SignInTarget, { email, problem }: SignInState): Page {
   const invalid = problem?.kind === 'wrong' && html` aria-invalid="true" aria-describedby="problem"`;
   return {
     title: problem ? 'Error: sign in' : 'Sign in',
     narrow: true,
     content: html`<h1>Sign in</h1>
-<p class="lead">to continue to <strong>${context.application}</strong></p>
+<p class="lead">${target.purpose}</p>
 ${problem && html`<div class="notice wrong" role="alert" id="problem"><p>${textOf(problem)}</p></div>`}
 ${form(
   context,
-  '/oauth/sign-in',
+  target.path,
   html`<div class="field">
 <label for="email">E-mail</label>
 <input id="email" name="email" type="email" autocomplete="username" inputmode="email" autocapitalize="none"
@@ -32,7 +41,7 @@ ${form(
 <button>Sign in</button>`,
   '',
 )}
-${cancelForm(context)}`,
+${target.otherwise}`,
   };
 }
 

@@ -1,0 +1,184 @@
+import type { BrowserContext, Browser as Chromium, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCOPES } from '../../schema/scopes.ts';
+import type { Service } from '../harness.ts';
+import { executablePath, expectUsable, launchChromium, PHONE } from '../oauth/chromium.ts';
+import { addBuilder, addUser, PASSWORD } from '../oauth/people.ts';
+import { addClient, postToken } from '../oauth/service.ts';
+import { listening, startWhole, type Whole } from '../oauth/whole.ts';
+import { picture } from '../support/images.ts';
+import { Client } from '../support/uploads.ts';
+import { blocks, item, type Json, page, request } from './documents.ts';
+import { addReport } from './rows.ts';
+
+const SECRET = 'a-secret-of-this-test';
+
+let whole: Whole;
+let chromium: Chromium;
+let client: Client;
+
+beforeAll(async () => {
+  if (!executablePath) return;
+  whole = await startWhole();
+  const { app } = await listening(whole);
+  await addBuilder(whole, 'buil_a', { name: 'Harbour Constructions' });
+  await addBuilder(whole, 'buil_b');
+  await addUser(whole, 'user_kim', ['buil_a'], { name: 'Kim Nguyen' });
+  await addClient(whole, 'cli_a', { secrets: [SECRET] });
+  const grant = { grant_type: 'client_credentials', audience: whole.baseUrl, scope: SCOPES.join(' ') };
+  const { body } = await postToken(app, { ...grant, client_id: 'cli_a', client_secret: SECRET });
+  const service = { request: (options: object) => app.inject(options) } as unknown as Service;
+  client = new Client(service, body.access_token, 'buil_a');
+  chromium = await launchChromium();
+});
+
+afterAll(async () => {
+  await chromium?.close();
+  await whole?.close();
+});
+
+interface Visit {
+  context: BrowserContext;
+  tab: Page;
+  /** What the browser complained of, and every dialog that a script opened. */
+  complaints: string[];
+}
+
+async function visit(path: string): Promise<Visit> {
+  const context = await chromium.newContext({ viewport: PHONE });
+  const tab = await context.newPage();
+  const complaints: string[] = [];
+  tab.on('console', (message) => complaints.push(message.text()));
+  tab.on('pageerror', (error) => complaints.push(error.message));
+  tab.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    return dialog.dismiss();
+  });
+  await tab.goto(`${whole.baseUrl}${path}`);
+  return { context, tab, complaints };
+}
+
+async function signIn(tab: Page): Promise<void> {
+  await tab.getByLabel('E-mail').fill('user_kim@example.com');
+  await tab.getByLabel('Password').fill(PASSWORD);
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+}
+
+const expectHeading = (tab: Page, name: string) =>
+  tab.getByRole('heading', { level: 1, name, exact: true }).waitFor({ timeout: 30_000 });
+
+const sync = async (document: Json): Promise<string> =>
+  (await client.ok('POST', '/photo-reports/sync', request({ page: document }))).photoReportId;
+
+/** A walk as people make one, with a block of every kind. */
+async function walk(): Promise<Json> {
+  const large = await client.createPhoto({
+    imageAttachment: await client.upload(await picture('jpeg', { width: 1600, height: 1200 })),
+    description: 'Slab edge, looking east',
+  });
+  const gone = await client.createPhoto();
+  const text = (id: string, ...runs: Json[]) => blocks.text(id, runs);
+  const east = page([
+    text(
+      'a',
+      { text: 'Edge protection is ' },
+      { text: 'missing', marks: ['BOLD'] },
+      { text: ' between grid 4 and 7.' },
+    ),
+    blocks.image('photo', large.id),
+    blocks.failed('failed', { code: 'UPLOAD_FAILED', message: 'The phone lost its connection in the lift shaft.' }),
+    blocks.image('gone', gone.id),
+    blocks.page('stairs', page([blocks.list('l', [item('a')])], { title: 'Stairs' })),
+  ]);
+  const root = page(
+    [
+      { ...blocks.heading('h', 1), richText: [{ text: 'What was found' }] },
+      text(
+        't',
+        { text: 'Two things to close before the pour on ' },
+        { text: 'Thursday', marks: ['ITALIC'] },
+        { text: '.' },
+      ),
+      blocks.list('o', [item('1'), item('2', { depth: 1 }), item('3', { depth: 2 }), item('4')], 'ORDERED_LIST'),
+      blocks.list('c', [item('1', { checked: true }), item('2'), item('3', { depth: 1, checked: true })], 'CHECKLIST'),
+      blocks.page('east', { ...east, title: 'East facade' }),
+      blocks.page('west', page([], { title: 'West facade', shortDescription: 'Not walked: the hoist was closed.' })),
+    ],
+    { title: 'Level 3, before the pour', shortDescription: 'Walk with the formwork crew.' },
+  );
+  return { root, gone: gone.id };
+}
+
+describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, () => {
+  it('a member signs in and reads the report, on a phone and on a desk, then signs out', async () => {
+    const { root, gone } = await walk();
+    const id = await sync(root);
+    await client.ok('DELETE', `/photos/${gone}`);
+    const { context, tab, complaints } = await visit(`/reports/${id}`);
+    await expectHeading(tab, 'Sign in');
+    await expectUsable(tab, 'report-sign-in');
+    await signIn(tab);
+    await expectHeading(tab, 'Level 3, before the pour');
+    const photo = tab.getByRole('img', { name: 'Slab edge, looking east' });
+    await photo.scrollIntoViewIfNeeded();
+    await tab.waitForFunction('[...document.images].every((image) => image.complete && image.naturalWidth > 0)');
+    await expectUsable(tab, 'report');
+    await tab.getByRole('link', { name: 'Stairs' }).click();
+    expect(new URL(tab.url()).hash).toMatch(/^#page_/);
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await expectHeading(tab, 'You are signed out');
+    await expectUsable(tab, 'report-signed-out');
+    await tab.getByRole('link', { name: 'Sign in again' }).click();
+    await expectHeading(tab, 'Sign in');
+    await tab.goto(`${whole.baseUrl}/reports/${await addReport(whole.databases.au1, 'buil_b', 'Of another builder')}`);
+    await signIn(tab);
+    await expectHeading(tab, 'Not found');
+    await expectUsable(tab, 'report-not-found');
+    expect(complaints.filter((text) => !/status of 404/.test(text))).toEqual([]);
+    await context.close();
+  });
+
+  it('no script that was synced runs, and none would be let', async () => {
+    const evil = `</title></script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"'onfocus=alert(4) autofocus x="`;
+    const runs = [{ text: evil, marks: ['BOLD'] }];
+    const id = await sync(
+      page(
+        [
+          blocks.text('t', runs),
+          blocks.list('l', [item('i', { richText: runs })], 'CHECKLIST'),
+          blocks.failed('f', { code: evil.slice(0, 80), message: evil }),
+          blocks.page(evil, page([], { title: evil, shortDescription: evil })),
+        ],
+        { title: evil, shortDescription: evil },
+      ),
+    );
+    const { context, tab, complaints } = await visit(`/reports/${id}`);
+    await signIn(tab);
+    await tab.getByRole('heading', { level: 1 }).filter({ hasText: 'alert(1)' }).waitFor();
+    expect(await tab.locator('script, svg, [onerror], [onfocus], img[src="x"]').count()).toBe(0);
+    expect(complaints).toEqual([]);
+    // What a page that did not escape would have let in: its policy has no place for a script.
+    await tab.evaluate(`document.body.insertAdjacentHTML('beforeend', '<img src="/none" onerror="alert(5)">')`);
+    const blocked = await tab.waitForEvent('console', {
+      predicate: (message) => /Content Security/.test(message.text()),
+    });
+    expect(blocked.text()).toContain('script-src');
+    expect(complaints.filter((text) => text.startsWith('dialog'))).toEqual([]);
+    await context.close();
+  });
+
+  it('no long word runs out of the window', async () => {
+    const long = 'W'.repeat(400);
+    const deep = [0, 1, 2, 3, 4, 5, 6].map((depth) => item(`i${depth}`, { depth, richText: [{ text: long }] }));
+    const inner = page([
+      blocks.list('l', deep, 'ORDERED_LIST'),
+      blocks.failed('f', { code: long.slice(0, 80), message: long }),
+    ]);
+    const nested = page([blocks.page('p', page([blocks.page('q', inner)], { title: long }))], { title: long });
+    const { context, tab } = await visit(`/reports/${await sync(nested)}`);
+    await signIn(tab);
+    await tab.getByRole('heading', { level: 1 }).filter({ hasText: long }).waitFor();
+    await expectUsable(tab, 'report-long');
+    await context.close();
+  });
+});

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Session } from '../../entities/session.entity.ts';
+import { Browser, type View } from '../oauth/browser.ts';
+import { addBuilder, addUser, PASSWORD } from '../oauth/people.ts';
+import { START } from '../oauth/service.ts';
+import { type Instance, startWhole, type Whole } from '../oauth/whole.ts';
+import { addReport } from './rows.ts';
+
+let whole: Whole;
+let instance: Instance;
+let own: string;
+let foreign: string;
+let american: string;
+
+beforeAll(async () => {
+  whole = await startWhole();
+  instance = await whole.instance();
+  await addBuilder(whole, 'buil_a');
+  await addBuilder(whole, 'buil_b');
+  await addBuilder(whole, 'buil_u', { region: 'us1' });
+  await addUser(whole, 'user_a', ['buil_a']);
+  await addUser(whole, 'user_b', ['buil_b']);
+  await addUser(whole, 'user_both', ['buil_a']);
+  await addUser(whole, 'user_both', ['buil_u'], { region: 'us1' });
+  await addUser(whole, 'user_u', ['buil_u'], { region: 'us1' });
+  own = await addReport(whole.databases.au1, 'buil_a', 'Level 3');
+  foreign = await addReport(whole.databases.au1, 'buil_b', 'Level 4');
+  american = await addReport(whole.databases.us1, 'buil_u', 'Level 5');
+});
+afterAll(() => whole?.close());
+
+/** Each test comes from an address of its own, so that none slows another down. */
+let addresses = 0;
+const visitor = () => new Browser(instance.app, `198.51.100.${++addresses}`);
+
+const open = async (browser: Browser, id: string) => browser.follow(await browser.send('GET', `/reports/${id}`));
+const signIn = async (browser: Browser, id: string, user: string, password = PASSWORD) =>
+  browser.signIn(await open(browser, id), `${user}@example.com`, password);
+const outcome = ({ status, heading }: View) => [status, heading];
+
+describe('/reports/{photoReportId}', () => {
+  it('asks who it is, and shows the report to a member who has signed in', async () => {
+    const browser = visitor();
+    const asked = await browser.send('GET', `/reports/${own}`);
+    expect([asked.status, asked.location]).toEqual([303, `/reports/sign-in?to=${own}`]);
+    const page = await browser.follow(asked);
+    expect(outcome(page)).toEqual([200, 'Sign in']);
+    expect(page.body).toContain('to read the photo report');
+    expect(page.forms).toHaveLength(1);
+    const answer = await browser.pressOnly(page, 'Sign in', { email: 'user_a@example.com', password: PASSWORD });
+    expect([answer.status, answer.location]).toEqual([303, `/reports/${own}`]);
+    expect(outcome(await browser.follow(answer))).toEqual([200, 'Level 3']);
+    // Once is enough.
+    expect(outcome(await open(browser, own))).toEqual([200, 'Level 3']);
+    expect((await browser.send('GET', `/reports/sign-in?to=${own}`)).location).toBe(`/reports/${own}`);
+  });
+
+  it('is 404 for a member of another builder, as for a report that there is not, and says who is signed in', async () => {
+    const browser = visitor();
+    const refused = await signIn(browser, foreign, 'user_a');
+    expect(outcome(refused)).toEqual([404, 'Not found']);
+    expect(refused.body).toContain('Signed in as <strong>Person user_a</strong>');
+    const bare = (view: View, id: string) =>
+      view.body
+        .replaceAll(id, 'ID')
+        .replace(/Reference: [\w-]+/, '')
+        .replace(/value="[\w-]{43}"/g, '');
+    const none = await open(browser, 'phrep_none');
+    expect(outcome(none)).toEqual([404, 'Not found']);
+    expect(bare(none, 'phrep_none')).toBe(bare(refused, foreign));
+  });
+
+  it('asks for the same before a report that there is not, so that nobody learns which there are', async () => {
+    const [there, none] = [
+      await visitor().send('GET', `/reports/${own}`),
+      await visitor().send('GET', '/reports/phrep_none'),
+    ];
+    expect([there.status, there.location!.replace(own, 'ID')]).toEqual([
+      none.status,
+      none.location!.replace('phrep_none', 'ID'),
+    ]);
+  });
+
+  it('opens a report of the other region to a person of that region', async () => {
+    const browser = visitor();
+    expect(outcome(await signIn(browser, american, 'user_u'))).toEqual([200, 'Level 5']);
+    expect(outcome(await open(browser, own))).toEqual([404, 'Not found']);
+  });
+
+  it('opens the reports of both regions to a person whose password is the same in both', async () => {
+    const browser = visitor();
+    expect(outcome(await signIn(browser, american, 'user_both'))).toEqual([200, 'Level 5']);
+    expect(outcome(await open(browser, own))).toEqual([200, 'Level 3']);
+  });
+
+  it('is 404 for a person who has signed in and whose membership has ended', async () => {
+    await addUser(whole, 'user_leaves', ['buil_a']);
+    const browser = visitor();
+    expect(outcome(await signIn(browser, own, 'user_leaves'))).toEqual([200, 'Level 3']);
+    await whole.databases.au1.fork().execute(`delete from membership where user_id = 'user_leaves'`);
+    expect(outcome(await open(browser, own))).toEqual([404, 'Not found']);
+  });
+
+  it('asks again when the session is over', async () => {
+    const browser = visitor();
+    await signIn(browser, own, 'user_a');
+    whole.clock.at = START + 12 * 3_600_000;
+    expect(outcome(await open(browser, own))).toEqual([200, 'Sign in']);
+    whole.clock.at = START;
+  });
+});
+
+describe('signing out', () => {
+  it('ends the session of every region, and leads back to the report', async () => {
+    const browser = visitor();
+    const page = await signIn(browser, own, 'user_both');
+    const before = new Map(browser.cookies);
+    const left = await browser.press(page, 'Sign out');
+    expect(left.heading).toBe('You are signed out');
+    expect(left.body).toContain(`href="/reports/${own}"`);
+    for (const [name, value] of before) browser.cookies.set(name, value);
+    for (const id of [own, american]) expect(outcome(await open(browser, id))).toEqual([200, 'Sign in']);
+  });
+
+  it('lets another person in from the page that says not found', async () => {
+    const browser = visitor();
+    const refused = await signIn(browser, foreign, 'user_a');
+    await browser.press(refused, 'Sign out');
+    expect(outcome(await signIn(browser, foreign, 'user_b'))).toEqual([200, 'Level 4']);
+  });
+});
+
+describe('the form', () => {
+  it('says no more of an unknown e-mail than of a wrong password', async () => {
+    const browser = visitor();
+    const [wrong, unknown] = [
+      await signIn(browser, own, 'user_a', 'wrong'),
+      await signIn(browser, own, 'nobody', PASSWORD),
+    ];
+    expect(wrong.status).toBe(400);
+    expect(wrong.body).toContain('The e-mail or the password is not right.');
+    expect(unknown.body.replace('nobody@', 'user_a@')).toBe(wrong.body);
+  });
+
+  it('is refused without the token of the browser that it was shown to', async () => {
+    const browser = visitor();
+    const page = await open(browser, own);
+    const body = new URLSearchParams({ email: 'user_a@example.com', password: PASSWORD });
+    const sessions = () => whole.databases.au1.fork().count(Session);
+    const before = await sessions();
+    const strange = (await open(visitor(), own)).forms[0]!.fields.csrf!;
+    for (const csrf of [undefined, '', strange]) {
+      const sent = new URLSearchParams(body);
+      if (csrf !== undefined) sent.set('csrf', csrf);
+      const answer = await browser.send('POST', page.forms[0]!.action, sent.toString());
+      expect(outcome(answer)).toEqual([403, 'This page has expired']);
+      expect(answer.body).toContain(`href="/reports/${own}"`);
+    }
+    expect(await sessions()).toBe(before);
+    const out = await browser.send('POST', `/reports/sign-out?to=${own}`, 'a=b');
+    expect(out.status).toBe(403);
+  });
+
+  it('gives the browser a new identifier, so that one that was planted is worth nothing', async () => {
+    const browser = visitor();
+    const page = await open(browser, own);
+    const planted = browser.cookies.get('session-au1')!;
+    await browser.signIn(page, 'user_a@example.com');
+    expect(browser.cookies.get('session-au1')).not.toBe(planted);
+    browser.cookies.set('session-au1', planted);
+    expect(outcome(await open(browser, own))).toEqual([200, 'Sign in']);
+  });
+
+  it.each([
+    'https://evil.example/',
+    '//evil.example',
+    '/reports/phrep_a',
+    '../oauth/authorize',
+    'phrep_a/../../x',
+    'phrep_a%0d%0aLocation:%20https://evil.example',
+    'PHREP_A',
+    '',
+    'phrep_a&to=phrep_b',
+  ])('leads nowhere but to a report: ?to=%s is 404', async (to) => {
+    const browser = visitor();
+    for (const path of ['sign-in', 'signed-out']) {
+      const view = await browser.send('GET', `/reports/${path}?to=${to}`);
+      expect(outcome(view)).toEqual([404, 'Not found']);
+      expect(view.location).toBeNull();
+      expect(view.body).not.toContain('evil');
+    }
+    const page = await open(browser, own);
+    const { csrf } = page.forms[0]!.fields;
+    const sent = new URLSearchParams({ csrf: csrf!, email: 'user_a@example.com', password: PASSWORD }).toString();
+    for (const path of ['sign-in', 'sign-out']) {
+      const view = await browser.send('POST', `/reports/${path}?to=${to}`, sent);
+      expect([view.status, view.location]).toEqual([404, null]);
+    }
+    expect(outcome(await open(browser, own))).toEqual([200, 'Sign in']);
+  });
+
+  it('is slowed down after ten failures, whatever the region of the account, and for OAuth too', async () => {
+    const browser = visitor();
+    for (let attempt = 0; attempt < 10; attempt++) {
+      expect((await signIn(browser, own, attempt % 2 ? 'user_a' : 'user_u', 'wrong')).status).toBe(400);
+    }
+    const slowed = await signIn(browser, own, 'user_a');
+    expect([slowed.status, slowed.headers['retry-after']]).toEqual([429, '1']);
+    expect(slowed.body).toContain('Too many attempts');
+    const [{ attempts }] = (await whole.databases.us1
+      .fork()
+      .execute('select max(failures)::int as attempts from oauth_sign_in_attempt')) as [{ attempts: number }];
+    expect(attempts).toBe(10);
+    whole.clock.at += 1_000;
+    expect(outcome(await signIn(browser, own, 'user_a'))).toEqual([200, 'Level 3']);
+    whole.clock.at = START;
+  });
+
+  it('counts no failure in the region where nobody has that e-mail', async () => {
+    for (let times = 0; times < 12; times++) {
+      const browser = new Browser(instance.app, '198.51.100.250');
+      expect((await signIn(browser, own, 'user_a')).status).toBe(200);
+    }
+  });
+});
+
+describe('another method', () => {
+  it('is 405', async () => {
+    for (const [method, path, allow] of [
+      ['POST', `/reports/${own}`, 'GET'],
+      ['DELETE', `/reports/sign-in?to=${own}`, 'GET, POST'],
+      ['GET', `/reports/sign-out?to=${own}`, 'POST'],
+    ] as const) {
+      const answer = await instance.app.inject({ method, url: path });
+      expect([answer.statusCode, answer.headers.allow]).toEqual([405, allow]);
+    }
+  });
+});
