@@ -14,6 +14,7 @@ import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
 import type { Entrance } from '../context.ts';
 import { forbidden, methodNotAllowed } from '../errors.ts';
+import { inspectedSchema } from './projection.ts';
 import { type Execute, type RestCall, type RouteHandler, sofaHandlers } from './sofa.ts';
 import { type Placement, placementsOf, type RawInput, readVariables } from './variables.ts';
 
@@ -29,7 +30,7 @@ export function registerRest(
   parts: { schema: GraphQLSchema; operations: Operation[]; entrance: Entrance<Context> },
 ) {
   const { schema, operations, entrance } = parts;
-  const handlers = sofaHandlers(schema, operations, executorOf(schema));
+  const handlers = sofaHandlers(schema, operations, executorOf(inspectedSchema(schema)));
   app.decorateRequest('context', null);
   const methods = new Map<string, string[]>();
   for (const operation of operations) {

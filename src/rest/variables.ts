@@ -67,7 +67,7 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
     const inspect = inspectionOf(argument.type);
     if (inspect && raw !== null) {
       errors.push(...inspect(raw, name));
-      // Its type has nothing left to say, and says it again when the operation runs.
+      // Its type has nothing left to say.
       variables[argument.name] = raw;
       continue;
     }
