@@ -212,7 +212,8 @@ function guardOperation(field: Field, name: string): Field {
 const spending =
   (budget: Budget, resolve: Resolve): Resolve =>
   async (source, args, context, info) => {
-    if (!context.spent) await context.spend(budget);
+    if (context.spent) context.spent = false;
+    else await context.spend(budget);
     return resolve(source, args, context, info);
   };
 

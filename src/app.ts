@@ -77,7 +77,8 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await registerReportPages(app, { databases, storages, clock, baseUrl, limitVisitor: visits.limitVisitor });
   registerRest(app, { schema, operations, entrance });
   await registerUploads(app, entrance);
-  await registerGraphql(app, { schema, entrance, introspection: config.introspection, publicError });
+  const { introspection } = config;
+  await registerGraphql(app, { schema, operations, entrance, introspection, publicError });
   refuseOtherMethods(app, '/graphql', ['GET', 'POST'], entrance);
   return app;
 }

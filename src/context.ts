@@ -51,8 +51,10 @@ export interface RequestContext<Database = unknown, Loaders = unknown, Storage =
   readonly clock: Clock;
   /** Takes one request from the budget; throws 429 when it is spent. */
   readonly spend: (budget: Budget) => Promise<void>;
-  /** Whether the budget of the operation was taken from before its body was read. */
+  /** Whether the budget of an operation was taken from before the body was read; the first that is called has it for itself. */
   spent?: boolean;
+  /** Whether the body is larger than most operations take. */
+  hasLargeBody?: boolean;
   outcome?: Outcome;
 }
 

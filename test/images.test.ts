@@ -116,7 +116,7 @@ describe('the capture date', () => {
     ['2025:03:04 05:06:07', '+99:99'],
     ['9999:12:31 23:59:59', '-12:00'],
     ['0001:01:01 00:00:00', '+14:00'],
-  ])('is null when it is none that can be kept: %s %s', async (date, offset) => {
+  ])('is null when it is none that can be kept: %s %s', async (...[date, offset]) => {
     expect(await inspect(await datedPicture(date, offset))).toMatchObject({ takenAt: null });
   });
 });

@@ -117,7 +117,9 @@ describe('the sweep', () => {
       where l.locktype = 'advisory' and d.datname = current_database()`;
     await keep(uploadKey(client.builderId));
     const cut = listingAfter(() => service.databases.au1.fork().execute(sql));
-    await expect(sweep(service.databases.au1, cut, service.clock.now() + 2 * DAY)).rejects.toThrow(/connection|terminat/i);
+    await expect(sweep(service.databases.au1, cut, service.clock.now() + 2 * DAY)).rejects.toThrow(
+      /connection|terminat/i,
+    );
     expect(await sweep(service.databases.au1, storage, service.clock.now() + 2 * DAY)).toMatchObject({ objects: 1 });
   });
 });

@@ -4,11 +4,13 @@ import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Context } from '../../resolvers/context.ts';
+import type { Operation } from '../../schema/build.ts';
 import type { Entrance } from '../context.ts';
 import type { ApiError } from '../errors.ts';
 import { limitDepth } from './depth.ts';
 import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
+import { LargeBodies } from './large-bodies.ts';
 
 /** Tokens of a GraphQL document: far above what a dashboard asks, far below what is hard to parse. */
 const MAX_TOKENS = 5_000;
@@ -19,9 +21,16 @@ type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
 /** GraphQL at `/graphql` under the same token and rules as REST; a browser finds Apollo Sandbox there. */
 export async function registerGraphql(
   app: FastifyInstance,
-  parts: { schema: GraphQLSchema; entrance: Entrance<Context>; introspection: boolean; publicError: PublicError },
+  parts: {
+    schema: GraphQLSchema;
+    operations: readonly Operation[];
+    entrance: Entrance<Context>;
+    introspection: boolean;
+    publicError: PublicError;
+  },
 ) {
-  const { schema, entrance, introspection, publicError } = parts;
+  const { schema, operations, entrance, introspection, publicError } = parts;
+  const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
   const apollo = new ApolloServer<Context>({
     schema,
     introspection,
@@ -31,6 +40,7 @@ export async function registerGraphql(
     validationRules: [limitDepth],
     stopOnTerminationSignals: false,
     plugins: [
+      bodies.plugin(),
       inputErrors(schema),
       logErrors(app),
       ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false }),
@@ -43,6 +53,7 @@ export async function registerGraphql(
   app.route({
     method: ['GET', 'POST'],
     url: '/graphql',
+    bodyLimit: bodies.limit,
     async onRequest(request, reply) {
       if (wantsPage(request)) {
         // Apollo's page brings a policy of its own in a meta element.
@@ -51,7 +62,9 @@ export async function registerGraphql(
       }
       const visit = await entrance.enter(request, reply);
       request.context = entrance.context(request, visit);
+      await bodies.admit(request, visit);
     },
+    preParsing: async (request, _reply, payload) => bodies.measure(request, payload),
     errorHandler(thrown: FastifyError, request, reply) {
       const error = publicError(thrown, request);
       const errors = [{ message: error.message, extensions: extensionsOf(error) }];

@@ -1,0 +1,131 @@
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../harness.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+import { blocks, type Json, page, request } from './documents.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+let service: Service;
+let A: Client;
+
+beforeAll(async () => {
+  service = await startService({ RATE_LIMIT_SYNC: '20/10' });
+  A = await clientOf(service, 'A');
+});
+
+afterAll(() => service.stop());
+
+const SYNC = `mutation ($builderId: BuilderId!, $sourceApp: ReportSourceApp!, $sourceExternalId: ReportExternalId!,
+    $sourceRevision: SourceRevision!, $sourceCreatedAt: SourceInstant!, $walkthroughDate: SourceInstant!,
+    $sourceAuthor: SourceAuthorInput!, $page: PageDocumentInput!) {
+  FIELD(builderId: $builderId, sourceApp: $sourceApp, sourceExternalId: $sourceExternalId, sourceRevision: $sourceRevision,
+    sourceCreatedAt: $sourceCreatedAt, walkthroughDate: $walkthroughDate, sourceAuthor: $sourceAuthor, page: $page) {
+    idempotent sourceRevision photoReportId
+  }
+}`;
+const syncWith = (field: string) => SYNC.replace('FIELD', field);
+
+/** A report of so many MiB. */
+const reportOf = (mebibytes: number) => {
+  const text = 'a'.repeat(20_000);
+  const many = Math.floor((mebibytes * MEBIBYTE) / 20_100);
+  const items = (list: number) =>
+    Array.from({ length: 100 }, (_, at) => ({ id: `${list}-${at}`, richText: [{ text }] }));
+  return request({
+    page: page(Array.from({ length: Math.ceil(many / 100) }, (_, at) => blocks.list(`l${at}`, items(at)))),
+  });
+};
+
+const post = (body: object, token = A.token) =>
+  service.request({ method: 'POST', url: '/graphql', headers: { authorization: `Bearer ${token}` }, payload: body });
+const variablesOf = (report: Json) => ({ builderId: A.builderId, ...report });
+const refusal = (answer: { statusCode: number; json(): Json }) => [
+  answer.statusCode,
+  answer.json().errors[0].extensions.code,
+];
+const TOO_LARGE = [413, 'PAYLOAD_TOO_LARGE'];
+
+describe('a GraphQL request', () => {
+  it('may be as large as a REST one to sync, with POST or PATCH, and means the same', async () => {
+    const report = reportOf(20);
+    const answer = await post({ query: syncWith('syncPhotoReport'), variables: variablesOf(report) });
+    expect(answer.json()).toEqual({
+      data: { syncPhotoReport: { idempotent: false, sourceRevision: 1, photoReportId: expect.any(String) } },
+    });
+    expect(await A.ok('POST', '/photo-reports/sync', report)).toMatchObject({ idempotent: true });
+    const next = { ...report, sourceRevision: 2 };
+    const updated = await post({ query: syncWith('updatePhotoReport'), variables: variablesOf(next) });
+    expect(updated.json().data.updatePhotoReport).toMatchObject({ idempotent: false, sourceRevision: 2 });
+    expect(await A.ok('PATCH', '/photo-reports/sync', next)).toMatchObject({ idempotent: true });
+  }, 60_000);
+
+  it('is 413 beyond that', async () => {
+    expect(
+      refusal(await post({ query: '{ builders { meta { totalCount } } }', a: 'a'.repeat(32 * MEBIBYTE) })),
+    ).toEqual(TOO_LARGE);
+  });
+
+  it.each([
+    ['a query', '{ builders { meta { totalCount } } }'],
+    [
+      'another mutation',
+      'mutation { archivePhotoReport(builderId: "BUILDER", sourceApp: "a", sourceExternalId: "b") { status } }',
+    ],
+    [
+      'a sync beside another mutation',
+      `mutation { archivePhotoReport(builderId: "BUILDER", sourceApp: "a", sourceExternalId: "b") { status } ...on Mutation { __typename } }`,
+    ],
+  ])('is 413 beyond 1 MiB for %s', async (_, query) => {
+    const body = { query: query.replace('BUILDER', A.builderId), variables: { unused: 'a'.repeat(MEBIBYTE) } };
+    expect(refusal(await post(body))).toEqual(TOO_LARGE);
+  });
+
+  it('is 413 beyond 1 MiB for a client that may not sync, before its body is read', async () => {
+    const reader = await service.as('A', ['read:photos']);
+    const body = { query: syncWith('syncPhotoReport'), variables: variablesOf(reportOf(2)) };
+    expect(refusal(await post(body, reader))).toEqual(TOO_LARGE);
+  });
+
+  it('of more than 1 MiB takes from the budget of syncs once, before its body is read', async () => {
+    service.clock.advance(10_000);
+    const sync = { query: syncWith('syncPhotoReport'), variables: variablesOf(reportOf(2)) };
+    const answer = await post(sync);
+    expect(answer.json().errors).toBeUndefined();
+    expect(answer.headers['x-ratelimit-remaining']).toBe('19');
+    const other = { query: '{ builders { meta { totalCount } } }', variables: { unused: 'a'.repeat(MEBIBYTE) } };
+    for (let left = 18; left >= 0; left--) {
+      const refused = await post(other);
+      expect([refused.statusCode, refused.headers['x-ratelimit-remaining']]).toEqual([413, String(left)]);
+    }
+    expect(refusal(await post(sync))).toEqual([429, 'RATE_LIMITED']);
+    expect((await post({ query: other.query })).statusCode).toBe(200);
+    service.clock.advance(10_000);
+  }, 60_000);
+
+  it('whose length is not announced is a usual one', async () => {
+    await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });
+    const { port } = service.app.server.address() as AddressInfo;
+    const chunked = (body: string) =>
+      new Promise<{ statusCode: number; json(): Json }>((resolve, reject) => {
+        const headers = { authorization: `Bearer ${A.token}`, 'content-type': 'application/json' };
+        const call = httpRequest({ host: '127.0.0.1', port, path: '/graphql', method: 'POST', headers }, (answer) => {
+          let text = '';
+          answer.setEncoding('utf8').on('data', (chunk) => {
+            text += chunk;
+          });
+          answer.on('end', () => resolve({ statusCode: answer.statusCode!, json: () => JSON.parse(text) }));
+        });
+        call.on('error', reject);
+        for (let at = 0; at < body.length; at += 65_536) call.write(body.slice(at, at + 65_536));
+        call.end();
+      });
+    const query = '{ builders { meta { totalCount } } }';
+    const small = await chunked(JSON.stringify({ query, variables: { unused: 'a'.repeat(MEBIBYTE / 2) } }));
+    expect(small.json().data.builders.meta.totalCount).toBeGreaterThan(0);
+    const sync = { query: syncWith('syncPhotoReport'), variables: variablesOf(reportOf(2)) };
+    expect(refusal(await chunked(JSON.stringify(sync)))).toEqual(TOO_LARGE);
+  });
+});
