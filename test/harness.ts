@@ -14,7 +14,7 @@ import { AccessTokens } from '../src/tokens.ts';
 import { createDatabase } from './setup/database.ts';
 
 export const BASE_URL = 'http://localhost:4000';
-const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url');
+export const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url');
 
 /** A clock that stands still until it is told otherwise. */
 export class FakeClock implements Clock {

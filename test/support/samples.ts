@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { inject } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 
 /**
@@ -44,14 +43,15 @@ const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as
   where s.builder_id = ? and s.archived_at is null and not s.is_builder
   order by s.id limit 1`;
 
-export async function samplesOf(database: Database, builderId: string): Promise<Samples> {
+/** @param integrator of the demo data, whose photo is among them. */
+export async function samplesOf(database: Database, builderId: string, integrator = 'A'): Promise<Samples> {
   const em = database.fork();
   const [row] = (await em.execute(COMPLETE, [builderId])) as Samples[];
   if (!row) throw new Error(`Builder ${builderId} has no complete sample.`);
-  const photo = { AttachmentId: 'att_asample', FolderId: 'fold_asample' };
+  const name = `sample${integrator.toLowerCase()}`;
+  const photo = { AttachmentId: `att_${name}`, FolderId: `fold_${name}` };
   await em.execute(SAMPLE_FOLDER, [photo.FolderId, builderId, row.ProjectId]);
-  const { integrator } = inject('demo').clients.find(({ name }) => name === 'A')!;
-  await em.execute(SAMPLE_PHOTO, [photo.AttachmentId, builderId, row.ProjectId, integrator]);
+  await em.execute(SAMPLE_PHOTO, [photo.AttachmentId, builderId, row.ProjectId, integrator, `photos/${name}.jpg`]);
   return { BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo };
 }
 
@@ -59,7 +59,7 @@ const SAMPLE_FOLDER = `insert into photo_folder (id, builder_id, project_id, nam
   values (?, ?, ?, 'Sample', now(), now())`;
 const SAMPLE_PHOTO = `insert into photo (id, builder_id, project_id, integrator_id, external_source_id, source, file_name,
     content_type, key, file_size, sort_date, created_at, updated_at)
-  values (?, ?, ?, (select id from integrator where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', 'photos/sample.jpg', 1, now(), now(), now())`;
+  values (?, ?, ?, (select id from integrator where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', ?, 1, now(), now(), now())`;
 
 /** When a person has read the sample meeting. */
 const READ_AT = '2026-05-04T06:30:00.000Z';
@@ -67,8 +67,8 @@ const READ_AT = '2026-05-04T06:30:00.000Z';
 /** Brings back the samples that an operation has deleted or changed, so that it can be called again. */
 export async function restoreSamples(database: Database): Promise<void> {
   const em = database.fork();
-  await em.execute(`update photo set archived_at = null where id = 'att_asample'`);
-  await em.execute(`update photo_folder set archived_at = null where id = 'fold_asample'`);
+  await em.execute(`update photo set archived_at = null where external_source_id = 'sample'`);
+  await em.execute(`update photo_folder set archived_at = null where name = 'Sample'`);
   await em.execute('update meeting set updated_at = ?', [READ_AT]);
 }
 

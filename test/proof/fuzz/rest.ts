@@ -1,0 +1,313 @@
+import { BODIES } from '../../support/samples.ts';
+import type { Described, Json } from './contract.ts';
+import { allowedValue, chance, type Draw, hostileText, hostileValue, mutated, number, pick } from './values.ts';
+import type { Sent, World } from './world.ts';
+
+/** A request in its parts, before it is written down. */
+interface Draft {
+  method: string;
+  path: string;
+  inPath: Record<string, string>;
+  query: [name: string, value: string][];
+  headers: Record<string, string | string[]>;
+  /** JSON, fields of a form, or the parts of a multipart form. */
+  body: Json;
+  type: string | null;
+}
+
+/** A request to an operation of the document: near-valid, with one thing changed; or of values that mean nothing. */
+export function restRequest(draw: Draw, world: World): Sent {
+  const operation = pick(draw, world.contract.operations);
+  if (operation.path.startsWith('/storage/')) return storageRequest(draw, operation, world);
+  const draft = validDraft(draw, operation, world);
+  if (chance(draw, 50)) return mutate(draw, draft, world);
+  return written(draw, wild(draw, draft));
+}
+
+function validDraft(draw: Draw, operation: Described, world: World): Draft {
+  const { contract, samples, tokens } = world;
+  const source = { samples, lookUp: (schema: Json) => contract.lookUp(schema) };
+  const draft: Draft = {
+    method: operation.method,
+    path: operation.path,
+    inPath: {},
+    query: [],
+    headers: {},
+    body: undefined,
+    type: null,
+  };
+  for (const { name, in: place, required, schema } of operation.parameters) {
+    if (place === 'path') draft.inPath[name] = idFor(draw, name, schema, world);
+    if (place === 'query' && (required || chance(draw, 30))) {
+      for (const value of [allowedValue(draw, schema, source)].flat()) draft.query.push([name, String(value)]);
+    }
+    if (name === 'X-Service-Builder-Id' && (required || chance(draw, 20))) draft.headers[name] = samples.BuilderId!;
+    else if (place === 'header' && chance(draw, 10)) draft.headers[name] = String(allowedValue(draw, schema, source));
+  }
+  if (operation.operationId === 'authorize') draft.query = authorization(draw, world);
+  if (!operation.path.startsWith('/oauth/') && !operation.path.startsWith('/health')) {
+    draft.headers.Authorization = `Bearer ${tokens.usual}`;
+  }
+  draft.type = pick(draw, [...Object.keys(operation.bodies), null].slice(0, Object.keys(operation.bodies).length || 1));
+  if (draft.type) draft.body = bodyOf(draw, operation, draft.type, world);
+  return draft;
+}
+
+function idFor(draw: Draw, name: string, schema: Json, { samples, contract }: World): string {
+  if (name === 'identifierOrId') return samples.InductionKey!;
+  if (name === 'prequalId') return samples.PrequalificationId!;
+  return String(allowedValue(draw, schema, { samples, lookUp: (one) => contract.lookUp(one) }));
+}
+
+function bodyOf(draw: Draw, { operationId, bodies }: Described, type: string, world: World): Json {
+  const { samples, contract, client, tokens, baseUrl } = world;
+  if (operationId === 'token') {
+    return { grant_type: 'client_credentials', ...idAndSecret(client), audience: baseUrl, scope: 'read:builders' };
+  }
+  if (operationId === 'revoke' || operationId === 'introspect') {
+    return { token: operationId === 'introspect' ? tokens.usual : hostileText(draw), ...idAndSecret(client) };
+  }
+  if (type === 'multipart/form-data') {
+    return operationId === 'uploadAttachment'
+      ? { type: 'attachment', file: world.picture }
+      : { 'type:0': 'attachment', 'file:0': world.picture };
+  }
+  const known = BODIES[operationId];
+  if (known && chance(draw, 60)) return known(samples);
+  return allowedValue(draw, bodies[type], { samples, lookUp: (schema) => contract.lookUp(schema) });
+}
+
+const idAndSecret = ({ clientId, clientSecret }: World['client']) => ({
+  client_id: clientId,
+  client_secret: clientSecret,
+});
+
+function authorization(draw: Draw, { publicClient: { clientId, redirectUri } }: World): [string, string][] {
+  const query = {
+    ...{
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: 'read:builders',
+      state: 'af0ifjsldkj',
+    },
+    ...{ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' },
+  };
+  return Object.entries(chance(draw, 50) ? query : { ...query, scope: hostileText(draw), state: hostileText(draw) });
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
+const TYPES = [
+  'text/plain',
+  'application/xml',
+  'application/x-www-form-urlencoded',
+  'application/json; charset=utf-16',
+];
+const MORE_TYPES = [
+  'application/jsonx',
+  'multipart/form-data',
+  'multipart/form-data; boundary=x',
+  'application/json;',
+  '*/*',
+  'json',
+  '',
+];
+const HEADERS = [
+  ...[
+    'X-Service-Api-Version',
+    'X-Service-Region-Id',
+    'X-Service-Builder-Id',
+    'X-Request-Id',
+    'Accept',
+    'Accept-Encoding',
+  ],
+  ...[
+    'Content-Encoding',
+    'Content-Type',
+    'Origin',
+    'Cookie',
+    'X-Forwarded-For',
+    'X-HTTP-Method-Override',
+    'Range',
+    'If-None-Match',
+  ],
+];
+
+/** One thing is changed. */
+function mutate(draw: Draw, draft: Draft, world: World): Sent {
+  const kinds = ['query', 'header', 'caller', 'method', 'repeated'];
+  if (Object.keys(draft.inPath).length > 0) kinds.push('path', 'path');
+  if (draft.type) kinds.push('body', 'body', 'body', 'body', 'body', 'type', 'bytes');
+  switch (pick(draw, kinds)) {
+    case 'path':
+      draft.inPath[pick(draw, Object.keys(draft.inPath))] = hostileText(draw);
+      break;
+    case 'query':
+      if (draft.query.length > 0) pick(draw, draft.query)[1] = hostileText(draw);
+      else
+        draft.query.push([
+          pick(draw, ['limit', 'offset', 'projectId', 'status', hostileText(draw)]),
+          hostileText(draw),
+        ]);
+      break;
+    case 'repeated':
+      if (draft.query.length > 0) draft.query.push([...pick(draw, draft.query)]);
+      else draft.query.push(['limit', '5'], ['limit', '6']);
+      break;
+    case 'header':
+      draft.headers[pick(draw, HEADERS)] = headerText(draw);
+      break;
+    case 'caller':
+      draft.headers.Authorization = callerOf(draw, world);
+      break;
+    case 'method':
+      draft.method = pick(draw, METHODS);
+      break;
+    case 'type':
+      draft.type = pick(draw, [...TYPES, ...MORE_TYPES]);
+      break;
+    case 'bytes':
+      return damaged(draw, written(draw, draft));
+    default:
+      draft.body = mutated(draw, draft.body);
+  }
+  return written(draw, draft);
+}
+
+function callerOf(draw: Draw, { tokens, client: { clientId, clientSecret } }: World): string {
+  const bearer = `Bearer ${pick(draw, [tokens.narrow, tokens.stranger, tokens.internal, tokens.expired])}`;
+  const cut = tokens.usual.slice(0, -1 - number(draw, 60));
+  const basic = `Basic ${Buffer.from(`${clientId}:${chance(draw, 50) ? clientSecret : hostileText(draw)}`).toString('base64')}`;
+  return pick(draw, [
+    bearer,
+    bearer,
+    `Bearer ${cut}`,
+    basic,
+    `Bearer ${headerText(draw)}`,
+    headerText(draw),
+    'Bearer',
+    '',
+  ]);
+}
+
+/** Nothing is as it should be but the route. */
+function wild(draw: Draw, draft: Draft): Draft {
+  for (const name of Object.keys(draft.inPath)) if (chance(draw, 30)) draft.inPath[name] = hostileText(draw);
+  for (let more = number(draw, 3); more > 0; more--) draft.query.push([queryName(draw, draft), hostileText(draw)]);
+  for (let more = number(draw, 2); more > 0; more--) draft.headers[pick(draw, HEADERS)] = headerText(draw);
+  if (draft.method !== 'GET')
+    draft.body = chance(draw, 50) ? hostileValue(draw) : mutated(draw, mutated(draw, draft.body));
+  draft.type ??= draft.method === 'GET' ? null : 'application/json';
+  return draft;
+}
+
+const queryName = (draw: Draw, { query }: Draft) =>
+  pick(draw, [
+    ...query.map(([name]) => name),
+    'limit',
+    'offset',
+    'projectId',
+    'startDate',
+    'endDate',
+    'source',
+    hostileText(draw),
+    'access_token',
+  ]);
+
+/** What HTTP can carry in a header at all; the rest is tried on the bare line. */
+const headerText = (draw: Draw) =>
+  hostileText(draw)
+    .replace(/[^\x20-\x7e\x80-\xff]/g, '~')
+    .trim()
+    .slice(0, 4_000);
+
+const encode = (text: string) => encodeURIComponent(text.toWellFormed());
+
+/** As bytes of HTTP. A percent sign is now and then left as it is. */
+function written(draw: Draw, { method, path, inPath, query, headers, body, type }: Draft): Sent {
+  const raw = chance(draw, 4);
+  const part = (text: string) =>
+    raw ? text.replace(/[^\x21-\x7e]|[#?/ ]/g, '') || '%' : encode(text).slice(0, 12_000) || '%20';
+  const pathname = path.replace(/\{(\w+)\}/g, (_, name: string) => part(inPath[name]!));
+  const search = query
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .join('&')
+    .slice(0, 12_000);
+  const sent: Sent = { method, url: search ? `${pathname}?${search}` : pathname, headers: { ...headers } };
+  if (body === undefined && type === null) return sent;
+  if (type?.startsWith('multipart/form-data') && isForm(body)) {
+    sent.headers['Content-Type'] = 'multipart/form-data; boundary=b';
+    sent.body = multipart(draw, body);
+  } else {
+    if (type !== null) sent.headers['Content-Type'] = type;
+    sent.body = Buffer.from(type === 'application/x-www-form-urlencoded' ? form(body) : (JSON.stringify(body) ?? ''));
+  }
+  return sent;
+}
+
+const isForm = (body: unknown): body is Record<string, unknown> => body !== null && typeof body === 'object';
+
+const form = (body: unknown) =>
+  isForm(body)
+    ? Object.entries(body)
+        .map(([name, value]) => `${encode(name)}=${encode(plain(value))}`)
+        .join('&')
+    : plain(body);
+
+const plain = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+function multipart(draw: Draw, body: Record<string, unknown>): Buffer {
+  const parts = Object.entries(body).flatMap(([name, value]) => {
+    const isFile = Buffer.isBuffer(value);
+    const fileName = chance(draw, 80) ? 'a.jpg' : hostileText(draw).slice(0, 400);
+    const disposition = `form-data; name="${name}"${isFile ? `; filename="${fileName}"` : ''}`;
+    const type = isFile ? `Content-Type: ${chance(draw, 80) ? 'image/jpeg' : headerText(draw)}\r\n` : '';
+    return [
+      Buffer.from(`--b\r\nContent-Disposition: ${disposition}\r\n${type}\r\n`),
+      isFile ? value : Buffer.from(plain(value)),
+      Buffer.from('\r\n'),
+    ];
+  });
+  return Buffer.concat([...parts, Buffer.from('--b--\r\n')]);
+}
+
+/** The body cut, with bytes that are no UTF-8, repeated, or packed as deep as a parser may recurse. */
+function damaged(draw: Draw, sent: Sent): Sent {
+  const body = sent.body ?? Buffer.alloc(0);
+  const at = number(draw, body.length);
+  const nested = Buffer.from(`${'{"a":['.repeat(5_000)}`);
+  const changes = [
+    body.subarray(0, at),
+    Buffer.concat([body.subarray(0, at), Buffer.from([0xff, 0xfe, 0xc0]), body.subarray(at)]),
+    Buffer.concat([body, body]),
+    Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]),
+    Buffer.from(body.toString('latin1').replace('{', '{"__proto__":{"x":1},'), 'latin1'),
+    Buffer.from(body.toString('latin1').replace(/"(\w+)":/, '"$1":null,"$1":'), 'latin1'),
+    nested,
+  ];
+  return { ...sent, body: pick(draw, changes) };
+}
+
+/** A signed URL with one thing changed. */
+function storageRequest(draw: Draw, { method }: Described, { signed, picture }: World): Sent {
+  const url = method === 'PUT' ? signed.upload : signed.download;
+  const [path, search = ''] = url.split('?');
+  const pairs = [...new URLSearchParams(search)];
+  const kind = number(draw, 3);
+  if (kind === 0) pick(draw, pairs)[1] = hostileText(draw);
+  if (kind === 1) pairs.push([chance(draw, 50) ? pick(draw, pairs)[0] : hostileText(draw), hostileText(draw)]);
+  const cut =
+    kind === 2 ? `${path!.slice(0, number(draw, path!.length))}${encode(hostileText(draw)).slice(0, 8_000)}` : path;
+  const query = pairs
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .join('&')
+    .slice(0, 12_000);
+  const sent = { method, url: `${cut!.startsWith('/') ? cut : `/storage/au1/${cut}`}?${query}`, headers: {} };
+  if (method === 'GET') return sent;
+  const length = chance(draw, 70) ? picture.length : number(draw, 2_000);
+  return {
+    ...sent,
+    headers: { 'Content-Type': chance(draw, 80) ? 'image/jpeg' : headerText(draw) },
+    body: Buffer.concat([picture, picture]).subarray(0, length),
+  };
+}
