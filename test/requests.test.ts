@@ -363,6 +363,16 @@ describe('the same rules through GraphQL', () => {
     expect([put.statusCode, put.headers.allow]).toEqual([405, 'GET, POST, HEAD']);
   });
 
+  it("give 400 for a hash that is not the query's", async () => {
+    for (const persistedQuery of [{ version: 1, sha256Hash: 'x' }, { version: 2 }]) {
+      const headers = { authorization: `Bearer ${token}` };
+      const payload = { query: '{ me { id } }', extensions: { persistedQuery } };
+      const answer = await service.request({ method: 'POST', url: '/graphql', headers, payload });
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json().errors[0].extensions).toEqual({ code: 'BAD_REQUEST', http: { status: 400 } });
+    }
+  });
+
   it('bound what one request may ask for', async () => {
     const wide =
       'subcontractors { data { projects { data { subcontractors { data { projects { data { id } } } } } } } }';

@@ -322,6 +322,16 @@ describe('the signed upload route', () => {
     }
   });
 
+  it('says that the type is wrong when it is no type at all, and nothing of it to who has no signature', async () => {
+    const url = await store.storages.au1.uploadUrl(uploadKey(BUILDER), TYPE, 5);
+    for (const type of ['~', 'NaN', 'http://127.0.0.1:5432/']) {
+      const answer = await put(url, 'bytes', type);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toEqual({ errors: [{ fieldName: 'Content-Type', message: `must be ${TYPE}` }] });
+      expect((await put(`${url}0`, 'bytes', type)).status).toBe(403);
+    }
+  });
+
   it('takes no key that leads out of its folder', async () => {
     const { signer } = store.storages.au1;
     for (const key of ['../secret', 'uploads/../../secret', 'a/./b', '/etc/passwd', '.hidden', 'a//b', 'a\0b']) {

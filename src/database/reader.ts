@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EntityMetadata, MetadataStorage } from '@mikro-orm/core';
 import { parse as parseArray } from 'postgres-array';
 import { isoFromPostgres, snakeCase } from '../../entities/columns.ts';
@@ -146,7 +147,7 @@ export class Reader<T extends object, Filter extends string = never> {
     if (!compiled) {
       this.#shape ??= new Shape(database.metadata.get(this.#entity), this.#declaration);
       const { text, names } = bind(this.#sql(kind, filters));
-      compiled = { statement: { name: `${this.name}.${key}`, text }, names };
+      compiled = { statement: { name: statementName(`${this.name}.${key}`), text }, names };
       this.#statements.set(key, compiled);
     }
     const values = compiled.names.map((name) => extra[name] ?? where[name] ?? null);
@@ -197,6 +198,15 @@ export class Reader<T extends object, Filter extends string = never> {
     const where = conditions.join(' and ').replaceAll(`t.${totalBy}`, 't.kind');
     return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${table.replaceAll('"', "'")} and ${where}`;
   }
+}
+
+/** PostgreSQL cuts the name of a statement after so many bytes, and takes two that begin alike for one. */
+const MAX_NAME = 63;
+
+function statementName(name: string): string {
+  if (name.length <= MAX_NAME) return name;
+  const digest = createHash('sha256').update(name).digest('base64url').slice(0, 12);
+  return `${name.slice(0, MAX_NAME - digest.length - 1)}#${digest}`;
 }
 
 /** `:name` to `$1`: one number per name. `::type` is left alone. */

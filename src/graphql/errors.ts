@@ -28,6 +28,11 @@ function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLErro
     return { ...formatted, extensions: extensionsOf(error.originalError) };
   }
   const { code } = formatted.extensions ?? {};
+  // Apollo gives some of its refusals a status and no code.
+  const { status = 500 } = (error.extensions.http as { status?: number } | undefined) ?? {};
+  if (code === 'INTERNAL_SERVER_ERROR' && status < 500) {
+    return { ...formatted, extensions: { code: 'BAD_REQUEST', http: { status } } };
+  }
   if (code === 'INTERNAL_SERVER_ERROR') {
     return { message: 'Something went wrong on our side.', extensions: { code: 'INTERNAL', http: { status: 500 } } };
   }

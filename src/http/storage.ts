@@ -28,7 +28,7 @@ export async function registerStorage(app: FastifyInstance, storages: Storages):
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     const url = STORAGE_ROUTE;
     scope.options(url, async (_request, reply) => reply.headers(CORS).code(204).send());
-    scope.put(url, { onRequest: async (_request, reply) => void reply.headers(CORS) }, (request, reply) =>
+    scope.put(url, { onRequest: (request, reply) => announce(storages, request, reply) }, (request, reply) =>
       receive(storages, request, reply),
     );
     // Fastify's own HEAD would read the object to its end, to throw it away.
@@ -47,10 +47,16 @@ function granted(storages: Storages, method: 'GET' | 'PUT', request: FastifyRequ
   return [storage!, grant];
 }
 
-async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const [storage, { key, contentType, size }] = granted(storages, 'PUT', request);
+/** The signature, then the headers, before Fastify looks for a parser of the type. */
+async function announce(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.headers(CORS);
+  const [, { contentType, size }] = granted(storages, 'PUT', request);
   if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
   if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
+}
+
+async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const [storage, { key, contentType, size }] = granted(storages, 'PUT', request);
   // Node ends a body at its announced length; fewer bytes are a connection that broke, and end the work here.
   // A disk that is full must not end the connection, which has yet to be told.
   const body = request.raw.iterator({ destroyOnReturn: false });

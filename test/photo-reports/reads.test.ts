@@ -135,4 +135,17 @@ describe('photoReports', () => {
     for (let more = 0; more < 10; more++) await sync(await photosOf(3));
     expect(await statements(LIST, {})).toBeLessThanOrEqual(one + 1);
   });
+
+  it('takes all filters together, in a statement whose name PostgreSQL keeps whole', async () => {
+    const names = new Set<string>();
+    const end = service.databases.au1.runner.onStatement(({ name }) => names.add(name));
+    const query = `query ($b: BuilderId!, $p: ProjectId, $app: ReportSourceApp, $id: ReportExternalId, $archived: Boolean) {
+      photoReports(builderId: $b, projectId: $p, sourceApp: $app, sourceExternalId: $id, archived: $archived) {
+        meta { totalCount } } }`;
+    const { photoReports } = await graphql(query, { p: projectId, app: 'site-notes', id: 'nobody', archived: true });
+    end();
+    expect(photoReports.meta.totalCount).toBe(0);
+    expect([...names].filter((name) => name.length > 63)).toEqual([]);
+    expect(names.size).toBeGreaterThan(0);
+  });
 });

@@ -53,6 +53,11 @@ export class Instance {
     }
   }
 
+  /** What it has printed since it was started. */
+  get output(): string {
+    return this.#output;
+  }
+
   get pid(): number {
     return this.#child!.pid!;
   }

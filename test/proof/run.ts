@@ -4,14 +4,28 @@
  */
 import 'reflect-metadata';
 import { attendanceFaults } from './attendance-faults.ts';
+import { fuzzService } from './fuzz-service.ts';
 import { photoFaults } from './photo-faults.ts';
 import { reportFaults } from './report-faults.ts';
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
+/** The number that follows a name among the arguments. */
+function option(name: string, fallback: number): number {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? fallback : Number(process.argv[at + 1]);
+}
+
 /** By name. Each answers what it has seen, and in `wrong` what should not be. */
 const PROOFS: Record<string, () => Promise<{ wrong: string[] }>> = {
   'attendance-faults': () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, say }),
+  fuzz: () =>
+    fuzzService({
+      requests: option('--requests', 100_000),
+      seed: option('--seed', Date.now() % 2 ** 31),
+      connections: 16,
+      say,
+    }),
   'photo-faults': () => photoFaults({ pages: 400, photosPerPage: 6, workers: 8, pause: 700, say }),
   'report-faults': () => reportFaults({ reports: 12, revisions: 40, pause: 1_000, say }),
 };

@@ -105,6 +105,7 @@ Every other error is \`{ "code", "message" }\`. Decide by \`code\`, which is sta
 - 413 \`PAYLOAD_TOO_LARGE\`: send less.
 - 415 \`UNSUPPORTED_MEDIA_TYPE\`: send \`application/json\`, unless the operation says otherwise.
 - 429 \`RATE_LIMITED\`: wait as many seconds as \`Retry-After\` says.
+- 431 \`HEADERS_TOO_LARGE\`: address and headers may have 16 KiB together.
 - 500 \`INTERNAL\`: try again, then ask with the \`X-Request-Id\`.
 - 503 \`UNAVAILABLE\`: wait as many seconds as \`Retry-After\` says.
 

@@ -60,8 +60,7 @@ export async function fuzz(origin: string, world: World, options: FuzzOptions): 
           const violation = await judged(line, world, request, result);
           result.sent++;
           result[request.kind]++;
-          if (violation && !found.has(kindOf(violation, request)))
-            found.set(kindOf(violation, request), `${violation}: ${shown(request)}`);
+          if (violation && !found.has(violation)) found.set(violation, `${violation}: ${shown(request)}`);
         }
       });
       await Promise.all(workers);
@@ -117,13 +116,6 @@ function graphqlViolation({ status, body }: Answer): string | null {
     if (own >= 500) return `answers GraphQL with ${own}`;
   }
   return value.errors || value.data ? null : 'answers GraphQL with nothing';
-}
-
-/** One of each kind is enough to see what is wrong. */
-function kindOf(violation: string, request: Request): string {
-  if (request.kind !== 'rest') return `${request.kind} ${violation}`;
-  const path = request.sent.url.split('?', 1)[0]!.replaceAll(/\/[^/]*_[^/]*/g, '/{}');
-  return `${request.sent.method} ${path.slice(0, 60)} ${violation}`;
 }
 
 /** Without the token, and cut where it is long. */

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { systemClock } from '../../src/clock.ts';
+import { REGIONS } from '../../src/context.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import { loadDemoInto } from '../../src/database/demo/load.ts';
+import { bringUpToDate } from '../../src/database/migrate.ts';
+import { restoreSamples } from '../support/samples.ts';
+import { fuzz } from './fuzz/fuzz.ts';
+import { signedUrls, worldOf } from './fuzz/world.ts';
+import { Instance } from './instance.ts';
+import { MortalPostgres } from './postgres.ts';
+
+export interface FuzzServiceOptions {
+  requests: number;
+  seed: number;
+  connections: number;
+  say?: (line: string) => void;
+}
+
+const BASE_URL = 'http://localhost:4000';
+/** What a process may grow after a fifth of the requests: far less than a kilobyte for each of the rest. */
+const GROWTH = 48 * 1024 ** 2;
+const run = promisify(execFile);
+
+/** Generated requests against a process of the service: every answer as documented, no growth, no secret in the log. */
+export async function fuzzService({ requests, seed, connections, say = () => {} }: FuzzServiceOptions) {
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    const postgres = await MortalPostgres.start();
+    undo.push(() => postgres.remove());
+    const databases = {} as Databases;
+    for (const region of REGIONS) {
+      databases[region] = new Database(region, await postgres.createDatabase(region));
+      undo.push(() => databases[region].close());
+      await bringUpToDate(databases[region], 'auto');
+    }
+    const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 100 });
+    const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-fuzz-'));
+    undo.push(() => rm(dataDir, { recursive: true, force: true }));
+    const tokenKey = randomBytes(32).toString('base64url');
+    const urls = { DATABASE_URL_AU1: postgres.url('au1'), DATABASE_URL_US1: postgres.url('us1') };
+    const instance = await Instance.start({
+      ...{ NODE_ENV: 'production', BASE_URL, TOKEN_KEY: tokenKey, DATA_DIR: dataDir, ...urls },
+      ...{ RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' },
+    });
+    undo.push(() => instance.kill());
+    const { origin, pid } = instance;
+    const world = await worldOf({ origin, databases, demo, tokenKey, clock: systemClock });
+    const begun = Date.now();
+    let warm = 0;
+    const pause = async (sent: number) => {
+      await restoreSamples(databases.au1);
+      world.signed = await signedUrls(origin, world);
+      if (warm === 0 && sent >= requests / 5) warm = await residentSize(pid);
+      if (sent % 10_000 === 0) say(`${sent} requests, ${megabytes(await residentSize(pid))} MB`);
+    };
+    const { wrong, ...figures } = await fuzz(origin, world, { requests, seed, connections, pause });
+    const end = await residentSize(pid);
+    if (instance.pid !== pid) wrong.push('the service ended and was started again');
+    if (end - warm > GROWTH) wrong.push(`the process grew from ${megabytes(warm)} to ${megabytes(end)} MB`);
+    const secrets = [
+      ...[tokenKey, ...Object.values(world.tokens)],
+      ...demo.clients.flatMap(({ clientSecret }) => clientSecret ?? []),
+      ...demo.users.map(({ password }) => password),
+      ...Object.values(urls).map((url) => new URL(url).password),
+    ];
+    wrong.push(...secretsIn(instance.output, secrets));
+    const seconds = (Date.now() - begun) / 1000;
+    const memory = { warmMegabytes: megabytes(warm), endMegabytes: megabytes(end) };
+    return { seed, ...figures, seconds, ...memory, logLines: instance.output.split('\n').length, wrong };
+  } finally {
+    for (const step of undo.reverse()) await step().catch((error) => say(String(error)));
+  }
+}
+
+async function residentSize(pid: number): Promise<number> {
+  const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]);
+  return Number(stdout) * 1024;
+}
+
+const megabytes = (bytes: number) => Math.round(bytes / 1024 ** 2);
+
+/** A token of ours, the signature of a URL, what a query or form says of a secret. */
+const SECRET =
+  /eyJ[\w-]{10,}\.[\w-]{10,}\.|signature=|client_secret|access_token=|code_challenge|"authorization"|"cookie"/i;
+
+/** Lines of the log that hold a secret, and those of a request that ended in an error of ours. */
+function secretsIn(log: string, secrets: string[]): string[] {
+  const lines = log.split('\n');
+  const holds = (line: string) => SECRET.test(line) || secrets.some((secret) => secret !== '' && line.includes(secret));
+  const held = lines.filter(holds).map((line) => `the log holds a secret: ${line.slice(0, 400)}`);
+  const failed = lines
+    .filter((line) => /"level":(50|60)/.test(line))
+    .map((line) => `the log has an error: ${line.slice(0, 800)}`);
+  return [...held, ...failed];
+}
