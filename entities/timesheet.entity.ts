@@ -20,7 +20,7 @@ import { TimeType } from './time-type.entity.ts';
 // Lists are counted and paged without reading the table: what they are filtered by is in the indexes.
 @Index({ properties: ['builderId', 'createdAt', 'id'], include: ['projectId', 'status', 'date'] })
 @Index({ properties: ['projectId', 'createdAt', 'id'], include: ['builderId', 'status', 'date'] })
-@Index({ properties: ['builderId', 'date'], include: ['projectId', 'status'] })
+@Index({ properties: ['builderId', 'date'], include: ['createdAt', 'id', 'projectId', 'status'] })
 export class Timesheet extends Timestamped {
   @Field(() => TimesheetId)
   @Id()

@@ -60,7 +60,7 @@ export interface Window {
   limit: number;
 }
 
-/** Pages from this offset on, in a large list, are found by the index alone, and from the end that is nearer. */
+/** From this offset on, a page of a large list is looked for in an index alone. */
 const DEEP = 500;
 
 export const asText: Conversion = (text) => text;
@@ -82,7 +82,8 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** One window of the rows that match, and how many match in all. */
   async page(database: ReadDatabase, where: Where<Filter>, window: Window): Promise<Page<T>> {
-    const kind = this.#declaration.totalBy && window.offset >= DEEP ? 'deep' : 'page';
+    const far = window.offset >= DEEP || !this.#isTotalKept(this.#given(where));
+    const kind = this.#declaration.totalBy && far ? 'deep' : 'page';
     const rows = await this.#run(database, kind, where, { ...window });
     return pageOf(this.#rows(rows, 1), Number(rows[0]![0]), window);
   }
@@ -141,7 +142,7 @@ export class Reader<T extends object, Filter extends string = never> {
   }
 
   async #run(database: ReadDatabase, kind: string, where: Where, extra: Where): Promise<TextRow[]> {
-    const filters = Object.keys(this.#declaration.filters ?? {}).filter((name) => where[name] != null);
+    const filters = this.#given(where);
     const key = `${kind}(${filters.join()})`;
     let compiled = this.#statements.get(key);
     if (!compiled) {
@@ -168,6 +169,7 @@ export class Reader<T extends object, Filter extends string = never> {
       case 'page':
         return `select c.total, ${select}
           from (${total}) c left join (${window}) t on true ${joins} order by ${order}`;
+      // The ids are found in an index that holds all that is asked of it, from the end of the list that is nearer.
       case 'deep':
         return `select c.total, ${select} from (${total}) c left join lateral (
             (select t.id from ${table} t where ${matching} and :offset::int * 2 <= c.total
@@ -192,11 +194,20 @@ export class Reader<T extends object, Filter extends string = never> {
 
   #total(filters: string[], conditions: string[], matching: string): string {
     const { table } = this.#shape!;
+    if (!this.#isTotalKept(filters)) return `select count(*) as total from ${table} t where ${matching}`;
+    const list = table.replaceAll('"', "'");
+    const where = conditions.join(' and ').replaceAll(`t.${this.#declaration.totalBy}`, 't.kind');
+    return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${list} and ${where}`;
+  }
+
+  #isTotalKept(filters: string[]): boolean {
     const { totalBy } = this.#declaration;
-    const kept = filters.length > 0 && filters.every((name) => ['builderId', 'projectId', totalBy].includes(name));
-    if (!totalBy || !kept) return `select count(*) as total from ${table} t where ${matching}`;
-    const where = conditions.join(' and ').replaceAll(`t.${totalBy}`, 't.kind');
-    return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${table.replaceAll('"', "'")} and ${where}`;
+    if (!totalBy || filters.length === 0) return false;
+    return filters.every((name) => name === 'builderId' || name === 'projectId' || name === totalBy);
+  }
+
+  #given(where: Where): string[] {
+    return Object.keys(this.#declaration.filters ?? {}).filter((name) => where[name] != null);
   }
 }
 

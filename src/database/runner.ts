@@ -7,7 +7,7 @@ import { readText, type Statement, type TextRow } from './wire.ts';
  * A plan that was prepared lives as long as its connection, whatever the tables were like then. What a request reads is found
  * by indexes, row by row; a plan made over empty or small tables would read the whole of them when they have grown.
  */
-const READER_OPTIONS = `${SESSION_OPTIONS} -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off`;
+export const READER_OPTIONS = `${SESSION_OPTIONS} -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off`;
 
 /** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */
 const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);

@@ -10,7 +10,7 @@ const INDEXES = [
   ['photo', 'folder_id, created_at, id', 'builder_id, project_id, source', ' where archived_at is null'],
   ['photo', 'project_id, created_at, id', 'builder_id, folder_id, source', ' where archived_at is null'],
   ['timesheet', 'builder_id, created_at, id', 'project_id, status, date', ''],
-  ['timesheet', 'builder_id, date', 'project_id, status', ''],
+  ['timesheet', 'builder_id, date', 'created_at, id, project_id, status', ''],
   ['timesheet', 'project_id, created_at, id', 'builder_id, status, date', ''],
 ] as const;
 

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type GraphQLNamedType, getNamedType, isEnumType } from 'graphql';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema, routeTable } from '../schema/build.ts';
+import { READER_OPTIONS } from '../src/database/runner.ts';
+import type { Statement } from '../src/database/wire.ts';
+import { placementsOf } from '../src/rest/variables.ts';
+import { type Service, startService } from './harness.ts';
+import { type Samples, samplesOf } from './support/samples.ts';
+
+const SNAPSHOT = join(import.meta.dirname, 'samples', 'plans.txt');
+const schema = buildServiceSchema();
+const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+const dashboards = [...readme.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
+
+let service: Service;
+let samples: Samples;
+let statements: Map<string, Statement>;
+
+beforeAll(async () => {
+  service = await startService();
+  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  statements = await statementsOfReads();
+});
+
+afterAll(() => service?.stop());
+
+/** A value of an optional filter. */
+function sampleOf(type: GraphQLNamedType): string | undefined {
+  if (isEnumType(type)) return type.getValues()[0]!.name;
+  const others: Record<string, string> = { Boolean: 'true', Timestamp: '2026-01-01T00:00:00Z', String: 'a' };
+  return samples[type.name] ?? others[type.name] ?? (/Date|Day|Range/.test(type.name) ? '2026-01-01' : undefined);
+}
+
+/** Every prepared read that the operations run: plain, by each filter, by all of them, and far down a list. */
+async function statementsOfReads(): Promise<Map<string, Statement>> {
+  const heard = new Map<string, Statement>();
+  const end = service.databases.au1.runner.onStatement((statement) => heard.set(statement.name, statement));
+  const token = await service.as('A');
+  for (const operation of routeTable(schema).filter(({ method }) => method === 'GET')) {
+    const placements = placementsOf(operation, schema);
+    const named = (place: string) => placements.filter((one) => one.place === place);
+    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const { argument } = placements.find((one) => one.name === name)!;
+      return samples[getNamedType(argument.type).name]!;
+    });
+    const filters = named('query').flatMap(({ name, argument }) => {
+      const value = sampleOf(getNamedType(argument.type));
+      return name === 'limit' || name === 'offset' || value === undefined
+        ? []
+        : [`${name}=${encodeURIComponent(value)}`];
+    });
+    const paged = named('query').some(({ name }) => name === 'offset');
+    const queries = new Set(['', ...filters, filters.join('&'), ...(paged ? ['offset=1000'] : [])]);
+    const headers = named('header').length > 0 ? { 'x-service-builder-id': samples.BuilderId! } : {};
+    for (const query of queries) {
+      const response = await service.request({
+        url: `${path}?${query}`,
+        headers: { authorization: `Bearer ${token}`, ...headers },
+      });
+      if (![200, 404].includes(response.statusCode)) throw new Error(`${path}?${query}: ${response.body}`);
+    }
+  }
+  const [from, until] = [0, 30].map((days) => new Date(service.clock.now() + days * 86_400_000).toISOString());
+  for (const query of dashboards) await service.graphql(token, query, { builderId: samples.BuilderId, from, until });
+  end();
+  return heard;
+}
+
+/** How each table is read, in the order of the plan. */
+async function scansOf(client: pg.Client, { text }: Statement): Promise<string[]> {
+  const { rows } = await client.query(`explain (generic_plan, costs off) ${text}`);
+  return rows
+    .map((row) => row['QUERY PLAN'] as string)
+    .filter((line) => /\bScan\b/.test(line))
+    .map((line) => line.replace(/^[\s>-]*/, ''))
+    .filter((line) => !/^(Subquery|Function|CTE|Values) Scan|^Bitmap Heap/.test(line));
+}
+
+describe('the plans of the prepared reads', () => {
+  it('find their rows by an index, never by reading a whole table (`-u` writes the snapshot)', async () => {
+    const client = new pg.Client({ connectionString: service.databases.au1.url, options: READER_OPTIONS });
+    await client.connect();
+    await client.query('vacuum analyze');
+    const plans = new Map<string, string[]>();
+    for (const name of [...statements.keys()].sort()) plans.set(name, await scansOf(client, statements.get(name)!));
+    await client.end();
+    const sequential = [...plans].filter(([, scans]) => scans.some((scan) => scan.includes('Seq Scan')));
+    expect(sequential).toEqual([]);
+    const text = [...plans]
+      .map(([name, scans]) => `${name}\n${scans.map((scan) => `  ${scan}\n`).join('')}`)
+      .join('\n');
+    await expect(text).toMatchFileSnapshot(SNAPSHOT);
+  });
+});
