@@ -1,25 +1,45 @@
 /** What the benchmark uses of autocannon, which brings no types. */
 declare module 'autocannon' {
-  interface Options {
-    url: string;
-    connections: number;
-    /** Seconds. */
-    duration: number;
-    headers: Record<string, string>;
-    method?: string;
-    body?: string;
-    /** Whether `[<id>]` in the body becomes another text for each request. */
-    idReplacement?: boolean;
+  import type { EventEmitter } from 'node:events';
+
+  namespace autocannon {
+    interface Request {
+      method: string;
+      path: string;
+      headers: Record<string, string>;
+      body?: string;
+    }
+    interface Client {
+      setRequests(requests: Request[]): void;
+    }
+    interface Options {
+      url: string;
+      connections: number;
+      /** Seconds. */
+      duration?: number;
+      /** Requests, in place of the duration. */
+      amount?: number;
+      requests: Request[];
+      /** Milliseconds. */
+      sampleInt?: number;
+      /** Whether `[<id>]` in a body becomes another text for each request. */
+      idReplacement?: boolean;
+      setupClient?: (client: Client) => void;
+    }
+    interface Result {
+      /** Seconds. */
+      duration: number;
+      '2xx': number;
+      non2xx: number;
+      errors: number;
+      timeouts: number;
+    }
   }
-  interface Result {
-    /** Seconds. */
-    duration: number;
-    '2xx': number;
-    non2xx: number;
-    errors: number;
-    timeouts: number;
-    /** Milliseconds. */
-    latency: { p50: number; p99: number };
-  }
-  export default function autocannon(options: Options): Promise<Result>;
+  function autocannon(
+    options: autocannon.Options,
+    done: (error: Error | null, result: autocannon.Result) => void,
+  ): EventEmitter;
+  export type Client = autocannon.Client;
+  export type Options = autocannon.Options;
+  export default autocannon;
 }

@@ -1,9 +1,12 @@
 import pg from 'pg';
 import { SCOPES } from '../../schema/scopes.ts';
+import { digestOf } from '../../src/oauth/secrets.ts';
+import { id, PROJECTS, SUBCONTRACTORS, siteStatements } from './data-site.ts';
 
 /** Who asks, and for what. */
 export interface DataSet {
   clientId: string;
+  clientSecret: string;
   /** Connected to every builder but the last. */
   builderId: string;
   unconnectedBuilderId: string;
@@ -12,6 +15,10 @@ export interface DataSet {
   companySubcontractorId: string;
   archivedSubcontractorId: string;
   unconnectedSubcontractorId: string;
+  /** Who may enter the project's site, or once might. */
+  gateWorkerIds: string[];
+  /** The builders that the client is connected to, their projects, and some of what they have. */
+  builders: { id: string; projectIds: string[]; subcontractorIds: string[]; workerIds: string[]; photoIds: string[] }[];
 }
 
 export interface DataSize {
@@ -21,16 +28,9 @@ export interface DataSize {
   timesheets: number;
 }
 
-const PROJECTS = 25;
-const SUBCONTRACTORS = 75;
 const PROFILES = 100;
 
-/**
- * Identifier of the row of that number: as long as a real one, in the order of the numbers. The random part is a digest, so
- * that the data are the same each time.
- */
-const id = (prefix: string, number: string) =>
-  `'${prefix}_a0mkq' || lpad((${number})::text, 8, '0') || substr(md5('${prefix}' || (${number})), 1, 12)`;
+const CLIENT_SECRET = 'bench-secret-as-long-as-a-real-one-0123456789';
 
 /** Bulk data of one region, the same each time, and a client that may read it. */
 export async function loadData(url: string, size: DataSize): Promise<DataSet> {
@@ -38,12 +38,22 @@ export async function loadData(url: string, size: DataSize): Promise<DataSet> {
   await client.connect();
   try {
     await client.query(statements(size));
+    await client.query(siteStatements(size.builders));
     await client.query('vacuum analyze');
-    const { rows } = await client.query(`select 'cli_bench' as "clientId", ${id('buil', '1')} as "builderId",
+    const { rows } =
+      await client.query(`select 'cli_bench' as "clientId", '${CLIENT_SECRET}' as "clientSecret", ${id('buil', '1')} as "builderId",
       ${id('buil', `${size.builders + 1}`)} as "unconnectedBuilderId", ${id('proj', '1')} as "projectId",
       ${id('sub', '2')} as "subcontractorId", ${id('sub', '1')} as "companySubcontractorId",
       ${id('sub', '3')} as "archivedSubcontractorId",
-      ${id('sub', `${size.builders * SUBCONTRACTORS + 2}`)} as "unconnectedSubcontractorId"`);
+      ${id('sub', `${size.builders * SUBCONTRACTORS + 2}`)} as "unconnectedSubcontractorId",
+      array(select a.worker_id from site_access a where a.project_id = ${id('proj', '1')} order by a.worker_id) as "gateWorkerIds",
+      (select json_agg(json_build_object('id', b.id,
+        'projectIds', array(select p.id from project p where p.builder_id = b.id order by p.id),
+        'subcontractorIds', array(select s.id from subcontractor s
+          where s.builder_id = b.id and not s.is_builder and s.archived_at is null order by s.id),
+        'workerIds', array(select w.id from worker w where w.builder_id = b.id order by w.id),
+        'photoIds', array(select p.id from photo p where p.builder_id = b.id order by p.id limit 100)) order by b.id)
+        from builder b join connection c on c.builder_id = b.id) as builders`);
     return rows[0];
   } finally {
     await client.end();
@@ -64,6 +74,8 @@ function statements({ builders, timesheets }: DataSize): string {
     insert into integrator (id, created_at, updated_at, name) values ('intg_bench', ${begin}, ${begin}, 'Bench');
     insert into oauth_client (id, created_at, updated_at, integrator_id, name, type, grants, scopes)
       values ('cli_bench', ${begin}, ${begin}, 'intg_bench', 'Bench', 'CONFIDENTIAL', '{client_credentials}', ${scopes});
+    insert into oauth_client_secret (client_id, digest, created_at)
+      values ('cli_bench', '${digestOf(CLIENT_SECRET)}', ${begin});
     insert into connection (created_at, updated_at, integrator_id, builder_id, status, scopes)
       select ${begin}, ${begin}, 'intg_bench', ${id('buil', 'n')}, 'ACTIVE', ${scopes}
       from generate_series(1, ${builders}) n;

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -8,8 +8,8 @@ import type { LoadOrder, LoadResult } from './load.ts';
 
 const START_MS = 30_000;
 const STOP_MS = 10_000;
-/** How much longer than its order a load may take. */
-const PATIENCE_MS = 30_000;
+/** How much longer than its order a load may take; one that counts requests has a millisecond for each. */
+const PATIENCE_MS = 60_000;
 
 /** A port that is free now. */
 export async function freePort(): Promise<number> {
@@ -25,10 +25,11 @@ const children: ChildProcess[] = [];
 // What an error or a signal left behind; an ended process takes no notice.
 process.on('exit', () => children.forEach((child) => void child.kill('SIGKILL')));
 
-/** A module of ours in a process of its own; its errors go to our own standard error. */
-function start(module: string, env: Record<string, string> = {}): ChildProcess {
+/** A module in a process of its own; its errors go to our own standard error. */
+function start(module: string, env: Record<string, string> = {}, execArgv: string[] = []): ChildProcess {
   const path = new URL(module, import.meta.url);
-  const child = fork(path, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const stdio: StdioOptions = ['ignore', 'ignore', 'inherit', 'ipc'];
+  const child = fork(path, { env: { ...process.env, ...env }, execArgv, stdio });
   children.push(child);
   return child;
 }
@@ -51,9 +52,15 @@ export class Contestant {
   ) {}
 
   /** Starts the module and waits until it answers. */
-  static async start(name: string, module: string, env: Record<string, string>): Promise<Contestant> {
+  static async start(
+    name: string,
+    module: string,
+    env: Record<string, string>,
+    nodeOptions: string[] = [],
+  ): Promise<Contestant> {
     const port = await freePort();
-    const contestant = new Contestant(name, `http://127.0.0.1:${port}`, start(module, { ...env, PORT: String(port) }));
+    const child = start(module, { ...env, PORT: String(port) }, nodeOptions);
+    const contestant = new Contestant(name, `http://127.0.0.1:${port}`, child);
     for (const begun = Date.now(); !(await contestant.#isUp()); await sleep(50)) {
       if (contestant.child.exitCode !== null) throw new Error(`${name} ended at its start.`);
       if (Date.now() - begun > START_MS) {
@@ -76,20 +83,25 @@ export class Contestant {
     return processorTime(this.child.pid!);
   }
 
+  /** MiB of resident memory; 0 where the system doesn't tell. */
+  async residentMib(): Promise<number> {
+    const status = await readFile(`/proc/${this.child.pid}/status`, 'utf8').catch(() => '');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  }
+
   stop(): Promise<void> {
     return stop(this.child);
   }
 }
 
-/** What the server processes of a PostgreSQL cluster have used. */
-export async function databaseProcessorTime(dataDir: string): Promise<number> {
+/** What each server process of a PostgreSQL cluster has used, in milliseconds; none where the system doesn't tell. */
+export async function databaseProcessorTime(dataDir: string): Promise<Map<string, number>> {
   try {
     const [postmaster] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
     const children = (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')).trim().split(' ');
-    const times = await Promise.all(children.map(processorTime));
-    return times.reduce((sum, time) => sum + time, 0);
+    return new Map(await Promise.all(children.map(async (pid) => [pid, await processorTime(pid)] as const)));
   } catch {
-    return 0;
+    return new Map();
   }
 }
 
@@ -107,7 +119,7 @@ export class LoadGenerator {
   readonly #child = start('./load.js');
 
   async run(order: LoadOrder): Promise<LoadResult> {
-    const signal = AbortSignal.timeout(order.seconds * 1000 + PATIENCE_MS);
+    const signal = AbortSignal.timeout(order.seconds * 1000 + (order.amount ?? 0) + PATIENCE_MS);
     this.#child.send(order);
     const [answer] = (await once(this.#child, 'message', { signal })) as [LoadResult | string];
     if (typeof answer === 'string') throw new Error(answer);

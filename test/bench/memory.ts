@@ -1,0 +1,39 @@
+import type { LoadRequest } from './load.ts';
+import type { Options } from './options.ts';
+import { type Stage, say } from './stage.ts';
+import { worksOf } from './works.ts';
+
+const CONNECTIONS = 32;
+/** Of each work, in the mix. */
+const VARIANTS = 20;
+
+/** Resident memory of the service after its start, after its first request, and after many of every work in turn. */
+export async function memory(stage: Stage, options: Options): Promise<void> {
+  await stage.prepare(options.timesheets);
+  const works = worksOf(stage.data, stage.tokens).filter(({ name }) => name.includes(options.only));
+  const ours = await stage.startOurs();
+  const atRest = await ours.residentMib();
+  const [first] = works[0]!.requests;
+  const answer = await fetch(`${ours.origin}${first!.path}`, first);
+  if (!answer.ok) throw new Error(`The first request was answered with ${answer.status}.`);
+  await answer.arrayBuffer();
+  const afterFirst = await ours.residentMib();
+  say(`Sending ${options.requests} mixed requests.`);
+  const mix: LoadRequest[] = Array.from({ length: works.length * VARIANTS }, (_, n) => {
+    const { requests } = works[n % works.length]!;
+    return requests[Math.floor(n / works.length) % requests.length]!;
+  });
+  const order = { origin: ours.origin, requests: mix, connections: CONNECTIONS, seconds: 0, amount: options.requests };
+  const { requests, failures } = await stage.generator().run(order);
+  if (failures > 0) throw new Error(`${failures} requests failed.`);
+  const afterMany = await ours.residentMib();
+  const figures = { requests, residentMib: { atRest, afterFirst, afterMany } };
+  const mib = (value: number) => `${value.toFixed(0)} MiB`;
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify(figures, null, 2)}\n`
+      : `
+Resident memory: ${mib(atRest)} at rest, ${mib(afterFirst)} after the first request, ${mib(afterMany)} after ${requests} mixed requests.
+`,
+  );
+}

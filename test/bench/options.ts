@@ -1,0 +1,62 @@
+import { parseArgs } from 'node:util';
+
+export const HELP = `npm run bench -- [part] [options]
+
+Parts:
+  compare           the service beside a hand-written one, a tuned one, and PostGraphile (the default)
+  memory            resident memory at rest and after 100,000 mixed requests
+  profile           where the service's processor time goes, by package and folder
+
+Options:
+  --only TEXT       works whose name holds the text
+  --seconds N       of each measurement (5)
+  --rounds N        of each work, one service after the other in turn (5)
+  --connections N   repeatable (32 and 1)
+  --timesheets N    rows in the largest table (20000)
+  --requests N      of the memory part (100000)
+  --json            prints the figures as JSON
+`;
+
+export interface Options {
+  part: string;
+  seconds: number;
+  rounds: number;
+  connections: number[];
+  only: string;
+  timesheets: number;
+  requests: number;
+  json: boolean;
+}
+
+/** What the command line asks for; null when it asks for help. Throws on what it cannot mean. */
+export function readOptions(): Options | null {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seconds: { type: 'string', default: '5' },
+      rounds: { type: 'string', default: '5' },
+      connections: { type: 'string', multiple: true, default: ['32', '1'] },
+      only: { type: 'string', default: '' },
+      timesheets: { type: 'string', default: '20000' },
+      requests: { type: 'string', default: '100000' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return null;
+  return {
+    part: positionals[0] ?? 'compare',
+    seconds: count('seconds', values.seconds),
+    rounds: count('rounds', values.rounds),
+    connections: values.connections.map((text) => count('connections', text)),
+    only: values.only,
+    timesheets: count('timesheets', values.timesheets),
+    requests: count('requests', values.requests),
+    json: values.json,
+  };
+}
+
+function count(name: string, text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`--${name} must be a number from 1, not "${text}".`);
+  return Number(text);
+}

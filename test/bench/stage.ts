@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SCOPES } from '../../schema/scopes.ts';
+import { systemClock } from '../../src/clock.ts';
+import { REGIONS } from '../../src/context.ts';
+import { openCluster } from '../../src/database/cluster.ts';
+import { Database } from '../../src/database/database.ts';
+import { bringUpToDate } from '../../src/database/migrate.ts';
+import { AccessTokens } from '../../src/tokens.ts';
+import { type DataSet, loadData } from './data.ts';
+import { Contestant, LoadGenerator } from './processes.ts';
+
+export const BASE_URL = 'http://localhost:4000';
+
+/** Progress goes beside the figures, so that `--json` can be piped. */
+export const say = (line: string) => process.stderr.write(`${line}\n`);
+
+export type Tokens = Record<'all' | 'narrow' | 'expired' | 'revoked', string>;
+
+/** A PostgreSQL of its own with the data set, who may ask for it, and what was started over it. */
+export class Stage {
+  readonly #cleanups: (() => Promise<unknown>)[] = [];
+  readonly #tokenKey = randomBytes(32).toString('base64url');
+  /** Folder of the cluster. */
+  dataDir!: string;
+  data!: DataSet;
+  tokens!: Tokens;
+  urls!: Record<(typeof REGIONS)[number], string>;
+
+  /** @param timesheets rows in the largest table. */
+  async prepare(timesheets: number): Promise<void> {
+    this.dataDir = await mkdtemp(join(tmpdir(), 'builder-api-bench-'));
+    this.defer(() => rm(this.dataDir, { recursive: true, force: true }));
+    // As root, PostgreSQL runs as another user, who has to pass through.
+    await chmod(this.dataDir, 0o711);
+    say(`Starting PostgreSQL in ${this.dataDir}.`);
+    const cluster = await openCluster({ dataDir: this.dataDir });
+    this.defer(() => cluster.stop());
+    for (const region of REGIONS) {
+      await cluster.ensureDatabase(`bench_${region}`);
+      const database = new Database(region, cluster.url(`bench_${region}`));
+      await bringUpToDate(database, 'auto');
+      await database.close();
+    }
+    this.urls = { au1: cluster.url('bench_au1'), us1: cluster.url('bench_us1') };
+    say(`Loading ${timesheets} timesheets.`);
+    this.data = await loadData(this.urls.au1, { builders: 4, timesheets });
+    this.tokens = await signTokens(this.#tokenKey, this.data.clientId);
+  }
+
+  /** Starts one of the services: ours, or a module of the bench. */
+  async start(name: string, module: string, nodeOptions: string[] = []): Promise<Contestant> {
+    const env = {
+      NODE_ENV: 'production',
+      BASE_URL,
+      DATA_DIR: join(this.dataDir, 'service'),
+      TOKEN_KEY: this.#tokenKey,
+      DATABASE_URL_AU1: this.urls.au1,
+      DATABASE_URL_US1: this.urls.us1,
+      RATE_LIMIT_API: '0',
+      RATE_LIMIT_SYNC: '0',
+      RATE_LIMIT_TOKEN: '0',
+      LOG_LEVEL: 'warn',
+    };
+    const contestant = await Contestant.start(name, module, env, nodeOptions);
+    this.defer(() => contestant.stop());
+    return contestant;
+  }
+
+  startOurs(nodeOptions: string[] = []): Promise<Contestant> {
+    return this.start('ours', '../../src/server.js', nodeOptions);
+  }
+
+  generator(): LoadGenerator {
+    const generator = new LoadGenerator();
+    this.defer(() => generator.stop());
+    return generator;
+  }
+
+  /** What is to be done at the end; the last first. */
+  defer(cleanup: () => Promise<unknown>): void {
+    this.#cleanups.push(cleanup);
+  }
+
+  async close(): Promise<void> {
+    for (let next = this.#cleanups.pop(); next; next = this.#cleanups.pop()) {
+      await next().catch((error) => say(String(error)));
+    }
+  }
+}
+
+async function signTokens(key: string, clientId: string): Promise<Tokens> {
+  const claims = (scopes: readonly string[]) => ({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
+  const service = new AccessTokens({ key, issuer: BASE_URL, clock: systemClock });
+  const yesterday = new AccessTokens({ key, issuer: BASE_URL, clock: { now: () => systemClock.now() - 86_400_000 } });
+  const [all, narrow, expired, revoked] = await Promise.all([
+    service.sign(claims(SCOPES)),
+    service.sign(claims(['read:defects'])),
+    yesterday.sign(claims(SCOPES)),
+    // Of a token family that isn't there (any more).
+    service.sign(claims(SCOPES), 'none'),
+  ]);
+  return { all: all.token, narrow: narrow.token, expired: expired.token, revoked: revoked.token };
+}

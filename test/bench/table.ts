@@ -1,0 +1,53 @@
+import { cpus } from 'node:os';
+import type { Figures, Sample } from './compare.ts';
+import type { Options } from './options.ts';
+
+/** The figures of a comparison in Markdown: one table for each set of services that ours is compared with. */
+export function table(figures: Figures[], { rounds, seconds }: Options): string {
+  const sets = Map.groupBy(figures, ({ others }) => others.map(({ name }) => name).join());
+  const tables = [...sets.values()].map((rows) => markdown(headerOf(rows[0]!), rows.map(rowOf)));
+  const [processor] = cpus();
+  return `
+${tables.join('\n\n')}
+
+Medians of ${rounds} rounds of ${seconds} s; a ratio is the median of the rounds' ratios (least to greatest), above 1 where
+ours is faster. Latencies are p50 / p99 in milliseconds. CPU is microseconds per request of the service + PostgreSQL; that of
+the load generator stands beside it once. ${cpus().length} processors (${processor?.model.trim()}), which all of them share:
+compare columns, not runs on other machines.
+`;
+}
+
+function headerOf({ others }: Figures): string[] {
+  const names = ['ours', ...others.map(({ name }) => name)];
+  return [
+    ...['work', 'connections'],
+    ...others.map(({ name }) => `ratio to ${name}`),
+    ...names.map((name) => `${name}, requests/s`),
+    ...names.map((name) => `${name}, latency`),
+    ...names.map((name) => `${name}, CPU`),
+    'generator',
+  ];
+}
+
+function rowOf({ work, connections, ours, others }: Figures): string[] {
+  const all: Sample[] = [ours, ...others];
+  return [
+    ...[work, String(connections)],
+    ...others.map(({ ratio, ratios: [least, greatest] }) => {
+      return `${ratio.toFixed(2)} (${least.toFixed(2)}–${greatest.toFixed(2)})`;
+    }),
+    ...all.map(({ requestsPerSecond }) => requestsPerSecond.toFixed(0)),
+    ...all.map(({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`),
+    ...all.map(({ service, database }) => `${service.toFixed(0)} + ${database.toFixed(0)}`),
+    ours.generator.toFixed(0),
+  ];
+}
+
+export function markdown(header: string[], rows: string[][]): string {
+  const lines = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell, at) => (at ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!))).join(' | ')} |`;
+  const rule = `|${widths.map((width, at) => (at ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2))).join('|')}|`;
+  return [line(header), rule, ...rows.map(line)].join('\n');
+}
