@@ -4,6 +4,7 @@ import { type Stage, say } from './stage.ts';
 import { worksOf } from './works.ts';
 
 const CONNECTIONS = 32;
+const REQUESTS = 100_000;
 /** Of each work, in the mix. */
 const VARIANTS = 20;
 
@@ -18,12 +19,13 @@ export async function memory(stage: Stage, options: Options): Promise<void> {
   if (!answer.ok) throw new Error(`The first request was answered with ${answer.status}.`);
   await answer.arrayBuffer();
   const afterFirst = await ours.residentMib();
-  say(`Sending ${options.requests} mixed requests.`);
+  const amount = options.requests ?? REQUESTS;
+  say(`Sending ${amount} mixed requests.`);
   const mix: LoadRequest[] = Array.from({ length: works.length * VARIANTS }, (_, n) => {
     const { requests } = works[n % works.length]!;
     return requests[Math.floor(n / works.length) % requests.length]!;
   });
-  const order = { origin: ours.origin, requests: mix, connections: CONNECTIONS, seconds: 0, amount: options.requests };
+  const order = { origin: ours.origin, requests: mix, connections: CONNECTIONS, seconds: 0, amount };
   const { requests, failures } = await stage.generator().run(order);
   if (failures > 0) throw new Error(`${failures} requests failed.`);
   const afterMany = await ours.residentMib();

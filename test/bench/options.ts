@@ -6,6 +6,7 @@ Parts:
   compare           the service beside a hand-written one, a tuned one, and PostGraphile (the default)
   memory            resident memory at rest and after 100,000 mixed requests
   profile           where the service's processor time goes, by package and folder
+  photo-report      the largest photo reports beside JSON.parse of their bodies
 
 Options:
   --only TEXT       works whose name holds the text
@@ -13,7 +14,7 @@ Options:
   --rounds N        of each work, one service after the other in turn (5)
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
-  --requests N      of the memory part (100000)
+  --requests N      in place of the part's own number
   --json            prints the figures as JSON
 `;
 
@@ -24,7 +25,7 @@ export interface Options {
   connections: number[];
   only: string;
   timesheets: number;
-  requests: number;
+  requests?: number;
   json: boolean;
 }
 
@@ -38,7 +39,7 @@ export function readOptions(): Options | null {
       connections: { type: 'string', multiple: true, default: ['32', '1'] },
       only: { type: 'string', default: '' },
       timesheets: { type: 'string', default: '20000' },
-      requests: { type: 'string', default: '100000' },
+      requests: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -51,7 +52,7 @@ export function readOptions(): Options | null {
     connections: values.connections.map((text) => count('connections', text)),
     only: values.only,
     timesheets: count('timesheets', values.timesheets),
-    requests: count('requests', values.requests),
+    requests: values.requests === undefined ? undefined : count('requests', values.requests),
     json: values.json,
   };
 }

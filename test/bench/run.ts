@@ -1,13 +1,21 @@
 /** The bench: each part measures one thing over a PostgreSQL and data of its own, and prints its figures. */
 import 'reflect-metadata';
-import { compare } from './compare.ts';
-import { memory } from './memory.ts';
 import { HELP, type Options, readOptions } from './options.ts';
-import { profile } from './profile.ts';
 import { Stage, say } from './stage.ts';
 
-/** By name: what a part is given is prepared by itself, and closed when it ends, by an error or a signal, too. */
-const PARTS: Record<string, (stage: Stage, options: Options) => Promise<void>> = { compare, memory, profile };
+/** What it starts on the stage is closed when it ends, by an error or a signal, too. */
+type Part = (stage: Stage, options: Options) => Promise<unknown>;
+
+/** Each is loaded when it is asked for. */
+const PARTS: Record<string, () => Promise<Part>> = {
+  compare: async () => (await import('./compare.ts')).compare,
+  memory: async () => (await import('./memory.ts')).memory,
+  profile: async () => (await import('./profile.ts')).profile,
+  'photo-report': async () => {
+    const { photoReports } = await import('./photo-report.ts');
+    return () => photoReports();
+  },
+};
 
 const stage = new Stage();
 
@@ -20,7 +28,7 @@ try {
   if (options) {
     const part = PARTS[options.part];
     if (!part) throw new Error(`There is no part "${options.part}".\n\n${HELP}`);
-    await part(stage, options);
+    await (await part())(stage, options);
   } else {
     process.stdout.write(HELP);
   }
