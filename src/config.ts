@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { RegionId } from './context.ts';
 
@@ -23,6 +24,8 @@ export interface Config {
   host: string;
   port: number;
   baseUrl: string;
+  /** Processes that serve; one is this process alone. */
+  workers: number;
   dataDir: string;
   /** Null in the embedded mode. */
   databaseUrls: Record<RegionId, string> | null;
@@ -97,6 +100,14 @@ function seconds(value: string | undefined, name: string): number | undefined {
   return /^\d{1,4}$/.test(value) ? Number(value) : fail(name, `must be a number of seconds, not "${value}"`);
 }
 
+function workerCount(value: string | undefined, name: string): number {
+  if (value === undefined) return 1;
+  if (value === 'max') return availableParallelism();
+  return /^[1-9]\d{0,2}$/.test(value)
+    ? Number(value)
+    : fail(name, `must be a number from 1 to 999 or max, not "${value}"`);
+}
+
 function postgresUrl(value: string | undefined, name: string): string | undefined {
   if (value === undefined) return undefined;
   return URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)
@@ -131,6 +142,11 @@ const SETTINGS = {
     'http://localhost:PORT',
     'Public address of the API: issuer and audience of the tokens. Required in production; `https:` there, except for loopback.',
     httpUrl,
+  ),
+  WORKERS: setting(
+    '1',
+    'Processes that serve, each on a core of its own; `max` for as many as there are cores. One that ends by itself is replaced.',
+    workerCount,
   ),
   DATA_DIR: setting('.data', 'Folder of the embedded database, its password, generated keys and `demo.json`.', text),
   DATABASE_URL_AU1: setting(
@@ -246,6 +262,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: values.PORT,
     baseUrl,
+    workers: values.WORKERS,
     dataDir: resolve(values.DATA_DIR ?? '.data'),
     databaseUrls: au1 && us1 ? { au1, us1 } : null,
     migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -8,17 +7,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { openCluster } from '../src/database/cluster.ts';
 import { runningServer } from '../src/database/postmaster.ts';
 import { createDatabase } from './setup/database.ts';
+import { freePort } from './support/ports.ts';
+import { endPrograms, PROGRAM, runProgram, startProgram } from './support/program.ts';
 
-const PROGRAM = join(import.meta.dirname, '..', 'dist', 'src', 'server.js');
-const READY = /Health +\S+\/health\/ready/;
-
-interface Run {
-  process: ChildProcess;
-  output: () => string;
-  exit: Promise<number | null>;
-}
-
-const runs: Run[] = [];
 let folder: string;
 let port: number;
 
@@ -28,12 +19,7 @@ beforeAll(async () => {
   await chmod(folder, 0o711);
 });
 
-afterEach(async () => {
-  for (const { process, exit } of runs.splice(0)) {
-    process.kill('SIGKILL');
-    await exit;
-  }
-});
+afterEach(endPrograms);
 
 afterAll(async () => {
   const dataDir = join(folder, 'data');
@@ -41,41 +27,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts the built program with these settings and no others. */
-function run(settings: Record<string, string>): Run {
-  const env = { PATH: process.env.PATH!, LOG_LEVEL: 'warn', ...settings };
-  const child = spawn(process.execPath, [PROGRAM], { env });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  const exit = once(child, 'exit').then(([code]) => code as number | null);
-  const started = { process: child, output: () => output, exit };
-  runs.push(started);
-  return started;
-}
-
 /** The service in its embedded mode, once it is ready. */
-async function start(settings: Record<string, string> = {}): Promise<Run> {
-  const started = run({ DATA_DIR: join(folder, 'data'), PORT: String(port), ...settings });
-  await new Promise<void>((ready, fail) => {
-    const look = () => READY.test(started.output()) && ready();
-    started.process.stdout!.on('data', look);
-    started.exit.then(() => fail(new Error(started.output())));
-  });
-  return started;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return address.port;
-}
+const start = (settings: Record<string, string> = {}, flags: string[] = []) =>
+  startProgram({ DATA_DIR: join(folder, 'data'), PORT: String(port), ...settings }, flags);
 
 const health = async () => (await fetch(`http://localhost:${port}/health/ready`)).json();
 
@@ -117,10 +71,19 @@ describe('npm start', () => {
   });
 });
 
+describe('--timing', () => {
+  it('prints where the time of the start went', async () => {
+    const { says } = await start({ PORT: String(await freePort()) }, ['--timing']);
+    for (const phase of ['imports', 'configuration', 'PostgreSQL', 'migrations', 'schema, routes', 'listen', 'total']) {
+      await says(new RegExp(`^  ${phase} +\\d+ ms$`, 'm'));
+    }
+  });
+});
+
 describe('one clear line and exit code 1', () => {
   /** What the program says before it ends by itself. */
   async function refusal(settings: Record<string, string>): Promise<string> {
-    const { exit, output } = run(settings);
+    const { exit, output } = runProgram(settings);
     expect(await exit).toBe(1);
     expect(output().trim().split('\n')).toHaveLength(1);
     return output().trim();

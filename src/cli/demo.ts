@@ -28,7 +28,7 @@ export async function addDemoData(
   if (config.production) refuse('demo', 'production takes no demo data');
   await requireNobodyElse(databases[region]);
   const storages = openStorages(config, { secret: await tokenKey(config), clock });
-  const loaded = await loadDemo(databases, config, clock, await keepDemoPictures(storages));
+  const loaded = await loadDemo(databases, config, clock, () => keepDemoPictures(storages));
   const show = (done: number) => progress.show('timesheets', done, timesheets, `${done} of ${timesheets}`);
   if (timesheets > 0) {
     try {

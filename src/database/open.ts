@@ -3,6 +3,11 @@ import { REGIONS, type RegionId } from '../context.ts';
 import { attachCluster, type Cluster, ClusterError, openCluster } from './cluster.ts';
 import { Database, type Databases } from './database.ts';
 
+/** Connections that one process that serves opens at most, to both regions. */
+const WORKER_CONNECTIONS = 60;
+/** Those left for operator commands and whoever looks at the data. */
+const COMMANDS_CONNECTIONS = 140;
+
 export interface OpenDatabases {
   databases: Databases;
   /** Whether the embedded cluster serves them. */
@@ -39,8 +44,9 @@ export async function openDatabases(config: Config, role: 'service' | 'command')
   }
 }
 
-function embeddedCluster({ dataDir }: Config, role: 'service' | 'command'): Promise<Cluster> {
-  return role === 'service' ? openCluster({ dataDir }) : attachCluster({ dataDir });
+function embeddedCluster({ dataDir, workers }: Config, role: 'service' | 'command'): Promise<Cluster> {
+  const settings = { max_connections: String(COMMANDS_CONNECTIONS + workers * WORKER_CONNECTIONS) };
+  return role === 'service' ? openCluster({ dataDir, settings }) : attachCluster({ dataDir });
 }
 
 async function requireReachable(databases: Databases, close: () => Promise<void>): Promise<void> {

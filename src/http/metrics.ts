@@ -1,31 +1,70 @@
-import type { FastifyInstance } from 'fastify';
+import cluster from 'node:cluster';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import metrics from 'fastify-metrics';
+import promClient, { AggregatorRegistry } from 'prom-client';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../config.ts';
-import { forbidden } from '../errors.ts';
+import { forbidden, unavailable } from '../errors.ts';
 import { digestOf, isSecretOf } from '../oauth/secrets.ts';
 
-/** `/metrics` in Prometheus' text format, for loopback or with `METRICS_TOKEN`. */
+/** `/metrics` in Prometheus' text format, for loopback or with `METRICS_TOKEN`; of workers, the sums over all. */
 export async function registerMetrics(app: FastifyInstance, config: Config): Promise<void> {
   await app.register(metrics.default, {
-    endpoint: {
-      url: '/metrics',
-      method: 'GET',
-      onRequest: async (request) => {
-        const token = request.headers.authorization?.replace(/^Bearer +/i, '');
-        // What a proxy on this machine passes on comes from loopback too, but says for whom.
-        const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined;
-        const allowed = config.metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
-        if (!allowed && !(token && config.metricsToken && isSecretOf(token, [digestOf(config.metricsToken)]))) {
-          throw forbidden('Metrics are for loopback, or with METRICS_TOKEN.');
-        }
-      },
-      handler: () => undefined,
-    },
+    promClient,
+    endpoint: null,
     clearRegisterOnInit: true,
     routeMetrics: { enabled: false },
   });
+  app.get('/metrics', {
+    onRequest: async (request) => requireReader(request, config),
+    handler: async (_request, reply) =>
+      reply
+        .type(promClient.register.contentType)
+        .send(await (cluster.isWorker ? askPrimary() : promClient.register.metrics())),
+  });
   observeDurations(app);
+}
+
+function requireReader(request: FastifyRequest, { metricsToken }: Config): void {
+  const token = request.headers.authorization?.replace(/^Bearer +/i, '');
+  // What a proxy on this machine passes on comes from loopback too, but says for whom.
+  const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined;
+  const allowed = metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
+  if (!allowed && !(token && metricsToken && isSecretOf(token, [digestOf(metricsToken)]))) {
+    throw forbidden('Metrics are for loopback, or with METRICS_TOKEN.');
+  }
+}
+
+/** Asked of the primary by a worker, and the primary's answer; null where a worker did not tell its figures in time. */
+type Question = { type: 'metrics'; id: number };
+type Answer = Question & { text: string | null };
+
+let questions = 0;
+
+/** The primary alone reaches every worker. */
+function askPrimary(): Promise<string> {
+  return new Promise((done, fail) => {
+    const question: Question = { type: 'metrics', id: questions++ };
+    const listen = ({ type, id, text }: Answer) => {
+      if (type !== question.type || id !== question.id) return;
+      process.off('message', listen);
+      if (text === null) fail(unavailable(new Error('A worker did not tell its metrics.')));
+      else done(text);
+    };
+    process.on('message', listen);
+    process.send!(question);
+  });
+}
+
+/** To be called by the primary and by each worker as it begins, so that `/metrics` of any worker speaks for all. */
+export function shareMetrics(): void {
+  const registry = new AggregatorRegistry();
+  if (cluster.isWorker) return;
+  cluster.on('message', async (worker, { type, id }: Question) => {
+    if (type !== 'metrics') return;
+    const text = await registry.clusterMetrics().catch(() => null);
+    worker.send({ type, id, text } satisfies Answer, () => undefined);
+  });
 }
 
 /** The histogram that the plugin would keep, at a tenth of the cost: no timer of its own, one look-up for each series. */

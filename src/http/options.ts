@@ -11,7 +11,7 @@ const BODY_LIMIT = 1024 * 1024;
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** Fastify's options: JSON logs without secrets, request ids, proxy, TLS. */
+/** Fastify's options: logs, request ids, proxy, TLS. */
 export function serverOptions(config: Config): FastifyServerOptions {
   const tls = config.tls && { https: { cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) } };
   return {
@@ -36,12 +36,12 @@ export function serverOptions(config: Config): FastifyServerOptions {
     },
     // One line per response is written in headers.ts, with what an operator asks for.
     logController: new LogController({ requestIdLogLabel: 'requestId', disableRequestLogging: true }),
-    logger: {
-      level: config.logLevel,
-      serializers: { err: errorForLog },
-    },
+    logger: loggerOptions(config),
   };
 }
+
+/** JSON lines without secrets. */
+export const loggerOptions = ({ logLevel }: Config) => ({ level: logLevel, serializers: { err: errorForLog } });
 
 function isEncoded(url: string): boolean {
   if (!url.includes('%')) return true;

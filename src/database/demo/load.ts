@@ -29,7 +29,7 @@ const LOCK = `hashtext('builder-integration-api demo')`;
 
 /**
  * Fills the regional databases that are empty, keeps `demo.json` in step, and answers what the console shows of it; null
- * where `au1` holds other data.
+ * where `au1` holds other data. The pictures are asked for only where there are photos to be filled in that show them.
  *
  * The file is written before the database learns its secrets. A start that is killed in between leaves a file whose
  * secrets the next start puts into the database; where the file is lost, the next start makes new ones. Either way the
@@ -39,7 +39,7 @@ export function loadDemo(
   databases: Databases,
   config: Config,
   clock: Clock = systemClock,
-  pictures: readonly DemoPicture[] = [],
+  keepPictures: () => Promise<readonly DemoPicture[]> = async () => [],
 ): Promise<DemoSummary | null> {
   return inTurn(databases.au1, async () => {
     const states = await Promise.all(
@@ -52,6 +52,7 @@ export function loadDemo(
     const regions = demos.map(([region]) => region);
     const file = demoFile(regions, config.baseUrl, known ? secretsOf(known) : undefined);
     if (!isDeepStrictEqual(file, known)) await writeDemoFile(path, file);
+    const pictures = demos.some(([, state]) => state === 'EMPTY') ? await keepPictures() : [];
     const scale = { asOf: midnight(clock.now()), timesheets: TIMESHEETS, pictures };
     await Promise.all(
       demos.map(([region, state]) => {

@@ -1,0 +1,184 @@
+import 'reflect-metadata';
+import cluster from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { sweeping } from '../resolvers/attachment/sweep.ts';
+import { keepDemoPictures } from './cli/demo-pictures.ts';
+import { systemClock } from './clock.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
+import { REGIONS } from './context.ts';
+import type { Databases } from './database/database.ts';
+import { type DemoSummary, loadDemo } from './database/demo/load.ts';
+import { bringUpToDate, PendingMigrations } from './database/migrate.ts';
+import { isPlainError, openDatabases } from './database/open.ts';
+import { folding } from './database/totals.ts';
+import { loggerOptions } from './http/options.ts';
+import { startJob } from './jobs.ts';
+import { tokenKey } from './keys.ts';
+import { purging } from './oauth/purge.ts';
+import { Stopwatch } from './stopwatch.ts';
+import { openStorages } from './storage/storage.ts';
+import { welcome } from './welcome.ts';
+import { obeyPrimary, reportFailure, startWorkers, WorkerFailed } from './workers.ts';
+
+type Stop = () => Promise<void>;
+
+type BuildApp = typeof import('./app.ts').buildApp;
+
+const nothing: Stop = async () => {};
+
+/** The service as a program: one process, or a primary with its workers. */
+export async function main(showsTiming: boolean): Promise<void> {
+  const stopwatch = new Stopwatch();
+  stopwatch.lap('imports');
+  try {
+    const config = loadConfig();
+    stopwatch.lap('configuration');
+    if (cluster.isWorker) {
+      const started = startWorker(config);
+      obeyPrimary(() => exitAfter(started.then((stop) => stop())));
+      await started;
+    } else {
+      const { stop, demo } = await start(config, stopwatch);
+      // Whoever reads the welcome may stop the service at once.
+      stopOnSignals(stop);
+      process.stdout.write(welcome(config, demo));
+      if (showsTiming) process.stdout.write(`${stopwatch}\n`);
+    }
+  } catch (error) {
+    await fail(error);
+  }
+}
+
+interface Running {
+  stop: Stop;
+  demo: DemoSummary | null;
+}
+
+/** Starts the service. What is to be done once is done by this process, workers or not. */
+async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
+  // A primary serves nobody. Otherwise the code is read while PostgreSQL starts.
+  const app = config.workers === 1 ? import('./app.ts') : null;
+  const opened = await openDatabases(config, 'service');
+  stopwatch.lap('PostgreSQL');
+  const { databases } = opened;
+  let stopServing = nothing;
+  let stopJobs: Stop[] = [];
+  const stop = async () => {
+    await stopServing();
+    for (const stopJob of stopJobs) await stopJob();
+    await opened.close();
+  };
+  try {
+    for (const region of REGIONS) await bringUpToDate(databases[region], config.migrate);
+    stopwatch.lap('migrations');
+    const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });
+    const keepPictures = () => keepDemoPictures(storages);
+    const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, keepPictures) : null;
+    stopwatch.lap('demo data');
+    const log = pino(loggerOptions(config));
+    if (app) {
+      const { buildApp } = await app;
+      stopwatch.lap('more imports');
+      stopServing = await serve(config, databases, buildApp, stopwatch);
+    } else {
+      stopServing = await startWorkers(config.workers, { env: addressesOf(databases), log });
+      stopwatch.lap('workers');
+    }
+    const jobs = [purging(databases), sweeping(databases, storages), folding(databases)];
+    stopJobs = jobs.map((job) => startJob(job, log));
+    return { stop, demo };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The settings that lead another process to these databases, the embedded ones too. */
+function addressesOf(databases: Databases): Record<string, string> {
+  return Object.fromEntries(REGIONS.map((region) => [`DATABASE_URL_${region.toUpperCase()}`, databases[region].url]));
+}
+
+/** One of several processes that serve, on databases that the primary has made ready. */
+async function startWorker(config: Config): Promise<Stop> {
+  const app = import('./app.ts');
+  const opened = await openDatabases(config, 'service');
+  try {
+    const { buildApp } = await app;
+    const stopServing = await serve(config, opened.databases, buildApp, new Stopwatch());
+    return async () => {
+      await stopServing();
+      await opened.close();
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+/** Answers requests until it is stopped. */
+async function serve(config: Config, databases: Databases, build: BuildApp, stopwatch: Stopwatch): Promise<Stop> {
+  let stopping = false;
+  const app = await build(config, {
+    ...{ databases, clock: systemClock, tokenKey: await tokenKey(config) },
+    isStopping: () => stopping,
+  });
+  stopwatch.lap('schema, routes');
+  try {
+    await listen(app, config);
+    stopwatch.lap('listen');
+    return async () => {
+      stopping = true;
+      // Balancers learn that this instance is not ready before it refuses anybody.
+      await sleep(config.drainSeconds * 1000);
+      await app.close();
+    };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+/** Listens without Fastify's own line: the welcome says it better. */
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
+  const level = app.log.level;
+  app.log.level = 'warn';
+  await app.listen({ host, port });
+  app.log.level = level;
+}
+
+/** The first signal lets requests finish, and in production new ones come for a while; a second one ends the process at once. */
+function stopOnSignals(stop: Stop): void {
+  let stopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      exitAfter(stop());
+    });
+  }
+}
+
+function exitAfter(stopped: Promise<void>): void {
+  stopped.then(() => process.exit(0), fail);
+}
+
+async function fail(error: unknown): Promise<never> {
+  const reason = describe(error);
+  if (cluster.isWorker) await reportFailure(reason);
+  else process.stderr.write(`${reason}\n`);
+  process.exit(1);
+}
+
+/** One clear line for what an operator can mend; the stack for anything else. */
+function describe(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof PendingMigrations) return error.message;
+  if (error instanceof WorkerFailed || isPlainError(error)) return error.message;
+  const { code, port, address, path } = error as NodeJS.ErrnoException & { port?: number; address?: string };
+  if (code === 'EADDRINUSE') return `Port ${port} is in use: set PORT to another one.`;
+  if (code === 'EACCES' && port !== undefined) return `Port ${port} of ${address} may not be used by this user.`;
+  if (['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR'].includes(code ?? ''))
+    return `The data folder cannot be written: ${path ?? code}.`;
+  return (error as Error).stack ?? String(error);
+}
