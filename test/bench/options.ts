@@ -4,6 +4,7 @@ export const HELP = `npm run bench -- [part] [options]
 
 Parts:
   compare           the service beside a hand-written one, a tuned one, and PostGraphile (the default)
+  growth            requests over 10,000,000 timesheets beside a thousandth of them, one connection
   memory            resident memory at rest and after 100,000 mixed requests
   profile           where the service's processor time goes, by package and folder
   photo-report      the largest photo reports beside JSON.parse of their bodies
@@ -14,6 +15,8 @@ Options:
   --rounds N        of each work, one service after the other in turn (5)
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
+  --data FOLDER     where the growth's data are kept for another run
+  --shrink N        divides the growth's data (1)
   --requests N      in place of the part's own number
   --json            prints the figures as JSON
 `;
@@ -26,6 +29,8 @@ export interface Options {
   only: string;
   timesheets: number;
   requests?: number;
+  data?: string;
+  shrink: number;
   json: boolean;
 }
 
@@ -40,6 +45,8 @@ export function readOptions(): Options | null {
       only: { type: 'string', default: '' },
       timesheets: { type: 'string', default: '20000' },
       requests: { type: 'string' },
+      data: { type: 'string' },
+      shrink: { type: 'string', default: '1' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -53,6 +60,8 @@ export function readOptions(): Options | null {
     only: values.only,
     timesheets: count('timesheets', values.timesheets),
     requests: values.requests === undefined ? undefined : count('requests', values.requests),
+    data: values.data,
+    shrink: count('shrink', values.shrink),
     json: values.json,
   };
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { SCOPES } from '../../schema/scopes.ts';
 import { systemClock } from '../../src/clock.ts';
-import { REGIONS } from '../../src/context.ts';
-import { openCluster } from '../../src/database/cluster.ts';
+import type { RegionId } from '../../src/context.ts';
+import { type Cluster, openCluster } from '../../src/database/cluster.ts';
 import { Database } from '../../src/database/database.ts';
 import { bringUpToDate } from '../../src/database/migrate.ts';
 import { AccessTokens } from '../../src/tokens.ts';
@@ -27,27 +27,33 @@ export class Stage {
   dataDir!: string;
   data!: DataSet;
   tokens!: Tokens;
-  urls!: Record<(typeof REGIONS)[number], string>;
+  urls!: Record<RegionId, string>;
 
   /** @param timesheets rows in the largest table. */
   async prepare(timesheets: number): Promise<void> {
-    this.dataDir = await mkdtemp(join(tmpdir(), 'builder-api-bench-'));
-    this.defer(() => rm(this.dataDir, { recursive: true, force: true }));
+    const cluster = await this.openCluster();
+    this.urls = { au1: await migrated(cluster, 'bench_au1'), us1: await migrated(cluster, 'bench_us1') };
+    say(`Loading ${timesheets} timesheets.`);
+    this.data = await loadData(this.urls.au1, { builders: 4, timesheets });
+    this.tokens = await signTokens(this.#tokenKey, this.data.clientId);
+  }
+
+  /** Starts PostgreSQL in the folder; without one, in a folder that goes when it ends. */
+  async openCluster(folder?: string): Promise<Cluster> {
+    this.dataDir = folder ? resolve(folder) : await mkdtemp(join(tmpdir(), 'builder-api-bench-'));
+    if (folder) await mkdir(this.dataDir, { recursive: true });
+    else this.defer(() => rm(this.dataDir, { recursive: true, force: true }));
     // As root, PostgreSQL runs as another user, who has to pass through.
     await chmod(this.dataDir, 0o711);
     say(`Starting PostgreSQL in ${this.dataDir}.`);
     const cluster = await openCluster({ dataDir: this.dataDir });
     this.defer(() => cluster.stop());
-    for (const region of REGIONS) {
-      await cluster.ensureDatabase(`bench_${region}`);
-      const database = new Database(region, cluster.url(`bench_${region}`));
-      await bringUpToDate(database, 'auto');
-      await database.close();
-    }
-    this.urls = { au1: cluster.url('bench_au1'), us1: cluster.url('bench_us1') };
-    say(`Loading ${timesheets} timesheets.`);
-    this.data = await loadData(this.urls.au1, { builders: 4, timesheets });
-    this.tokens = await signTokens(this.#tokenKey, this.data.clientId);
+    return cluster;
+  }
+
+  async sign(clientId: string, scopes: readonly string[]): Promise<string> {
+    const tokens = new AccessTokens({ key: this.#tokenKey, issuer: BASE_URL, clock: systemClock });
+    return (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
   }
 
   /** Starts one of the services: ours, or a module of the bench. */
@@ -89,6 +95,15 @@ export class Stage {
       await next().catch((error) => say(String(error)));
     }
   }
+}
+
+/** Address of a database of that name with all tables. */
+export async function migrated(cluster: Cluster, name: string): Promise<string> {
+  await cluster.ensureDatabase(name);
+  const database = new Database('au1', cluster.url(name));
+  await bringUpToDate(database, 'auto');
+  await database.close();
+  return database.url;
 }
 
 async function signTokens(key: string, clientId: string): Promise<Tokens> {

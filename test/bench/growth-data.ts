@@ -1,0 +1,103 @@
+import pg from 'pg';
+import { INTERNAL_SCOPES, SCOPES } from '../../schema/scopes.ts';
+import { type DataSet, loadData } from './data.ts';
+import { id, PROJECTS } from './data-site.ts';
+import { say } from './stage.ts';
+
+/** Sees every builder, through GraphQL. */
+export const INTERNAL_CLIENT = 'cli_growth';
+
+export const BUILDERS = 20;
+/** Projects of each builder that photos and visits are of. */
+const BUSY = 5;
+const CHUNK = 500_000;
+
+export interface GrowthData extends DataSet {
+  photoId: string;
+  timesheetId: string;
+}
+
+/** Rows in all, spread evenly over the builders. */
+export interface GrowthSize {
+  timesheets: number;
+  photos: number;
+  visits: number;
+}
+
+const BEGIN = `'2025-01-06T00:00:00Z'::timestamptz`;
+/** Whatever the size, the rows lie within two years. */
+const instant = (n: string, count: number) => `${BEGIN} + (${n})::float8 / ${count} * interval '730 days'`;
+
+/** Fills an empty database, the same way each time; what is there already is left as it is. */
+export async function growTo(url: string, size: GrowthSize): Promise<GrowthData> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('create table if not exists growth_data (data jsonb)');
+    await client.query(`insert into oauth_client (id, created_at, updated_at, name, type, internal, grants, scopes)
+      values ('${INTERNAL_CLIENT}', now(), now(), 'Dashboards', 'CONFIDENTIAL', true, '{client_credentials}',
+        '{${[...SCOPES, ...INTERNAL_SCOPES].join()}}') on conflict do nothing`);
+    const { rows } = await client.query('select data from growth_data');
+    if (rows.length > 0) return rows[0].data;
+    const base = await loadData(url, { builders: BUILDERS, timesheets: 0 });
+    await client.query('delete from photo');
+    // The rows are right by construction, and the triggers of the kept totals run all the same.
+    await client.query('set session_replication_role = replica');
+    for (const [table, rowsOf] of Object.entries(TABLES)) {
+      const count = size[`${table}s` as keyof GrowthSize];
+      for (let first = 1; first <= count; first += CHUNK) {
+        await client.query(rowsOf(first, Math.min(first + CHUNK - 1, count), count));
+        say(`${table}: ${Math.min(first + CHUNK - 1, count)} of ${count}`);
+      }
+    }
+    await client.query('vacuum analyze');
+    await client.query('checkpoint');
+    const { rows: first } = await client.query(
+      `select ${id('att', '20')} as "photoId", ${id('ts', '20')} as "timesheetId"`,
+    );
+    const data = { ...base, ...first[0] };
+    await client.query('insert into growth_data values ($1)', [JSON.stringify(data)]);
+    return data;
+  } finally {
+    await client.end();
+  }
+}
+
+type RowsOf = (first: number, last: number, count: number) => string;
+
+const numbered = (first: number, last: number) =>
+  `(select n, n % ${BUILDERS} as b, n / ${BUILDERS} as k from generate_series(${first}, ${last}) n) numbered`;
+
+const TABLES: Record<string, RowsOf> = {
+  timesheet: (first, last, count) => `
+    insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, cost_code_id, time_type_id,
+        status, date, hours, notes, timesheet_group_id)
+      select ${id('ts', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
+        ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, ${id('pers', 'b * 100 + k % 100 + 1')},
+        case when n % 10 > 0 then ${id('tscc', 'b * 20 + k % 20 + 1')} end,
+        case when n % 12 > 0 then ${id('tstt', 'b * 4 + k % 4 + 1')} end,
+        (array['WAITING_REVIEW', 'APPROVED_1', 'APPROVED_2', 'REJECTED'])[k / 7 % 4 + 1],
+        date_trunc('day', ${instant('n', count)}), 4 + n % 17 * 0.25, case when n % 3 = 0 then 'Poured slab ' || n end,
+        ${id('tsg', 'n / 100')}
+      from ${numbered(first, last)}`,
+  photo: (first, last, count) => `
+    insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size,
+        description, sort_date, integrator_id, source_app, page_external_source_id, external_source_id)
+      select ${id('att', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
+        ${id('proj', `b * ${PROJECTS} + k % ${BUSY} + 1`)}, case when k % 10 > 0 then 'GALLERY' else 'SITE_DIARY' end,
+        'IMG ' || n || '.jpg', 'image/jpeg', 'photos/' || ${id('buil', 'b + 1')} || '/' || md5('photo' || n) || '.jpg',
+        2000000 + n % 500000, case when k % 3 = 0 then 'Level ' || k % 12 end, ${instant('n', count)},
+        'intg_bench', 'walker', 'page ' || n / 200, n::text
+      from ${numbered(first, last)}`,
+  visit: (first, last, count) => `
+    insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at)
+      select ${id('signon', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
+        ${id('proj', `b * ${PROJECTS} + k % ${BUSY} + 1`)}, ${id('wkr', `b * 500 + k % 500 + 1`)}, ${instant('n', count)},
+        case when n <= ${count} - 200 then ${instant('n', count)} + interval '8 hours' end
+      from ${numbered(first, last)};
+    insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id,
+        type, occurred_at, status, visit_id)
+      select replace(id, 'signon_', 'saevt_'), created_at, updated_at, 'intg_bench', builder_id, project_id, worker_id,
+        'gate ' || id, 'SIGN_ON', signed_on_at, 'APPLIED', id
+      from sign_on_visit where id between ${id('signon', String(first))} and ${id('signon', String(last))}`,
+};

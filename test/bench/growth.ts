@@ -1,0 +1,104 @@
+/**
+ * How the service's answers grow with its data: the same requests over a large data set and over one of a thousandth of its size,
+ * one after the other in turn, at one connection.
+ */
+import { INTERNAL_SCOPES, SCOPES } from '../../schema/scopes.ts';
+import type { RegionId } from '../../src/context.ts';
+import { type GrowthCase, growthCases } from './growth-cases.ts';
+import { BUILDERS, type GrowthSize, growTo, INTERNAL_CLIENT } from './growth-data.ts';
+import type { Options } from './options.ts';
+import { migrated, type Stage, say } from './stage.ts';
+import { markdown } from './table.ts';
+
+const FACTOR = 1000;
+const LARGE: GrowthSize = { timesheets: 10_000_000, photos: 1_000_000, visits: 1_000_000 };
+const REQUESTS = 60;
+const WARM_UP = 10;
+
+/** The service takes the two sizes for its regions. */
+const DATABASES: Record<RegionId, { name: string; divisor: number }> = {
+  us1: { name: 'growth_small', divisor: FACTOR },
+  au1: { name: 'growth_large', divisor: 1 },
+};
+
+interface Figure {
+  name: string;
+  /** Milliseconds, medians. */
+  large: number;
+  small: number;
+  ratio: number;
+  goal?: number;
+}
+
+export async function growth(stage: Stage, options: Options): Promise<void> {
+  const cluster = await stage.openCluster(options.data);
+  stage.urls = { au1: '', us1: '' };
+  let cases: GrowthCase[] = [];
+  for (const [region, { name, divisor }] of Object.entries(DATABASES)) {
+    const url = await migrated(cluster, options.shrink === 1 ? name : `${name}_${options.shrink}`);
+    stage.urls[region as RegionId] = url;
+    const part = (rows: number) => Math.max(BUILDERS, rows / divisor / options.shrink);
+    const { timesheets, photos, visits } = LARGE;
+    // Both have the same ids.
+    cases = growthCases(
+      await growTo(url, { timesheets: part(timesheets), photos: part(photos), visits: part(visits) }),
+    );
+  }
+  const { origin } = await stage.startOurs();
+  const tokens = {
+    own: await stage.sign('cli_bench', SCOPES),
+    internal: await stage.sign(INTERNAL_CLIENT, [...SCOPES, ...INTERNAL_SCOPES]),
+  };
+  const figures: Figure[] = [];
+  for (const one of cases.filter(({ name }) => name.includes(options.only))) {
+    const token = one.internal ? tokens.internal : tokens.own;
+    figures.push(await compare(origin, token, one, options.requests ?? REQUESTS));
+    say(cells(figures.at(-1)!).join('  '));
+  }
+  process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : table(figures));
+  const missed = figures.filter(({ ratio, goal }) => goal !== undefined && ratio > goal);
+  if (missed.length > 0) throw new Error(`Slower than the goal: ${missed.map(({ name }) => name).join('; ')}.`);
+}
+
+async function compare(origin: string, token: string, one: GrowthCase, requests: number): Promise<Figure> {
+  const times = { au1: [] as number[], us1: [] as number[] };
+  const totals = { au1: 0, us1: 0 };
+  for (let n = -WARM_UP; n < requests; n++) {
+    for (const region of ['au1', 'us1'] as const) {
+      const { method = 'GET', path, body, headers } = one.request(n + WARM_UP, totals[region]);
+      const began = performance.now();
+      const response = await fetch(origin + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'x-service-region-id': region,
+          ...headers,
+          ...(body && { 'content-type': 'application/json' }),
+        },
+        body: body && JSON.stringify(body),
+      });
+      const text = await response.text();
+      const took = performance.now() - began;
+      const answer = text === '' ? {} : JSON.parse(text);
+      if (!response.ok || answer.errors) throw new Error(`${one.name}: ${response.status} ${text.slice(0, 300)}`);
+      totals[region] = answer.meta?.totalCount ?? 0;
+      if (n >= 0) times[region].push(took);
+    }
+  }
+  const [large, small] = [median(times.au1), median(times.us1)];
+  return { name: one.name, large, small, ratio: large / small, goal: one.goal };
+}
+
+const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
+
+const cells = ({ name, large, small, ratio, goal }: Figure) => [
+  ...[name, large.toFixed(2), small.toFixed(2), ratio.toFixed(2)],
+  goal === undefined ? '' : goal.toFixed(1),
+];
+
+const table = (figures: Figure[]) => `
+${markdown(['request', 'large, ms', 'small, ms', 'ratio', 'at most'], figures.map(cells))}
+
+Medians at one connection, the two sizes in turn. Large: ${LARGE.timesheets.toLocaleString('en')} timesheets,
+${LARGE.photos.toLocaleString('en')} photos and ${LARGE.visits.toLocaleString('en')} visits of 20 builders; small: a thousandth. Pages are as long in both.
+`;
