@@ -353,7 +353,10 @@ describe('the same rules through GraphQL', () => {
     const headers = { authorization: `Bearer ${token}` };
     const send = (type: string, payload: string, method: 'POST' | 'PUT' = 'POST') =>
       service.request({ method, url: '/graphql', headers: { ...headers, 'content-type': type }, payload });
-    const large = await send('application/json', 'x'.repeat(1_100_000));
+    const large = await send(
+      'application/json',
+      JSON.stringify({ query: '{ me { id } }', extensions: { pad: 'x'.repeat(1_100_000) } }),
+    );
     expect(large.statusCode).toBe(413);
     expect(large.json().errors[0].extensions).toEqual({ code: 'PAYLOAD_TOO_LARGE', http: { status: 413 } });
     const plain = await send('text/plain', '{}');
