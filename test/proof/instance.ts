@@ -23,16 +23,21 @@ export async function freePort(): Promise<number> {
 export class Instance {
   readonly origin: string;
   readonly #env: Record<string, string>;
+  readonly #flags: string[];
   #child: ChildProcess | null = null;
   #output = '';
+  /** Starts that the last start took. */
+  attempts = 0;
 
-  private constructor(port: number, env: Record<string, string>) {
+  private constructor(port: number, env: Record<string, string>, flags: string[]) {
+    this.#flags = flags;
     this.origin = `http://127.0.0.1:${port}`;
     this.#env = { PATH: process.env.PATH!, HOST: '127.0.0.1', PORT: String(port), ...env };
   }
 
-  static async start(env: Record<string, string>): Promise<Instance> {
-    const instance = new Instance(await freePort(), env);
+  /** @param flags of Node, beside those of `npm start`. */
+  static async start(env: Record<string, string>, flags: string[] = []): Promise<Instance> {
+    const instance = new Instance(await freePort(), env, flags);
     await instance.start();
     return instance;
   }
@@ -41,7 +46,8 @@ export class Instance {
   async start(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       this.#output = '';
-      const child = spawn(process.execPath, [...FLAGS, PROGRAM], { env: this.#env });
+      this.attempts = attempt;
+      const child = spawn(process.execPath, [...FLAGS, ...this.#flags, PROGRAM], { env: this.#env });
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.#output += chunk));
       this.#child = child;
       while (child.exitCode === null && child.signalCode === null) {
@@ -64,11 +70,31 @@ export class Instance {
 
   /** SIGKILL: what it had in hand is gone. */
   async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** SIGTERM: it is to finish what it has in hand. Answers its exit code; null when it had to be killed. */
+  async stop(): Promise<number | null> {
+    return this.#end('SIGTERM');
+  }
+
+  get isRunning(): boolean {
     const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    return child !== null && child.exitCode === null && child.signalCode === null;
+  }
+
+  /** What it has written. */
+  get output(): string {
+    return this.#output;
+  }
+
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    const child = this.#child;
+    if (!child || !this.isRunning) return child?.exitCode ?? null;
     const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+    child.kill(signal);
+    const [code] = await ended;
+    return code as number | null;
   }
 
   #answers(): Promise<boolean> {

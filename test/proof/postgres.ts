@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { type Cluster, openCluster } from '../../src/database/cluster.ts';
 import { runningServer } from '../../src/database/postmaster.ts';
 
@@ -12,27 +14,38 @@ import { runningServer } from '../../src/database/postmaster.ts';
  * port of ours, because each start takes a free one.
  */
 export class MortalPostgres {
-  readonly #dataDir: string;
   readonly #door: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #port: number;
+  #ownsFolder = true;
   #cluster: Cluster;
 
-  private constructor(dataDir: string, door: Server, cluster: Cluster) {
-    this.#dataDir = dataDir;
+  private constructor(
+    readonly dataDir: string,
+    door: Server,
+    cluster: Cluster,
+  ) {
     this.#door = door;
+    this.#port = (door.address() as AddressInfo).port;
     this.#cluster = cluster;
     door.on('connection', (socket) => this.#lead(socket));
   }
 
-  /** With the settings of production: what it acknowledges is on the disk. */
-  static async start(): Promise<MortalPostgres> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-proof-'));
+  /**
+   * With the settings of production: what it acknowledges is on the disk.
+   *
+   * @param folder for its data, which stays; one of its own, which goes with it, when none is given.
+   */
+  static async start(folder?: string): Promise<MortalPostgres> {
+    const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'builder-api-proof-')));
     // As root, PostgreSQL runs as another user, who has to pass through.
     await chmod(dataDir, 0o711);
     const cluster = await openCluster({ dataDir });
     const door = createServer().listen(0, '127.0.0.1');
     await once(door, 'listening');
-    return new MortalPostgres(dataDir, door, cluster);
+    const postgres = new MortalPostgres(dataDir, door, cluster);
+    postgres.#ownsFolder = folder === undefined;
+    return postgres;
   }
 
   async createDatabase(name: string): Promise<string> {
@@ -42,29 +55,61 @@ export class MortalPostgres {
 
   url(database: string): string {
     const url = new URL(this.#cluster.url(database));
-    url.port = String((this.#door.address() as AddressInfo).port);
+    url.port = String(this.#port);
     return url.href;
   }
 
   /** SIGKILL to the server process, as from the kernel when memory ends; its children follow. */
   async kill(): Promise<void> {
-    const server = await runningServer(this.#dataDir);
+    const server = await runningServer(this.dataDir);
     if (!server) return;
     process.kill(server.pid, 'SIGKILL');
-    while (await runningServer(this.#dataDir)) await sleep(10);
+    while (await runningServer(this.dataDir)) await sleep(10);
   }
 
   /** Starts it on what it left; it recovers by itself. */
   async restart(): Promise<void> {
     await this.#cluster.stop();
-    this.#cluster = await openCluster({ dataDir: this.#dataDir });
+    this.#cluster = await openCluster({ dataDir: this.dataDir });
+  }
+
+  /** Whether the server process is there. */
+  async isRunning(): Promise<boolean> {
+    return (await runningServer(this.dataDir)) !== undefined;
+  }
+
+  /** SIGSTOP to the server process and all its children: it takes connections, and answers nothing. */
+  async hang(): Promise<void> {
+    for (const pid of await this.#processes()) process.kill(pid, 'SIGSTOP');
+  }
+
+  async wake(): Promise<void> {
+    for (const pid of await this.#processes()) process.kill(pid, 'SIGCONT');
+  }
+
+  /** Ends all connections and takes no new ones, as a server that is away. */
+  refuse(): void {
+    this.#door.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async accept(): Promise<void> {
+    this.#door.listen(this.#port, '127.0.0.1');
+    await once(this.#door, 'listening');
+  }
+
+  async #processes(): Promise<number[]> {
+    const server = await runningServer(this.dataDir);
+    if (!server) return [];
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(server.pid)]);
+    return [server.pid, ...stdout.trim().split(/\s+/).map(Number)];
   }
 
   async remove(): Promise<void> {
     this.#door.close();
     for (const socket of this.#sockets) socket.destroy();
     await this.#cluster.stop();
-    await rm(this.#dataDir, { recursive: true, force: true });
+    if (this.#ownsFolder) await rm(this.dataDir, { recursive: true, force: true });
   }
 
   #lead(socket: Socket): void {

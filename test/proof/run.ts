@@ -1,43 +1,101 @@
 /**
- * Proofs that take longer than a test run: `npm run proof -- <name>`. Each of them starts its own PostgreSQL and its own
- * processes, and ends no others.
+ * Proofs that take longer than a test run: `npm run proof -- NAME`, `--list` names them. Each of them starts its own PostgreSQL and
+ * its own processes, and ends no others; it ends with one line of figures, and with 1 when something does not hold.
  */
 import 'reflect-metadata';
+import { parseArgs } from 'node:util';
 import { attendanceFaults } from './attendance-faults.ts';
+import { cluster } from './cluster.ts';
+import { faults } from './faults.ts';
 import { fuzzService } from './fuzz-service.ts';
+import { limits } from './limits.ts';
 import { photoFaults } from './photo-faults.ts';
 import { reportFaults } from './report-faults.ts';
+import { soak } from './soak.ts';
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
-/** The number that follows a name among the arguments. */
-function option(name: string, fallback: number): number {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? fallback : Number(process.argv[at + 1]);
+/** What was seen, and in `wrong` what should not be. */
+interface Report {
+  wrong: string[];
+  /** The figures in one line, where the report itself is long. */
+  figures?: string;
 }
 
-/** By name. Each answers what it has seen, and in `wrong` what should not be. */
-const PROOFS: Record<string, () => Promise<{ wrong: string[] }>> = {
-  'attendance-faults': () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, say }),
-  fuzz: () =>
-    fuzzService({
-      requests: option('--requests', 100_000),
-      seed: option('--seed', Date.now() % 2 ** 31),
-      connections: 16,
-      say,
-    }),
-  'photo-faults': () => photoFaults({ pages: 400, photosPerPage: 6, workers: 8, pause: 700, say }),
-  'report-faults': () => reportFaults({ reports: 12, revisions: 40, pause: 1_000, say }),
+interface Options {
+  brief?: boolean;
+  refuse?: string;
+  connections?: string;
+  minutes?: string;
+  requests?: string;
+  seed?: string;
+}
+
+interface Proof {
+  about: string;
+  run: (options: Options) => Promise<Report>;
+}
+
+const PROOFS: Record<string, Proof> = {
+  'attendance-faults': {
+    about: '10,000 gate events while PostgreSQL and instances are killed: nothing lost, nothing doubled',
+    run: () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, say }),
+  },
+  fuzz: {
+    about: 'requests generated from the OpenAPI document and the GraphQL schema, every answer judged by the document',
+    run: ({ requests = '100000', seed = Date.now() % 2 ** 31 }) =>
+      fuzzService({ requests: Number(requests), seed: Number(seed), connections: 16, say }),
+  },
+  'photo-faults': {
+    about: '400 photo pages while instances and PostgreSQL are killed: no photo without bytes, doubled or lost',
+    run: () => photoFaults({ pages: 400, photosPerPage: 6, workers: 8, pause: 700, say }),
+  },
+  'report-faults': {
+    about: 'photo reports while PostgreSQL and instances are killed: every acknowledged revision is whole',
+    run: () => reportFaults({ reports: 12, revisions: 40, pause: 1_000, say }),
+  },
+  faults: {
+    about:
+      'mixed load through kills, a full disk, a database that hangs or refuses, a failing store, a clock that jumps',
+    run: ({ refuse = '60', brief = false }) => faults({ refuseSeconds: Number(refuse), brief, say }),
+  },
+  cluster: {
+    about: 'three instances behind a balancer: limits, revocation, jobs, replaced under load without a failed request',
+    run: () => cluster({ rounds: 2, say }),
+  },
+  limits: {
+    about: 'rate limits over instances, what one request may ask for, slow clients, 10,000 idle connections',
+    run: ({ connections = '10000' }) => limits({ connections: Number(connections), say }),
+  },
+  soak: {
+    about: 'minutes of mixed requests: the resident size of the service does not grow',
+    run: ({ minutes = '10' }) => soak({ minutes: Number(minutes), say }),
+  },
 };
 
-const [name = ''] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    list: { type: 'boolean' },
+    brief: { type: 'boolean' },
+    refuse: { type: 'string' },
+    connections: { type: 'string' },
+    minutes: { type: 'string' },
+    requests: { type: 'string' },
+    seed: { type: 'string' },
+  },
+});
+const [name = ''] = positionals;
 const proof = PROOFS[name];
-if (!proof) {
-  say(`There are these proofs: ${Object.keys(PROOFS).join(', ')}.`);
-  process.exit(1);
+if (values.list || !proof) {
+  if (!values.list) say(name ? `There is no proof called ${name}. There are these:` : 'There are these proofs:');
+  for (const [called, { about }] of Object.entries(PROOFS)) process.stdout.write(`${called.padEnd(20)} ${about}\n`);
+  process.exit(values.list ? 0 : 1);
 }
-const { wrong, ...report } = await proof();
+const { list: _, ...options } = values;
+const { wrong, figures, ...report } = await proof.run(options);
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 for (const line of wrong.slice(0, 20)) say(line);
-say(wrong.length === 0 ? `${name}: holds` : `${name}: ${wrong.length} things are wrong`);
+const verdict = wrong.length === 0 ? 'holds' : `${wrong.length} things are wrong`;
+process.stdout.write(`${name}: ${verdict}; ${figures ?? JSON.stringify(report)}\n`);
 process.exit(wrong.length === 0 ? 0 : 1);

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { Agent, createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+interface Target {
+  origin: string;
+  agent: Agent;
+  isReady: boolean;
+}
+
+const EVERY_MS = 100;
+
+/**
+ * A small balancer: it asks each instance whether it is ready, gives requests to those that are, in turn, and sends none of them
+ * twice.
+ */
+export class Balancer {
+  readonly origin: string;
+  readonly #server: Server;
+  readonly #targets: Target[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #next = 0;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    this.#timer = setInterval(() => void this.#look(), EVERY_MS);
+    server.on('request', (incoming, outgoing) => {
+      const ready = this.#targets.filter(({ isReady }) => isReady);
+      const target = ready[this.#next++ % ready.length];
+      if (!target) {
+        outgoing.writeHead(502).end('nobody is ready');
+        return;
+      }
+      const { method, url: path, rawHeaders } = incoming;
+      const headers = [...rawHeaders, 'X-Forwarded-For', incoming.socket.remoteAddress!];
+      const { hostname: host, port } = new URL(target.origin);
+      const passed = request({ host, port, method, path, headers, agent: target.agent, setHost: false }, (answer) => {
+        outgoing.writeHead(answer.statusCode!, answer.rawHeaders);
+        answer.pipe(outgoing);
+      });
+      passed.on('error', (error) => {
+        if (outgoing.headersSent) outgoing.destroy();
+        else outgoing.writeHead(502, { 'content-type': 'application/json' }).end(JSON.stringify(error.message));
+      });
+      incoming.pipe(passed);
+    });
+  }
+
+  static async start(): Promise<Balancer> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new Balancer(server);
+  }
+
+  /** Once it is ready. */
+  async add(origin: string): Promise<void> {
+    const target = { origin, agent: new Agent({ keepAlive: true }), isReady: false };
+    this.#targets.push(target);
+    while (!target.isReady) await new Promise((done) => setTimeout(done, 20));
+  }
+
+  remove(origin: string): void {
+    const at = this.#targets.findIndex((target) => target.origin === origin);
+    const [target] = this.#targets.splice(at, 1);
+    target?.agent.destroy();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#server.closeAllConnections();
+    this.#server.close();
+    for (const { agent } of this.#targets) agent.destroy();
+  }
+
+  async #look(): Promise<void> {
+    await Promise.all(
+      this.#targets.map(async (target) => {
+        const signal = AbortSignal.timeout(3_000);
+        target.isReady = await fetch(`${target.origin}/health/ready`, { signal }).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      }),
+    );
+  }
+}

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { countBy } from './exchange.ts';
+
+export interface Budget {
+  requests: number;
+  seconds: number;
+}
+
+/** The statuses of so many requests that all fall into one window of the budget. */
+export async function burst(
+  { requests, seconds }: Budget,
+  send: (number: number) => Promise<Response>,
+): Promise<Record<string, number>> {
+  const length = seconds * 1000;
+  // Windows begin at multiples of their length.
+  await sleep(length - (Date.now() % length) + 50);
+  const statuses: number[] = [];
+  let next = 0;
+  const work = async () => {
+    while (next < requests * 1.3) {
+      const response = await send(next++);
+      await response.arrayBuffer();
+      statuses.push(response.status);
+    }
+  };
+  const begun = Date.now();
+  await Promise.all(Array.from({ length: 24 }, work));
+  if (Date.now() - begun > length - 100) throw new Error(`${statuses.length} requests took longer than ${seconds} s.`);
+  return countBy(statuses, (status) => status);
+}
+
+/** What is wrong with such statuses: the budget may not be passed, and instances may stop a block of a twentieth early each. */
+export function wrongBurst(
+  name: string,
+  { requests }: Budget,
+  statuses: Record<string, number>,
+  instances: number,
+): string[] {
+  const { 429: refused = 0, ...others } = statuses;
+  const allowed = Object.values(others).reduce((sum, count) => sum + count, 0);
+  const least = requests - instances * Math.ceil(requests / 20);
+  const isRight = allowed <= requests && allowed >= least && refused > 0;
+  return isRight ? [] : [`${name}: ${JSON.stringify(statuses)}, allowed are ${least} to ${requests}`];
+}

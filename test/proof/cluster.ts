@@ -1,0 +1,225 @@
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../../src/config.ts';
+import { Database } from '../../src/database/database.ts';
+import { migrations } from '../../src/database/migrations/index.ts';
+import { uploadKey } from '../../src/storage/keys.ts';
+import { openStorages } from '../../src/storage/storage.ts';
+import { AccessTokens } from '../../src/tokens.ts';
+import { Balancer } from './balancer.ts';
+import { burst, wrongBurst } from './burst.ts';
+import { countBy } from './exchange.ts';
+import { Instance } from './instance.ts';
+import { MixedLoad } from './load.ts';
+import { BASE_URL, ProofSite, type Say } from './site.ts';
+
+export interface ClusterOptions {
+  /** Rounds in which every instance is replaced. */
+  rounds: number;
+  say: Say;
+}
+
+const INSTANCES = 3;
+const STARTERS = 5;
+const ORPHANS = 300;
+/** Small, so that a burst of it is over within a window. */
+const LIMIT = { requests: 400, seconds: 10 };
+/** Milliseconds within which what was revoked is refused everywhere. */
+const REVOKED_MS = 1_000;
+const DAY_MS = 86_400_000;
+
+/** Three instances behind a balancer, on one database and store: what holds for one holds for all of them together. */
+export async function cluster({ rounds, say }: ClusterOptions) {
+  const site = await ProofSite.start({
+    ...{ RATE_LIMIT_API: `${LIMIT.requests}/${LIMIT.seconds}`, TRUST_PROXY: '1', LOG_LEVEL: 'info' },
+  });
+  const wrong: string[] = [];
+  try {
+    const migrated = await migrateTogether(site, wrong);
+    say(`${STARTERS} instances started at once on empty databases; migrations applied: ${migrated}`);
+    await layOrphans(site);
+    await Promise.all(Array.from({ length: INSTANCES }, () => site.addInstance()));
+    const balancer = await Balancer.start();
+    site.afterwards(() => balancer.close());
+    for (const { origin } of site.instances) await balancer.add(origin);
+    const swept = await sweptBy(site.instances, wrong);
+    say(`objects swept, by instance: ${swept.join(', ')}`);
+
+    const options = { origins: () => [balancer.origin], run: 'cluster', atATime: 1, pause: 250, readsPerSecond: 0 };
+    const load = await MixedLoad.start(site, options);
+    const revoked = await revocations(site, wrong);
+    say(`what is revoked is refused everywhere after at most ${revoked} ms`);
+    const allowed = await spendBudget(site, balancer, wrong);
+    say(`of a budget of ${LIMIT.requests}, three instances together gave ${allowed}`);
+    const slowestStop = await replaceAll(site, balancer, 1, wrong, say);
+    await addColumns(site, wrong);
+    say('a column was added to each table');
+    await sleep(3_000);
+    const slowerStop = await replaceAll(site, balancer, Math.max(1, rounds - 1), wrong, say);
+    await load.end();
+
+    const { all } = load.exchanges;
+    for (const { operation, status, problem } of all.filter(({ status }) => status < 200 || status > 299)) {
+      wrong.push(`${operation}: ${status} ${problem}`);
+    }
+    const storage = openStorages(loadConfig(site.env), { secret: site.env.TOKEN_KEY!, clock: Date }).au1;
+    wrong.push(...(await load.differences(site.database(), storage)));
+    const stop = Math.max(slowestStop, slowerStop);
+    const statuses = JSON.stringify(countBy(all, ({ status }) => status));
+    const replaced = INSTANCES * Math.max(2, rounds);
+    return {
+      wrong,
+      figures: `${all.length} requests ${statuses}, ${load.acknowledged} acknowledged writes, ${replaced} instances replaced (longest stop ${stop} ms), ${allowed} of ${LIMIT.requests} requests allowed, revoked after ${revoked} ms, ${ORPHANS} objects swept once, migrations once by ${STARTERS} starters`,
+    };
+  } finally {
+    await site.close(say);
+  }
+}
+
+/** Many instances that start at once on empty databases. */
+async function migrateTogether(site: ProofSite, wrong: string[]): Promise<number> {
+  const [au1, us1] = [await site.postgres.createDatabase('fresh_au1'), await site.postgres.createDatabase('fresh_us1')];
+  const env = { ...site.env, DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1, MIGRATE: 'auto', LOG_LEVEL: 'warn' };
+  const started = await Promise.all(Array.from({ length: STARTERS }, () => Instance.start(env)));
+  for (const instance of started) {
+    if (instance.attempts > 1) wrong.push(`an instance started only at attempt ${instance.attempts}`);
+    await instance.kill();
+  }
+  const database = new Database('au1', au1);
+  const rows = await database.fork().execute('select name from mikro_orm_migrations');
+  await database.close();
+  if (rows.length !== migrations.length) wrong.push(`${rows.length} migrations were applied, not ${migrations.length}`);
+  return rows.length;
+}
+
+/** Bytes that no row names, two days old. */
+async function layOrphans({ dataDir }: ProofSite): Promise<void> {
+  const old = new Date(Date.now() - 2 * DAY_MS);
+  for (let number = 0; number < ORPHANS; number++) {
+    const path = join(dataDir, 'storage', 'objects', 'au1', uploadKey('buil_a0proof'));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, 'left behind');
+    await utimes(path, old, old);
+  }
+}
+
+/** How many objects each instance has swept, by its log: all of them, each by one. */
+async function sweptBy(instances: readonly Instance[], wrong: string[]): Promise<number[]> {
+  const count = ({ output }: Instance) => {
+    const lines = output.split('\n').filter((line) => line.includes('"msg":"swept"'));
+    return lines.reduce((sum, line) => sum + JSON.parse(line).objects, 0);
+  };
+  const sum = () => instances.map(count).reduce((one, other) => one + other, 0);
+  for (const begun = Date.now(); sum() < ORPHANS && Date.now() - begun < 10_000; ) await sleep(50);
+  // Whoever else is at it would have told by now.
+  await sleep(1_000);
+  if (sum() !== ORPHANS) wrong.push(`${sum()} objects were swept, not ${ORPHANS}`);
+  return instances.map(count);
+}
+
+/** Milliseconds until a revoked token, connection and client are refused by every instance. */
+async function revocations(site: ProofSite, wrong: string[]): Promise<number> {
+  const client = site.demo.clients.find(({ name }) => name === 'A without read:timesheets')!;
+  const sql = (text: string, id: string) => site.database().fork().execute(text, [id]);
+  const bearer = async () => {
+    const tokens = new AccessTokens({ key: site.env.TOKEN_KEY!, issuer: BASE_URL, clock: Date });
+    const claims = { sub: client.clientId, client_id: client.clientId, scope: client.scopes.join(' ') };
+    return (await tokens.sign(claims)).token;
+  };
+  const statusAt = async ({ origin }: Instance, token: string, path: string) => {
+    const response = await fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  let longest = 0;
+  const measure = async (what: string, path: string, refused: number, revoke: (token: string) => Promise<unknown>) => {
+    const token = await bearer();
+    // Every instance has just taken it for true.
+    const before = await Promise.all(site.instances.map((instance) => statusAt(instance, token, path)));
+    if (before.some((status) => status !== 200)) wrong.push(`${what}: ${before} before it was revoked`);
+    await revoke(token);
+    const begun = performance.now();
+    const times = site.instances.map(async (instance) => {
+      while ((await statusAt(instance, token, path)) !== refused) {
+        if (performance.now() - begun > 5_000) break;
+        await sleep(10);
+      }
+      return performance.now() - begun;
+    });
+    const last = Math.round(Math.max(...(await Promise.all(times))));
+    if (last > REVOKED_MS) wrong.push(`${what} was refused everywhere only after ${last} ms`);
+    longest = Math.max(longest, last);
+  };
+  const builder = `/builders/${client.builderIds[0]}`;
+  await measure('a revoked token', '/builders', 401, (token) =>
+    fetch(`${site.instances[0]!.origin}/oauth/revoke`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token, client_id: client.clientId, client_secret: client.clientSecret }),
+    }),
+  );
+  const set = (status: string) =>
+    sql(`update connection set status = '${status}' where builder_id = ?`, client.builderIds[0]!);
+  await measure('a revoked connection', builder, 403, () => set('REVOKED'));
+  await set('ACTIVE');
+  await sleep(REVOKED_MS);
+  await measure('a disabled client', builder, 401, () =>
+    sql('update oauth_client set disabled_at = now() where id = ?', client.clientId),
+  );
+  await sql('update oauth_client set disabled_at = null where id = ?', client.clientId);
+  await sleep(REVOKED_MS);
+  return longest;
+}
+
+async function spendBudget(site: ProofSite, balancer: Balancer, wrong: string[]): Promise<number> {
+  const client = site.demo.clients.find(({ name }) => name === 'A without read:timesheets')!;
+  const tokens = new AccessTokens({ key: site.env.TOKEN_KEY!, issuer: BASE_URL, clock: Date });
+  const claims = { sub: client.clientId, client_id: client.clientId, scope: client.scopes.join(' ') };
+  const { token } = await tokens.sign(claims);
+  const headers = { authorization: `Bearer ${token}` };
+  const statuses = await burst(LIMIT, () => fetch(`${balancer.origin}/builders?limit=1`, { headers }));
+  wrong.push(...wrongBurst('requests of a client', LIMIT, statuses, INSTANCES));
+  return statuses[200] ?? 0;
+}
+
+/** One after the other: a new one comes, and the old one goes once it has finished. Answers the longest stop in milliseconds. */
+async function replaceAll(
+  site: ProofSite,
+  balancer: Balancer,
+  rounds: number,
+  wrong: string[],
+  say: Say,
+): Promise<number> {
+  let longest = 0;
+  for (let turn = 0; turn < rounds * INSTANCES; turn++) {
+    const old = site.instances.shift()!;
+    const fresh = await site.addInstance();
+    await balancer.add(fresh.origin);
+    const begun = performance.now();
+    const code = await old.stop();
+    const milliseconds = Math.round(performance.now() - begun);
+    balancer.remove(old.origin);
+    longest = Math.max(longest, milliseconds);
+    if (code !== 0) wrong.push(`a stopped instance ended with ${code}: ${old.output.slice(-300)}`);
+    say(`instance ${turn + 1} replaced; it stopped in ${milliseconds} ms`);
+  }
+  return longest;
+}
+
+/** As a migration of the next release does it, while this release runs. */
+async function addColumns(site: ProofSite, wrong: string[]): Promise<void> {
+  const em = site.database().fork();
+  const tables = (await em.execute(
+    `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'
+      and table_name <> 'mikro_orm_migrations' order by 1`,
+  )) as { name: string }[];
+  for (const { name } of tables) {
+    try {
+      await em.execute(`alter table "${name}" add column added_by_the_next_release text`);
+    } catch (error) {
+      wrong.push(`a column cannot be added to ${name}: ${(error as Error).message}`);
+    }
+  }
+  await em.execute(`insert into mikro_orm_migrations (name) values ('20991231000000-of-the-next-release')`);
+}

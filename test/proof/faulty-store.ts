@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { Agent, createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const FAULT = '<?xml version="1.0"?><Error><Code>InternalError</Code><Message>Please try again.</Message></Error>';
+
+/** Stands before an S3 store, passes on what comes, byte for byte, and while told to answers every third call with a fault. */
+export class FaultyStore {
+  calls = 0;
+  faults = 0;
+  fails = false;
+  readonly #agent = new Agent({ keepAlive: true });
+
+  private constructor(
+    readonly endpoint: string,
+    readonly server: Server,
+    target: URL,
+  ) {
+    server.on('request', (incoming, outgoing) => {
+      if (++this.calls % 3 === 0 && this.fails) {
+        this.faults++;
+        incoming.resume();
+        outgoing.writeHead(500, { 'content-type': 'application/xml' }).end(FAULT);
+        return;
+      }
+      const { method, url: path, rawHeaders: headers } = incoming;
+      const { hostname: host, port } = target;
+      const passed = request({ host, port, method, path, headers, agent: this.#agent, setHost: false }, (answer) => {
+        outgoing.writeHead(answer.statusCode!, answer.rawHeaders);
+        answer.pipe(outgoing);
+      });
+      passed.on('error', () => outgoing.destroy());
+      incoming.pipe(passed);
+    });
+  }
+
+  static async before(endpoint: string): Promise<FaultyStore> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return new FaultyStore(`http://127.0.0.1:${port}`, server, new URL(endpoint));
+  }
+
+  close(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AccessTokens } from '../../src/tokens.ts';
+import { burst, wrongBurst } from './burst.ts';
+import { percentile } from './exchange.ts';
+import type { Instance } from './instance.ts';
+import { residentOf } from './memory.ts';
+import { excesses, wrongRefusals } from './refusals.ts';
+import { BASE_URL, ProofSite, type Say } from './site.ts';
+import { Dawdlers, idleConnections } from './slow.ts';
+
+export interface LimitsOptions {
+  /** Connections that keep still. */
+  connections: number;
+  say: Say;
+}
+
+const INSTANCES = 3;
+const API = { requests: 1_000, seconds: 10 };
+const SYNC = { requests: 200, seconds: 10 };
+const TOKEN = { requests: 120, seconds: 60 };
+const REQUEST_SECONDS = 15;
+/** Node looks for late requests every 30 seconds. */
+const CUT_MS = (2 * REQUEST_SECONDS + 35) * 1000;
+/** Milliseconds in which an ordinary request is answered, however many dawdle. */
+const PROMPT_MS = 1_000;
+
+/** What the service allows nobody: too many requests, too much in one, and to hold it up. */
+export async function limits({ connections, say }: LimitsOptions) {
+  const site = await ProofSite.start();
+  const wrong: string[] = [];
+  try {
+    const limited = { RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '' };
+    for (let count = 0; count < INSTANCES; count++) await site.addInstance(limited);
+    const spent = await spendBudgets(site, wrong);
+    say(`rate limits over ${INSTANCES} instances: ${spent}`);
+    for (const instance of site.instances.splice(0)) await instance.kill();
+
+    const instance = await site.addInstance({ REQUEST_SECONDS: String(REQUEST_SECONDS) });
+    const { origin } = instance;
+    const [token, builderId] = [await tokenOf(site, 'A'), clientOf(site, 'A').builderIds[0]!];
+    const list = excesses(builderId);
+    wrong.push(...(await wrongRefusals(origin, token, list)));
+    say(`${list.length} requests that pass a limit were refused`);
+    const slow = await dawdle(site, instance, token, builderId, wrong);
+    say(slow);
+    const idle = await beStill(instance, token, connections, wrong);
+    say(idle);
+    if (!instance.isRunning) wrong.push(`the instance has ended: ${instance.output.slice(-500)}`);
+    return { wrong, figures: `${spent}; ${list.length} excesses refused; ${slow}; ${idle}` };
+  } finally {
+    await site.close(say);
+  }
+}
+
+const clientOf = (site: ProofSite, name: string) => site.demo.clients.find((client) => client.name === name)!;
+
+async function tokenOf(site: ProofSite, name: string): Promise<string> {
+  const { clientId, scopes } = clientOf(site, name);
+  const tokens = new AccessTokens({ key: site.env.TOKEN_KEY!, issuer: BASE_URL, clock: Date });
+  return (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
+}
+
+/** Each budget as it is by default, from several instances at the same time. */
+async function spendBudgets(site: ProofSite, wrong: string[]): Promise<string> {
+  const at = (number: number) => site.instances[number % INSTANCES]!.origin;
+  const headers = async (name: string) => ({ authorization: `Bearer ${await tokenOf(site, name)}` });
+  const [api, sync] = [await headers('A'), await headers('B')];
+  const builderId = clientOf(site, 'B').builderIds[0]!;
+  const requests = await burst(API, (number) => fetch(`${at(number)}/builders?limit=1`, { headers: api }));
+  const syncs = await burst(SYNC, (number) =>
+    fetch(`${at(number)}/builders/${builderId}/photo-reports/sync`, {
+      ...{ method: 'POST', headers: { ...sync, 'content-type': 'application/json' }, body: '{}' },
+    }),
+  );
+  const tokens = await burst(TOKEN, (number) =>
+    fetch(`${at(number)}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    }),
+  );
+  wrong.push(
+    ...wrongBurst('requests of a client', API, requests, INSTANCES),
+    ...wrongBurst('syncs of a client', SYNC, syncs, INSTANCES),
+    ...wrongBurst('token requests of an address', TOKEN, tokens, INSTANCES),
+  );
+  const allowed = [requests[200], syncs[400], tokens[401]];
+  return `${allowed[0]} of 1,000 requests, ${allowed[1]} of 200 syncs, ${allowed[2]} of 120 token requests allowed`;
+}
+
+/** How long ordinary requests take, one every 20 ms, for as long as the work goes on. */
+async function promptness(origin: string, token: string, work: Promise<unknown>, wrong: string[]): Promise<number[]> {
+  const times: number[] = [];
+  let over = false;
+  const end = work.finally(() => {
+    over = true;
+  });
+  while (!over) {
+    const begun = performance.now();
+    const response = await fetch(`${origin}/builders?limit=1`, { headers: { authorization: `Bearer ${token}` } });
+    await response.arrayBuffer();
+    if (response.status !== 200) wrong.push(`an ordinary request was answered ${response.status}`);
+    times.push(performance.now() - begun);
+    await sleep(20);
+  }
+  await end;
+  const slowest = percentile(times, 99);
+  if (slowest > PROMPT_MS) wrong.push(`ordinary requests took ${slowest} ms (p99)`);
+  return times;
+}
+
+/** Clients that send their headers, their body, or take their answer, a little at a time. */
+async function dawdle(site: ProofSite, { origin }: Instance, token: string, builderId: string, wrong: string[]) {
+  const download = await largeDownload(origin, token, builderId);
+  const bearer = `Host: localhost\r\nAuthorization: Bearer ${token}`;
+  const post = `POST /builders/${builderId}/meetings HTTP/1.1\r\n${bearer}\r\nContent-Type: application/json`;
+  const kinds = {
+    headers: new Dawdlers(origin, 300, 'GET /builders HTTP/1.1\r\nHost: localhost\r\n', (at) => `X-A${at}: b\r\n`),
+    body: new Dawdlers(origin, 300, `${post}\r\nContent-Length: 1000000\r\n\r\n[`, () => ' '),
+    'chunked body': new Dawdlers(origin, 100, `${post}\r\nTransfer-Encoding: chunked\r\n\r\n`, () => '1\r\n \r\n'),
+    answer: new Dawdlers(origin, 100, `GET ${download} HTTP/1.1\r\nHost: localhost\r\n\r\n`, null),
+  };
+  const all = Object.entries(kinds);
+  const times = await promptness(origin, token, Promise.all(all.map(([, one]) => one.gone(CUT_MS))), wrong);
+  for (const [kind, { lives, count }] of all) {
+    if (lives.length < count) wrong.push(`${count - lives.length} clients with a slow ${kind} were not cut`);
+  }
+  void site;
+  const cut = all.map(([kind, { lives }]) => `${kind} ${Math.round(Math.max(...lives) / 1000)} s`).join(', ');
+  return `800 slow clients cut (longest: ${cut}; limit ${REQUEST_SECONDS} s), ordinary p99 ${percentile(times, 99)} ms`;
+}
+
+/** Path and query of a signed URL of 40 MiB: more than what lies between the two takes up. */
+async function largeDownload(origin: string, token: string, builderId: string): Promise<string> {
+  const form = new FormData();
+  form.set('type', 'attachment');
+  form.set('file', new Blob([new Uint8Array(40 * 1_048_576)], { type: 'image/jpeg' }), 'site.jpg');
+  const url = `${origin}/builders/${builderId}/attachments/upload`;
+  const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: form });
+  const { imageUrl } = (await answer.json()) as { imageUrl: string };
+  const { pathname, search } = new URL(imageUrl);
+  return `${pathname}${search}`;
+}
+
+/** As many connections as that, on which nothing happens. */
+async function beStill({ origin, pid }: Instance, token: string, count: number, wrong: string[]): Promise<string> {
+  const before = await residentOf(pid);
+  const { sockets, failed } = await idleConnections(origin, count);
+  const open = () => sockets.filter(({ destroyed }) => !destroyed).length;
+  if (failed > 0) wrong.push(`${failed} of ${count} connections were not taken`);
+  const held = open();
+  const times = await promptness(origin, token, sleep(5_000), wrong);
+  const during = await residentOf(pid);
+  for (const socket of sockets) socket.destroy();
+  const memory = `${before} MiB before, ${during} MiB with them`;
+  return `${held} idle connections, ${memory}, ordinary p99 ${percentile(times, 99)} ms`;
+}

@@ -1,0 +1,101 @@
+import { getIntrospectionQuery } from 'graphql';
+
+/** A request that passes a limit, and the status that it has to get. */
+export interface Excess {
+  name: string;
+  path: string;
+  status: number;
+  /** What the answer says, beside the status. */
+  says: RegExp;
+  init?: RequestInit;
+}
+
+const MEBIBYTE = 1_048_576;
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+const graphql = (name: string, query: string, says: RegExp, status = 400): Excess => ({
+  ...{ name: `GraphQL: ${name}`, path: '/graphql', status, says },
+  init: { method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ query }) },
+});
+
+const aliases = (count: number, field: string) =>
+  Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
+
+const nested = (depth: number) => `${'ofType { '.repeat(depth)}name${' }'.repeat(depth)}`;
+
+/** A form of files of that many bytes each. */
+function formOf(files: number, bytes: number, fields = 0): FormData {
+  const form = new FormData();
+  form.set('type', 'attachment');
+  for (let number = 0; number < fields; number++) form.set(`field${number}`, 'x');
+  const blob = new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' });
+  for (let number = 0; number < files; number++) form.set(`file:${number}`, blob, 'site.jpg');
+  return form;
+}
+
+/** One for each limit of a request. */
+export function excesses(builderId: string): Excess[] {
+  const builder = `/builders/${builderId}`;
+  const single = formOf(0, 0);
+  single.set('file', new Blob([new Uint8Array(41 * MEBIBYTE)], { type: 'image/jpeg' }), 'site.jpg');
+  const post = (body: BodyInit, headers: Record<string, string> = JSON_TYPE): RequestInit => ({
+    ...{ method: 'POST', headers, body },
+  });
+  return [
+    graphql('depth', `{ __schema { types { ${nested(20)} } } }`, /deeper than 20/),
+    graphql('cost', `{ ${aliases(51, 'me { id }')} }`, /25000 records/, 200),
+    graphql('aliases', `{ me { ${aliases(2_000, '__typename')} } }`, /5000/),
+    graphql('tokens', `{ me { ${'id '.repeat(5_000)} } }`, /5000/),
+    graphql('introspection', getIntrospectionQuery(), /introspection/i),
+    {
+      ...graphql('batching', '', /./),
+      init: post(JSON.stringify([{ query: '{ me { id } }' }, { query: '{ me { id } }' }])),
+    },
+    {
+      ...{ name: 'headers of 17 KiB', path: '/builders', status: 431, says: /HEADERS_TOO_LARGE/ },
+      init: { headers: { 'x-padding': 'x'.repeat(17_408) } },
+    },
+    { name: 'URL of 17 KiB', path: `/builders?x=${'x'.repeat(17_408)}`, status: 431, says: /HEADERS_TOO_LARGE/ },
+    {
+      ...{ name: 'body of 1 MiB and a byte', path: `${builder}/meetings`, status: 413, says: /PAYLOAD_TOO_LARGE/ },
+      init: post(`"${'x'.repeat(MEBIBYTE - 1)}"`),
+    },
+    {
+      ...{ name: 'sync of more than 32 MiB', path: `${builder}/photo-reports/sync`, status: 413 },
+      ...{ says: /PAYLOAD_TOO_LARGE/, init: post(`"${'x'.repeat(32 * MEBIBYTE)}"`) },
+    },
+    {
+      ...{ name: 'body 65 levels deep', path: `${builder}/meetings`, status: 400, says: /nest deeper than 64/ },
+      init: post(`${'['.repeat(65)}${']'.repeat(65)}`),
+    },
+    {
+      ...{ name: 'file of 41 MiB', path: `${builder}/attachments/upload`, status: 413, says: /PAYLOAD_TOO_LARGE/ },
+      init: { method: 'POST', body: single },
+    },
+    {
+      ...{ name: 'form of 26 files', path: `${builder}/attachments/bulk-upload`, status: 413 },
+      ...{ says: /PAYLOAD_TOO_LARGE/, init: { method: 'POST', body: formOf(26, 100) } },
+    },
+    {
+      ...{ name: 'form of 70 fields', path: `${builder}/attachments/bulk-upload`, status: 413 },
+      ...{ says: /PAYLOAD_TOO_LARGE/, init: { method: 'POST', body: formOf(1, 100, 70) } },
+    },
+  ];
+}
+
+/** Sends each of them; what is answered otherwise. */
+export async function wrongRefusals(origin: string, token: string, list: readonly Excess[]): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const { name, path, status, says, init } of list) {
+    try {
+      const headers = { ...(init?.headers as Record<string, string>), authorization: `Bearer ${token}` };
+      const response = await fetch(`${origin}${path}`, { ...init, headers, signal: AbortSignal.timeout(30_000) });
+      const text = await response.text();
+      if (response.status !== status || !says.test(text))
+        wrong.push(`${name}: ${response.status} ${text.slice(0, 200)}`);
+    } catch (error) {
+      wrong.push(`${name}: no answer (${(error as Error).cause ?? error})`);
+    }
+  }
+  return wrong;
+}

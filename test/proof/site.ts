@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { REGIONS } from '../../src/context.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import type { DemoFile } from '../../src/database/demo/file.ts';
+import { loadDemoInto } from '../../src/database/demo/load.ts';
+import { bringUpToDate } from '../../src/database/migrate.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+import { Instance } from './instance.ts';
+import { MortalPostgres } from './postgres.ts';
+
+export const BASE_URL = 'http://localhost:4000';
+
+export type Say = (line: string) => void;
+
+/** Settings of the disks that a proof fills. */
+export interface SmallDisks {
+  databaseBytes: number;
+  storeBytes: number;
+}
+
+/**
+ * What a proof stands on: a PostgreSQL of its own with the demo's data, a data folder, and instances of the built service with the
+ * settings of production. `close` ends all of it.
+ */
+export class ProofSite {
+  readonly instances: Instance[] = [];
+  readonly #undo: (() => unknown)[] = [];
+
+  private constructor(
+    readonly postgres: MortalPostgres,
+    readonly demo: DemoFile,
+    readonly dataDir: string,
+    readonly env: Record<string, string>,
+    undo: (() => unknown)[],
+  ) {
+    this.#undo = undo;
+  }
+
+  static async start(settings: Record<string, string> = {}, disks: SmallDisks | null = null): Promise<ProofSite> {
+    const undo: (() => unknown)[] = [];
+    const folder = async (name: string, bytes: number | undefined) => {
+      const made = await mkdtemp(join(tmpdir(), `builder-api-${name}-`));
+      undo.push(() => rm(made, { recursive: true, force: true }));
+      if (bytes !== undefined) undo.push(mountSmallDisk(made, bytes));
+      return made;
+    };
+    try {
+      const postgres = await MortalPostgres.start(await folder('proof', disks?.databaseBytes));
+      undo.push(() => postgres.remove());
+      const databases = {} as Databases;
+      for (const region of REGIONS) {
+        databases[region] = new Database(region, await postgres.createDatabase(region));
+        await bringUpToDate(databases[region], 'auto');
+      }
+      const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 200 });
+      for (const region of REGIONS) await databases[region].close();
+      const dataDir = await folder('data', disks?.storeBytes);
+      const env = {
+        ...{ NODE_ENV: 'production', BASE_URL, DATA_DIR: dataDir, LOG_LEVEL: 'silent', DRAIN_SECONDS: '2' },
+        ...{ TOKEN_KEY: randomBytes(32).toString('base64url') },
+        ...{ DATABASE_URL_AU1: postgres.url('au1'), DATABASE_URL_US1: postgres.url('us1') },
+        ...{ RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' },
+        ...settings,
+      };
+      return new ProofSite(postgres, demo, dataDir, env, undo);
+    } catch (error) {
+      for (const step of undo.reverse()) await step();
+      throw error;
+    }
+  }
+
+  /** One more instance, with these settings over the site's. */
+  async addInstance(settings: Record<string, string> = {}, flags: string[] = []): Promise<Instance> {
+    const instance = await Instance.start({ ...this.env, ...settings }, flags);
+    this.instances.push(instance);
+    return instance;
+  }
+
+  /** A connection of the proof's own to a region; it ends with the site. */
+  database(region: 'au1' | 'us1' = 'au1'): Database {
+    const database = new Database(region, this.postgres.url(region));
+    this.#undo.push(() => database.close());
+    return database;
+  }
+
+  /** To be done when the site closes, before what it stands on goes. */
+  afterwards(step: () => unknown): void {
+    this.#undo.push(step);
+  }
+
+  async close(say: Say): Promise<void> {
+    for (const instance of this.instances) await instance.kill();
+    for (const step of this.#undo.reverse()) {
+      try {
+        await step();
+      } catch (error) {
+        say(String(error));
+      }
+    }
+  }
+}
