@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from './harness.ts';
+import { picture } from './support/images.ts';
 import { type Client, clientOf, projectOf } from './support/uploads.ts';
 
 const SENDS = 50;
@@ -21,17 +22,19 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
+/** A call of the client's to one of the two instances. */
+const send = (at: number, method: 'POST' | 'PATCH' | 'DELETE', path: string, payload: object) =>
+  (at % 2 === 0 ? service.app : other).inject({
+    method,
+    url: `/builders/${client.builderId}${path}`,
+    headers: { authorization: `Bearer ${client.token}` },
+    payload,
+  });
+
 /** The same call many times at once, half of it to each of two instances over one database. */
 async function sendAtOnce(method: 'POST' | 'DELETE', body: object) {
   const answers = await Promise.all(
-    Array.from({ length: SENDS }, (_, index) =>
-      (index % 2 === 0 ? service.app : other).inject({
-        method,
-        url: `/builders/${client.builderId}/photo-gallery/bulk-upsert`,
-        headers: { authorization: `Bearer ${client.token}` },
-        payload: body,
-      }),
-    ),
+    Array.from({ length: SENDS }, (_, index) => send(index, method, '/photo-gallery/bulk-upsert', body)),
   );
   for (const answer of answers) expect(answer.statusCode, answer.body).toBe(200);
   return answers.map((answer) => answer.json());
@@ -103,5 +106,110 @@ describe('50 sends of one page at once, to two instances', () => {
     const [left, folders] = [await active('photo'), await active('photo_folder')];
     expect(left.length).toBe(folders.length);
     expect(left.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('at two instances at once', () => {
+  it('an upload is used once, whether by a photo or by the photos of pages', async () => {
+    for (let round = 0; round < 3; round++) {
+      const uploads = await Promise.all(Array.from({ length: 12 }, () => client.upload()));
+      const page = (name: string, order: typeof uploads) => ({
+        ...{ externalSourceId: `${name}-${round}`, sourceApp: 'race', folderName: name, projectId: projects[0] },
+        photos: order.map((imageAttachment) => ({ externalSourceId: imageAttachment.key, imageAttachment })),
+      });
+      const [one, two, ...alone] = await Promise.all([
+        send(0, 'POST', '/photo-gallery/bulk-upsert', page('one', uploads)),
+        send(1, 'POST', '/photo-gallery/bulk-upsert', page('two', uploads.toReversed())),
+        ...uploads
+          .slice(0, 4)
+          .map((imageAttachment, at) => send(at, 'POST', '/photos', { fileName: 'a', imageAttachment })),
+      ]);
+      expect([one!.statusCode, two!.statusCode]).toEqual([200, 200]);
+      expect(alone.every(({ statusCode }) => [201, 400].includes(statusCode))).toBe(true);
+      const made = [one!, two!].flatMap((answer) => answer.json().createdPhotos.length as number);
+      const created = alone.filter(({ statusCode }) => statusCode === 201).length;
+      expect(made[0]! + made[1]! + created).toBe(uploads.length);
+    }
+  });
+
+  it('three folders are never moved into a circle', async () => {
+    const names = ['x', 'y', 'z'];
+    for (let round = 0; round < 5; round++) {
+      const folders: { id: string }[] = [];
+      for (const name of names) folders.push(await client.ok('POST', '/photo-folders', { name }, 201));
+      const answers = await Promise.all(
+        folders.map(({ id }, at) =>
+          send(at, 'PATCH', `/photo-folders/${id}`, { parentId: folders[(at + 1) % names.length]!.id }),
+        ),
+      );
+      expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([200, 200, 409]);
+    }
+  });
+
+  it('a page that moves, is deleted and whose photos are moved and deleted by hand stays whole', async () => {
+    for (let round = 0; round < 6; round++) {
+      const page = { externalSourceId: `whole-${round}`, sourceApp: 'race' };
+      const photos = await Promise.all(
+        Array.from({ length: 3 }, async (_, at) => ({
+          externalSourceId: `${at}`,
+          imageAttachment: await client.upload(),
+        })),
+      );
+      const upsert = (at: number) =>
+        send(at, 'POST', '/photo-gallery/bulk-upsert', {
+          ...page,
+          ...{ photos, folderName: 'Whole', projectId: projects[at] },
+        });
+      const { folderId, createdAttachmentIds } = (await upsert(0)).json();
+      const [first, second] = createdAttachmentIds as string[];
+      const answers = await Promise.all([
+        upsert(1),
+        send(1, 'DELETE', '/photo-gallery/bulk-upsert', page),
+        send(0, 'PATCH', `/photos/${first}`, { folderId: null }),
+        send(1, 'DELETE', `/photos/${second}`, {}),
+        send(0, 'DELETE', `/photo-folders/${folderId}`, {}),
+        send(1, 'POST', '/photo-folders', { name: 'Below', parentId: folderId }),
+        upsert(0),
+      ]);
+      for (const answer of answers) expect(answer.statusCode, answer.body).toBeLessThan(500);
+      const em = service.databases.au1.fork();
+      const lost = await em.execute(
+        `select p.id from photo p join photo_folder f on f.id = p.folder_id
+         where p.archived_at is null and (f.archived_at is not null or f.project_id <> p.project_id)
+         union all select f.id from photo_folder f join photo_folder up on up.id = f.parent_id
+         where f.archived_at is null and up.archived_at is not null`,
+      );
+      expect(lost).toEqual([]);
+      const copies = await em.execute(
+        `select external_source_id from photo where page_external_source_id = ? and archived_at is null
+         group by 1 having count(*) > 1`,
+        [page.externalSourceId],
+      );
+      expect(copies).toEqual([]);
+    }
+  });
+
+  it('bytes that are replaced while they are used are those that were checked', async () => {
+    const [small, large] = [await picture('jpeg', { width: 20 }), await picture('jpeg', { width: 90, height: 70 })];
+    const size = Math.max(small.length, large.length);
+    const [one, two] = [small, large].map((bytes) => Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]));
+    for (let round = 0; round < 8; round++) {
+      const { uploadUrl, key, regionId, type } = await client.presign(one!);
+      await client.put(uploadUrl, one!);
+      const imageAttachment = { key, regionId, type };
+      const [answer] = await Promise.all([
+        send(0, 'POST', '/photo-gallery/bulk-upsert', {
+          ...{ externalSourceId: `swap-${round}`, sourceApp: 'race', folderName: 'Swap', projectId: projects[0] },
+          photos: [{ externalSourceId: '1', imageAttachment }],
+        }),
+        client.put(uploadUrl, two!),
+        client.put(uploadUrl, one!),
+        client.put(uploadUrl, two!),
+      ]);
+      const photo = await client.ok('GET', `/photos/${answer.json().createdAttachmentIds[0]}`);
+      const served = (await client.download(photo.imageUrl)).rawPayload;
+      expect(served.equals(photo.metadata.width === 20 ? one! : two!)).toBe(true);
+      expect([20, 90]).toContain(photo.metadata.width);
+    }
   });
 });

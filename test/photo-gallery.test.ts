@@ -255,6 +255,10 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       });
       expect(await client.ok('GET', `/photos/${before.createdAttachmentIds[0]}`)).toMatchObject({ projectId });
       expect(await client.ok('GET', `/photo-folders/${before.folderId}`)).toMatchObject({ projectId });
+      expect(
+        (await upsert({ ...page, projectId: otherProjectId, photos: await photosOf(1, 3) })).createdPhotos,
+      ).toHaveLength(1);
+      expect(await client.ok('GET', `/photos/${before.createdAttachmentIds[0]}`)).toMatchObject({ projectId });
       const none = await upsert({
         ...page,
         projectId: otherProjectId,
@@ -286,6 +290,23 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(app.folderId).not.toBe(first.folderId);
     expect(app.createdPhotos).toHaveLength(1);
     expect(app.createdPhotos[0].attachmentId).not.toBe(first.createdPhotos[0].attachmentId);
+    const neighbour = await clientOf(service, 'C');
+    const stolen = await photosOf(1);
+    const body = { ...page, projectId, folderName: 'Theirs' };
+    expect(await neighbour.ok('POST', PATH, { ...body, photos: stolen })).toMatchObject({
+      createdPhotos: [],
+      failedPhotos: [{ code: 'INVALID_REFERENCE' }],
+    });
+    const photos = [{ externalSourceId: 'photo-1', imageAttachment: await neighbour.upload() }];
+    const theirs = await neighbour.ok('POST', PATH, { ...body, photos });
+    expect(theirs.createdPhotos).toHaveLength(1);
+    expect(theirs.folderId).not.toBe(first.folderId);
+    expect(await client.ok('DELETE', PATH, page)).toMatchObject({
+      deletedAttachmentIds: first.createdAttachmentIds,
+    });
+    for (const id of [...theirs.createdAttachmentIds, ...app.createdAttachmentIds]) {
+      expect(await client.ok('GET', `/photos/${id}`)).toMatchObject({ id });
+    }
   });
 
   it('is 400 for a wrong shape anywhere, and does nothing', async () => {
@@ -446,7 +467,7 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     ]);
   });
 
-  it('leaves a folder that holds something else, and the pages of other integrators', async () => {
+  it('leaves a folder that holds something else', async () => {
     const page = newPage();
     const { folderId } = await upsert({ ...page, photos: await photosOf(1) });
     const own = await client.createPhoto({ folderId });
