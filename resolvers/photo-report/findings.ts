@@ -1,6 +1,6 @@
 import { isCleanText } from '../../schema/scalars.ts';
 import { type FieldError, MAX_FIELD_ERRORS } from '../../src/errors.ts';
-import { fitsIn, type Limit, rangeText } from './limits.ts';
+import { fitsIn, LIMITS, type Limit, MAX_DEPTH, rangeText } from './limits.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -18,6 +18,8 @@ export const isAbsent = (value: unknown): value is null | undefined => value ===
 /** What a walk over a document finds wrong, each with its path, as many as one answer holds. */
 export class Findings {
   readonly errors: FieldError[] = [];
+  /** Digits of free-form numbers so far. */
+  #digits = 0;
 
   /** Runs the walk, and ends it when the answer is full. */
   static of(walk: (findings: Findings) => void): FieldError[] {
@@ -82,19 +84,37 @@ export class Findings {
     this.add(path, isAbsent(value) ? 'is required' : `must be one of ${values.join(', ')}`);
   }
 
-  /** Free-form JSON that can be stored as it is. */
-  storable(value: unknown, path: string): void {
+  /**
+   * Free-form JSON that can be stored as it is.
+   *
+   * @param level of the value in the request, which is the first.
+   */
+  storable(value: unknown, path: string, level: number): void {
     if (typeof value === 'string') {
       if (!isCleanText(value)) this.add(path, 'must not contain U+0000 or unpaired surrogates');
     } else if (typeof value === 'number') {
-      if (!Number.isFinite(value)) this.add(path, 'must be a number that fits into 64 bits');
+      this.#storableNumber(value, path);
+    } else if (typeof value === 'object' && value !== null && level > MAX_DEPTH) {
+      this.add(path, `must not be deeper than ${MAX_DEPTH} levels in the request`);
     } else if (Array.isArray(value)) {
-      for (let at = 0; at < value.length; at++) this.storable(value[at], `${path}[${at}]`);
+      for (let at = 0; at < value.length; at++) this.storable(value[at], `${path}[${at}]`, level + 1);
     } else if (isObject(value)) {
       for (const name of Object.keys(value)) {
-        if (isCleanText(name)) this.storable(value[name], `${path}.${name}`);
+        if (isCleanText(name)) this.storable(value[name], `${path}.${name}`, level + 1);
         else this.add(path, 'has a field with a forbidden name');
       }
+    }
+  }
+
+  /** PostgreSQL writes numbers without exponents, so that a few bytes could become hundreds whenever the report is read. */
+  #storableNumber(value: number, path: string): void {
+    if (!Number.isFinite(value)) this.add(path, 'must be a number that fits into 64 bits');
+    else if (value !== 0) {
+      const before = this.#digits;
+      this.#digits += Math.abs(Math.floor(Math.log10(Math.abs(value))));
+      const { max } = LIMITS.digits;
+      if (this.#digits > max && before <= max)
+        this.add(path, `numbers must have ${rangeText(LIMITS.digits)} in all, written without exponents`);
     }
   }
 }

@@ -34,10 +34,14 @@ export const LIMITS = {
   marks: limit('`marks` of a run', 0, 2, 'marks'),
   failureCode: limit('`imageFailure.code`', 1, 80, 'characters'),
   failureMessage: limit('`imageFailure.message`', 1, 500, 'characters'),
+  digits: limit('Numbers in all free-form fields, written without exponents', 0, 32 * 1024 * 1024, 'digits'),
 } satisfies Record<string, Limit>;
 
 /** Bytes of a body. Part 9 of the decisions. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+/** Levels of objects and lists in a request, which is the first. Part 9 of the decisions. */
+export const MAX_DEPTH = 64;
 
 /** Only version of a Page document. Part 9 of the specification. */
 export const SCHEMA_VERSION = 1;

@@ -65,14 +65,17 @@ function inspectPage(value: unknown, path: string, walk: Walk): void {
   if (!isAbsent(page.shortDescription))
     findings.text(page.shortDescription, `${path}.shortDescription`, LIMITS.pageText);
   for (const name of ['contentMetadata', 'sharingMetadata']) {
-    if (!isAbsent(page[name])) inspectFree(page[name], `${path}.${name}`, findings);
+    if (!isAbsent(page[name])) inspectFree(page[name], `${path}.${name}`, walk);
   }
   inspectBlocks(page.blocks, `${path}.blocks`, walk);
 }
 
-function inspectFree(value: unknown, path: string, findings: Findings): void {
-  if (findings.freeObject(value, path)) findings.storable(value, path);
+function inspectFree(value: unknown, path: string, { findings, level }: Walk): void {
+  if (findings.freeObject(value, path)) findings.storable(value, path, depthOf(level) + 1);
 }
+
+/** Level in the request of a page: the root is within it, and any other in a block in the list of its parent. */
+const depthOf = (level: number) => 2 + 3 * (level - 1);
 
 function inspectBlocks(value: unknown, path: string, walk: Walk): void {
   const blocks = walk.findings.list(value, path, LIMITS.blocks);
@@ -104,7 +107,7 @@ function inspectBlock(value: unknown, path: string, walk: Walk): string | null {
   // What is free-form in it: `level` and `items` have been looked at, where the type has them.
   for (const name of Object.keys(properties ?? {})) {
     const own = (type === 'HEADING' && name === 'level') || (type.endsWith('LIST') && name === 'items');
-    if (!own) findings.storable({ [name]: properties![name] }, `${path}.properties`);
+    if (!own) findings.storable({ [name]: properties![name] }, `${path}.properties`, depthOf(walk.level) + 3);
   }
   return id;
 }

@@ -1,3 +1,4 @@
+import type { PhotoReportStatus } from '../../schema/enums.ts';
 import { fingerprintOf } from '../../src/canonical-json.ts';
 import type { BlockInput, PageDocumentInput } from './photo-report.input.ts';
 
@@ -22,6 +23,10 @@ export interface Tree {
   pages: PlacedPage[];
   images: PlacedImage[];
 }
+
+/** What a sync of the tree comes to. Part 9 of the decisions. */
+export const statusOf = ({ images }: Tree): PhotoReportStatus =>
+  images.some(({ block }) => block.imageStatus === 'FAILED') ? 'partial' : 'synced';
 
 export const digestOfPath = (path: readonly string[]) => fingerprintOf(JSON.stringify(path));
 

@@ -101,21 +101,13 @@ export const PageSchemaVersion = scalar<number>({
   parse: (value) => (value === SCHEMA_VERSION ? SCHEMA_VERSION : fail(`must be the integer ${SCHEMA_VERSION}`)),
 });
 
-/** The instant of a text, if PostgreSQL can hold it: an offset can carry it out of the years with four digits. */
-export function storableInstant(text: string): string | null {
-  const instant = toInstant(text);
-  return instant?.length === 24 && !instant.startsWith('0000') ? instant : null;
-}
-
 /** Kept as it is written, because the content of a request is what was sent. */
 export const SourceInstant = scalar<string>({
   name: 'SourceInstant',
   description: 'ISO 8601 date-time with a time zone.',
   jsonSchema: { type: 'string', format: 'date-time', examples: ['2026-03-02T07:30:00.000Z'] },
   parse: (value) =>
-    typeof value === 'string' && storableInstant(value)
-      ? value
-      : fail('must be an ISO 8601 date-time with a time zone'),
+    typeof value === 'string' && toInstant(value) ? value : fail('must be an ISO 8601 date-time with a time zone'),
 });
 
 export const DeepLink = scalar<string>({

@@ -1,3 +1,4 @@
+import { toInstant } from '../../schema/scalars.ts';
 import { canonicalJson, fingerprintOf } from '../../src/canonical-json.ts';
 import type { Bound, Transaction } from '../../src/database/transactions.ts';
 import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../src/errors.ts';
@@ -5,9 +6,8 @@ import { newId } from '../../src/ids.ts';
 import type { Context } from '../context.ts';
 import { isPermittedScheme, schemeOf } from './deep-link.ts';
 import { inspectPageDocument } from './page-document.ts';
-import { treeOf } from './page-tree.ts';
+import { digestOfPath, statusOf, treeOf } from './page-tree.ts';
 import type { PhotoReportArgs } from './photo-report.input.ts';
-import { storableInstant } from './photo-report.scalars.ts';
 import type { PhotoReportSync } from './photo-report.type.ts';
 import { requirePhotos } from './report-photos.ts';
 import { CONFLICTS, decideSync, type StoredReport } from './revisions.ts';
@@ -103,7 +103,7 @@ function requireKnown({ mappedAdminUserId, sourceDeepLink }: PhotoReportArgs, { 
 }
 
 /** Digest of the root's path. */
-const ROOT = fingerprintOf('[]');
+const ROOT = digestOfPath([]);
 
 /** Text as PostgreSQL receives a jsonb in binary: the version of the format, then the bytes, which the fingerprint is made of, too. */
 function jsonbOf(text: string): Buffer {
@@ -144,7 +144,7 @@ class Save {
         return { id: ids.get(pathDigest), parentId: parentDigest && ids.get(parentDigest), path, pathDigest };
       });
     const { sourceRevision } = this.#request;
-    const status = this.tree.images.some(({ block }) => block.imageStatus === 'FAILED') ? 'partial' : 'synced';
+    const status = statusOf(this.tree);
     await transaction.commit(
       [SAVE, this.#values(id, status)],
       [REMOVE_PAGES, [id, [...ids.values()]]],
@@ -159,7 +159,7 @@ class Save {
     return [
       ...[id, new Date(this.#now).toISOString(), builderId, sourceApp, sourceExternalId, integratorId],
       ...[projectId ?? null, request.sourceRevision, status, page.title],
-      ...[storableInstant(request.sourceCreatedAt), storableInstant(request.walkthroughDate)],
+      ...[toInstant(request.sourceCreatedAt), toInstant(request.walkthroughDate)],
       ...[JSON.stringify(sourceAuthor), mappedAdminUserId ?? null, sourceDeepLink ?? null],
       ...[this.fingerprint, this.#content],
     ];

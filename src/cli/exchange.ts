@@ -1,12 +1,29 @@
+import {
+  inspectStoredPage,
+  inspectStoredReport,
+  inspectWholeReport,
+  WHOLE_REPORTS,
+} from '../../resolvers/photo-report/stored-report.ts';
 import { exportFolder } from '../database/exchange/export.ts';
 import { importFolder } from '../database/exchange/import.ts';
-import { resourcesOver } from '../database/exchange/resources.ts';
+import { type Resource, resourcesOver, type Whole } from '../database/exchange/resources.ts';
 import type { Problem } from '../database/exchange/rows.ts';
 import type { Storage } from '../storage/storage.ts';
 import { exportFiles, importFiles } from './exchange-files.ts';
 import type { Place } from './place.ts';
 import type { Progress } from './progress.ts';
 import { Refusal } from './refusal.ts';
+
+/** The rules of a sync for reports that are imported. */
+const REPORT_RULES: Record<string, Pick<Resource, 'inspect' | 'whole'>> = {
+  'photo-reports': {
+    inspect: inspectStoredReport,
+    whole: { select: WHOLE_REPORTS, inspect: inspectWholeReport as Whole['inspect'] },
+  },
+  'photo-report-pages': { inspect: inspectStoredPage },
+};
+
+const withReportRules = (resource: Resource): Resource => ({ ...resource, ...REPORT_RULES[resource.file] });
 
 /** Problems that `--json` holds on to, to print them in its one object; more are counted. */
 const MAX_PROBLEMS = 10_000;
@@ -38,7 +55,7 @@ export async function importData(
     progress.show(file, bytes, totalBytes, `${phase}, ${rows} rows`);
   try {
     // Bytes come before the rows that name them; those of rows that are refused are swept.
-    const resources = resourcesOver(await importFiles(storage, folder));
+    const resources = resourcesOver(await importFiles(storage, folder)).map(withReportRules);
     const { files, committed } = await importFolder(database, folder, { keepGood, onProgress, onBadRow }, resources);
     const found = collect ? { problems, problemsLeftOut: count - problems.length } : {};
     if (!committed) {

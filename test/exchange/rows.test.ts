@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importFolder } from '../../src/database/exchange/import.ts';
+import { MAX_LINE_BYTES } from '../../src/database/exchange/lines.ts';
 import { Bench, importing, type Row, sample } from './bench.ts';
 
 const bench = new Bench();
@@ -151,7 +152,7 @@ describe('a row is bad', () => {
 
   it('that is no JSON, no object, no UTF-8 or endless; the others are read', async () => {
     const [project] = (await sample('projects')).map((row) => JSON.stringify(row));
-    const endless = Buffer.alloc(17 * 1024 * 1024, 'x');
+    const endless = Buffer.alloc(MAX_LINE_BYTES, 'x');
     const text = Buffer.concat(
       ['{"id":\n', '[]\n', Buffer.from([0x22, 0xff, 0x22, 0x0a]), '{"a":"', endless, '"}\n', `${project}\n`].map(
         (part) => Buffer.from(part),
@@ -162,7 +163,7 @@ describe('a row is bad', () => {
       [1, null, expect.stringMatching(/^is not JSON: /)],
       [2, null, 'must be a JSON object'],
       [3, null, 'is not UTF-8'],
-      [4, null, 'is longer than 16777216 bytes'],
+      [4, null, `is longer than ${MAX_LINE_BYTES} bytes`],
     ]);
     expect(files).toMatchObject([{ rows: 5, bad: 4, unchanged: 1 }]);
   });

@@ -27,12 +27,14 @@ function addReport({ rows, builderId }: Scene, random: Random, project: Project,
   const { createdAt } = stamps(random, firstDayOf(project) + 5, -1);
   const title = `Site walk, ${project.name}`;
   const author = { externalId: `author-${random.digits(4)}`, name: nameOf(random) };
+  const sourceExternalId = `walk-${random.digits(8)}`;
   const content = {
     sourceApp: SOURCE_APP,
-    sourceExternalId: `walk-${random.digits(8)}`,
+    sourceExternalId,
     sourceCreatedAt: createdAt,
     walkthroughDate: createdAt,
     sourceAuthor: author,
+    sourceDeepLink: `https://sitewalk.example.com/w/${sourceExternalId}`,
     projectId: project.id,
     page: pageOf(random, title, true),
   };
@@ -45,7 +47,7 @@ function addReport({ rows, builderId }: Scene, random: Random, project: Project,
     integratorId,
     projectId: project.id,
     sourceApp: content.sourceApp,
-    sourceExternalId: content.sourceExternalId,
+    sourceExternalId,
     sourceRevision: random.between(1, 4),
     status: hasFailed ? 'partial' : 'synced',
     title,
@@ -53,7 +55,7 @@ function addReport({ rows, builderId }: Scene, random: Random, project: Project,
     walkthroughDate: createdAt,
     sourceAuthor: author,
     mappedAdminUserId: null,
-    sourceDeepLink: `https://sitewalk.example.com/w/${content.sourceExternalId}`,
+    sourceDeepLink: content.sourceDeepLink,
     fingerprint: fingerprintOf(canonicalJson(content)),
     content,
     archivedAt: null,

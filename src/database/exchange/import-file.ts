@@ -62,6 +62,9 @@ export async function importFile(work: FileImport): Promise<FileResult> {
   if (bulk) await client.query(`set local session_replication_role = origin; analyze ${plan.table}`);
   const bad = reader.bad + (await reportProblems(work));
   if (bad > 0 && plan.id) await client.query(sql.rememberRefused(plan));
+  if (plan.whole) await client.query(sql.rememberTouched(plan, plan, plan.key[0]!));
+  for (const { column, parent } of plan.references)
+    if (parent.whole && parent !== plan) await client.query(sql.rememberTouched(plan, parent, column));
   await client.query(sql.clearTables);
   const unchanged = reader.rows - bad - inserted - updated;
   return { file: plan.file, rows: reader.rows, inserted, updated, unchanged, bad };

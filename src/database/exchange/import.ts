@@ -1,18 +1,22 @@
+import type pg from 'pg';
 import type { Database } from '../database.ts';
 import { readCatalog } from './catalog.ts';
 import { findFiles } from './files.ts';
 import { type FileResult, importFile } from './import-file.ts';
-import { buildPlans } from './plan.ts';
+import { buildPlans, type Plan } from './plan.ts';
 import { resources as allResources, type Resource } from './resources.ts';
 import type { Problem } from './rows.ts';
 import { ExchangeError, inTransaction } from './session.ts';
-import { createTables } from './statements.ts';
+import { createTables, takeTouched } from './statements.ts';
 
 /** What is being done with a file; `rows` and `bytes` count what was read. */
 export type Phase = 'reading' | 'checking' | 'writing';
 
 export interface ImportOptions {
-  /** Commit the good rows though others are bad. Without it a bad row takes everything back. */
+  /**
+   * Commit the good rows though others are bad. Without it a bad row takes everything back; and so does, either way, a record that
+   * does not fit together with those of other files, because by then its rows are written.
+   */
   keepGood?: boolean;
   onProgress?(file: string, rows: number, bytes: number, totalBytes: number, phase: Phase): void;
   /** Is told of every problem, and waited for; nothing is kept of it. */
@@ -40,7 +44,8 @@ export async function importFolder(
   options: ImportOptions = {},
   resources: Resource[] = allResources,
 ): Promise<ImportResult> {
-  const found = await findFiles(folder, buildPlans(database.metadata, resources));
+  const plans = buildPlans(database.metadata, resources);
+  const found = await findFiles(folder, plans);
   const { files, commit } = await inTransaction(database.url, 'begin', async (client) => {
     await client.query(`${MEMORY}; ${TURN}; ${createTables}`);
     const files: FileResult[] = [];
@@ -49,9 +54,39 @@ export async function importFolder(
       const work = importFile({ client, plan, catalog, path, size, options });
       files.push(await work.catch((error) => refuseViolation(plan.file, error)));
     }
-    return { files, commit: options.keepGood === true || files.every(({ bad }) => bad === 0) };
+    const torn = await inspectWholes(client, plans, files, options);
+    return { files, commit: torn === 0 && (options.keepGood === true || files.every(({ bad }) => bad === 0)) };
   });
   return { files, committed: commit };
+}
+
+/** Records that are looked at together. */
+const WHOLES = 20;
+
+/** Looks at the records that the import has touched together with what belongs to them; answers how many do not fit. */
+async function inspectWholes(
+  client: pg.Client,
+  plans: Plan[],
+  files: FileResult[],
+  { onBadRow }: ImportOptions,
+): Promise<number> {
+  let torn = 0;
+  for (const { file: whole, whole: rule } of plans) {
+    for (let taken = WHOLES; rule && taken === WHOLES; ) {
+      const { rows: touched } = await client.query(takeTouched, [whole, WHOLES]);
+      taken = touched.length;
+      const { rows } = await client.query(rule.select, [touched.map(({ id }) => id)]);
+      const found = new Map(rows.map((row) => [row.id, row]));
+      for (const { id, file, line } of touched.toSorted((a, b) => a.line - b.line)) {
+        const errors = rule.inspect(found.get(id) as never);
+        for (const { fieldName, message } of errors) await onBadRow?.({ file, line, field: fieldName, message });
+        if (errors.length === 0) continue;
+        torn++;
+        files.find((result) => result.file === file)!.bad++;
+      }
+    }
+  }
+  return torn;
 }
 
 /** Every row was checked, so a constraint (SQLSTATE class 23) can only be broken by what others wrote since. */

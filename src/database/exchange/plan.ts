@@ -43,6 +43,8 @@ export interface Plan {
   /** Fields of the API that are worked out from others, and are therefore passed over. */
   derived: Set<string>;
   withheld: Set<string>;
+  inspect: Resource['inspect'];
+  whole: Resource['whole'];
 }
 
 /** The files of the format in the order of the list. Throws when an entity cannot be exchanged as declared. */
@@ -73,6 +75,8 @@ function buildPlan(meta: EntityMetadata, resource: Resource, plans: Map<string, 
     owner: null,
     derived: new Set(contract.keys()),
     withheld: new Set(resource.withheld),
+    inspect: resource.inspect,
+    whole: resource.whole,
   };
   const key = keyProperties(meta, resource);
   for (const property of carried) {

@@ -44,6 +44,7 @@ import { Upload } from '../../../entities/upload.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { Worker } from '../../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../../schema/enums.ts';
+import type { FieldError } from '../../errors.ts';
 import type { IdKind } from '../../ids.ts';
 import { objectOf } from './contract.ts';
 import { freeObject, httpsUrl, integer, list, object, oneOf, type Shape, text, textWhere } from './shapes.ts';
@@ -67,6 +68,16 @@ export interface Resource {
   meanings?: Record<string, string>;
   /** What a value must look like beyond its column's type and its type in the API. */
   shapes?: Record<string, () => Shape>;
+  /** What is wrong with a row whose fields are right one by one. */
+  inspect?: (row: Record<string, unknown>) => FieldError[];
+  whole?: Whole;
+}
+
+/** What holds of records together with those of other files, and is looked at once all are written. */
+export interface Whole {
+  /** SQL that gives what there is to look at of the records whose ids are `$1`, each with its `id`. */
+  select: string;
+  inspect: (found: never) => FieldError[];
 }
 
 const lowerCase = () => textWhere('lower-case text', 'must be in lower case', (value) => value === value.toLowerCase());

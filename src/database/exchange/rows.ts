@@ -102,6 +102,8 @@ export class RowReader implements LineHandler {
         this.#plan.withheld.has(field) ? 'is never imported' : `is not a field of ${this.#plan.file}`,
       );
     }
+    if (this.#refused === 0)
+      for (const { fieldName, message } of this.#plan.inspect?.(row) ?? []) this.#refuse(fieldName, message);
     if (this.#refused > 0) this.bad++;
     this.text += `${this.#line}\t${this.#refused === 0 ? 't' : 'f'}${cells}\n`;
   }

@@ -78,8 +78,7 @@ export const timestamp: Shape = {
   read(value, path, refuse) {
     if (typeof value === 'string' && STORED_SPELLING.test(value)) return value;
     const instant = typeof value === 'string' ? toInstant(value) : null;
-    // An offset can carry the first or the last hours that ISO 8601 writes with four digits out of what PostgreSQL reads.
-    if (instant?.length === 24 && !instant.startsWith('0000')) return instant;
+    if (instant !== null) return instant;
     refuse(path, 'must be an ISO 8601 date-time with a time zone, such as 2026-03-02T07:30:00.000Z');
     return value;
   },

@@ -6,13 +6,15 @@ import { DEFAULT } from './rows.ts';
 /*
  * The SQL of an import. `exchange_stage` holds the rows of the file under way beside their line and whether they were
  * good in themselves; `exchange_problem` what the database then found; `exchange_waiting` rows whose unique values
- * another record still holds; `exchange_refused` the ids of bad rows of every file, for their children.
+ * another record still holds; `exchange_refused` the ids of bad rows of every file, for their children; `exchange_touched` the
+ * records that are to be looked at as a whole in the end, and the first line that has to do with each.
  */
 
 export const createTables = `
   create temp table exchange_problem (line bigint, field text, message text) on commit drop;
   create temp table exchange_waiting (line bigint, pass int, field text, message text) on commit drop;
-  create temp table exchange_refused (file text, id text, line bigint, primary key (file, id)) on commit drop`;
+  create temp table exchange_refused (file text, id text, line bigint, primary key (file, id)) on commit drop;
+  create temp table exchange_touched (whole text, id text, file text, line bigint, primary key (whole, id)) on commit drop`;
 
 export const clearTables = 'drop table exchange_stage; truncate exchange_problem, exchange_waiting';
 
@@ -175,3 +177,13 @@ export function rememberRefused({ file, key }: Plan): string {
   return `insert into exchange_refused select ${escapeLiteral(file)}, s.${id}, min(s.__line) from exchange_stage s
     where s.${id} is not null and not (${good('s')}) group by s.${id}`;
 }
+
+/** Remembers the records of the `whole` plan that the rows of this file are, or lead to by that column. */
+export const rememberTouched = (plan: Plan, whole: Plan, { name }: Column) =>
+  `insert into exchange_touched select ${escapeLiteral(whole.file)}, s.${name}, ${escapeLiteral(plan.file)}, min(s.__line)
+    from exchange_stage s where s.${name} is not null and ${good('s')} group by s.${name} on conflict do nothing`;
+
+/** Takes a few of them out, in their order. */
+export const takeTouched = `delete from exchange_touched where (whole, id) in (
+    select whole, id from exchange_touched where whole = $1 order by file desc, line limit $2)
+  returning id, file, line::int`;

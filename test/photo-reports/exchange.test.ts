@@ -1,0 +1,381 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { inspectStoredReport } from '../../resolvers/photo-report/stored-report.ts';
+import { SCOPES } from '../../schema/scopes.ts';
+import { buildApp } from '../../src/app.ts';
+import { canonicalJson, fingerprintOf } from '../../src/canonical-json.ts';
+import { loadConfig } from '../../src/config.ts';
+import { Database } from '../../src/database/database.ts';
+import { exportFolder } from '../../src/database/exchange/export.ts';
+import { AccessTokens } from '../../src/tokens.ts';
+import { type Operator, seedBuilders, startOperator } from '../cli/operator.ts';
+import { SAMPLES } from '../exchange/bench.ts';
+import type { Service } from '../harness.ts';
+import { createDatabase } from '../setup/database.ts';
+import { picture } from '../support/images.ts';
+import { Client } from '../support/uploads.ts';
+import { blocks, everyBlock, item, type Json, page, request } from './documents.ts';
+
+const PATH = '/photo-reports/sync';
+const BASE_URL = 'http://localhost:4000';
+const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url');
+const MEBIBYTE = 1024 * 1024;
+
+/** A deployment: an operator's databases and storage, and the service over them. */
+interface Deployment {
+  operator: Operator;
+  app: FastifyInstance;
+}
+
+let here: Deployment;
+let there: Deployment;
+/** The integrator whose reports they are, and another, in the deployment where they were synced. */
+let owner: Client;
+let other: Client;
+let ownerId: string;
+let folder: string;
+let photo: Json;
+let bytes: Buffer;
+/** Requests by the ids of their reports: all that was synced. */
+const requests = new Map<string, Json>();
+let archivedId: string;
+
+beforeAll(async () => {
+  [here, there] = [await deploy(), await deploy()];
+  await seedBuilders(here.operator);
+  await here.operator.databases.au1
+    .fork()
+    .execute(
+      `insert into project select 'proj_aa', created_at, updated_at, builder_id, status, 'Quay', integrations from project where id = 'proj_a'`,
+    );
+  const named = (name: string) => here.operator.json(['integrator', 'create', '--name', name]);
+  ownerId = (await named('Site Notes')).integratorId;
+  owner = await clientOf(here, ownerId);
+  other = await clientOf(here, (await named('Other')).integratorId);
+  bytes = await picture();
+  photo = await owner.createPhoto({ imageAttachment: await owner.upload(bytes), projectId: 'proj_aa' });
+  const deep = page([blocks.page('one', page([blocks.page('two', everyBlock())]))]);
+  for (const more of [
+    { page: page([...everyBlock().blocks, blocks.image('photo', photo.id)]), projectId: 'proj_aa' },
+    { page: deep, sourceDeepLink: 'https://notes.example/walks/1', sourceCreatedAt: '2026-03-02T18:30:00+11:00' },
+    {
+      page: {
+        ...page(),
+        contentMetadata: { 1e21: [1e300, 5e-324, -0, 1.0, 0.1, 123456789012345680000], 'é\u{1F3D7}': null },
+      },
+    },
+    { page: page([blocks.text('a')]), sourceRevision: 2_147_483_647 },
+  ]) {
+    const body = request(more);
+    requests.set((await owner.ok('POST', PATH, body)).photoReportId, body);
+  }
+  const { sourceApp, sourceExternalId } = [...requests.values()].at(-1);
+  ({ photoReportId: archivedId } = await owner.ok('DELETE', PATH, { sourceApp, sourceExternalId }));
+  folder = await mkdtemp(join(tmpdir(), 'builder-api-reports-'));
+  await here.operator.json(['export', join(folder, 'all')]);
+});
+
+afterAll(async () => {
+  for (const { app, operator } of [here, there]) {
+    await app.close();
+    await operator.close();
+  }
+  await rm(folder, { recursive: true });
+});
+
+async function deploy(): Promise<Deployment> {
+  const operator = await startOperator();
+  await operator.json(['migrate', 'up']);
+  const off = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0', LOG_LEVEL: 'silent' };
+  const config = loadConfig({ ...operator.env, ...off, BASE_URL, TOKEN_KEY });
+  const { databases, clock } = operator;
+  return { operator, app: await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY }) };
+}
+
+/** A new client of the integrator, connected to `buil_a`. */
+async function clientOf({ operator, app }: Deployment, integratorId: string): Promise<Client> {
+  const scopes = SCOPES.filter((scope) => scope !== 'write:sign_on_events').flatMap((scope) => ['--scope', scope]);
+  const create = ['client', 'create', '--name', 'App', '--integrator', integratorId, ...scopes];
+  const { clientId } = await operator.json(create);
+  await operator.json(['connection', 'create', '--integrator', integratorId, '--builder', 'buil_a', ...scopes]);
+  const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: BASE_URL, clock: operator.clock });
+  const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: SCOPES.join(' ') });
+  return new Client({ request: (options: object) => app.inject(options) } as unknown as Service, token, 'buil_a');
+}
+
+async function graphql({ app }: Deployment, { token }: Client, query: string): Promise<Json> {
+  const headers = { authorization: `Bearer ${token}` };
+  const { data, errors } = (await app.inject({ method: 'POST', url: '/graphql', headers, payload: { query } })).json();
+  expect(errors).toBeUndefined();
+  return data;
+}
+
+const LEVEL = (inner: string) => `id path title blocks { __typename
+  ... on ReportText { sourceBlockId richText { text marks } }
+  ... on ReportHeading { sourceBlockId level richText { text marks } }
+  ... on ReportList { type items { id depth checked } }
+  ... on ReportImage { imageStatus attachmentId imageFailure { code message } photo { id } }
+  ... on ReportChildPage { childPage { ${inner} } } }`;
+const ALL = (archived: boolean) => `{ photoReports(builderId: "buil_a", archived: ${archived}) { data {
+  id createdAt updatedAt sourceRevision status archivedAt request page { ${LEVEL(LEVEL(LEVEL(LEVEL('id'))))} } } } }`;
+
+describe('an export, imported elsewhere', () => {
+  let imported: Client;
+
+  beforeAll(async () => {
+    const { problems } = await there.operator.json(['import', join(folder, 'all')]);
+    expect(problems).toEqual([]);
+    imported = await clientOf(there, ownerId);
+  });
+
+  it('gives the same reports: ids, trees, page ids and requests', async () => {
+    for (const archived of [false, true]) {
+      const expected = await graphql(here, owner, ALL(archived));
+      expect(expected.photoReports.data.length).toBeGreaterThan(0);
+      expect(await graphql(there, imported, ALL(archived))).toEqual(expected);
+    }
+  });
+
+  it('gives photos that open, with the same bytes', async () => {
+    const query = `{ photoReports(builderId: "buil_a", projectId: null) { data { page { blocks { ... on ReportImage { photo { imageUrl } } } } } } }`;
+    const { photoReports } = await graphql(there, imported, query);
+    const urls = photoReports.data.flatMap(({ page: { blocks: all } }: Json) =>
+      all.flatMap((block: Json) => (block.photo ? [block.photo.imageUrl] : [])),
+    );
+    expect(urls).toHaveLength(1);
+    const { statusCode, rawPayload } = await imported.download(urls[0]);
+    expect(statusCode).toBe(200);
+    expect(rawPayload.equals(bytes)).toBe(true);
+  });
+
+  it('takes the identical retry of its owner as idempotent, the archived one too, and keeps them as they are', async () => {
+    for (const [photoReportId, body] of requests) {
+      expect(await imported.ok('POST', PATH, body)).toMatchObject({ idempotent: true, photoReportId });
+    }
+    const { photoReports } = await graphql(there, imported, ALL(true));
+    expect(photoReports.data.map(({ id }: Json) => id)).toEqual([archivedId]);
+  });
+
+  it('is still its owner’s: another integrator gets 409, and a higher revision of the owner keeps the ids', async () => {
+    const { integratorId } = await there.operator.json(['integrator', 'create', '--name', 'Late']);
+    const late = await clientOf(there, integratorId);
+    const [photoReportId, body] = [...requests][1]!;
+    expect((await late.send('POST', PATH, body)).json()).toMatchObject({ code: 'SOURCE_OWNERSHIP_REQUIRED' });
+    const next = { ...body, sourceRevision: 2 };
+    const [there2, here2] = [await imported.ok('POST', PATH, next), await owner.ok('POST', PATH, next)];
+    expect(there2).toEqual({ ...here2, photoReportId });
+    expect(other.builderId).toBe('buil_a');
+  });
+});
+
+describe('an import', () => {
+  /** It stays so: nothing that is tried here is committed. */
+  let empty: Operator;
+
+  beforeAll(async () => {
+    empty = await startOperator();
+    await empty.json(['migrate', 'up']);
+  });
+
+  afterAll(() => empty.close());
+
+  /** Imports the export with changed rows, which must be refused, and answers what was told. */
+  async function problemsOf(
+    change: { reports?: (rows: Json[]) => Json[]; pages?: (rows: Json[]) => Json[] },
+    ...args: string[]
+  ): Promise<[string, number, string, string][]> {
+    const changed = await mkdtemp(join(folder, 'changed-'));
+    await cp(join(folder, 'all'), changed, { recursive: true });
+    const rewrite = async (name: string, work: (rows: Json[]) => Json[] = (rows) => rows) => {
+      const path = join(changed, `${name}.ndjson`);
+      const rows = (await readFile(path, 'utf8'))
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+      await writeFile(
+        path,
+        work(rows)
+          .map((row) => `${JSON.stringify(row)}\n`)
+          .join(''),
+      );
+    };
+    await rewrite('photo-reports', change.reports);
+    await rewrite('photo-report-pages', change.pages);
+    const { code, err } = await empty.run(['import', changed, ...args, '--json']);
+    const [row] = (await empty.databases.au1
+      .fork()
+      .execute('select count(*)::int as count from photo_report')) as Json[];
+    const { count } = row;
+    expect({ code, count }).toEqual({ code: 1, count: 0 });
+    return JSON.parse(err).problems.map(({ file, line, field, message }: Json) => [file, line, field, message]);
+  }
+
+  /** The row of the report with a photo and a project, changed. */
+  const changing = (change: (row: Json) => Json) => ({
+    reports: (rows: Json[]) => rows.map((row) => (row.projectId ? { ...row, ...change(row) } : row)),
+  });
+  const inContent = (more: (content: Json) => object) =>
+    changing(({ content }) => {
+      const changed = { ...content, ...more(content) };
+      return { content: changed, fingerprint: fingerprintOf(canonicalJson(changed)) };
+    });
+  let line: number;
+
+  beforeAll(async () => {
+    const text = await readFile(join(folder, 'all', 'photo-reports.ndjson'), 'utf8');
+    line = text.split('\n').findIndex((row) => row.includes('"projectId":"proj_aa"')) + 1;
+  });
+
+  it('holds the page to the rules of a sync, and names file, line and path', async () => {
+    const broken = page([
+      blocks.page('a', page([blocks.heading('h', 5), blocks.list('l', [item('i', { color: 1 })])])),
+    ]);
+    expect(await problemsOf(inContent(() => ({ page: broken })))).toEqual([
+      ...[
+        ['content.page.blocks[0].childPage.blocks[0].properties.level', 'must be an integer from 1 to 4'],
+        [
+          'content.page.blocks[0].childPage.blocks[1].properties.items[0].color',
+          expect.stringContaining('not a field'),
+        ],
+      ].map((told) => ['photo-reports.ndjson', line, ...told]),
+      ['photo-report-pages.ndjson', expect.any(Number), 'reportId', expect.stringContaining('was refused')],
+      ['photo-report-pages.ndjson', expect.any(Number), 'reportId', expect.stringContaining('was refused')],
+    ]);
+  });
+
+  it.each([
+    ['sourceApp', { sourceApp: 'a'.repeat(81) }, 'content.sourceApp'],
+    ['sourceAuthor', { sourceAuthor: { name: 'a' } }, 'content.sourceAuthor.externalId'],
+    ['sourceDeepLink', { sourceDeepLink: 'https://a:b@c.example' }, 'content.sourceDeepLink'],
+    ['an unknown field', { sourceRevision: 1 }, 'content.sourceRevision'],
+  ])('holds the rest of the content to the rules, too: %s', async (_, more, field) => {
+    expect((await problemsOf(inContent(() => more)))[0]).toEqual([
+      'photo-reports.ndjson',
+      line,
+      field,
+      expect.any(String),
+    ]);
+  });
+
+  it('does not trust the fingerprint', async () => {
+    const [told] = await problemsOf(changing(({ content }) => ({ content: { ...content, sourceDeepLink: null } })));
+    expect(told).toEqual(['photo-reports.ndjson', line, 'fingerprint', 'is not that of the content']);
+    const [again] = await problemsOf(changing(() => ({ fingerprint: 'a'.repeat(64) })));
+    expect(again).toEqual(told);
+  });
+
+  it.each([
+    ['title', 'Another'],
+    ['status', 'synced'],
+    ['sourceExternalId', 'another'],
+    ['projectId', null],
+    ['walkthroughDate', '2026-03-02T07:00:01.000Z'],
+    ['sourceAuthor', { externalId: 'author-118', name: 'Another' }],
+  ])('does not take another %s than the content has', async (field, value) => {
+    const [told] = await problemsOf(changing(() => ({ [field]: value })));
+    expect(told).toEqual(['photo-reports.ndjson', line, field, 'is not what the content says']);
+  });
+
+  it('wants the pages of the tree, each under its own parent, though it may keep other rows', async () => {
+    const isChild = ({ path }: Json) => path[0] === 'one' && path.length === 2;
+    for (const args of [[], ['--keep-good']]) {
+      const missing = await problemsOf({ pages: (rows) => rows.filter(({ path }) => path[0] !== 'child') }, ...args);
+      expect(missing).toEqual([
+        ['photo-reports.ndjson', line, 'content.page', expect.stringContaining('has a page at ["child"] that is not')],
+      ]);
+    }
+    const rootless = await problemsOf({
+      pages: (rows) => rows.map((row) => (isChild(row) ? { ...row, parentId: null } : row)),
+    });
+    expect(rootless).toEqual([
+      [
+        'photo-reports.ndjson',
+        expect.any(Number),
+        'content.page',
+        expect.stringContaining('parentId is not the page around'),
+      ],
+    ]);
+    const digest = await problemsOf({
+      pages: (rows) => rows.map((row) => (isChild(row) ? { ...row, pathDigest: fingerprintOf('') } : row)),
+    });
+    expect(digest[0]).toEqual([
+      'photo-report-pages.ndjson',
+      expect.any(Number),
+      'pathDigest',
+      'is not that of the path',
+    ]);
+  });
+
+  it('wants the photos that a report shows to be there, and of its builder', async () => {
+    const strange = inContent(({ page: root }) => ({
+      page: { ...root, blocks: [...root.blocks, blocks.image('x', 'att_none')] },
+    }));
+    expect(await problemsOf(strange)).toEqual([
+      [
+        'photo-reports.ndjson',
+        line,
+        expect.stringMatching(/^content\.page\.blocks\[\d+\]\.attachmentId$/),
+        'att_none is no photo of the builder',
+      ],
+    ]);
+  });
+});
+
+describe('the demo data and the sample', () => {
+  it('have reports as a sync stores them', async () => {
+    const { url, drop } = await createDatabase(inject('cluster').templates.au1);
+    const demo = new Database('au1', url);
+    const made = join(folder, 'demo');
+    await exportFolder(demo, made);
+    await demo.close();
+    await drop();
+    for (const from of [made, SAMPLES]) {
+      const rows = (await readFile(join(from, 'photo-reports.ndjson'), 'utf8')).split('\n').filter(Boolean);
+      expect(rows.length).toBeGreaterThan(0);
+      expect(rows.flatMap((row) => inspectStoredReport(JSON.parse(row)))).toEqual([]);
+    }
+  });
+});
+
+describe('the largest reports', () => {
+  const syncMetadata = (metadata: string) =>
+    here.app.inject({
+      method: 'POST',
+      url: `/builders/buil_a${PATH}`,
+      headers: { authorization: `Bearer ${owner.token}`, 'content-type': 'application/json' },
+      payload: JSON.stringify(request({ page: page([], { contentMetadata: { a: 'HERE' } }) })).replace(
+        '"HERE"',
+        metadata,
+      ),
+    });
+  const DIGITS = 32 * MEBIBYTE;
+
+  it('go through an export and an import: of 31 MiB, and of as many digits as numbers may have', async () => {
+    for (const metadata of [`"${'a'.repeat(31 * MEBIBYTE)}"`, `[${'1e300,'.repeat(Math.floor(DIGITS / 300))}0]`]) {
+      expect((await syncMetadata(metadata)).statusCode).toBe(200);
+    }
+    const large = join(folder, 'large');
+    await here.operator.json(['export', large]);
+    const empty = await startOperator();
+    await empty.json(['migrate', 'up']);
+    const { problems } = await empty.json(['import', large]);
+    await empty.close();
+    expect(problems).toEqual([]);
+  }, 120_000);
+
+  it('are 400 when few bytes of numbers would become many', async () => {
+    const { statusCode, body } = await syncMetadata(`[${'1e300,'.repeat(DIGITS / 300 + 1)}0]`);
+    expect(statusCode).toBe(400);
+    const { errors } = JSON.parse(body);
+    expect(errors).toEqual([
+      {
+        fieldName: expect.stringMatching(/^page\.contentMetadata\.a\[\d+\]$/),
+        message: expect.stringContaining('digits'),
+      },
+    ]);
+    expect((await syncMetadata(`[${'1234567,'.repeat(4_000_000)}0]`)).statusCode).toBe(200);
+  }, 120_000);
+});
