@@ -136,7 +136,8 @@ export const JsonObject = scalar<Record<string, unknown>>({
   },
 });
 
-const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
+/** Said of text that is not clean. */
+export const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
 
 function isCleanJson(value: unknown): boolean {
   if (typeof value === 'string') return isCleanText(value);

@@ -1,4 +1,4 @@
-import { isCleanText } from '../../schema/scalars.ts';
+import { isCleanText, UNCLEAN } from '../../schema/scalars.ts';
 import { type FieldError, MAX_FIELD_ERRORS } from '../../src/errors.ts';
 import { fitsIn, LIMITS, type Limit, MAX_DEPTH, rangeText } from './limits.ts';
 
@@ -67,7 +67,7 @@ export class Findings {
   /** The text; null when it is none, or too long, or too short. */
   text(value: unknown, path: string, limit?: Limit): string | null {
     if (typeof value !== 'string') this.add(path, isAbsent(value) ? 'is required' : 'must be a string');
-    else if (!isCleanText(value)) this.add(path, 'must not contain U+0000 or unpaired surrogates');
+    else if (!isCleanText(value)) this.add(path, UNCLEAN);
     else if (limit && !fitsIn(value, limit)) this.add(path, `must have ${rangeText(limit)}`);
     else return value;
     return null;
@@ -91,7 +91,7 @@ export class Findings {
    */
   storable(value: unknown, path: string, level: number): void {
     if (typeof value === 'string') {
-      if (!isCleanText(value)) this.add(path, 'must not contain U+0000 or unpaired surrogates');
+      if (!isCleanText(value)) this.add(path, UNCLEAN);
     } else if (typeof value === 'number') {
       this.#storableNumber(value, path);
     } else if (typeof value === 'object' && value !== null && level > MAX_DEPTH) {
@@ -100,7 +100,7 @@ export class Findings {
       for (let at = 0; at < value.length; at++) this.storable(value[at], `${path}[${at}]`, level + 1);
     } else if (isObject(value)) {
       for (const name of Object.keys(value)) {
-        if (isCleanText(name)) this.storable(value[name], `${path}.${name}`, level + 1);
+        if (name !== '__proto__' && isCleanText(name)) this.storable(value[name], `${path}.${name}`, level + 1);
         else this.add(path, 'has a field with a forbidden name');
       }
     }

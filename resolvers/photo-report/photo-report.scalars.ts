@@ -1,8 +1,6 @@
-import { fail, integerFromText, isCleanText, scalar, toInstant } from '../../schema/scalars.ts';
+import { fail, integerFromText, isCleanText, scalar, toInstant, UNCLEAN } from '../../schema/scalars.ts';
 import { deepLinkProblem } from './deep-link.ts';
 import { fitsIn, LIMITS, type Limit, PATTERNS, rangeText, SCHEMA_VERSION } from './limits.ts';
-
-const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
 
 /** Text within a limit of the table. */
 function limitedText(name: string, description: string, limit: Limit, example: string) {

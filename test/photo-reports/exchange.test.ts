@@ -175,11 +175,6 @@ describe('an import', () => {
   /** It stays so: nothing that is tried here is committed. */
   let empty: Operator;
 
-  beforeAll(async () => {
-    empty = await startOperator();
-    await empty.json(['migrate', 'up']);
-  });
-
   afterAll(() => empty.close());
 
   /** Imports the export with changed rows, which must be refused, and answers what was told. */
@@ -225,6 +220,8 @@ describe('an import', () => {
   let line: number;
 
   beforeAll(async () => {
+    empty = await startOperator();
+    await empty.json(['migrate', 'up']);
     const text = await readFile(join(folder, 'all', 'photo-reports.ndjson'), 'utf8');
     line = text.split('\n').findIndex((row) => row.includes('"projectId":"proj_aa"')) + 1;
   });

@@ -1,4 +1,4 @@
-import { isCleanText, toInstant } from '../../../schema/scalars.ts';
+import { isCleanText, toInstant, UNCLEAN } from '../../../schema/scalars.ts';
 import { ID_PREFIXES, type IdKind, idPattern } from '../../ids.ts';
 
 /** Takes one problem of a row; `path` is the field, and the way into it: `integrations[0].type`. */
@@ -16,7 +16,6 @@ export interface Shape {
 const MAX_DEPTH = 64;
 /** Several ids must fit into one entry of an index. */
 const MAX_ID_LENGTH = 200;
-const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
 
 /** A shape that one condition decides. */
 function simple(label: string, message: string, holds: (value: unknown) => boolean): Shape {

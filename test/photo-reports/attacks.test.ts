@@ -1,0 +1,279 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../harness.ts';
+import { Client, clientOf, projectOf } from '../support/uploads.ts';
+import { blocks, item, type Json, page, request } from './documents.ts';
+import { addPhoto } from './photos.ts';
+
+const PATH = '/photo-reports/sync';
+
+let service: Service;
+/** Two integrators that are connected to the same builder, each through two instances of the service. */
+let A: Client[];
+let C: Client[];
+
+beforeAll(async () => {
+  service = await startService();
+  const second = await service.another();
+  const through = (app: FastifyInstance, { token, builderId }: Client) =>
+    new Client({ request: (options: object) => app.inject(options) } as unknown as Service, token, builderId);
+  const both = (client: Client) => [client, through(second, client)];
+  A = both(await clientOf(service, 'A'));
+  C = both(await clientOf(service, 'C'));
+});
+
+afterAll(() => service.stop());
+
+const sql = (text: string, values: unknown[] = []) =>
+  service.databases.au1.fork().execute(text, values) as Promise<Json[]>;
+
+/** Sends text as it is. */
+const sendText = (payload: string) =>
+  service.request({
+    method: 'POST',
+    url: `/builders/${A[0]!.builderId}${PATH}`,
+    headers: { authorization: `Bearer ${A[0]!.token}`, 'content-type': 'application/json' },
+    payload,
+  });
+
+const codeOf = ({ statusCode, json }: { statusCode: number; json(): Json }): string =>
+  statusCode === 200 ? (json().idempotent ? 'REPLAY' : 'DONE') : (json().code ?? String(statusCode));
+const send = async (client: Client, method: 'POST' | 'PATCH' | 'DELETE', body: Json) => {
+  const answer = await client.send(method, PATH, body);
+  return codeOf({ statusCode: answer.statusCode, json: () => answer.json() });
+};
+const identityOf = ({ sourceApp, sourceExternalId }: Json) => ({ sourceApp, sourceExternalId });
+
+describe('a fingerprint', () => {
+  const withMetadata = (body: Json, metadata: string) =>
+    JSON.stringify({ ...body, page: { ...body.page, contentMetadata: 'HERE' } }).replace('"HERE"', metadata);
+  const outcome = async (text: string) => {
+    const answer = await sendText(text);
+    return codeOf({ statusCode: answer.statusCode, json: () => answer.json() });
+  };
+
+  it.each([
+    ['-0 and 0', '{"a":-0}', '{"a":0}'],
+    ['1.0, 1e0 and 1', '{"a":[1.0,1e0]}', '{"a":[1,1]}'],
+    ['what a double cannot tell apart', '{"a":9007199254740993}', '{"a":9007199254740992}'],
+    ['escapes', '{"\\u0061":"\\u00e9\\/"}', '{"a":"é/"}'],
+    ['the order of names, whatever a language makes of numbers', '{"10":1,"9":2,"a":3}', '{"a":3,"9":2,"10":1}'],
+    ['a name that is sent twice, of which the last counts', '{"a":1,"a":2}', '{"a":2}'],
+  ])('is the same for %s', async (_, one, other) => {
+    const body = request({ page: page() });
+    expect(await outcome(withMetadata(body, one))).toBe('DONE');
+    expect(await outcome(withMetadata(body, other))).toBe('REPLAY');
+  });
+
+  it.each([
+    ['a composed and a decomposed letter', '{"a":"\u00e9"}', '{"a":"e\u0301"}'],
+    ['a ligature and its letters', '{"a":"\ufb01"}', '{"a":"fi"}'],
+    ['letters that look alike', '{"a":"a"}', '{"a":"\u0430"}'],
+    ['white space at an end', '{"a":"a"}', '{"a":"a "}'],
+    ['null and nothing', '{"a":null}', '{}'],
+    ['a number and its text', '{"a":1}', '{"a":"1"}'],
+    ['the order of a list', '{"a":[1,2]}', '{"a":[2,1]}'],
+    ['neighbouring doubles', '{"a":0.1}', '{"a":0.10000000000000002}'],
+    ['the ends of what a double holds', '{"a":5e-324}', '{"a":0}'],
+  ])('tells %s apart', async (_, one, other) => {
+    const body = request({ page: page() });
+    expect(await outcome(withMetadata(body, one))).toBe('DONE');
+    expect(await outcome(withMetadata(body, other))).toBe('REVISION_CONFLICT');
+    expect(await outcome(withMetadata(body, one))).toBe('REPLAY');
+  });
+
+  it('leaves out what is no part of a request, and nothing that is', async () => {
+    const body = request({ page: page([blocks.text('a')]) });
+    expect(await send(A[0]!, 'POST', body)).toBe('DONE');
+    const extra = { ...body, unknown: 1, sourceAuthor: { ...body.sourceAuthor, phone: '1' } };
+    expect(await send(A[0]!, 'POST', extra)).toBe('REPLAY');
+    for (const more of [
+      { projectId: null },
+      { sourceCreatedAt: '2026-03-02T07:30:00Z' },
+      { page: page([blocks.text('a', [{ text: 'Slab edge', marks: [] }])]) },
+      { page: page([blocks.text('a')], { sharingMetadata: {} }) },
+    ]) {
+      expect(await send(A[0]!, 'POST', { ...body, ...more })).toBe('REVISION_CONFLICT');
+    }
+  });
+
+  it('is one through REST and GraphQL', async () => {
+    const body = request({ page: page([blocks.list('l', [item('i', { checked: null, depth: 0 })], 'CHECKLIST')]) });
+    expect(await send(A[0]!, 'POST', body)).toBe('DONE');
+    const names = Object.keys(body)
+      .map((name) => `${name}: $${name}`)
+      .join(', ');
+    const types = `$sourceApp: ReportSourceApp!, $sourceExternalId: ReportExternalId!, $sourceRevision: SourceRevision!,
+      $sourceCreatedAt: SourceInstant!, $walkthroughDate: SourceInstant!, $sourceAuthor: SourceAuthorInput!, $page: PageDocumentInput!`;
+    const query = `mutation ($b: BuilderId!, ${types}) { syncPhotoReport(builderId: $b, ${names}) { idempotent } }`;
+    const { data, errors } = await service.graphql(A[0]!.token, query, { b: A[0]!.builderId, ...body });
+    expect(errors).toBeUndefined();
+    expect(data.syncPhotoReport).toEqual({ idempotent: true });
+  });
+});
+
+describe('a source', () => {
+  it('is told from one that looks alike, and from one whose parts run together', async () => {
+    const body = request({ page: page() });
+    const ids = ['caf\u00e9', 'cafe\u0301', 'CAF\u00c9', 'café ', '","', '"]', 'a\u0001b'].map((id) => ({
+      ...body,
+      sourceExternalId: `${id}${body.sourceExternalId}`,
+    }));
+    const parts = [
+      { ...body, sourceApp: 'a', sourceExternalId: `b:${body.sourceExternalId}` },
+      { ...body, sourceApp: 'a:b', sourceExternalId: `:${body.sourceExternalId}` },
+    ];
+    for (const one of [...ids, ...parts]) expect(await send(A[0]!, 'POST', one)).toBe('DONE');
+  });
+
+  it('is another one of each builder', async () => {
+    const body = request({ page: page() });
+    const elsewhere = await clientOf(service, 'A', 1);
+    expect(elsewhere.builderId).not.toBe(A[0]!.builderId);
+    const [one, other] = [await A[0]!.ok('POST', PATH, body), await elsewhere.ok('POST', PATH, body)];
+    expect([one.idempotent, other.idempotent, one.photoReportId === other.photoReportId]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('the highest revision', () => {
+  it('is the last: it can be repeated and archived, and nothing restores it', async () => {
+    const body = request({ sourceRevision: 2_147_483_647, page: page() });
+    expect(await send(A[0]!, 'POST', body)).toBe('DONE');
+    expect(await send(A[0]!, 'POST', body)).toBe('REPLAY');
+    expect(await send(A[0]!, 'DELETE', { ...identityOf(body), sourceRevision: 2_147_483_647 })).toBe('DONE');
+    expect(await send(A[0]!, 'POST', body)).toBe('REPLAY');
+    expect(await send(A[0]!, 'POST', { ...body, page: page([blocks.text('a')]) })).toBe('REVISION_CONFLICT');
+    expect(await send(A[0]!, 'POST', { ...body, sourceRevision: 2_147_483_646 })).toBe('STALE_REVISION');
+    const [row] = await sql(
+      'select archived_at is not null as archived from photo_report where source_external_id = ?',
+      [body.sourceExternalId],
+    );
+    expect(row).toEqual({ archived: true });
+  });
+});
+
+describe('over two instances', () => {
+  const together = <T>(count: number, work: (at: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, at) => work(at)));
+
+  it('two integrators that sync one source have one owner, and the other can do nothing with it', async () => {
+    for (let round = 0; round < 5; round++) {
+      const body = request({ page: page() });
+      const codes = await together(16, (at) =>
+        send((at % 2 ? A : C)[(at >> 1) % 2]!, at % 4 > 1 ? 'PATCH' : 'POST', body),
+      );
+      expect(codes.filter((code) => code === 'DONE')).toHaveLength(1);
+      expect(
+        codes.filter((code) => !['DONE', 'REPLAY', 'SOURCE_OWNERSHIP_REQUIRED', 'NOT_FOUND'].includes(code)),
+      ).toEqual([]);
+      const [row] = await sql(
+        `select i.name from photo_report r join integrator i on i.id = r.integrator_id where r.source_external_id = ?`,
+        [body.sourceExternalId],
+      );
+      const [owners, others] = row.name === 'A' ? [A, C] : [C, A];
+      for (const other of others) {
+        for (const method of ['POST', 'PATCH', 'DELETE'] as const) {
+          const sent = method === 'DELETE' ? identityOf(body) : { ...body, sourceRevision: 9 };
+          expect(await send(other, method, sent)).toBe('SOURCE_OWNERSHIP_REQUIRED');
+        }
+      }
+      expect(await send(owners[1]!, 'POST', body)).toBe('REPLAY');
+    }
+  });
+
+  it('one content of many wins under one revision, and one revision of many is the last', async () => {
+    const body = request({ page: page() });
+    const contents = await together(16, (at) =>
+      send(A[at % 2]!, 'POST', { ...body, page: page([blocks.text(`t${at}`)]) }),
+    );
+    expect(contents.toSorted().filter((code) => code !== 'REVISION_CONFLICT')).toEqual(['DONE']);
+    const revisions = await together(16, (at) => send(A[at % 2]!, 'POST', { ...body, sourceRevision: at + 2 }));
+    expect(revisions.filter((code) => code !== 'DONE' && code !== 'STALE_REVISION')).toEqual([]);
+    const [row] = await sql('select source_revision from photo_report where source_external_id = ?', [
+      body.sourceExternalId,
+    ]);
+    expect(row).toEqual({ source_revision: 17 });
+  });
+
+  it('archives and restores that race leave what the last of them says', async () => {
+    for (let round = 0; round < 5; round++) {
+      const body = request({ page: page([blocks.page('child')]) });
+      await A[0]!.ok('POST', PATH, body);
+      const codes = await together(12, (at) =>
+        at % 3 === 0
+          ? send(A[at % 2]!, 'DELETE', { ...identityOf(body), sourceRevision: at + 1 })
+          : send(A[at % 2]!, at % 3 === 1 ? 'PATCH' : 'POST', { ...body, sourceRevision: at + 2 }),
+      );
+      expect(codes.filter((code) => !['DONE', 'REPLAY', 'STALE_REVISION', 'NOT_FOUND'].includes(code))).toEqual([]);
+      const [row] = await sql(
+        `select archived_at is not null as archived, source_revision as revision, source_revision = (content ->> 'sourceRevision')::int as odd,
+          (select count(*)::int from photo_report_page p where p.report_id = r.id) as pages
+         from photo_report r where source_external_id = ?`,
+        [body.sourceExternalId],
+      );
+      expect(row).toMatchObject({ revision: 13, odd: null, pages: 2 });
+      // Whatever came last, the next revision restores it, and then it can be archived.
+      expect(await send(A[1]!, 'POST', { ...body, sourceRevision: 14 })).toBe('DONE');
+      expect(await send(A[0]!, 'DELETE', identityOf(body))).toBe('DONE');
+      expect(await send(A[1]!, 'PATCH', { ...body, sourceRevision: 15 })).toBe('NOT_FOUND');
+    }
+  });
+
+  it('a photo that is archived or moved while a report takes it is in one of both, and nothing hangs', async () => {
+    const [projectId, otherId] = [
+      await projectOf(service, A[0]!.builderId),
+      await projectOf(service, A[0]!.builderId, 1),
+    ];
+    for (let round = 0; round < 10; round++) {
+      const photos = await together(4, () => addPhoto(service, A[0]!.builderId, projectId));
+      const images = (order: string[]) => page(order.map((photo) => blocks.image(photo, photo)));
+      const codes = await together(6, async (at) => {
+        if (at === 4)
+          return (await A[1]!.send('DELETE', `/photos/${photos[round % 4]}`)).statusCode === 200 ? 'GONE' : '?';
+        if (at === 5) {
+          await sql('update photo set project_id = ? where id = ?', [otherId, photos[(round + 1) % 4]]);
+          return 'MOVED';
+        }
+        return send(A[at % 2]!, 'POST', request({ projectId, page: images(at % 2 ? photos : photos.toReversed()) }));
+      });
+      expect(codes.slice(4)).toEqual(['GONE', 'MOVED']);
+      expect(codes.slice(0, 4).filter((code) => code !== 'DONE' && code !== 'ATTACHMENT_CONFLICT')).toEqual([]);
+      expect(await send(A[0]!, 'POST', request({ projectId, page: images(photos) }))).toBe('ATTACHMENT_CONFLICT');
+    }
+  });
+});
+
+describe('names of JavaScript in free-form JSON', () => {
+  it('are 400 where they could reach a prototype, also in a GraphQL document, and plain names otherwise', async () => {
+    const metadata = { constructor: { prototype: { a: 1 } }, toString: 1, hasOwnProperty: [] };
+    const body = request({ page: page([], { contentMetadata: metadata }) });
+    expect(await send(A[0]!, 'POST', body)).toBe('DONE');
+    expect(await send(A[0]!, 'POST', body)).toBe('REPLAY');
+    const mutation = `mutation ($b: BuilderId!) { syncPhotoReport(builderId: $b, sourceApp: "a", sourceExternalId: "proto",
+      sourceRevision: 1, sourceCreatedAt: "2026-03-02T07:30:00Z", walkthroughDate: "2026-03-02T07:30:00Z",
+      sourceAuthor: { externalId: "a", name: "b" },
+      page: { schemaVersion: 1, title: "a", blocks: [], contentMetadata: { a: METADATA } }) { status } }`;
+    for (const literal of ['{ __proto__: { a: 1 } }', '['.repeat(70) + ']'.repeat(70)]) {
+      const query = mutation.replace('METADATA', literal);
+      const { errors } = await service.graphql(A[0]!.token, query, { b: A[0]!.builderId });
+      expect(errors![0]!.extensions).toMatchObject({
+        http: { status: 400 },
+        errors: [{ fieldName: expect.stringMatching(/^page\.contentMetadata\.a/) }],
+      });
+    }
+    expect(({} as { a?: number }).a).toBeUndefined();
+  });
+
+  it('of as many levels as a body may have is taken, and read again', async () => {
+    const nested = (levels: number): Json => (levels === 0 ? 1 : { a: nested(levels - 1) });
+    const at = (levels: number) => request({ page: page([], { contentMetadata: nested(levels) }) });
+    // The request and its page are two.
+    expect(await send(A[0]!, 'POST', at(62))).toBe('DONE');
+    const answer = await A[0]!.send('POST', PATH, at(63));
+    expect([answer.statusCode, answer.json().errors]).toMatchObject([400, [{ fieldName: 'body' }]]);
+  });
+});
