@@ -8,7 +8,7 @@ import { probesOf, requireSameAnswers } from './probes.ts';
 import { type Contestant, databaseProcessorTime, type LoadGenerator } from './processes.ts';
 import { type Stage, say } from './stage.ts';
 import { table } from './table.ts';
-import { type Work, worksOf } from './works.ts';
+import { selectedWorks, type Work, worksOf } from './works.ts';
 
 const WARM_UP_SECONDS = 2;
 /** Before each measurement: connections that were closed while others were measured are opened again. */
@@ -54,7 +54,7 @@ interface Bench {
 export async function compare(stage: Stage, options: Options): Promise<void> {
   await stage.prepare(options.timesheets);
   const { data, tokens, dataDir } = stage;
-  const works = worksOf(data, tokens).filter(({ name }) => name.includes(options.only));
+  const works = selectedWorks(data, tokens, options);
   const ours = await stage.startOurs();
   const plain = await stage.start('plain', './twins/plain.js');
   const tuned = await stage.start('tuned', './twins/tuned.js');

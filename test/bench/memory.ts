@@ -1,7 +1,7 @@
 import type { LoadRequest } from './load.ts';
 import type { Options } from './options.ts';
 import { type Stage, say } from './stage.ts';
-import { worksOf } from './works.ts';
+import { selectedWorks } from './works.ts';
 
 const CONNECTIONS = 32;
 const REQUESTS = 100_000;
@@ -11,7 +11,7 @@ const VARIANTS = 20;
 /** Resident memory of the service after its start, after its first request, and after many of every work in turn. */
 export async function memory(stage: Stage, options: Options): Promise<void> {
   await stage.prepare(options.timesheets);
-  const works = worksOf(stage.data, stage.tokens).filter(({ name }) => name.includes(options.only));
+  const works = selectedWorks(stage.data, stage.tokens, options);
   const ours = await stage.startOurs();
   const atRest = await ours.residentMib();
   const [first] = works[0]!.requests;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Options } from './options.ts';
 import { type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
-import { worksOf } from './works.ts';
+import { selectedWorks } from './works.ts';
 
 const WARM_UP_SECONDS = 3;
 const INTERVAL_MICROSECONDS = 200;
@@ -21,9 +21,8 @@ interface CpuProfile {
 /** Where the service's own processor time goes under load, by package and folder, then by function. */
 export async function profile(stage: Stage, options: Options): Promise<void> {
   await stage.prepare(options.timesheets);
-  const works = worksOf(stage.data, stage.tokens).filter(({ name }) => name.includes(options.only));
+  const works = selectedWorks(stage.data, stage.tokens, options);
   const requests = works.flatMap((work) => work.requests);
-  if (requests.length === 0) throw new Error(`No work's name holds "${options.only}".`);
   const folder = join(stage.dataDir, 'profile');
   const started = performance.now();
   const ours = await stage.startOurs([

@@ -11,34 +11,30 @@ export function table(figures: Figures[], { rounds, seconds }: Options): string 
 ${tables.join('\n\n')}
 
 Medians of ${rounds} rounds of ${seconds} s; a ratio is the median of the rounds' ratios (least to greatest), above 1 where
-ours is faster. Latencies are p50 / p99 in milliseconds. CPU is microseconds per request of the service + PostgreSQL; that of
-the load generator stands beside it once. ${cpus().length} processors (${processor?.model.trim()}), which all of them share:
+ours is faster. Latencies are p50 / p99 in milliseconds. CPU is microseconds per request of the service + PostgreSQL, and
+beside it of the load generator. ${cpus().length} processors (${processor?.model.trim()}), which all of them share:
 compare columns, not runs on other machines.
 `;
 }
 
 function headerOf({ others }: Figures): string[] {
-  const names = ['ours', ...others.map(({ name }) => name)];
+  const names = ['ours', ...others.map(({ name }) => name)].join(' · ');
   return [
-    ...['work', 'connections'],
-    ...others.map(({ name }) => `ratio to ${name}`),
-    ...names.map((name) => `${name}, requests/s`),
-    ...names.map((name) => `${name}, latency`),
-    ...names.map((name) => `${name}, CPU`),
-    'generator',
+    ...['work', 'connections', ...others.map(({ name }) => `ratio to ${name}`)],
+    ...[`requests/s: ${names}`, `latency: ${names}`, `CPU: ${names}`, 'generator'],
   ];
 }
 
 function rowOf({ work, connections, ours, others }: Figures): string[] {
-  const all: Sample[] = [ours, ...others];
+  const each = (show: (sample: Sample) => string) => [ours, ...others].map(show).join(' · ');
   return [
     ...[work, String(connections)],
     ...others.map(({ ratio, ratios: [least, greatest] }) => {
       return `${ratio.toFixed(2)} (${least.toFixed(2)}–${greatest.toFixed(2)})`;
     }),
-    ...all.map(({ requestsPerSecond }) => requestsPerSecond.toFixed(0)),
-    ...all.map(({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`),
-    ...all.map(({ service, database }) => `${service.toFixed(0)} + ${database.toFixed(0)}`),
+    each(({ requestsPerSecond }) => requestsPerSecond.toFixed(0)),
+    each(({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`),
+    each(({ service, database }) => `${service.toFixed(0)} + ${database.toFixed(0)}`),
     ours.generator.toFixed(0),
   ];
 }

@@ -1,6 +1,7 @@
 import { dashboards } from './dashboards.ts';
 import type { DataSet } from './data.ts';
 import type { LoadRequest } from './load.ts';
+import type { Options } from './options.ts';
 import { reportOf } from './report.ts';
 import { BASE_URL, type Tokens } from './stage.ts';
 
@@ -89,6 +90,14 @@ export function worksOf(data: DataSet, tokens: Pick<Tokens, 'all'>): Work[] {
       postgraphile: data.builders.map(({ id }) => graphql(postgraphile(id))),
     })),
   ];
+}
+
+/** The works whose name holds what `--only` says; throws when none does. */
+export function selectedWorks(data: DataSet, tokens: Pick<Tokens, 'all'>, { only }: Pick<Options, 'only'>): Work[] {
+  const all = worksOf(data, tokens);
+  const selected = all.filter(({ name }) => name.includes(only));
+  if (selected.length > 0) return selected;
+  throw new Error(`No work's name holds "${only}". There are: ${all.map(({ name }) => name).join(', ')}.`);
 }
 
 const at = <T>(list: readonly T[], index: number): T => list[index % list.length]!;
