@@ -116,14 +116,9 @@ export class Service {
   }
 }
 
-/** A service of its own for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
-export async function startService(
-  settings: Record<string, string> = {},
-  { outside }: { outside?: Outside } = {},
-): Promise<Service> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-data-'));
-  const config: Config = loadConfig({
-    DATA_DIR: dataDir,
+/** What tests run the service with: no rate limits, no log. */
+export const testConfig = (settings: Record<string, string>): Config =>
+  loadConfig({
     BASE_URL,
     TOKEN_KEY,
     LOG_LEVEL: 'silent',
@@ -132,6 +127,14 @@ export async function startService(
     RATE_LIMIT_TOKEN: '0',
     ...settings,
   });
+
+/** A service of its own for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
+export async function startService(
+  settings: Record<string, string> = {},
+  { outside }: { outside?: Outside } = {},
+): Promise<Service> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-data-'));
+  const config = testConfig({ DATA_DIR: dataDir, ...settings });
   const made = await Promise.all(REGIONS.map((region) => createDatabase(inject('cluster').templates[region])));
   const clock = new FakeClock();
   const opened: Databases[] = [];

@@ -8,6 +8,7 @@ import type { Operation } from '../../schema/build.ts';
 import type { Entrance } from '../context.ts';
 import type { ApiError } from '../errors.ts';
 import { limitDepth } from './depth.ts';
+import { DocumentStore } from './document-store.ts';
 import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
 import { LargeBodies } from './large-bodies.ts';
@@ -38,6 +39,7 @@ export async function registerGraphql(
     formatError,
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [limitDepth],
+    documentStore: new DocumentStore(),
     stopOnTerminationSignals: false,
     plugins: [
       bodies.plugin(),

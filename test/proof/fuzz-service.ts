@@ -23,8 +23,10 @@ export interface FuzzServiceOptions {
 }
 
 const BASE_URL = 'http://localhost:4000';
-/** What a process may grow after a fifth of the requests: far less than a kilobyte for each of the rest. */
-const GROWTH = 48 * 1024 ** 2;
+/** The heap that the service has: what it would keep of each request ends it long before the last one. */
+const HEAP_MEGABYTES = 256;
+/** What the process may grow after a fifth of the requests. */
+const GROWTH = 64 * 1024 ** 2;
 const run = promisify(execFile);
 
 /** Generated requests against a process of the service: every answer as documented, no growth, no secret in the log. */
@@ -47,6 +49,7 @@ export async function fuzzService({ requests, seed, connections, say = () => {} 
     const instance = await Instance.start({
       ...{ NODE_ENV: 'production', BASE_URL, TOKEN_KEY: tokenKey, DATA_DIR: dataDir, ...urls },
       ...{ RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' },
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MEGABYTES}`,
     });
     undo.push(() => instance.kill());
     const { origin, pid } = instance;

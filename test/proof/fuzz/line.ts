@@ -27,7 +27,9 @@ export class Line {
     for (let attempt = 1; ; attempt++) {
       try {
         return await new Promise<Answer>((answered, failed) => {
-          const options = { hostname, port, agent: this.#agent, method, path: url, headers: { ...headers, ...length } };
+          const target = { hostname, port, agent: this.#agent, method, path: url, headers: { ...headers, ...length } };
+          // A redirect says again, and encoded, what it was sent.
+          const options = { ...target, maxHeaderSize: 128 * 1024 };
           const sending = request(options, (response) => {
             const chunks: Buffer[] = [];
             response.on('data', (chunk) => chunks.push(chunk));

@@ -1,0 +1,43 @@
+import type { ApolloServerOptions, BaseContext } from '@apollo/server';
+import type { DocumentNode } from 'graphql';
+
+type Store = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
+
+/** Characters of all documents that are kept; each may take some hundred bytes once it is parsed. */
+const MAX_CHARACTERS = 250_000;
+
+/**
+ * Documents that were parsed and found valid, those that were used last. Apollo's own store counts the characters of their
+ * JSON, and grows by hundreds of megabytes where every request has another document.
+ */
+export class DocumentStore implements Store {
+  readonly #documents = new Map<string, DocumentNode>();
+  #characters = 0;
+
+  async get(key: string): Promise<DocumentNode | undefined> {
+    const document = this.#documents.get(key);
+    if (!document) return undefined;
+    this.#documents.delete(key);
+    this.#documents.set(key, document);
+    return document;
+  }
+
+  async set(key: string, document: DocumentNode): Promise<void> {
+    await this.delete(key);
+    this.#documents.set(key, document);
+    this.#characters += lengthOf(document);
+    for (const oldest of this.#documents.keys()) {
+      if (this.#characters <= MAX_CHARACTERS) return;
+      await this.delete(oldest);
+    }
+  }
+
+  async delete(key: string): Promise<boolean> {
+    const document = this.#documents.get(key);
+    if (!document) return false;
+    this.#characters -= lengthOf(document);
+    return this.#documents.delete(key);
+  }
+}
+
+const lengthOf = (document: DocumentNode) => document.loc?.source.body.length ?? 0;

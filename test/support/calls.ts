@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import type { Service } from '../harness.ts';
+import type { Described, Json } from '../proof/fuzz/contract.ts';
+import { picture } from './images.ts';
+import { BODIES, type Samples } from './samples.ts';
+
+/** A request, and to which of the services it goes. */
+export interface Sent {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body?: Buffer;
+  app?: 'limited' | 'away' | 'broken';
+}
+
+type Send = (sent: Sent) => Promise<Response>;
+
+const FORM = 'application/x-www-form-urlencoded';
+const OAUTH = ['token', 'revoke', 'introspect'];
+const UPLOADS = ['uploadAttachment', 'bulkUploadAttachments'];
+const MIB = 1024 * 1024;
+
+/** Requests by the status that they are answered with, for every operation of the document. */
+export class Calls {
+  readonly #service: Service;
+  readonly #samples: Samples;
+  readonly #send: Send;
+  readonly #token: string;
+  readonly #picture: Buffer;
+
+  private constructor(service: Service, samples: Samples, send: Send, token: string, image: Buffer) {
+    this.#service = service;
+    this.#samples = samples;
+    this.#send = send;
+    this.#token = token;
+    this.#picture = image;
+  }
+
+  static async prepare(service: Service, samples: Samples, { send }: { send: Send }): Promise<Calls> {
+    return new Calls(service, samples, send, await service.as('A'), await picture());
+  }
+
+  /** What spends the budget of the client, of the address, and of the token endpoint. */
+  everyBudget(): Sent[] {
+    return [this.#get('/me'), { method: 'GET', url: '/oauth/authorize', headers: {} }, this.#oauth('/oauth/token', {})];
+  }
+
+  async thatAnswers(operation: Described, status: number): Promise<Sent> {
+    const special = this.#special(operation, status);
+    if (special) return special;
+    const usual = await this.#valid(operation);
+    switch (status) {
+      case 400:
+        return OAUTH.includes(operation.operationId)
+          ? this.#oauth(operation.path, {})
+          : { ...usual, headers: { ...usual.headers, 'x-service-api-version': 'v2' } };
+      case 401:
+        return OAUTH.includes(operation.operationId)
+          ? this.#oauth(operation.path, { ...this.#parametersOf(operation), client_secret: 'x' })
+          : { ...usual, headers: without(usual.headers, 'authorization') };
+      case 403:
+        return { ...usual, headers: { ...usual.headers, authorization: await this.#outsider(operation) } };
+      case 404:
+        return this.#toNobody(operation, usual);
+      case 413:
+        return tooLarge(operation, usual);
+      case 415:
+        return { ...usual, headers: { ...usual.headers, 'content-type': 'text/plain' }, body: Buffer.from('x') };
+      case 429:
+        return { ...usual, app: 'limited' };
+      case 500:
+        return { ...usual, app: 'broken' };
+      case 503:
+        return { ...usual, app: 'away' };
+      default:
+        return usual;
+    }
+  }
+
+  /** Answers that are the operation's own. */
+  #special({ operationId, path }: Described, status: number): Promise<Sent> | undefined {
+    const operation = { operationId, path } as Described;
+    const at = (method: string) => ({ ...operation, method }) as Described;
+    const own: Record<string, () => Promise<Sent>> = {
+      'authorize 302': async () => this.#authorize({ scope: 'write:everything' }),
+      'authorize 400': async () => this.#authorize({ client_id: 'cli_anobody' }),
+      'createPhoto 201': async () => this.#post(path, { fileName: 'a.jpg', imageAttachment: await this.#uploaded() }),
+      'createMeeting 200': () =>
+        this.#twice(this.#post(path, { title: 'Weekly', sourceApp: 'notes', externalSourceId: 'm-1' })),
+      'upsertMeetingNote 200': () => this.#twice(this.#post(path, BODIES.upsertMeetingNote!(this.#samples))),
+      'upsertMeetingNote 409': async () => {
+        await this.#sql(`update meeting set notes = repeat('x', 1000000) where id = ?`, this.#samples.MeetingId!);
+        return this.#post(path, BODIES.upsertMeetingNote!(this.#samples));
+      },
+      'recordSignOnEvent 200': () => this.#twice(this.#post(path, BODIES.recordSignOnEvent!(this.#samples))),
+      'recordSignOnEvent 202': async () => {
+        const type = { type: 'SIGN_OFF', sourceSignOnEventId: `gate-${randomUUID()}` };
+        return this.#post(path, { ...BODIES.recordSignOnEvent!(this.#samples), ...type });
+      },
+      'recordSignOnEvent 409': async () => {
+        const event = BODIES.recordSignOnEvent!(this.#samples);
+        await this.#done(this.#post(path, event));
+        return this.#post(path, { ...event, deviceId: 'turnstile-2' });
+      },
+      'updatePhotoFolder 409': async () => ({
+        ...this.#post(path, { parentId: this.#samples.FolderId }),
+        method: 'PATCH',
+      }),
+      'deletePhotoFolder 409': async () => {
+        await this.#sql(`update photo set folder_id = ? where external_source_id = 'sample'`, this.#samples.FolderId!);
+        return { ...this.#get(this.#urlOf(path)), method: 'DELETE' };
+      },
+      'syncPhotoReport 409': async () => this.#post(path, this.#olderReport()),
+      'updatePhotoReport 409': async () => ({ ...this.#post(path, this.#olderReport()), method: 'PATCH' }),
+      'archivePhotoReport 409': async () => {
+        const { sourceApp, sourceExternalId } = BODIES.archivePhotoReport!(this.#samples);
+        await this.#sql(
+          'update photo_report set source_revision = 7 where source_external_id = ?',
+          String(sourceExternalId),
+        );
+        return { ...this.#post(path, { sourceApp, sourceExternalId, sourceRevision: 1 }), method: 'DELETE' };
+      },
+      'putUpload 400': async () => ({ ...(await this.#valid(at('PUT'))), headers: { 'content-type': 'image/png' } }),
+      'putUpload 403': async () => altered(await this.#valid(at('PUT'))),
+      'getFile 403': async () => altered(await this.#valid(at('GET'))),
+      'getFile 404': async () => {
+        const { BuilderId, AttachmentId } = this.#samples;
+        const photo = await this.#done(this.#get(`/builders/${BuilderId}/photos/${AttachmentId}`));
+        return signed('GET', photo.imageUrl);
+      },
+    };
+    return own[`${operationId} ${status}`]?.();
+  }
+
+  /** A call that is answered with the usual status of the operation. */
+  async #valid(operation: Described): Promise<Sent> {
+    const { operationId, method, path } = operation;
+    if (OAUTH.includes(operationId)) return this.#oauth(path, this.#parametersOf(operation));
+    if (operationId === 'authorize') return this.#authorize({});
+    if (operationId === 'putUpload') return this.#upload();
+    if (operationId === 'getFile')
+      return signed('GET', (await this.#done(await this.#form('uploadAttachment'))).imageUrl);
+    if (UPLOADS.includes(operationId)) return this.#form(operationId);
+    if (!operation.responses[401]) return { method, url: path, headers: {} };
+    const url = this.#urlOf(path);
+    const needsBuilder = operation.parameters.some(({ name, required }) => name === 'X-Service-Builder-Id' && required);
+    const headers = {
+      ...this.#get(url).headers,
+      ...(needsBuilder && { 'x-service-builder-id': this.#samples.BuilderId! }),
+    };
+    const body = BODIES[operationId]?.(this.#samples);
+    return body ? { ...this.#post(path, body), method } : { method, url, headers };
+  }
+
+  #urlOf(path: string): string {
+    const kinds: Record<string, string> = {
+      ...{ projectId: 'ProjectId', insuranceId: 'InsuranceId', prequalId: 'PrequalificationId', swmsDocId: 'SwmsId' },
+      ...{ identifierOrId: 'InductionKey', timesheetId: 'TimesheetId', folderId: 'FolderId', photoId: 'AttachmentId' },
+      ...{ meetingId: 'MeetingId', defectId: 'DefectId', builderId: 'BuilderId' },
+      id: path.startsWith('/subcontractors') ? 'SubcontractorId' : 'BuilderId',
+    };
+    return path.replace(/\{(\w+)\}/g, (_, name: string) => this.#samples[kinds[name]!]!);
+  }
+
+  #get(url: string): Sent {
+    return { method: 'GET', url, headers: { authorization: `Bearer ${this.#token}` } };
+  }
+
+  #post(path: string, body: object): Sent {
+    const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' };
+    return { method: 'POST', url: this.#urlOf(path), headers, body: Buffer.from(JSON.stringify(body)) };
+  }
+
+  #parametersOf({ operationId }: Described): Record<string, string> {
+    const { clientId, clientSecret } = this.#service.demo('A');
+    const credentials = { client_id: clientId, client_secret: clientSecret! };
+    if (operationId !== 'token')
+      return { ...credentials, token: operationId === 'introspect' ? this.#token : 'unknown' };
+    return {
+      grant_type: 'client_credentials',
+      ...credentials,
+      audience: 'http://localhost:4000',
+      scope: 'read:builders',
+    };
+  }
+
+  #oauth(url: string, parameters: Record<string, string>): Sent {
+    const body = Buffer.from(new URLSearchParams(parameters).toString());
+    return { method: 'POST', url, headers: { 'content-type': FORM }, body };
+  }
+
+  #authorize(changes: Record<string, string>): Sent {
+    const { clientId, redirectUris } = this.#service.demo('A public');
+    const query = new URLSearchParams({
+      ...{
+        response_type: 'code',
+        client_id: clientId,
+        redirect_uri: redirectUris[0]!,
+        scope: 'read:builders',
+        state: 's',
+      },
+      ...{ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' },
+      ...changes,
+    });
+    return { method: 'GET', url: `/oauth/authorize?${query}`, headers: {} };
+  }
+
+  async #form(operationId: string): Promise<Sent> {
+    const [file, type, route] =
+      operationId === UPLOADS[0] ? ['file', 'type', 'upload'] : ['file:0', 'type:0', 'bulk-upload'];
+    const form = new FormData();
+    form.set(type!, 'attachment');
+    form.set(file!, new Blob([new Uint8Array(this.#picture)], { type: 'image/jpeg' }), 'a.jpg');
+    return this.#withForm(`/builders/${this.#samples.BuilderId}/attachments/${route}`, form);
+  }
+
+  async #withForm(url: string, form: FormData): Promise<Sent> {
+    const written = new Response(form);
+    const headers = { ...this.#get(url).headers, 'content-type': written.headers.get('content-type')! };
+    return { method: 'POST', url, headers, body: Buffer.from(await written.arrayBuffer()) };
+  }
+
+  async #upload(): Promise<Sent> {
+    const intent = { contentType: 'image/jpeg', fileName: 'a.jpg', size: this.#picture.length, type: 'attachment' };
+    const { uploadUrl } = await this.#done(this.#post('/builders/{builderId}/attachments/presign', intent));
+    return { ...signed('PUT', uploadUrl), headers: { 'content-type': 'image/jpeg' }, body: this.#picture };
+  }
+
+  async #uploaded(): Promise<object> {
+    const { key, regionId, type } = await this.#done(await this.#form('uploadAttachment'));
+    return { key, regionId, type };
+  }
+
+  /** Other content under a revision that is behind. */
+  #olderReport(): object {
+    return { ...BODIES.updatePhotoReport!(this.#samples), sourceRevision: 1 };
+  }
+
+  /** A caller whose token lacks the scope, or who may not call at all. */
+  async #outsider({ path, method }: Described): Promise<string> {
+    const service = this.#service;
+    if (path === '/me') return `Bearer ${await service.as('internal')}`;
+    if (path.includes('/attachments/')) return `Bearer ${await service.as('B')}`;
+    const isWrite = method !== 'GET';
+    const scopes = service.demo('A').scopes.filter((scope) => scope.startsWith('write:') !== isWrite);
+    // A read of another area: no path needs it.
+    return `Bearer ${await service.as('A', isWrite ? scopes : ['write:meetings'])}`;
+  }
+
+  #toNobody({ path }: Described, usual: Sent): Sent {
+    if (!path.includes('{')) return { ...usual, headers: { ...usual.headers, 'x-service-builder-id': 'buil_anobody' } };
+    return { ...usual, url: usual.url.replace(/\/(buil|sub|ts)_[a-z0-9]+/, '/$1_anobody') };
+  }
+
+  async #twice(sent: Sent): Promise<Sent> {
+    await this.#done(sent);
+    return sent;
+  }
+
+  async #done(sent: Sent): Promise<Json> {
+    const response = await this.#send(sent);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${sent.method} ${sent.url}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  }
+
+  async #sql(statement: string, value: string): Promise<void> {
+    await this.#service.databases.au1.fork().execute(statement, [value]);
+  }
+}
+
+/** A key's slashes are escaped: the document has it as one part of the path. */
+function signed(method: string, url: string): Sent {
+  const { pathname, search } = new URL(url);
+  const [, storage, region, ...key] = pathname.split('/');
+  return { method, url: `/${storage}/${region}/${encodeURIComponent(key.join('/'))}${search}`, headers: {} };
+}
+
+const altered = (sent: Sent): Sent => ({ ...sent, url: sent.url.replace(/signature=./, 'signature=-') });
+
+const without = (headers: Sent['headers'], name: string) =>
+  Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));
+
+/** A body beyond the operation's limit. */
+function tooLarge({ operationId, path }: Described, usual: Sent): Sent {
+  if (UPLOADS.includes(operationId)) {
+    const part = (at: number) => `--b\r\nContent-Disposition: form-data; name="f${at}"\r\n\r\nx\r\n`;
+    const body = Buffer.from(`${Array.from({ length: 100 }, (_, at) => part(at)).join('')}--b--\r\n`);
+    return { ...usual, headers: { ...usual.headers, 'content-type': 'multipart/form-data; boundary=b' }, body };
+  }
+  const type = OAUTH.includes(operationId) ? FORM : 'application/json';
+  const size = path.includes('photo-reports') ? 33 * MIB : MIB + 1;
+  return { ...usual, headers: { ...usual.headers, 'content-type': type }, body: Buffer.alloc(size, 'x') };
+}
