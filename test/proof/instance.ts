@@ -83,11 +83,6 @@ export class Instance {
     return child !== null && child.exitCode === null && child.signalCode === null;
   }
 
-  /** What it has written. */
-  get output(): string {
-    return this.#output;
-  }
-
   async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     const child = this.#child;
     if (!child || !this.isRunning) return child?.exitCode ?? null;
