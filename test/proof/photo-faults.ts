@@ -1,24 +1,34 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
+import { systemClock } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config.ts';
 import { REGIONS } from '../../src/context.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/database/demo/load.ts';
 import { bringUpToDate } from '../../src/database/migrate.ts';
+import { openStorages } from '../../src/storage/storage.ts';
+import { startSwift } from '../support/swift.ts';
 import { Instance } from './instance.ts';
+import { Caller } from './photo-caller.ts';
+import { type Expected, wrongThings } from './photo-rows.ts';
 import { MortalPostgres } from './postgres.ts';
 
 export interface PhotoFaultsOptions {
-  /** Pages that are synced, moved to another project, and in part deleted. */
+  /** Where the bytes are kept: on the local disk, or in Swift behind its S3 API. */
+  store: 'local' | 's3';
+  /** Least pages that are synced, moved to another project, and in part deleted. */
   pages: number;
   photosPerPage: number;
   /** Pages at a time. */
   workers: number;
   /** Milliseconds between one fault and the next. */
   pause: number;
+  /** How many faults there are. Pages go on until the last of them. */
+  faults: number;
   say?: (line: string) => void;
 }
 
@@ -35,20 +45,13 @@ export interface PhotoFaultsReport {
 const BASE_URL = 'http://localhost:4000';
 const SOURCE_APP = 'proof';
 
-interface Expected {
-  page: string;
-  projectId: string;
-  /** SHA-256 of each photo's bytes by its external id; none once the page is deleted. */
-  photos: Map<string, string>;
-}
-
 /**
  * Clients upload photos and sync their pages through two instances, which are killed all the time, and PostgreSQL with them;
  * every client sends the same again until it is answered. No photo may be without its bytes, doubled or lost, and no folder
  * without a photo.
  */
 export async function photoFaults(options: PhotoFaultsOptions): Promise<PhotoFaultsReport> {
-  const { pages, photosPerPage, workers, pause, say = () => {} } = options;
+  const { store, photosPerPage, workers, say = () => {} } = options;
   const undo: (() => Promise<unknown>)[] = [];
   try {
     const postgres = await MortalPostgres.start();
@@ -64,7 +67,10 @@ export async function photoFaults(options: PhotoFaultsOptions): Promise<PhotoFau
     for (const region of REGIONS) await databases[region].close();
     const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-photos-'));
     undo.push(() => rm(dataDir, { recursive: true, force: true }));
+    const swift = store === 's3' ? await startSwift() : null;
+    if (swift) undo.push(() => swift.stop());
     const env = {
+      ...swift?.settings,
       NODE_ENV: 'production',
       BASE_URL,
       TOKEN_KEY: randomBytes(32).toString('base64url'),
@@ -75,26 +81,28 @@ export async function photoFaults(options: PhotoFaultsOptions): Promise<PhotoFau
       RATE_LIMIT_TOKEN: '0',
       LOG_LEVEL: 'silent',
     };
-    const instances = [await Instance.start(env), await Instance.start(env)];
+    const instances = await Promise.all([Instance.start(env), Instance.start(env)]);
     for (const instance of instances) undo.push(() => instance.kill());
 
-    const caller = new Caller(instances, builderId, client.clientId, client.clientSecret!);
+    const caller = new Caller(instances, builderId, client.clientId, client.clientSecret!, BASE_URL);
     const expected: Expected[] = [];
     const begun = Date.now();
-    const faults = new Faults(postgres, instances, pause, say);
+    const faults = new Faults(postgres, instances, options, say);
     let next = 0;
     const work = async () => {
-      while (next < pages) expected.push(await playPage(caller, next++, photosPerPage, projects));
+      while (next < options.pages || faults.left > 0)
+        expected.push(await playPage(caller, next++, photosPerPage, projects));
     };
     await Promise.all(Array.from({ length: workers }, work)).finally(() => faults.end());
     const seconds = (Date.now() - begun) / 1000;
 
     const after = new Database('au1', postgres.url('au1'));
     undo.push(() => after.close());
-    const wrong = await wrongThings(after, join(dataDir, 'storage', 'objects', 'au1'), expected);
+    const { bytes } = openStorages(loadConfig(env), { secret: env.TOKEN_KEY, clock: systemClock }).au1;
+    const wrong = await wrongThings(after, bytes, SOURCE_APP, expected);
     const { instanceKills, databaseKills } = faults;
     const photos = expected.reduce((sum, each) => sum + each.photos.size, 0);
-    return { pages, photos, instanceKills, databaseKills, retries: caller.retries, seconds, wrong };
+    return { pages: next, photos, instanceKills, databaseKills, retries: caller.retries, seconds, wrong };
   } finally {
     for (const step of undo.reverse()) await step().catch((error) => say(String(error)));
   }
@@ -118,7 +126,8 @@ async function playPage(caller: Caller, number: number, count: number, projects:
     const externalSourceId = `photo-${photos.length + 1}`;
     const bytes = await picture(number * 1_000 + photos.length);
     hashes.set(externalSourceId, createHash('sha256').update(bytes).digest('hex'));
-    photos.push({ externalSourceId, imageAttachment: await caller.upload(bytes) });
+    const imageAttachment = photos.length % 2 === 0 ? await caller.put(bytes) : await caller.send(bytes);
+    photos.push({ externalSourceId, imageAttachment });
   };
   const sync = (projectId: string) =>
     caller.settle('POST', '/photo-gallery/bulk-upsert', { ...page, projectId, folderName: `Page ${number}`, photos });
@@ -144,155 +153,46 @@ function picture(seed: number): Promise<Buffer> {
     .toBuffer();
 }
 
-/** One client of the API, which never gives up. */
-class Caller {
-  retries = 0;
-  #turn = 0;
-  #token: Promise<string> | null = null;
-
-  constructor(
-    readonly instances: Instance[],
-    readonly builderId: string,
-    readonly clientId: string,
-    readonly clientSecret: string,
-  ) {}
-
-  async upload(bytes: Buffer): Promise<object> {
-    const intent = { contentType: 'image/jpeg', fileName: 'site.jpg', size: bytes.length, type: 'attachment' };
-    const { uploadUrl, uploadHeaders, key, regionId, type } = await this.settle('POST', '/attachments/presign', intent);
-    const { pathname, search } = new URL(uploadUrl);
-    const headers = { 'Content-Type': uploadHeaders['Content-Type'] };
-    await this.#until(`${pathname}${search}`, { method: 'PUT', headers, body: bytes as never });
-    return { key, regionId, type };
-  }
-
-  /** Sends until it is answered, and until no photo has failed for a passing reason. */
-  // biome-ignore lint/suspicious/noExplicitAny: an answer is walked by name.
-  async settle(method: string, path: string, body: object): Promise<any> {
-    const headers = { Authorization: `Bearer ${await this.#bearer()}`, 'Content-Type': 'application/json' };
-    const answer = await this.#until(`/builders/${this.builderId}${path}`, {
-      method,
-      headers,
-      body: JSON.stringify(body),
-    });
-    const result = (await answer.json()) as { failedPhotos?: { code: string }[] };
-    if (result.failedPhotos?.some(({ code }) => code === 'TIMEOUT')) return this.settle(method, path, body);
-    if (result.failedPhotos?.length) throw new Error(`${path}: ${JSON.stringify(result.failedPhotos)}`);
-    return result;
-  }
-
-  #bearer(): Promise<string> {
-    const body = { grant_type: 'client_credentials', client_id: this.clientId, client_secret: this.clientSecret };
-    this.#token ??= this.#until('/oauth/token', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ ...body, audience: BASE_URL, scope: 'read:photos write:photos' }),
-    }).then(async (answer) => ((await answer.json()) as { access_token: string }).access_token);
-    return this.#token;
-  }
-
-  async #until(path: string, init: RequestInit): Promise<Response> {
-    for (;;) {
-      const { origin } = this.instances[this.#turn++ % this.instances.length]!;
-      try {
-        const answer = await fetch(`${origin}${path}`, { ...init, signal: AbortSignal.timeout(30_000) });
-        // The whole answer: it may be cut off as well.
-        const body = await answer.arrayBuffer();
-        if (answer.ok) return new Response(body, { status: 200 });
-        if (answer.status < 500) throw new Refused(`${path}: ${answer.status} ${Buffer.from(body)}`);
-      } catch (error) {
-        if (error instanceof Refused) throw error;
-      }
-      this.retries++;
-      await sleep(50);
-    }
-  }
-}
-
-class Refused extends Error {}
-
-/** Kills the instances one after the other, each third time the database, until told to end; all of them run afterwards. */
+/** Kills an instance and the database in turn; all of them run afterwards. */
 class Faults {
   instanceKills = 0;
   databaseKills = 0;
+  /** Faults that are still to come. */
+  left: number;
   readonly #working: Promise<void>;
-  #over = false;
 
   constructor(
     readonly postgres: MortalPostgres,
     readonly instances: Instance[],
-    readonly pause: number,
+    { pause, faults }: PhotoFaultsOptions,
     readonly say: (line: string) => void,
   ) {
-    this.#working = this.#work();
+    this.left = faults;
+    this.#working = this.#work(pause);
+    this.#working.catch(() => {
+      this.left = 0;
+    });
   }
 
+  /** Rejects when what was killed did not come back. */
   async end(): Promise<void> {
-    this.#over = true;
+    this.left = 0;
     await this.#working;
   }
 
-  async #work(): Promise<void> {
-    for (let turn = 0; ; turn++) {
-      await sleep(this.pause);
-      if (this.#over) return;
-      if (turn % 3 === 2) {
-        this.databaseKills++;
-        await this.postgres.kill();
-        await this.postgres.restart();
-      } else {
+  async #work(pause: number): Promise<void> {
+    for (let turn = 0; this.left > 0; turn++, this.left--) {
+      await sleep(pause);
+      if (turn % 2 === 0) {
         const instance = this.instances[this.instanceKills++ % this.instances.length]!;
         await instance.kill();
         await instance.start();
+      } else {
+        this.databaseKills++;
+        await this.postgres.kill();
+        await this.postgres.restart();
       }
       this.say(`faults: ${this.instanceKills} instances, ${this.databaseKills} databases killed`);
     }
   }
-}
-
-async function wrongThings(database: Database, objects: string, expected: Expected[]): Promise<string[]> {
-  const em = database.fork();
-  const wrong: string[] = [];
-  const photos = (await em.execute(
-    `select id, key, file_size, project_id, folder_id, page_external_source_id as page, external_source_id as photo,
-       archived_at is null as active from photo where source_app = ?`,
-    [SOURCE_APP],
-  )) as {
-    id: string;
-    key: string;
-    file_size: number;
-    project_id: string;
-    page: string;
-    photo: string;
-    active: boolean;
-  }[];
-  const byPage = new Map(expected.map((each) => [each.page, each]));
-  const found = new Set<string>();
-  for (const { id, key, file_size: size, project_id: project, page, photo, active } of photos) {
-    const bytes = await readFile(join(objects, key)).catch(() => null);
-    if (!bytes || bytes.length !== size) wrong.push(`${id} of ${page} has no bytes, or not all of them`);
-    if (!active) continue;
-    const { projectId, photos: hashes } = byPage.get(page)!;
-    if (found.has(`${page} ${photo}`)) wrong.push(`${photo} of ${page} is there twice`);
-    found.add(`${page} ${photo}`);
-    if (!hashes.has(photo)) wrong.push(`${photo} of ${page} should be deleted`);
-    else if (bytes && createHash('sha256').update(bytes).digest('hex') !== hashes.get(photo))
-      wrong.push(`${photo} of ${page} has other bytes`);
-    if (project !== projectId) wrong.push(`${photo} of ${page} is in another project`);
-  }
-  for (const { page, photos: hashes } of expected) {
-    for (const photo of hashes.keys()) if (!found.has(`${page} ${photo}`)) wrong.push(`${photo} of ${page} is lost`);
-  }
-  const folders = (await em.execute(
-    `select f.id, f.page_external_source_id as page, count(p.id)::int as photos from photo_folder f
-     left join photo p on p.folder_id = f.id and p.archived_at is null
-     where f.source_app = ? and f.archived_at is null group by f.id`,
-    [SOURCE_APP],
-  )) as { id: string; page: string; photos: number }[];
-  for (const { id, page, photos: count } of folders)
-    if (count === 0) wrong.push(`the folder ${id} of ${page} is empty`);
-  const pages = folders.map(({ page }) => page);
-  for (const page of new Set(pages))
-    if (pages.indexOf(page) !== pages.lastIndexOf(page)) wrong.push(`${page} has two folders`);
-  return wrong;
 }

@@ -4,6 +4,7 @@
  */
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
+import { swiftMissing } from '../support/swift.ts';
 import { attendanceFaults } from './attendance-faults.ts';
 import { cluster } from './cluster.ts';
 import { faults } from './faults.ts';
@@ -36,6 +37,8 @@ interface Proof {
   run: (options: Options) => Promise<Report>;
 }
 
+const PHOTOS = { photosPerPage: 6, workers: 8, pause: 700, say };
+
 const PROOFS: Record<string, Proof> = {
   'attendance-faults': {
     about: '10,000 gate events while PostgreSQL and instances are killed: nothing lost, nothing doubled',
@@ -48,7 +51,15 @@ const PROOFS: Record<string, Proof> = {
   },
   'photo-faults': {
     about: '400 photo pages while instances and PostgreSQL are killed: no photo without bytes, doubled or lost',
-    run: () => photoFaults({ pages: 400, photosPerPage: 6, workers: 8, pause: 700, say }),
+    run: () => photoFaults({ store: 'local', pages: 400, faults: 120, ...PHOTOS }),
+  },
+  'photo-faults-s3': {
+    about: 'the same on an S3 server, with 150 pages',
+    run: async () => {
+      // Asked for by name and not done: that is not a proof that holds.
+      if (swiftMissing) return { wrong: [`not run: ${swiftMissing}`] };
+      return photoFaults({ store: 's3', pages: 150, faults: 40, ...PHOTOS });
+    },
   },
   'report-faults': {
     about: 'photo reports while PostgreSQL and instances are killed: every acknowledged revision is whole',

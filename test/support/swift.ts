@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { freePort } from './ports.ts';
 
@@ -16,6 +17,8 @@ export interface Swift {
 
 /** Debian's, which has the packages; another Python may come before it in the path. */
 const PYTHON = '/usr/bin/python3';
+/** Beside the source of this file, also where that is compiled. */
+const PROGRAM = fileURLToPath(new URL('swift_server.py', import.meta.url.replace('/dist/', '/')));
 const BUCKET = 'attachments';
 const CREDENTIALS = { accessKeyId: 'test:tester', secretAccessKey: 'testing' };
 
@@ -29,7 +32,7 @@ export const swiftMissing: string | null =
 export async function startSwift(): Promise<Swift> {
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-swift-'));
   const port = await freePort();
-  const server = spawn(PYTHON, [join(import.meta.dirname, 'swift_server.py'), folder, String(port)]);
+  const server = spawn(PYTHON, [PROGRAM, folder, String(port)]);
   let said = '';
   server.stderr.on('data', (chunk) => {
     said = `${said}${chunk}`.slice(-4_000);
