@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { REGIONS, type RegionId } from '../context.ts';
 import { ApiError, forbidden, invalidField, notFound } from '../errors.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
+import { counted } from '../storage/collector.ts';
 import { type Grant, STORAGE_PATH } from '../storage/signatures.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 
@@ -83,7 +84,7 @@ async function send(storages: Storages, request: FastifyRequest, reply: FastifyR
   }
   const found = await storage.bytes.open(grant.key);
   if (!found) throw notFound('File');
-  return reply.headers(headersOf(grant, found.size)).send(found.stream);
+  return reply.headers(headersOf(grant, found.size)).send(counted(found.stream));
 }
 
 async function sendPart(
@@ -98,7 +99,7 @@ async function sendPart(
   return reply
     .code(206)
     .headers({ ...headersOf(grant, found.size), 'Content-Range': `bytes ${part.first}-${part.last}/${whole}` })
-    .send(found.stream);
+    .send(counted(found.stream));
 }
 
 /** HEAD: what GET would say of the whole. */

@@ -1,3 +1,4 @@
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -23,4 +24,17 @@ export function passed(bytes: number): void {
     collect = runInNewContext('gc') as Collect;
   }
   collect({ type: 'minor' });
+}
+
+/** The same bytes, counted as they pass. */
+export function counted(stream: Readable): Readable {
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      passed(chunk.length);
+      done(null, chunk);
+    },
+  });
+  // Whoever reads hears of a failure; one that stops reading ends the source.
+  pipeline(stream, count, () => undefined);
+  return count;
 }

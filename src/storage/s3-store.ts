@@ -7,6 +7,7 @@ import type { S3Settings } from '../config.ts';
 import type { RegionId } from '../context.ts';
 import { unavailable } from '../errors.ts';
 import type { ByteRange, ByteStore, StoredObject, UploadTerms } from './byte-store.ts';
+import { counted } from './collector.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
@@ -47,7 +48,7 @@ export class S3Store implements ByteStore {
   async put(key: string, path: string, contentType: string): Promise<void> {
     const { sdk, client } = await this.#open();
     const { size } = await stat(path);
-    const body = createReadStream(path);
+    const body = counted(createReadStream(path));
     try {
       await answer(
         client.send(
