@@ -63,7 +63,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   installJsonParser(app);
   registerHealth(app, databases, parts.isStopping);
   await registerMetrics(app, config);
-  await registerDocs(app, await openApiDocument(schema, operations, baseUrl));
+  registerDocs(app, await openApiDocument(schema, operations, baseUrl));
   const visits = oauthLimits(databases, limits, tokenLimits);
   await app.register(
     oauthPlugin({

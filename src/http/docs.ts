@@ -1,5 +1,4 @@
-import scalar from '@scalar/fastify-api-reference';
-import type { FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
 /** Scalar's bundle needs inline styles; nothing is loaded from, or sent to, another host. */
 const PAGE_POLICY = [
@@ -13,7 +12,7 @@ const PAGE_POLICY = [
 ].join('; ');
 
 /** `/openapi.json`, and `/docs`, the reference page made from it. */
-export async function registerDocs(app: FastifyInstance, document: object): Promise<void> {
+export function registerDocs(app: FastifyInstance, document: object): void {
   const text = JSON.stringify(document);
   app.get('/openapi.json', async (_request, reply) =>
     reply
@@ -22,14 +21,24 @@ export async function registerDocs(app: FastifyInstance, document: object): Prom
       .send(text),
   );
   app.get('/', async (_request, reply) => reply.redirect('/docs'));
-  await app.register(scalar, {
+  let page: Promise<FastifyInstance> | null = null;
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    page ??= referencePage();
+    const { statusCode, headers, rawPayload } = await (await page).inject({ method: 'GET', url: request.url });
+    reply.header('Content-Security-Policy', PAGE_POLICY);
+    for (const name of ['content-type', 'location']) if (headers[name]) reply.header(name, headers[name]);
+    return reply.code(statusCode).send(rawPayload);
+  };
+  app.get('/docs', answer);
+  app.get('/docs/*', answer);
+}
+
+/** A server of its own, made when somebody first asks: Scalar's bundle takes as much memory as a third of the service. */
+async function referencePage(): Promise<FastifyInstance> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const server = Fastify();
+  await server.register(scalar, {
     routePrefix: '/docs',
-    hooks: {
-      onRequest: (_request, reply, done) => {
-        reply.header('Content-Security-Policy', PAGE_POLICY);
-        done();
-      },
-    },
     configuration: {
       url: '/openapi.json',
       pageTitle: 'Builder Integration API',
@@ -44,4 +53,6 @@ export async function registerDocs(app: FastifyInstance, document: object): Prom
       telemetry: false,
     } as never,
   });
+  await server.ready();
+  return server;
 }

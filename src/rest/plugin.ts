@@ -2,10 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type DocumentNode,
   execute,
+  type GraphQLNamedType,
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
+  isInputObjectType,
   isObjectType,
+  type NamedTypeNode,
+  typeFromAST,
   visit,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
@@ -81,15 +85,15 @@ export async function comeIn(
 }
 
 /**
- * Compiles each query at its first call. Interpreted are mutations, whose input may be a recursive type that would never be
- * compiled to its end, and what answers with a union, which graphql-jit doesn't resolve.
+ * Compiles each operation at its first call. Interpreted are those whose input is a recursive type, which would never be compiled
+ * to its end, and those that answer with a union, which graphql-jit doesn't resolve.
  */
 function executorOf(schema: GraphQLSchema): Execute {
   const compiled = new Map<DocumentNode, CompiledQuery | null>();
   return async (document, { context: contextValue, variables }) => {
     let query = compiled.get(document);
     if (query === undefined) {
-      query = isCompilable(document) ? compile(schema, document) : null;
+      query = isCompilable(schema, document) ? compile(schema, document) : null;
       compiled.set(document, query);
     }
     if (query) return query.query(undefined, contextValue, variables) as ReturnType<Execute>;
@@ -97,11 +101,11 @@ function executorOf(schema: GraphQLSchema): Execute {
   };
 }
 
-function isCompilable(document: DocumentNode): boolean {
+function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   let compilable = true;
   visit(document, {
-    OperationDefinition: ({ operation }) => {
-      compilable &&= operation === 'query';
+    VariableDefinition: ({ type }) => {
+      compilable &&= !isRecursive(getNamedType(typeFromAST(schema, type as NamedTypeNode)!));
     },
     // SOFA selects the members of a union, and nothing else, by fragments.
     InlineFragment: () => {
@@ -109,6 +113,16 @@ function isCompilable(document: DocumentNode): boolean {
     },
   });
   return compilable;
+}
+
+/** Whether an input type leads to itself. */
+function isRecursive(type: GraphQLNamedType, above: readonly GraphQLNamedType[] = []): boolean {
+  if (!isInputObjectType(type)) return false;
+  const path = [...above, type];
+  return Object.values(type.getFields()).some((field) => {
+    const inner = getNamedType(field.type);
+    return path.includes(inner) || isRecursive(inner, path);
+  });
 }
 
 function compile(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
