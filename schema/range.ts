@@ -1,5 +1,5 @@
 import { ArgsType, Field } from 'type-graphql';
-import { invalidField } from '../src/errors.ts';
+import { type FieldError, ValidationError } from '../src/errors.ts';
 import { RangeEnd, RangeStart } from './scalars.ts';
 
 /** Range of dates, both ends inclusive. Part 5 of the decisions. */
@@ -15,8 +15,15 @@ export class DateRangeArgs {
   endDate?: string | null;
 }
 
+/** What is wrong with the two ends together. */
+export function rangeErrors({ startDate, endDate }: DateRangeArgs): FieldError[] {
+  const isReversed = startDate && endDate && endDate < startDate;
+  return isReversed ? [{ fieldName: 'endDate', message: 'must not be before startDate' }] : [];
+}
+
 /** The filters of a range; throws 400 when its end lies before its start. */
-export function rangeOf({ startDate, endDate }: DateRangeArgs) {
-  if (startDate && endDate && endDate < startDate) throw invalidField('endDate', 'must not be before startDate');
-  return { startDate, endDate };
+export function rangeOf(range: DateRangeArgs) {
+  const errors = rangeErrors(range);
+  if (errors.length > 0) throw new ValidationError(errors);
+  return { startDate: range.startDate, endDate: range.endDate };
 }

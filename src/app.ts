@@ -63,8 +63,11 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   installJsonParser(app);
   registerHealth(app, databases, parts.isStopping);
   await registerMetrics(app, config);
-  registerDocs(app, await openApiDocument(schema, operations, baseUrl));
   const visits = oauthLimits(databases, limits, tokenLimits);
+  await registerDocs(app, {
+    document: await openApiDocument(schema, operations, baseUrl),
+    limitVisitor: visits.limitVisitor,
+  });
   await app.register(
     oauthPlugin({
       ...{ databases, tokens, access, clock, baseUrl },

@@ -36,7 +36,8 @@ export interface Config {
   /** Null keeps attachments and photos in DATA_DIR. */
   s3: S3Settings | null;
   rateLimits: { api: RateLimit | null; sync: RateLimit | null; token: RateLimit | null };
-  trustProxy: boolean | number | string;
+  /** Proxies before the service: how many, or their addresses. */
+  trustProxy: false | number | string;
   /** Seconds in which a request must have arrived. */
   requestSeconds: number;
   /** Seconds that an instance answers on after it was told to stop. */
@@ -123,9 +124,10 @@ function httpUrl(value: string | undefined, name: string): string | undefined {
   return origin;
 }
 
-function proxies(value: string | undefined): boolean | number | string {
-  if (value === undefined || value === '' || value === 'false') return false;
-  if (value === 'true') return true;
+/** Trust in whoever is nearest would let each client say who it is. */
+function proxies(value: string | undefined, name: string): false | number | string {
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') fail(name, 'must be a number of proxies or their addresses, not "true"');
   return /^\d+$/.test(value) ? Number(value) : value;
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../src/config.ts';
 
@@ -40,6 +41,11 @@ describe('the settings', () => {
     expect(loadConfig(DATABASES)).toMatchObject({ databaseUrls: { au1: DATABASES.DATABASE_URL_AU1 }, demo: false });
   });
 
+  it('give each core a worker with max', () => {
+    expect(loadConfig({ WORKERS: '3' }).workers).toBe(3);
+    expect(loadConfig({ WORKERS: 'max' }).workers).toBe(availableParallelism());
+  });
+
   it('switch a rate limit off with 0', () => {
     expect(loadConfig({ RATE_LIMIT_API: '0' }).rateLimits.api).toBeNull();
   });
@@ -55,6 +61,9 @@ describe('the settings', () => {
     ['a mode of migration that does not exist', { MIGRATE: 'yes' }, 'MIGRATE'],
     ['a short token key', { TOKEN_KEY: 'c2hvcnQ' }, 'TOKEN_KEY'],
     ['a certificate without its key', { TLS_CERT: 'cert.pem' }, 'TLS_CERT and TLS_KEY'],
+    ['a proxy that is whoever comes', { TRUST_PROXY: 'true' }, 'TRUST_PROXY'],
+    ['no workers', { WORKERS: '0' }, 'WORKERS'],
+    ['workers that are no number', { WORKERS: 'all' }, 'WORKERS'],
     ['a log level that does not exist', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
   ];
 

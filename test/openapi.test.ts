@@ -258,7 +258,7 @@ describe('the description of an input', () => {
 describe('/docs', () => {
   it('loads nothing from another host', async () => {
     const app = Fastify();
-    await registerDocs(app, document);
+    await registerDocs(app, { document });
     const page = await app.inject('/docs/');
     const addresses = [...page.body.matchAll(/(?:src|href)="([^"]*)"|\burl\(([^)]*)\)|import\("([^"]*)"\)/g)];
     const loaded = addresses.map((match) => match.slice(1).find((address) => address !== undefined)!);
@@ -267,6 +267,8 @@ describe('/docs', () => {
       expect(new URL(address, 'http://service/docs/').host, address).toBe('service');
       expect((await app.inject(new URL(address, 'http://service/docs/').pathname)).statusCode, address).toBe(200);
     }
+    // Browsers ask for an icon beside.
+    expect((await app.inject('/favicon.ico')).statusCode).toBe(204);
     expect(page.headers['content-security-policy']).not.toMatch(/https?:|\*/);
     expect((await app.inject('/openapi.json')).json()).toEqual(JSON.parse(JSON.stringify(document)));
     await app.close();

@@ -51,6 +51,19 @@ describe('RATE_LIMIT_API', () => {
     expect((await call()).statusCode).toBe(429);
   });
 
+  it('counts per address on the reference and its document', async () => {
+    const call = (url: string) => service.request({ url, remoteAddress: '192.0.2.4' });
+    const first = await call('/openapi.json');
+    expect([first.statusCode, ...numbers(first.headers)]).toEqual([200, 3, 2, 10]);
+    await call('/docs/');
+    expect((await call('/')).statusCode).toBe(302);
+    expect((await call('/docs/')).statusCode).toBe(429);
+  });
+
+  it('never stands in the way of health checks, which work without a database', async () => {
+    for (let call = 0; call < 5; call++) expect((await service.request({ url: '/health/live' })).statusCode).toBe(200);
+  });
+
   it('covers GraphQL too', async () => {
     const token = await service.as('A');
     for (let call = 0; call < 3; call++) await service.get('/builders', token);

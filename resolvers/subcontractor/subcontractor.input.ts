@@ -4,7 +4,8 @@ import { ArgsType, Field } from 'type-graphql';
 export class SubcontractorArgs {
   @Field(() => Boolean, {
     nullable: true,
-    description: "Whether the builder's internal company record counts as one. Default false.",
+    defaultValue: false,
+    description: "Whether the builder's internal company record counts as one.",
   })
   includeBuilderCompany?: boolean | null;
 }

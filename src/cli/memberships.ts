@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
+import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { identifier, oneLine } from './checks.ts';
 import { existing, insertOnce, inTransaction, lockRow, type Place } from './place.ts';
@@ -25,13 +26,14 @@ export async function addMembership(place: Place, request: MembershipKey & { rol
   });
 }
 
-/** Takes a user out of a builder's account; tokens for that builder end with it. */
+/** Takes a user out of a builder's account. Tokens for that builder end with it, and stay so should the user come back. */
 export async function removeMembership(place: Place, request: MembershipKey) {
-  return inTransaction(place, async (em) => {
+  return inTransaction(place, async (em, now) => {
     const { user, builder } = await findBoth(place, em, request);
     const membership = await lockRow(em, Membership, { userId: user.id, builderId: builder.id });
     if (!membership) return refuse('--user', `${user.email} is not a member of ${builder.id}`);
     em.remove(membership);
+    await em.nativeUpdate(TokenFamily, { userId: user.id, builderId: builder.id, revokedAt: null }, { revokedAt: now });
     return {
       ...{ userId: user.id, email: user.email },
       ...{ builderId: builder.id, builderName: builder.name, role: membership.role },

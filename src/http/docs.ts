@@ -11,16 +11,15 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+interface DocsParts {
+  document: object;
+  /** Takes a request from the address's budget. Without it everybody may ask as often as they like. */
+  limitVisitor?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
 /** `/openapi.json`, and `/docs`, the reference page made from it. */
-export function registerDocs(app: FastifyInstance, document: object): void {
+export async function registerDocs(app: FastifyInstance, { document, limitVisitor }: DocsParts): Promise<void> {
   const text = JSON.stringify(document);
-  app.get('/openapi.json', async (_request, reply) =>
-    reply
-      .header('Content-Type', 'application/json; charset=utf-8')
-      .header('Access-Control-Allow-Origin', '*')
-      .send(text),
-  );
-  app.get('/', async (_request, reply) => reply.redirect('/docs'));
   let page: Promise<FastifyInstance> | null = null;
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     page ??= referencePage();
@@ -29,30 +28,41 @@ export function registerDocs(app: FastifyInstance, document: object): void {
     for (const name of ['content-type', 'location']) if (headers[name]) reply.header(name, headers[name]);
     return reply.code(statusCode).send(rawPayload);
   };
-  app.get('/docs', answer);
-  app.get('/docs/*', answer);
+  // Browsers ask for it wherever the page names no icon.
+  app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
+  await app.register(async (docs) => {
+    if (limitVisitor) docs.addHook('onRequest', limitVisitor);
+    docs.get('/openapi.json', async (_request, reply) =>
+      reply
+        .header('Content-Type', 'application/json; charset=utf-8')
+        .header('Access-Control-Allow-Origin', '*')
+        .send(text),
+    );
+    docs.get('/', async (_request, reply) => reply.redirect('/docs'));
+    docs.get('/docs', answer);
+    docs.get('/docs/*', answer);
+  });
 }
 
 /** A server of its own, made when somebody first asks: Scalar's bundle takes as much memory as a third of the service. */
 async function referencePage(): Promise<FastifyInstance> {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   const server = Fastify();
-  await server.register(scalar, {
-    routePrefix: '/docs',
-    configuration: {
-      url: '/openapi.json',
-      pageTitle: 'Builder Integration API',
-      withDefaultFonts: false,
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      orderSchemaPropertiesBy: 'preserve',
-      orderRequiredPropertiesFirst: false,
-      authentication: { preferredSecurityScheme: 'oauth2' },
-      agent: { disabled: true },
-      mcp: { disabled: true },
-      telemetry: false,
-    } as never,
-  });
+  await server.register(scalar, { routePrefix: '/docs', configuration: CONFIGURATION as never });
   await server.ready();
   return server;
 }
+
+const CONFIGURATION = {
+  url: '/openapi.json',
+  pageTitle: 'Builder Integration API',
+  withDefaultFonts: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  orderSchemaPropertiesBy: 'preserve',
+  orderRequiredPropertiesFirst: false,
+  authentication: { preferredSecurityScheme: 'oauth2' },
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  telemetry: false,
+};

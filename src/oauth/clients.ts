@@ -32,17 +32,23 @@ const CLIENT: Statement = {
     where client.id = $1 and client.disabled_at is null`,
 };
 
+const NOT_HERE = new Error('The region does not know the client.');
+
 /**
- * Looks for the client in each of the databases, always in all of them, so that an unknown client costs as much as a
- * known one. A region that is down does not stop the clients of the others.
+ * Looks for the client in all of the databases at once. The first that knows it answers: a region that is down, or that hangs,
+ * stops only those who may be its own.
  */
-export async function findClient(databases: Database[], clientId: string): Promise<RegisteredClient | null> {
-  const answers = await Promise.allSettled(databases.map((database) => readClient(database, clientId)));
-  const found = answers.find((answer) => answer.status === 'fulfilled' && answer.value !== null);
-  const failed = answers.find((answer) => answer.status === 'rejected');
-  if (found?.status === 'fulfilled') return found.value;
-  if (failed?.status === 'rejected') throw failed.reason;
-  return null;
+export function findClient(databases: Database[], clientId: string): Promise<RegisteredClient | null> {
+  const looks = databases.map(async (database) => {
+    const client = await readClient(database, clientId);
+    if (!client) throw NOT_HERE;
+    return client;
+  });
+  return Promise.any(looks).catch(({ errors }: AggregateError) => {
+    const failure = errors.find((error) => error !== NOT_HERE);
+    if (failure) throw failure;
+    return null;
+  });
 }
 
 async function readClient(database: Database, id: string): Promise<RegisteredClient | null> {

@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import type { Operation } from '../../schema/build.ts';
 import { fieldError, fieldPath, inspectionOf } from '../../schema/input.ts';
+import { rangeErrors } from '../../schema/range.ts';
 import { booleanFromText, integerFromText } from '../../schema/scalars.ts';
 import { type FieldError, notFound, ValidationError } from '../errors.ts';
 
@@ -77,6 +78,7 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
       errors.push(fieldError(name, place === 'query' ? [] : path, error.message));
     });
   }
+  errors.push(...rangeErrors(variables));
   if (errors.length > 0) throw new ValidationError(errors);
   return variables;
 }

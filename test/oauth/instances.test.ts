@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
+import { addMembership, removeMembership } from '../../src/cli/memberships.ts';
 import { Database } from '../../src/database/database.ts';
 import { codeFor, exchange, refresh, type Tokens, tokensFor } from './flow.ts';
 import { addApplication, addBuilder, addUser, REDIRECT } from './people.ts';
@@ -10,6 +11,12 @@ let whole: Whole;
 let one: Instance;
 let other: Instance;
 let tokens: Tokens;
+
+const LOCK_CLIENTS = { name: 'test.lock', text: 'lock table oauth_client in access exclusive mode' };
+const WAITING = {
+  name: 'test.waiting',
+  text: `select count(*) from pg_locks where not granted and relation = 'oauth_client'::regclass`,
+};
 
 const person = { clientId: 'cli_app', email: 'user_a@example.com' };
 
@@ -98,12 +105,36 @@ describe('a revoked token', () => {
     expect((await me(one, access_token)).status).toBe(401);
   });
 
+  test('stops with the membership, and stays so when the user is made a member again', async () => {
+    const place = { database: whole.databases.au1, clock: whole.clock };
+    const key = { user: 'user_a', builderId: 'buil_a' };
+    await removeMembership(place, key);
+    await addMembership(place, { ...key, role: 'SITE_MANAGER' });
+    later(500);
+    expect([(await me(one)).status, (await me(other)).status]).toEqual([401, 401]);
+    const { status, body } = await refresh(one, person, tokens.refresh_token);
+    expect([status, body.error]).toEqual([400, 'invalid_grant']);
+    expect((await me(one, (await tokensFor(one, person)).access_token)).status).toBe(200);
+  });
+
   test('does not come back', async () => {
     await revoke(one, tokens.access_token);
     for (let minute = 0; minute < 59; minute += 10) {
       later(600_000);
       expect([(await me(one)).status, (await me(other)).status]).toEqual([401, 401]);
     }
+  });
+});
+
+describe('a region that hangs', () => {
+  test('keeps no client of the other waiting that names no region', async () => {
+    const { writer, runner } = whole.databases.us1;
+    await writer.run(async (transaction) => {
+      await transaction.query([LOCK_CLIENTS, []]);
+      expect((await refresh(one, person, tokens.refresh_token)).status).toBe(200);
+      // The look into that region is still on.
+      expect(await runner.run(WAITING, [])).toEqual([['1']]);
+    });
   });
 });
 
