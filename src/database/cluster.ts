@@ -1,28 +1,14 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import {
-  access,
-  lchown,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { access, lchown, mkdir, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { Client, escapeIdentifier } from 'pg';
 import { type Lock, type LockRole, tryLock } from './folder-lock.ts';
+import { findIdentity, isRoot } from './postgres-user.ts';
 import {
   ClusterError,
   dataOf,
-  type Identity,
   lastLine,
   type Programs,
   passwordOf,
@@ -105,7 +91,6 @@ export async function attachCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-const isRoot = () => process.getuid?.() === 0;
 const messageOf = (error: unknown) => (error as Error).message.split('\n')[0];
 const exists = (path: string) =>
   access(path).then(
@@ -191,55 +176,6 @@ async function loadPrograms(): Promise<Programs> {
     throw new ClusterError(
       `The package ${name} is not installed: set DATABASE_URL_AU1 and DATABASE_URL_US1 to use a PostgreSQL of your own.`,
     );
-  }
-}
-
-async function findIdentity(folder: string, programs: Programs): Promise<Identity> {
-  if (!isRoot()) return {};
-  // Whoever made the data keeps it: the user `postgres` has another number in another container image.
-  const owner = await stat(dataOf(folder)).catch(() => undefined);
-  const identity = owner?.uid ? { uid: owner.uid, gid: owner.gid } : await postgresUser();
-  const closed = await closedTo(identity, [folder, dirname(await realpath(programs.postgres))]);
-  if (closed === null) return identity;
-  if (await hasSetpriv()) return { ...identity, closedPath: true };
-  const who = `PostgreSQL runs as the user with id ${identity.uid}, who cannot enter ${closed}`;
-  throw new ClusterError(`${who}: allow it (chmod o+x), use another folder, or install setpriv (util-linux).`);
-}
-
-/** The first folder on the way to the paths that the user cannot enter. */
-async function closedTo(identity: Required<Pick<Identity, 'uid' | 'gid'>>, paths: string[]): Promise<string | null> {
-  for (const path of paths) {
-    for (let part = path; ; part = dirname(part)) {
-      const { mode, uid, gid } = await stat(part);
-      const bit = uid === identity.uid ? 0o100 : gid === identity.gid ? 0o010 : 0o001;
-      if (!(mode & bit)) return part;
-      if (part === dirname(part)) break;
-    }
-  }
-  return null;
-}
-
-const hasSetpriv = () =>
-  promisify(execFile)('setpriv', ['--version']).then(
-    () => true,
-    () => false,
-  );
-
-async function postgresUser(): Promise<Required<Pick<Identity, 'uid' | 'gid'>>> {
-  const exec = promisify(execFile);
-  const id = async (flag: string) => Number((await exec('id', [flag, 'postgres'])).stdout);
-  const find = async () => ({ uid: await id('-u'), gid: await id('-g') });
-  try {
-    return await find();
-  } catch {
-    // Another starter may be doing the same: what counts is that the user is there in the end.
-    await exec('groupadd', ['--system', 'postgres']).catch(() => {});
-    await exec('useradd', ['--system', '--no-create-home', '--gid', 'postgres', 'postgres']).catch(() => {});
-    return find().catch(() => {
-      throw new ClusterError(
-        'PostgreSQL does not run as root, and no user named postgres can be made: run as another user.',
-      );
-    });
   }
 }
 
