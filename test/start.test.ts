@@ -33,7 +33,7 @@ const start = (settings: Record<string, string> = {}, flags: string[] = []) =>
 
 const health = async () => (await fetch(`http://localhost:${port}/health/ready`)).json();
 
-describe('npm start', () => {
+describe('npm start', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     port = await freePort();
   });
@@ -83,8 +83,9 @@ describe('--timing', () => {
 describe('one clear line and exit code 1', () => {
   /** What the program says before it ends by itself. */
   async function refusal(settings: Record<string, string>): Promise<string> {
-    const { exit, output } = runProgram(settings);
+    const { exit, output, silence } = runProgram(settings);
     expect(await exit).toBe(1);
+    await silence;
     expect(output().trim().split('\n')).toHaveLength(1);
     return output().trim();
   }

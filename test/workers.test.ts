@@ -10,6 +10,9 @@ import { createDatabase } from './setup/database.ts';
 import { freePort } from './support/ports.ts';
 import { endPrograms, type Run, runProgram, startProgram } from './support/program.ts';
 
+/** Several processes on a machine that is busy take their time. */
+const PATIENCE = { timeout: 20_000 };
+
 let folder: string;
 let port: number;
 let databases: Record<string, string>;
@@ -82,7 +85,7 @@ const form = (fields: Record<string, string>) => ({
 const tokenRequest = () =>
   form({ grant_type: 'client_credentials', audience: `http://localhost:${port}`, scope: 'read:builders' });
 
-describe('several workers', () => {
+describe('several workers', { timeout: 60_000 }, () => {
   it('share the port and the work, and the console shows one welcome', async () => {
     const service = await start({ LOG_LEVEL: 'info' });
     expect(await statuses(6, '/health/ready')).toEqual(times(6, 200));
@@ -112,7 +115,7 @@ describe('several workers', () => {
     expect(await statuses(6, '/builders', headers)).toEqual(times(6, 200));
     expect(pidsOf(service).size).toBe(2);
     expect((await call('/oauth/revoke', form({ token: access_token }))).status).toBe(200);
-    await expect.poll(() => statuses(6, '/builders', headers)).toEqual(times(6, 401));
+    await expect.poll(() => statuses(6, '/builders', headers), PATIENCE).toEqual(times(6, 401));
   });
 
   it('are replaced when they end by themselves, which the log says', async () => {
@@ -120,7 +123,7 @@ describe('several workers', () => {
     await statuses(4, '/health/live');
     const [victim] = pidsOf(service);
     process.kill(victim!, 'SIGKILL');
-    const [line] = await service.says(/.*a worker ended, another takes its place.*/);
+    const [line] = await service.says(/.*a worker ended, another takes its place.*\n/);
     expect(JSON.parse(line)).toMatchObject({ level: 50, worker: victim, signal: 'SIGKILL' });
     expect(await statuses(4, '/health/ready')).toEqual(times(4, 200));
     await service.says(/a worker took the place of one that ended/);
@@ -132,14 +135,15 @@ describe('several workers', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port: taken } = server.address() as AddressInfo;
-    const { exit, output } = runProgram({ ...databases, WORKERS: '2', PORT: String(taken) });
+    const { exit, output, silence } = runProgram({ ...databases, WORKERS: '2', PORT: String(taken) });
     expect(await exit).toBe(1);
+    await silence;
     expect(output().trim()).toBe(`Port ${taken} is in use: set PORT to another one.`);
     server.close();
   });
 });
 
-describe('the end of several workers', () => {
+describe('the end of several workers', { timeout: 60_000 }, () => {
   const isRefused = () =>
     new Promise<boolean>((done) => {
       const socket = connect(port, '127.0.0.1', () => socket.destroy());
@@ -155,7 +159,7 @@ describe('the end of several workers', () => {
     sent.flushHeaders();
     await once(sent, 'continue');
     service.process.kill(signal);
-    await expect.poll(isRefused).toBe(true);
+    await expect.poll(isRefused, PATIENCE).toBe(true);
     sent.end(body);
     const [response] = await answered;
     expect(response.statusCode).toBe(200);
