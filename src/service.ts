@@ -58,8 +58,9 @@ interface Running {
 
 /** Starts the service. What is to be done once is done by this process, workers or not. */
 async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
-  // A primary serves nobody. Otherwise the code is read while PostgreSQL starts.
-  const app = config.workers === 1 ? import('./app.ts') : null;
+  // A primary serves nobody. Reading code keeps the process from its connections, whose time is limited, so it comes first.
+  const app = config.workers === 1 ? await import('./app.ts') : null;
+  stopwatch.lap('more imports');
   const opened = await openDatabases(config, 'service');
   stopwatch.lap('PostgreSQL');
   const { databases } = opened;
@@ -79,9 +80,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     stopwatch.lap('demo data');
     const log = pino(loggerOptions(config));
     if (app) {
-      const { buildApp } = await app;
-      stopwatch.lap('more imports');
-      stopServing = await serve(config, databases, buildApp, stopwatch);
+      stopServing = await serve(config, databases, app.buildApp, stopwatch);
     } else {
       stopServing = await startWorkers(config.workers, { env: addressesOf(databases), log });
       stopwatch.lap('workers');
@@ -102,10 +101,9 @@ function addressesOf(databases: Databases): Record<string, string> {
 
 /** One of several processes that serve, on databases that the primary has made ready. */
 async function startWorker(config: Config): Promise<Stop> {
-  const app = import('./app.ts');
+  const { buildApp } = await import('./app.ts');
   const opened = await openDatabases(config, 'service');
   try {
-    const { buildApp } = await app;
     const stopServing = await serve(config, opened.databases, buildApp, new Stopwatch());
     return async () => {
       await stopServing();
