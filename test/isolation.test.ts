@@ -1,134 +1,45 @@
-import { buildOperationNodeForField } from '@graphql-tools/utils';
-import { type GraphQLField, getNamedType, type OperationTypeNode, print } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, type Operation, routeTable } from '../schema/build.ts';
-import type { PlainRoute } from '../src/rest/plain/route.ts';
+import { buildServiceSchema, routeTable } from '../schema/build.ts';
 import { plainRoutes } from '../src/rest/plain-routes.ts';
-import { restProjection } from '../src/rest/projection.ts';
 import { placementsOf } from '../src/rest/variables.ts';
 import { type Service, startService } from './harness.ts';
-import { BODIES, restoreSamples, type Samples, samplesOf } from './support/samples.ts';
+import { OperationCalls, type Outcome } from './support/operation-calls.ts';
+import { restoreSamples, type Samples, samplesOf } from './support/samples.ts';
 
 const schema = buildServiceSchema();
 const operations = routeTable(schema);
-const projection = restProjection(schema);
 
 /** Every root field of the schema, whether REST shows it or GraphQL alone. */
 const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
   Object.values(type?.getFields() ?? {}).map((field) => ({ kind: type!.name as 'Query' | 'Mutation', field })),
 );
 
-/** Operations that delete or change a sample which they need, each time that they are called. */
-const CONSUMERS = ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'];
-
 /** Statuses of an operation that was done. */
 const SUCCESS = [200, 201, 202];
 
 let service: Service;
 let samples: Samples;
-let cases = 0;
+let calls: OperationCalls;
 
 beforeAll(async () => {
   service = await startService();
   samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  calls = new OperationCalls(service, samples);
 });
 
 afterAll(async () => {
-  console.info(`isolation: ${cases} calls refused as documented`);
+  console.info(`isolation: ${calls.count} calls refused as documented`);
   await service.stop();
 });
 
-/** The operation called through REST, with real ids of integrator A's first builder. */
-async function callRest(operation: Operation, token: string | null, headers: Record<string, string> = {}) {
-  cases++;
-  if (CONSUMERS.includes(operation.field)) await restoreSamples(service.databases.au1);
-  const placements = placementsOf(operation, schema);
-  const value = (name: string) =>
-    samples[getNamedType(placements.find((one) => one.name === name)!.argument.type).name]!;
-  const url = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => value(name));
-  const builder = placements.some(({ place }) => place === 'header') && { 'x-service-builder-id': samples.BuilderId! };
-  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
-  const response = await service.request({
-    method: operation.method,
-    url,
-    headers: { ...builder, ...authorization, ...headers },
-    ...(BODIES[operation.field] && { payload: BODIES[operation.field]!(samples) }),
-  });
-  return { status: response.statusCode, code: response.json().code as string | undefined, body: response.body };
-}
-
-/** The same through GraphQL. */
-async function callGraphql(
-  kind: 'Query' | 'Mutation',
-  field: GraphQLField<unknown, unknown>,
-  token: string | null,
-  headers = {},
-) {
-  cases++;
-  if (CONSUMERS.includes(field.name)) await restoreSamples(service.databases.au1);
-  const document = field.extensions.rest ? wholeSelection(kind, field.name) : namedOperation(kind, field);
-  const ids = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
-  const variables = { ...ids, ...BODIES[field.name]?.(samples) };
-  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
-  const response = await service.request({
-    method: 'POST',
-    url: '/graphql',
-    headers: { ...authorization, ...headers },
-    payload: { query: document, variables },
-  });
-  const body = response.json();
-  const error = body.errors?.[0]?.extensions;
-  return { status: error?.http.status ?? 200, code: error?.code as string | undefined, body: response.body };
-}
-
-/** Everything that REST would show of it. */
-function wholeSelection(kind: string, field: string): string {
-  return print(
-    buildOperationNodeForField({
-      schema: projection,
-      kind: kind.toLowerCase() as OperationTypeNode,
-      field,
-      depthLimit: 8,
-      circularReferenceDepth: 1,
-    }),
-  );
-}
-
-function namedOperation(kind: string, { name, args }: GraphQLField<unknown, unknown>): string {
-  const definitions = args.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
-  const values = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
-  return `${kind.toLowerCase()} (${definitions}) { ${name}(${values}) { __typename } }`;
-}
-
-/** A route of Fastify's own that takes a form. */
-async function callPlain({ method, path }: PlainRoute, token: string | null, headers: Record<string, string> = {}) {
-  cases++;
-  const url = path.replace('{builderId}', samples.BuilderId!);
-  const form = ['type=attachment', 'file:0=x', 'file=x'].map((pair) => {
-    const [name, value] = pair.split('=');
-    const isFile = name!.startsWith('file') && (name === 'file') !== path.includes('bulk');
-    if (name!.startsWith('file') && !isFile) return '';
-    const extra = isFile ? '; filename="a.jpg"\r\nContent-Type: image/jpeg' : '';
-    return `--b\r\nContent-Disposition: form-data; name="${name}"${extra}\r\n\r\n${value}\r\n`;
-  });
-  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
-  const response = await service.request({
-    method,
-    url,
-    headers: { 'content-type': 'multipart/form-data; boundary=b', ...authorization, ...headers },
-    payload: `${form.join('')}--b--\r\n`,
-  });
-  return { status: response.statusCode, code: response.json().code as string | undefined, body: response.body };
-}
-
-type Call = (token: string | null, headers?: Record<string, string>) => ReturnType<typeof callRest>;
+type Call = (token: string | null, headers?: Record<string, string>) => Promise<Outcome>;
 
 const restCalls = operations.map((operation) => ({
   name: `${operation.method} ${operation.path}`,
   scope: operation.scope,
   needsBuilder: placementsOf(operation, schema).some(({ argument }) => argument.name === 'builderId'),
   listsReachable: operation.field === 'builders' || operation.field === 'me',
-  call: ((token, headers) => callRest(operation, token, headers)) as Call,
+  call: ((token, headers) => calls.rest(operation, token, headers)) as Call,
 }));
 
 const plainCalls = plainRoutes('')
@@ -138,7 +49,7 @@ const plainCalls = plainRoutes('')
     scope: route.access as string | null,
     needsBuilder: route.path.includes('{builderId}'),
     listsReachable: false,
-    call: ((token, headers) => callPlain(route, token, headers)) as Call,
+    call: ((token, headers) => calls.plain(route, token, headers)) as Call,
   }));
 
 const graphqlCalls = fields.map(({ kind, field }) => ({
@@ -146,7 +57,7 @@ const graphqlCalls = fields.map(({ kind, field }) => ({
   scope: field.extensions.scope as string | null,
   needsBuilder: field.args.some(({ name }) => name === 'builderId'),
   listsReachable: field.name === 'builders' || field.name === 'me',
-  call: ((token, headers) => callGraphql(kind, field, token, headers)) as Call,
+  call: ((token, headers) => calls.graphql(kind, field, token, headers)) as Call,
 }));
 
 describe.each([...restCalls, ...plainCalls, ...graphqlCalls])(
@@ -225,7 +136,7 @@ describe('an internal client', () => {
 describe('a signed URL', () => {
   /** The path and query, as a client would send them after changing what it likes. */
   const call = (method: 'GET' | 'PUT', url: string) => {
-    cases++;
+    calls.count++;
     const { pathname, search } = new URL(url);
     const headers = method === 'PUT' ? { 'content-type': 'image/jpeg' } : {};
     return service.request({

@@ -12,6 +12,15 @@ type Read<P extends ReadPath> = paths[P]['get'];
 type Parameters<P extends ReadPath> = Read<P> extends { parameters: infer T } ? T : never;
 type Answer<P extends ReadPath> =
   Read<P> extends { responses: { 200: { content: { 'application/json': infer T } } } } ? T : never;
+
+/** Paths that can be posted to with JSON. */
+type WritePath = { [P in keyof paths]: paths[P] extends { post: { requestBody: object } } ? P : never }[keyof paths];
+type Write<P extends WritePath> = paths[P]['post'];
+type Body<P extends WritePath> =
+  Write<P> extends { requestBody: { content: { 'application/json': infer T } } } ? T : never;
+type Written<P extends WritePath> =
+  Write<P> extends { responses: { 201: { content: { 'application/json': infer T } } } } ? T : never;
+
 /** Body of every error but a failed validation. */
 type ErrorBody = paths['/me']['get']['responses'][401 | 403 | 429 | 500 | 503]['content']['application/json'];
 
@@ -72,6 +81,19 @@ export class Client {
     const body = await response.json();
     if (response.status !== 200) throw new ApiError(response.status, body as ApiError['body']);
     return body as Answer<P>;
+  }
+
+  /** Creates what is not there yet; 200 where it is. */
+  async post<P extends WritePath>(
+    path: P,
+    { path: values = {}, body }: { path?: Record<string, string>; body: Body<P> },
+  ): Promise<Written<P>> {
+    const url = this.#baseUrl + path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
+    const headers = { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    const answer = await response.json();
+    if (!response.ok) throw new ApiError(response.status, answer as ApiError['body']);
+    return answer as Written<P>;
   }
 
   /** Every item of a list, page after page. */

@@ -67,7 +67,7 @@ const READ_AT = '2026-05-04T06:30:00.000Z';
 /** Brings back the samples that an operation has deleted or changed, so that it can be called again. */
 export async function restoreSamples(database: Database): Promise<void> {
   const em = database.fork();
-  await em.execute(`update photo set archived_at = null where external_source_id = 'sample'`);
+  await em.execute(`update photo set archived_at = null where id like 'att_sample%'`);
   await em.execute(`update photo_folder set archived_at = null where id like 'fold_sample%'`);
   await em.execute('update meeting set updated_at = ?', [READ_AT]);
 }

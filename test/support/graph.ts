@@ -1,0 +1,91 @@
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  getNamedType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+} from 'graphql';
+import { buildServiceSchema, recordType } from '../../schema/build.ts';
+import { SAMPLED, type Samples } from './samples.ts';
+
+export type Field = GraphQLField<unknown, unknown>;
+
+/** A field on the way through the graph, and the type whose field comes next. */
+export interface Step {
+  field: Field;
+  type: GraphQLObjectType;
+}
+
+const schema = buildServiceSchema();
+const query = schema.getQueryType()!;
+
+export const scopeOf = (type: GraphQLNamedType) => type.extensions.scope as string | undefined;
+export const isEnvelope = (type: GraphQLNamedType) => Boolean(type.extensions.envelope);
+
+/** The object types that a field leads to, out of envelopes and unions. */
+export function targetsOf(field: Field): GraphQLObjectType[] {
+  const target = recordType(field.type);
+  if (isUnionType(target)) return [...target.getTypes()];
+  return isObjectType(target) ? [target] : [];
+}
+
+/** Every field of a type that leads to records under a scope. */
+export const edges = Object.values(schema.getTypeMap())
+  .filter(isObjectType)
+  .filter(
+    (type) => type !== query && type !== schema.getMutationType() && !isEnvelope(type) && !type.name.startsWith('__'),
+  )
+  .flatMap((type) =>
+    Object.values(type.getFields())
+      .filter((field) => scopeOf(recordType(field.type)) !== undefined)
+      .map((field) => ({ name: `${type.name}.${field.name}`, type, field, scope: scopeOf(recordType(field.type))! })),
+  );
+
+export const required = (field: Field) => field.args.filter(({ type }) => isNonNullType(type));
+const answerable = (field: Field) => required(field).every(({ type }) => SAMPLED.has(getNamedType(type).name));
+
+/**
+ * Shortest way from a query to a type that needs no such scope, so that the edge alone is what is refused.
+ *
+ * @param begins whether the way may begin with that query.
+ */
+export function wayTo(goal: GraphQLObjectType, scope: string | null, begins = (_: Field) => true): Step[] | null {
+  const ways: Step[][] = Object.values(query.getFields())
+    .filter((field) => (scope === null || field.extensions.scope !== scope) && answerable(field) && begins(field))
+    .flatMap((field) => targetsOf(field).map((type) => [{ field, type }]));
+  const seen = new Set<GraphQLObjectType>();
+  for (const way of ways) {
+    const { type } = way.at(-1)!;
+    if (type === goal) return way;
+    if (seen.has(type)) continue;
+    seen.add(type);
+    for (const field of Object.values(type.getFields())) {
+      if ((scope !== null && scopeOf(recordType(field.type)) === scope) || required(field).length > 0) continue;
+      ways.push(...targetsOf(field).map((next) => [...way, { field, type: next }]));
+    }
+  }
+  return null;
+}
+
+/** The document that goes the way and then takes the edge. */
+export function documentOf(
+  samples: Samples,
+  way: Step[],
+  edge: Field,
+  inner = `${call(samples, edge)} ${selected(edge, '__typename')}`,
+): string {
+  const body = way.reduceRight((selection, { field, type }) => {
+    return `${call(samples, field)} ${selected(field, `... on ${type.name} { ${selection} }`)}`;
+  }, inner);
+  return `{ ${body} }`;
+}
+
+export const call = (samples: Samples, field: Field) => {
+  const values = required(field).map(({ name, type }) => `${name}: "${samples[getNamedType(type).name]}"`);
+  return values.length ? `${field.name}(${values.join(', ')})` : field.name;
+};
+
+export const selected = (field: Field, selection: string) =>
+  isEnvelope(getNamedType(field.type)) ? `{ data { ${selection} } }` : `{ ${selection} }`;

@@ -1,0 +1,126 @@
+import { buildOperationNodeForField } from '@graphql-tools/utils';
+import { type GraphQLField, getNamedType, type OperationTypeNode, print } from 'graphql';
+import { buildServiceSchema, type Operation } from '../../schema/build.ts';
+import type { PlainRoute } from '../../src/rest/plain/route.ts';
+import { restProjection } from '../../src/rest/projection.ts';
+import { placementsOf } from '../../src/rest/variables.ts';
+import type { Service } from '../harness.ts';
+import { BODIES, restoreSamples, type Samples } from './samples.ts';
+
+const schema = buildServiceSchema();
+const projection = restProjection(schema);
+
+/** Operations that delete or change a sample which they need, each time that they are called. */
+const CONSUMERS = ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'];
+
+/** An answer, as much of it as matters for who may have it. */
+export interface Outcome {
+  status: number;
+  code: string | undefined;
+  body: string;
+}
+
+/** Calls of every operation with real ids, counted. */
+export class OperationCalls {
+  count = 0;
+
+  constructor(
+    readonly service: Service,
+    readonly samples: Samples,
+  ) {}
+
+  /** The operation called through REST, with the ids of the samples unless told otherwise. */
+  async rest(
+    operation: Operation,
+    token: string | null,
+    headers: Record<string, string> = {},
+    samples = this.samples,
+  ): Promise<Outcome> {
+    this.count++;
+    if (CONSUMERS.includes(operation.field)) await restoreSamples(this.service.databases.au1);
+    const placements = placementsOf(operation, schema);
+    const value = (name: string) =>
+      samples[getNamedType(placements.find((one) => one.name === name)!.argument.type).name]!;
+    const url = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => value(name));
+    const builder = placements.some(({ place }) => place === 'header') && {
+      'x-service-builder-id': samples.BuilderId!,
+    };
+    const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+    const response = await this.service.request({
+      method: operation.method,
+      url,
+      headers: { ...builder, ...authorization, ...headers },
+      ...(BODIES[operation.field] && { payload: BODIES[operation.field]!(samples) }),
+    });
+    return { status: response.statusCode, code: response.json().code as string | undefined, body: response.body };
+  }
+
+  /** The same through GraphQL. */
+  async graphql(
+    kind: 'Query' | 'Mutation',
+    field: GraphQLField<unknown, unknown>,
+    token: string | null,
+    headers = {},
+    samples = this.samples,
+  ): Promise<Outcome> {
+    this.count++;
+    if (CONSUMERS.includes(field.name)) await restoreSamples(this.service.databases.au1);
+    const document = field.extensions.rest ? wholeSelection(kind, field.name) : namedOperation(kind, field);
+    const ids = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
+    const variables = { ...ids, ...BODIES[field.name]?.(samples) };
+    const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+    const response = await this.service.request({
+      method: 'POST',
+      url: '/graphql',
+      headers: { ...authorization, ...headers },
+      payload: { query: document, variables },
+    });
+    const body = response.json();
+    const error = body.errors?.[0]?.extensions;
+    return { status: error?.http.status ?? 200, code: error?.code as string | undefined, body: response.body };
+  }
+
+  /** A route of Fastify's own that takes a form. */
+  async plain(
+    { method, path }: PlainRoute,
+    token: string | null,
+    headers: Record<string, string> = {},
+  ): Promise<Outcome> {
+    this.count++;
+    const url = path.replace('{builderId}', this.samples.BuilderId!);
+    const form = ['type=attachment', 'file:0=x', 'file=x'].map((pair) => {
+      const [name, value] = pair.split('=');
+      const isFile = name!.startsWith('file') && (name === 'file') !== path.includes('bulk');
+      if (name!.startsWith('file') && !isFile) return '';
+      const extra = isFile ? '; filename="a.jpg"\r\nContent-Type: image/jpeg' : '';
+      return `--b\r\nContent-Disposition: form-data; name="${name}"${extra}\r\n\r\n${value}\r\n`;
+    });
+    const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+    const response = await this.service.request({
+      method,
+      url,
+      headers: { 'content-type': 'multipart/form-data; boundary=b', ...authorization, ...headers },
+      payload: `${form.join('')}--b--\r\n`,
+    });
+    return { status: response.statusCode, code: response.json().code as string | undefined, body: response.body };
+  }
+}
+
+/** Everything that REST would show of it. */
+function wholeSelection(kind: string, field: string): string {
+  return print(
+    buildOperationNodeForField({
+      schema: projection,
+      kind: kind.toLowerCase() as OperationTypeNode,
+      field,
+      depthLimit: 8,
+      circularReferenceDepth: 1,
+    }),
+  );
+}
+
+function namedOperation(kind: string, { name, args }: GraphQLField<unknown, unknown>): string {
+  const definitions = args.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
+  const values = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  return `${kind.toLowerCase()} (${definitions}) { ${name}(${values}) { __typename } }`;
+}
