@@ -16,7 +16,8 @@ import { restoreSamples, samplesOf } from './support/samples.ts';
 
 const schema = buildServiceSchema();
 const document = await openApiDocument(schema, routeTable(schema), BASE_URL);
-const { operations } = new Contract(document);
+const contract = new Contract(document);
+const { operations } = contract;
 
 /** Every status that the document has, of every operation. */
 const documented = operations.flatMap((operation) =>
@@ -27,8 +28,9 @@ const documented = operations.flatMap((operation) =>
   })),
 );
 
-/** More than Prism reads of a request; those go to the service itself. */
-const PRISM_READS = 10_000_000;
+/** What Prism cannot pass on: it follows redirects, and reads no more than ten megabytes. */
+const isBeyondPrism = (name: string, status: number, { body }: Sent) =>
+  (name === 'authorize' && status === 302) || (body?.length ?? 0) > 10_000_000;
 
 const produced = new Set<string>();
 const undo: (() => Promise<unknown>)[] = [];
@@ -60,8 +62,8 @@ beforeAll(async () => {
   undo.push(prism.stop);
   proxy = prism.url;
   const samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
-  calls = await Calls.prepare(service, samples, { send });
-  for (const sent of calls.everyBudget()) await send({ ...sent, app: 'limited' });
+  calls = await Calls.prepare(service, samples, (sent) => send(server, sent));
+  for (const sent of calls.everyBudget()) await send(server, { ...sent, app: 'limited' });
 });
 afterAll(async () => {
   for (const step of undo.reverse()) await step();
@@ -89,20 +91,24 @@ async function listen(apps: Record<string, FastifyInstance>): Promise<string> {
   return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
 }
 
-async function send({ url, app, ...options }: Sent): Promise<Response> {
-  const isLarge = (options.body?.length ?? 0) > PRISM_READS;
+function send(to: string, { url, app, ...options }: Sent): Promise<Response> {
   const headers = { ...options.headers, ...(app && { 'x-app': app }) };
   const body = options.body && new Uint8Array(options.body);
-  return fetch(`${isLarge ? server : proxy}${url}`, { ...options, body, headers, redirect: 'manual' });
+  return fetch(`${to}${url}`, { ...options, body, headers, redirect: 'manual' });
 }
 
 describe.each(operations)('behind Prism, $operationId', (operation: Described) => {
   it.each(Object.keys(operation.responses).map(Number))('answers %i as documented', async (status) => {
     await restoreSamples(service.databases.au1);
     const sent = await calls.thatAnswers(operation, status);
-    const response = await send(sent);
-    const body = await response.text();
-    expect(response.status, body).toBe(status);
+    const direct = isBeyondPrism(operation.operationId, status, sent);
+    const response = await send(direct ? server : proxy, sent);
+    const body = Buffer.from(await response.arrayBuffer());
+    expect(response.status, body.toString()).toBe(status);
+    if (direct) {
+      const headers = Object.fromEntries(response.headers);
+      expect(contract.violation(sent.method, sent.url, { status, headers, body })).toBeNull();
+    }
     produced.add(`${operation.operationId} ${status}`);
     const violations = violationsOf(response);
     expect(violations.filter(isOfResponse)).toEqual([]);
@@ -121,7 +127,7 @@ describe('the ledger', () => {
 describe('behind Prism, a wrong query', () => {
   it('is refused by the document where the service refuses it', async () => {
     const headers = { authorization: `Bearer ${await service.as('A')}` };
-    const response = await send({ method: 'GET', url: '/builders?limit=26', headers });
+    const response = await send(proxy, { method: 'GET', url: '/builders?limit=26', headers });
     expect(response.status).toBe(400);
     const violations = violationsOf(response);
     expect(violations.filter(isOfResponse)).toEqual([]);

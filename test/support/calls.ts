@@ -19,6 +19,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const OAUTH = ['token', 'revoke', 'introspect'];
 const UPLOADS = ['uploadAttachment', 'bulkUploadAttachments'];
 const MIB = 1024 * 1024;
+const BYTES = Buffer.from('nine bytes');
 
 /** Requests by the status that they are answered with, for every operation of the document. */
 export class Calls {
@@ -36,7 +37,7 @@ export class Calls {
     this.#picture = image;
   }
 
-  static async prepare(service: Service, samples: Samples, { send }: { send: Send }): Promise<Calls> {
+  static async prepare(service: Service, samples: Samples, send: Send): Promise<Calls> {
     return new Calls(service, samples, send, await service.as('A'), await picture());
   }
 
@@ -205,12 +206,13 @@ export class Calls {
     return { method: 'GET', url: `/oauth/authorize?${query}`, headers: {} };
   }
 
-  async #form(operationId: string): Promise<Sent> {
+  /** A file is looked at when it is used, so it may hold anything until then; Prism takes every body for text. */
+  async #form(operationId: string, bytes: Buffer = BYTES): Promise<Sent> {
     const [file, type, route] =
       operationId === UPLOADS[0] ? ['file', 'type', 'upload'] : ['file:0', 'type:0', 'bulk-upload'];
     const form = new FormData();
     form.set(type!, 'attachment');
-    form.set(file!, new Blob([new Uint8Array(this.#picture)], { type: 'image/jpeg' }), 'a.jpg');
+    form.set(file!, new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' }), 'a.jpg');
     return this.#withForm(`/builders/${this.#samples.BuilderId}/attachments/${route}`, form);
   }
 
@@ -221,13 +223,13 @@ export class Calls {
   }
 
   async #upload(): Promise<Sent> {
-    const intent = { contentType: 'image/jpeg', fileName: 'a.jpg', size: this.#picture.length, type: 'attachment' };
+    const intent = { contentType: 'image/jpeg', fileName: 'a.jpg', size: BYTES.length, type: 'attachment' };
     const { uploadUrl } = await this.#done(this.#post('/builders/{builderId}/attachments/presign', intent));
-    return { ...signed('PUT', uploadUrl), headers: { 'content-type': 'image/jpeg' }, body: this.#picture };
+    return { ...signed('PUT', uploadUrl), headers: { 'content-type': 'image/jpeg' }, body: BYTES };
   }
 
   async #uploaded(): Promise<object> {
-    const { key, regionId, type } = await this.#done(await this.#form('uploadAttachment'));
+    const { key, regionId, type } = await this.#done(await this.#form('uploadAttachment', this.#picture));
     return { key, regionId, type };
   }
 
@@ -289,6 +291,8 @@ function tooLarge({ operationId, path }: Described, usual: Sent): Sent {
     return { ...usual, headers: { ...usual.headers, 'content-type': 'multipart/form-data; boundary=b' }, body };
   }
   const type = OAUTH.includes(operationId) ? FORM : 'application/json';
-  const size = path.includes('photo-reports') ? 33 * MIB : MIB + 1;
-  return { ...usual, headers: { ...usual.headers, 'content-type': type }, body: Buffer.alloc(size, 'x') };
+  const text = 'x'.repeat(path.includes('photo-reports') ? 33 * MIB : MIB + 1);
+  // Prism writes JSON anew, under the length of what it has read.
+  const body = Buffer.from(type === FORM ? text : JSON.stringify([text]));
+  return { ...usual, headers: { ...usual.headers, 'content-type': type }, body };
 }
