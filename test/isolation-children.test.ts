@@ -83,7 +83,7 @@ async function stateOf(foreign: Samples): Promise<unknown[]> {
   ];
   const em = service.databases.au1.fork();
   return Promise.all(
-    tables.map((table) => em.execute(`select * from ${table} where builder_id = ? order by id`, [foreign.BuilderId])),
+    tables.map((table) => em.execute(`select * from ${table} where builder_id = ? order by 1`, [foreign.BuilderId])),
   );
 }
 
