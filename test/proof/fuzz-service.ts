@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
 import { REGIONS } from '../../src/context.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
@@ -13,6 +11,7 @@ import { restoreSamples } from '../support/samples.ts';
 import { fuzz } from './fuzz/fuzz.ts';
 import { signedUrls, worldOf } from './fuzz/world.ts';
 import { Instance } from './instance.ts';
+import { residentOf } from './memory.ts';
 import { MortalPostgres } from './postgres.ts';
 
 export interface FuzzServiceOptions {
@@ -26,8 +25,7 @@ const BASE_URL = 'http://localhost:4000';
 /** The heap that the service has: what it would keep of each request ends it long before the last one. */
 const HEAP_MEGABYTES = 256;
 /** What the process may grow after a fifth of the requests. */
-const GROWTH = 64 * 1024 ** 2;
-const run = promisify(execFile);
+const GROWTH_MEGABYTES = 64;
 
 /** Generated requests against a process of the service: every answer as documented, no growth, no secret in the log. */
 export async function fuzzService({ requests, seed, connections, say = () => {} }: FuzzServiceOptions) {
@@ -46,11 +44,13 @@ export async function fuzzService({ requests, seed, connections, say = () => {} 
     undo.push(() => rm(dataDir, { recursive: true, force: true }));
     const tokenKey = randomBytes(32).toString('base64url');
     const urls = { DATABASE_URL_AU1: postgres.url('au1'), DATABASE_URL_US1: postgres.url('us1') };
-    const instance = await Instance.start({
-      ...{ NODE_ENV: 'production', BASE_URL, TOKEN_KEY: tokenKey, DATA_DIR: dataDir, ...urls },
-      ...{ RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' },
-      NODE_OPTIONS: `--max-old-space-size=${HEAP_MEGABYTES}`,
-    });
+    const instance = await Instance.start(
+      {
+        ...{ NODE_ENV: 'production', BASE_URL, TOKEN_KEY: tokenKey, DATA_DIR: dataDir, ...urls },
+        ...{ RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' },
+      },
+      [`--max-old-space-size=${HEAP_MEGABYTES}`],
+    );
     undo.push(() => instance.kill());
     const { origin, pid } = instance;
     const world = await worldOf({ origin, databases, demo, tokenKey, clock: systemClock });
@@ -59,13 +59,13 @@ export async function fuzzService({ requests, seed, connections, say = () => {} 
     const pause = async (sent: number) => {
       await restoreSamples(databases.au1);
       world.signed = await signedUrls(origin, world);
-      if (warm === 0 && sent >= requests / 5) warm = await residentSize(pid);
-      if (sent % 10_000 === 0) say(`${sent} requests, ${megabytes(await residentSize(pid))} MB`);
+      if (warm === 0 && sent >= requests / 5) warm = await residentOf(pid);
+      if (sent % 10_000 === 0) say(`${sent} requests, ${await residentOf(pid)} MB`);
     };
     const { wrong, ...figures } = await fuzz(origin, world, { requests, seed, connections, pause });
-    const end = await residentSize(pid);
+    const end = await residentOf(pid);
     if (instance.pid !== pid) wrong.push('the service ended and was started again');
-    if (end - warm > GROWTH) wrong.push(`the process grew from ${megabytes(warm)} to ${megabytes(end)} MB`);
+    if (end - warm > GROWTH_MEGABYTES) wrong.push(`the process grew from ${warm} to ${end} MB`);
     const secrets = [
       ...[tokenKey, ...Object.values(world.tokens)],
       ...demo.clients.flatMap(({ clientSecret }) => clientSecret ?? []),
@@ -74,19 +74,13 @@ export async function fuzzService({ requests, seed, connections, say = () => {} 
     ];
     wrong.push(...secretsIn(instance.output, secrets));
     const seconds = (Date.now() - begun) / 1000;
-    const memory = { warmMegabytes: megabytes(warm), endMegabytes: megabytes(end) };
-    return { seed, ...figures, seconds, ...memory, logLines: instance.output.split('\n').length, wrong };
+    const logLines = instance.output.split('\n').length;
+    const line = `${figures.sent} requests in ${Math.round(seconds)} s, seed ${seed}; ${warm} to ${end} MB, ${logLines} lines of log`;
+    return { seed, ...figures, seconds, warm, end, logLines, figures: line, wrong };
   } finally {
     for (const step of undo.reverse()) await step().catch((error) => say(String(error)));
   }
 }
-
-async function residentSize(pid: number): Promise<number> {
-  const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]);
-  return Number(stdout) * 1024;
-}
-
-const megabytes = (bytes: number) => Math.round(bytes / 1024 ** 2);
 
 /** A token of ours, the signature of a URL, what a query or form says of a secret. */
 const SECRET =

@@ -123,6 +123,8 @@ export class Calls {
       },
       'putUpload 400': async () => ({ ...(await this.#valid(at('PUT'))), headers: { 'content-type': 'image/png' } }),
       'putUpload 403': async () => altered(await this.#valid(at('PUT'))),
+      'getFile 206': async () => ({ ...(await this.#valid(at('GET'))), headers: { range: 'bytes=0-3' } }),
+      'getFile 416': async () => ({ ...(await this.#valid(at('GET'))), headers: { range: 'bytes=999-' } }),
       'getFile 403': async () => altered(await this.#valid(at('GET'))),
       'getFile 404': async () => {
         const { BuilderId, AttachmentId } = this.#samples;
