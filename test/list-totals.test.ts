@@ -104,6 +104,15 @@ describe('the kept totals of large lists', () => {
 });
 
 describe('a page of a large list', () => {
+  it('is empty at the largest offset that there is', async () => {
+    for (const path of [`/builders/${builderId}/photos`, '/timesheets']) {
+      const answer = await service.get(`${path}?offset=2147483647`, await service.as('A'), {
+        'x-service-builder-id': builderId,
+      });
+      expect([answer.statusCode, answer.json().data], path).toEqual([200, []]);
+    }
+  });
+
   beforeAll(() => client.query(INSERT, ['ts_deep', builderId, projects.slice(0, 2), 1300]));
 
   const filters = [{}, { projectId: 0 }, { status: 'REJECTED' }, { projectId: 1, status: 'APPROVED_1' }];

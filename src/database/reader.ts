@@ -172,10 +172,10 @@ export class Reader<T extends object, Filter extends string = never> {
       // The ids are found in an index that holds all that is asked of it, from the end of the list that is nearer.
       case 'deep':
         return `select c.total, ${select} from (${total}) c left join lateral (
-            (select t.id from ${table} t where ${matching} and :offset::int * 2 <= c.total
+            (select t.id from ${table} t where ${matching} and :offset::int <= c.total / 2
               order by ${order} limit :limit::int offset :offset::int)
             union all
-            (select t.id from ${table} t where ${matching} and :offset::int * 2 > c.total and :offset::int < c.total
+            (select t.id from ${table} t where ${matching} and :offset::int > c.total / 2 and :offset::int < c.total
               order by ${order.replaceAll(',', ' desc,')} desc limit greatest(least(:limit::int, c.total - :offset::int), 0)
               offset greatest(c.total - :offset::int - :limit::int, 0))
           ) w on true left join ${table} t on t.id = w.id ${joins} order by ${order}`;

@@ -123,5 +123,5 @@ function shown(request: Request): string {
   if (request.kind === 'bare') return JSON.stringify(request.sent.bytes.toString('latin1').slice(0, 600));
   const { method, url, headers, body } = request.sent;
   const { Authorization: _, ...others } = headers;
-  return `${method} ${url.slice(0, 600)} ${JSON.stringify(others).slice(0, 300)} ${JSON.stringify(body?.toString('utf8').slice(0, 900))}`;
+  return `${method} ${url.slice(0, 600)} ${JSON.stringify(others).slice(0, 300)} ${JSON.stringify(body?.toString('utf8').slice(0, 2_500))}`;
 }
