@@ -8,6 +8,7 @@ Parts:
   memory            resident memory at rest and after 100,000 mixed requests
   profile           where the service's processor time goes, by package and folder
   photo-report      the largest photo reports beside JSON.parse of their bodies
+  uploads           resident memory under 20 uploads of 40 MiB at once
 
 Options:
   --only TEXT       works whose name holds the text

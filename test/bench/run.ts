@@ -16,6 +16,14 @@ const PARTS: Record<string, () => Promise<Part>> = {
     const { photoReports } = await import('./photo-report.ts');
     return () => photoReports();
   },
+  uploads: async () => {
+    const { uploads } = await import('./uploads.ts');
+    return async () => {
+      const report = await uploads({ say });
+      process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+      if (!report.holds) process.exitCode = 1;
+    };
+  },
 };
 
 const stage = new Stage();
