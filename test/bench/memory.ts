@@ -5,8 +5,9 @@ import { selectedWorks } from './works.ts';
 
 const CONNECTIONS = 32;
 const REQUESTS = 100_000;
-/** Of each work, in the mix. */
+/** Of each work, in the mix; and of each dashboard, which people look at and gates do not. */
 const VARIANTS = 20;
+const DASHBOARDS = 2;
 
 /** Resident memory of the service after its start, after its first request, and after many of every work in turn. */
 export async function memory(stage: Stage, options: Options): Promise<void> {
@@ -21,10 +22,9 @@ export async function memory(stage: Stage, options: Options): Promise<void> {
   const afterFirst = await ours.residentMib();
   const amount = options.requests ?? REQUESTS;
   say(`Sending ${amount} mixed requests.`);
-  const mix: LoadRequest[] = Array.from({ length: works.length * VARIANTS }, (_, n) => {
-    const { requests } = works[n % works.length]!;
-    return requests[Math.floor(n / works.length) % requests.length]!;
-  });
+  const mix: LoadRequest[] = works.flatMap(({ requests, postgraphile }) =>
+    Array.from({ length: postgraphile ? DASHBOARDS : VARIANTS }, (_, n) => requests[n % requests.length]!),
+  );
   const order = { origin: ours.origin, requests: mix, connections: CONNECTIONS, seconds: 0, amount };
   const { requests, failures } = await stage.generator().run(order);
   if (failures > 0) throw new Error(`${failures} requests failed.`);

@@ -8,8 +8,9 @@ import type { LoadOrder, LoadResult } from './load.ts';
 
 const START_MS = 30_000;
 const STOP_MS = 10_000;
-/** How much longer than its order a load may take; one that counts requests has a millisecond for each. */
+/** How much longer than its order a load may take; one that counts requests has so long for each. */
 const PATIENCE_MS = 60_000;
+const REQUEST_MS = 10;
 
 /** A port that is free now. */
 export async function freePort(): Promise<number> {
@@ -119,7 +120,7 @@ export class LoadGenerator {
   readonly #child = start('./load.js');
 
   async run(order: LoadOrder): Promise<LoadResult> {
-    const signal = AbortSignal.timeout(order.seconds * 1000 + (order.amount ?? 0) + PATIENCE_MS);
+    const signal = AbortSignal.timeout(order.seconds * 1000 + (order.amount ?? 0) * REQUEST_MS + PATIENCE_MS);
     this.#child.send(order);
     const [answer] = (await once(this.#child, 'message', { signal })) as [LoadResult | string];
     if (typeof answer === 'string') throw new Error(answer);
