@@ -52,6 +52,17 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(await runningServer(join(folder, 'data'))).toBeUndefined();
   });
 
+  it('is told to stop, says that it is not ready, and answers until it goes', async () => {
+    const service = await start({ DRAIN_SECONDS: '1' });
+    service.process.kill('SIGTERM');
+    const ready = () => fetch(`http://localhost:${port}/health/ready`);
+    let response = await ready();
+    while (response.status === 200) response = await ready();
+    expect(response.status).toBe(503);
+    expect((await fetch(`http://localhost:${port}/openapi.json`)).status).toBe(200);
+    expect(await service.exit).toBe(0);
+  });
+
   it('keeps data and credentials at the second start, and recovers after kill -9 of the service and of PostgreSQL', async () => {
     const before = await readFile(join(folder, 'data', 'demo.json'), 'utf8');
     const first = await start();

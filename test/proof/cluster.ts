@@ -1,10 +1,7 @@
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config.ts';
 import { Database } from '../../src/database/database.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
-import { uploadKey } from '../../src/storage/keys.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { AccessTokens } from '../../src/tokens.ts';
 import { Balancer } from './balancer.ts';
@@ -22,29 +19,29 @@ export interface ClusterOptions {
 
 const INSTANCES = 3;
 const STARTERS = 5;
-const ORPHANS = 300;
+/** Rows that a job has to clear away. */
+const OVER = 300;
 /** Small, so that a burst of it is over within a window. */
 const LIMIT = { requests: 400, seconds: 10 };
 /** Milliseconds within which what was revoked is refused everywhere. */
 const REVOKED_MS = 1_000;
-const DAY_MS = 86_400_000;
 
 /** Three instances behind a balancer, on one database and store: what holds for one holds for all of them together. */
 export async function cluster({ rounds, say }: ClusterOptions) {
   const site = await ProofSite.start({
-    ...{ RATE_LIMIT_API: `${LIMIT.requests}/${LIMIT.seconds}`, TRUST_PROXY: '1', LOG_LEVEL: 'info' },
+    ...{ RATE_LIMIT_API: `${LIMIT.requests}/${LIMIT.seconds}`, TRUST_PROXY: '1' },
   });
   const wrong: string[] = [];
   try {
     const migrated = await migrateTogether(site, wrong);
     say(`${STARTERS} instances started at once on empty databases; migrations applied: ${migrated}`);
-    await layOrphans(site);
+    await layJob(site);
     await Promise.all(Array.from({ length: INSTANCES }, () => site.addInstance()));
     const balancer = await Balancer.start();
     site.afterwards(() => balancer.close());
     for (const { origin } of site.instances) await balancer.add(origin);
-    const swept = await sweptBy(site.instances, wrong);
-    say(`objects swept, by instance: ${swept.join(', ')}`);
+    const runs = await jobRuns(site, wrong);
+    say(`${INSTANCES} instances started at once did the job ${runs} times, never two at a time`);
 
     const options = { origins: () => [balancer.origin], run: 'cluster', atATime: 1, pause: 250, readsPerSecond: 0 };
     const load = await MixedLoad.start(site, options);
@@ -70,7 +67,7 @@ export async function cluster({ rounds, say }: ClusterOptions) {
     const replaced = INSTANCES * Math.max(2, rounds);
     return {
       wrong,
-      figures: `${all.length} requests ${statuses}, ${load.acknowledged} acknowledged writes, ${replaced} instances replaced (longest stop ${stop} ms), ${allowed} of ${LIMIT.requests} requests allowed, revoked after ${revoked} ms, ${ORPHANS} objects swept once, migrations once by ${STARTERS} starters`,
+      figures: `${all.length} requests ${statuses}, ${load.acknowledged} acknowledged writes, ${replaced} instances replaced (longest stop ${stop} ms), ${allowed} of ${LIMIT.requests} requests allowed, revoked after ${revoked} ms, a job done ${runs} times, never twice at once, migrations once by ${STARTERS} starters`,
     };
   } finally {
     await site.close(say);
@@ -93,29 +90,38 @@ async function migrateTogether(site: ProofSite, wrong: string[]): Promise<number
   return rows.length;
 }
 
-/** Bytes that no row names, two days old. */
-async function layOrphans({ dataDir }: ProofSite): Promise<void> {
-  const old = new Date(Date.now() - 2 * DAY_MS);
-  for (let number = 0; number < ORPHANS; number++) {
-    const path = join(dataDir, 'storage', 'objects', 'au1', uploadKey('buil_a0proof'));
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, 'left behind');
-    await utimes(path, old, old);
+/** Tokens that are over, and a trigger that keeps whoever clears them away, from when to when: half a second at least. */
+async function layJob(site: ProofSite): Promise<void> {
+  const em = site.database().fork();
+  await em.execute(`insert into oauth_revoked_token (jti, expires_at)
+    select 'proof-' || n, now() - interval '1 day' from generate_series(1, ${OVER}) n`);
+  await em.execute('create table proof_job (pid int, begun timestamptz, ended timestamptz)');
+  await em.execute(`create function keep_job() returns trigger language plpgsql as $$ begin
+    if tg_when = 'BEFORE' then
+      insert into proof_job values (pg_backend_pid(), clock_timestamp(), null);
+      perform pg_sleep(0.5);
+    else
+      update proof_job set ended = clock_timestamp() where pid = pg_backend_pid() and ended is null;
+    end if;
+    return null;
+  end $$`);
+  for (const when of ['before', 'after']) {
+    await em.execute(`create trigger job_${when} ${when} delete on oauth_revoked_token
+      for each statement execute function keep_job()`);
   }
 }
 
-/** How many objects each instance has swept, by its log: all of them, each by one. */
-async function sweptBy(instances: readonly Instance[], wrong: string[]): Promise<number[]> {
-  const count = ({ output }: Instance) => {
-    const lines = output.split('\n').filter((line) => line.includes('"msg":"swept"'));
-    return lines.reduce((sum, line) => sum + JSON.parse(line).objects, 0);
-  };
-  const sum = () => instances.map(count).reduce((one, other) => one + other, 0);
-  for (const begun = Date.now(); sum() < ORPHANS && Date.now() - begun < 10_000; ) await sleep(50);
-  // Whoever else is at it would have told by now.
-  await sleep(1_000);
-  if (sum() !== ORPHANS) wrong.push(`${sum()} objects were swept, not ${ORPHANS}`);
-  return instances.map(count);
+/** How often the job ran. Never on two instances at a time; and what is over is gone. */
+async function jobRuns(site: ProofSite, wrong: string[]): Promise<number> {
+  const em = site.database().fork();
+  const count = async (sql: string) => Number(((await em.execute(sql)) as { count: string }[])[0]!.count);
+  const left = () => count(`select count(*) from oauth_revoked_token where jti like 'proof-%'`);
+  for (const begun = Date.now(); (await left()) > 0 && Date.now() - begun < 10_000; ) await sleep(50);
+  if ((await left()) > 0) wrong.push(`${await left()} of ${OVER} tokens that are over are still there`);
+  const together = await count(`select count(*) from proof_job one join proof_job other
+    on one.begun < other.begun and other.begun < coalesce(one.ended, 'infinity')`);
+  if (together > 0) wrong.push('two instances were at the same job');
+  return count('select count(*) from proof_job');
 }
 
 /** Milliseconds until a revoked token, connection and client are refused by every instance. */
@@ -160,7 +166,11 @@ async function revocations(site: ProofSite, wrong: string[]): Promise<number> {
     }),
   );
   const set = (status: string) =>
-    sql(`update connection set status = '${status}' where builder_id = ?`, client.builderIds[0]!);
+    sql(
+      `update connection set status = '${status}' where builder_id = '${client.builderIds[0]}'
+        and integrator_id = (select integrator_id from oauth_client where id = ?)`,
+      client.clientId,
+    );
   await measure('a revoked connection', builder, 403, () => set('REVOKED'));
   await set('ACTIVE');
   await sleep(REVOKED_MS);

@@ -41,7 +41,7 @@ export async function limits({ connections, say }: LimitsOptions) {
     const list = excesses(builderId);
     wrong.push(...(await wrongRefusals(origin, token, list)));
     say(`${list.length} requests that pass a limit were refused`);
-    const slow = await dawdle(site, instance, token, builderId, wrong);
+    const slow = await dawdle(instance, token, builderId, wrong);
     say(slow);
     const idle = await beStill(instance, token, connections, wrong);
     say(idle);
@@ -109,7 +109,7 @@ async function promptness(origin: string, token: string, work: Promise<unknown>,
 }
 
 /** Clients that send their headers, their body, or take their answer, a little at a time. */
-async function dawdle(site: ProofSite, { origin }: Instance, token: string, builderId: string, wrong: string[]) {
+async function dawdle({ origin }: Instance, token: string, builderId: string, wrong: string[]) {
   const download = await largeDownload(origin, token, builderId);
   const bearer = `Host: localhost\r\nAuthorization: Bearer ${token}`;
   const post = `POST /builders/${builderId}/meetings HTTP/1.1\r\n${bearer}\r\nContent-Type: application/json`;
@@ -124,7 +124,6 @@ async function dawdle(site: ProofSite, { origin }: Instance, token: string, buil
   for (const [kind, { lives, count }] of all) {
     if (lives.length < count) wrong.push(`${count - lives.length} clients with a slow ${kind} were not cut`);
   }
-  void site;
   const cut = all.map(([kind, { lives }]) => `${kind} ${Math.round(Math.max(...lives) / 1000)} s`).join(', ');
   return `800 slow clients cut (longest: ${cut}; limit ${REQUEST_SECONDS} s), ordinary p99 ${percentile(times, 99)} ms`;
 }

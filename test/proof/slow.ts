@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -26,7 +25,8 @@ export class Dawdlers {
       this.#sockets.push(socket);
       socket.write(start);
       socket.on('error', () => undefined);
-      this.#ends.push(once(socket, 'close').then(() => this.lives.push(Math.round(performance.now() - begun))));
+      const end = new Promise<void>((closed) => socket.once('close', () => closed()));
+      this.#ends.push(end.then(() => this.lives.push(Math.round(performance.now() - begun))));
       let second = 0;
       const timer = setInterval(() => {
         if (drip) socket.write(drip(second++));
@@ -60,9 +60,11 @@ export async function idleConnections(origin: string, count: number): Promise<{ 
     sockets.push(socket);
     socket.on('error', () => undefined);
     socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    const answered = once(socket, 'data').then(() => true);
-    const isOpen = await Promise.race([answered, once(socket, 'close').then(() => false)]).catch(() => false);
-    if (!isOpen) failed++;
+    const isAnswered = await new Promise<boolean>((done) => {
+      socket.once('data', () => done(true));
+      socket.once('close', () => done(false));
+    });
+    if (!isAnswered) failed++;
     socket.resume();
   };
   let next = 0;
