@@ -1,16 +1,26 @@
+import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Connections on which a client dawdles, and how long each of them was borne. */
+/** Ports of those whose connection to that port of this machine the other side has not ended, as the kernel knows it. */
+async function peersOf(port: number): Promise<Set<number>> {
+  const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').slice(1);
+  const portOf = (address: string | undefined) => Number.parseInt(address?.split(':')[1] ?? '', 16);
+  const fields = lines.map((line) => line.trim().split(/\s+/));
+  const established = fields.filter(([, local, , state]) => state === '01' && portOf(local) === port);
+  return new Set(established.map(([, , peer]) => portOf(peer)));
+}
+
+/** Connections on which a client dawdles, and how long the service bears each of them. */
 export class Dawdlers {
   readonly lives: number[] = [];
-  readonly #sockets: Socket[] = [];
+  readonly #port: number;
+  readonly #open = new Map<Socket, number>();
   readonly #timers: NodeJS.Timeout[] = [];
-  readonly #ends: Promise<unknown>[] = [];
 
   /**
    * @param start What each sends at once.
-   * @param drip What each sends every second after it; nothing of a client that only reads slowly.
+   * @param drip What each sends every second after it; null for a client that sent all and does not read.
    */
   constructor(
     origin: string,
@@ -19,34 +29,36 @@ export class Dawdlers {
     drip: ((second: number) => string) | null,
   ) {
     const { hostname, port } = new URL(origin);
+    this.#port = Number(port);
     for (let number = 0; number < count; number++) {
-      const socket = connect(Number(port), hostname);
-      const begun = performance.now();
-      this.#sockets.push(socket);
-      socket.write(start);
+      const socket = connect(this.#port, hostname);
       socket.on('error', () => undefined);
-      const end = new Promise<void>((closed) => socket.once('close', () => closed()));
-      this.#ends.push(end.then(() => this.lives.push(Math.round(performance.now() - begun))));
+      socket.on('connect', () => this.#open.set(socket, performance.now()));
+      socket.write(start);
+      if (!drip) {
+        socket.pause();
+        continue;
+      }
+      socket.resume();
       let second = 0;
-      const timer = setInterval(() => {
-        if (drip) socket.write(drip(second++));
-        else socket.read(1_024);
-      }, 1_000);
-      this.#timers.push(timer);
-      if (drip) socket.resume();
-      else socket.pause();
+      this.#timers.push(setInterval(() => socket.write(drip(second++)), 1_000));
     }
   }
 
-  get open(): number {
-    return this.count - this.lives.length;
-  }
-
-  /** Until the last one is cut, or so many milliseconds have passed. */
+  /** Until the service has ended the last one, or so many milliseconds have passed. */
   async gone(milliseconds: number): Promise<void> {
-    await Promise.race([Promise.all(this.#ends), sleep(milliseconds)]);
+    for (const end = performance.now() + milliseconds; performance.now() < end; await sleep(500)) {
+      const peers = await peersOf(this.#port);
+      for (const [socket, begun] of this.#open) {
+        if (peers.has(socket.localPort!)) continue;
+        this.lives.push(Math.round(performance.now() - begun));
+        this.#open.delete(socket);
+        socket.destroy();
+      }
+      if (this.lives.length === this.count) break;
+    }
     for (const timer of this.#timers) clearInterval(timer);
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#open.keys()) socket.destroy();
   }
 }
 
