@@ -6,27 +6,32 @@ export interface Budget {
   seconds: number;
 }
 
+/** Tries that all requests of a burst fall into one window. */
+const ATTEMPTS = 6;
+
 /** The statuses of so many requests that all fall into one window of the budget. */
 export async function burst(
   { requests, seconds }: Budget,
   send: (number: number) => Promise<Response>,
 ): Promise<Record<string, number>> {
   const length = seconds * 1000;
-  // Windows begin at multiples of their length.
-  await sleep(length - (Date.now() % length) + 50);
-  const statuses: number[] = [];
-  let next = 0;
-  const work = async () => {
-    while (next < requests * 1.3) {
-      const response = await send(next++);
-      await response.arrayBuffer();
-      statuses.push(response.status);
-    }
-  };
-  const begun = Date.now();
-  await Promise.all(Array.from({ length: 24 }, work));
-  if (Date.now() - begun > length - 100) throw new Error(`${statuses.length} requests took longer than ${seconds} s.`);
-  return countBy(statuses, (status) => status);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    // Windows begin at multiples of their length.
+    await sleep(length - (Date.now() % length) + 50);
+    const begun = Date.now();
+    const statuses: number[] = [];
+    let next = 0;
+    const work = async () => {
+      while (next < requests * 1.3) {
+        const response = await send(next++);
+        await response.arrayBuffer();
+        statuses.push(response.status);
+      }
+    };
+    await Promise.all(Array.from({ length: 24 }, work));
+    if (Date.now() - begun < length - 100) return countBy(statuses, (status) => status);
+  }
+  throw new Error(`${requests * 1.3} requests take longer than ${seconds} s.`);
 }
 
 /** What is wrong with such statuses: the budget may not be passed, and instances may stop a block of a twentieth early each. */
