@@ -44,7 +44,7 @@ const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
  *
  * @param random gives that many random bytes; seeded for demo data, which has the same ids each time.
  */
-export function newId(kind: IdKind, now: number, random: (bytes: number) => Uint8Array = randomBytes): string {
+export function newId(kind: IdKind, now: number, random: (bytes: number) => Uint8Array = drawBytes): string {
   const time = Math.floor(now).toString(36).padStart(9, '0');
   return `${ID_PREFIXES[kind]}_a${time}${randomText(RANDOM_CHARACTERS, random)}`;
 }
@@ -63,6 +63,17 @@ export function idPattern(kind: IdKind): RegExp {
     patterns.set(kind, pattern);
   }
   return pattern;
+}
+
+const DRAW = 4096;
+let drawn = Buffer.alloc(0);
+
+/** Random bytes, of many that were drawn at once: each draw asks the system. */
+function drawBytes(count: number): Uint8Array {
+  if (drawn.length < count) drawn = randomBytes(DRAW);
+  const bytes = drawn.subarray(0, count);
+  drawn = drawn.subarray(count);
+  return bytes;
 }
 
 /** Uniform base-36 text: bytes of 252 and above are thrown away, because 256 is not a multiple of 36. */

@@ -27,12 +27,14 @@ export function familyOf(jti: string): string | null {
 
 /** Signs and verifies access tokens: JWT, HMAC-SHA256, issuer and audience the API's base address. */
 export class AccessTokens {
-  readonly #key: Uint8Array;
+  /** Imported once: jose would import the bytes again for every token. */
+  readonly #key: Promise<CryptoKey>;
   readonly #issuer: string;
   readonly #clock: Clock;
 
   constructor(options: { key: string; issuer: string; clock: Clock }) {
-    this.#key = Buffer.from(options.key, 'base64url');
+    const bytes = Buffer.from(options.key, 'base64url');
+    this.#key = crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
     this.#issuer = options.issuer;
     this.#clock = options.clock;
   }
@@ -51,14 +53,14 @@ export class AccessTokens {
       .setJti(jti)
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + ACCESS_TOKEN_SECONDS)
-      .sign(this.#key);
+      .sign(await this.#key);
     return { token, jti };
   }
 
   /** The claims of a token that we signed and that has not expired, else null. */
   async verify(token: string): Promise<AccessClaims | null> {
     try {
-      const { payload } = await jwtVerify(token, this.#key, {
+      const { payload } = await jwtVerify(token, await this.#key, {
         algorithms: ['HS256'],
         issuer: this.#issuer,
         audience: this.#issuer,

@@ -15,7 +15,7 @@ const ROOMS = [
   ['src/rest/', 'src/graphql/'],
   ['src/reports/'],
   ['src/oauth/'],
-  ['schema/build.ts'],
+  ['schema/build.ts', 'schema/compile.ts'],
   ['resolvers/'],
   ['resolvers/loaders/'],
   ['src/database/', 'src/storage/', 'src/images/', 'src/keys.ts'],

@@ -177,14 +177,14 @@ describe('a query string', () => {
     const response = await get('/timesheets?startDate=2026-02-02&endDate=2026-02-01', {
       'x-service-builder-id': builderId,
     });
-
-    it('says so together with whatever else is wrong', async () => {
-      const response = await get('/timesheets?startDate=2026-02-02&endDate=2026-02-01&limit=99', {
-        'x-service-builder-id': builderId,
-      });
-      expect(fieldsOf(response).sort()).toEqual(['endDate', 'limit']);
-    });
     expect(fieldsOf(response)).toEqual(['endDate']);
+  });
+
+  it('says so together with whatever else is wrong', async () => {
+    const response = await get('/timesheets?startDate=2026-02-02&endDate=2026-02-01&limit=99', {
+      'x-service-builder-id': builderId,
+    });
+    expect(fieldsOf(response).sort()).toEqual(['endDate', 'limit']);
   });
 });
 

@@ -1,4 +1,5 @@
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
 import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
@@ -7,6 +8,7 @@ import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
 import type { Entrance } from '../context.ts';
 import type { ApiError } from '../errors.ts';
+import { compiledExecution } from './compiled.ts';
 import { limitDepth } from './depth.ts';
 import { DocumentStore } from './document-store.ts';
 import { extensionsOf, formatError } from './errors.ts';
@@ -33,7 +35,7 @@ export async function registerGraphql(
   const { schema, operations, entrance, introspection, publicError } = parts;
   const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
   const apollo = new ApolloServer<Context>({
-    schema,
+    gateway: compiledExecution(schema),
     introspection,
     includeStacktraceInErrorResponses: false,
     formatError,
@@ -45,6 +47,8 @@ export async function registerGraphql(
       bodies.plugin(),
       inputErrors(schema),
       logErrors(app),
+      // It would wrap the resolver of every field, those of REST too.
+      ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false }),
     ],
   });

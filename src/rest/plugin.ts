@@ -2,20 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type DocumentNode,
   execute,
-  type GraphQLNamedType,
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
-  isInputObjectType,
   isObjectType,
-  type NamedTypeNode,
-  typeFromAST,
-  visit,
 } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { CompiledQuery } from 'graphql-jit';
 import { requireBuilder } from '../../resolvers/access.ts';
 import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
+import { compileOperation } from '../../schema/compile.ts';
 import type { Entrance } from '../context.ts';
 import { forbidden, methodNotAllowed } from '../errors.ts';
 import { inspectedSchema } from './projection.ts';
@@ -84,51 +80,18 @@ export async function comeIn(
   return request.context;
 }
 
-/**
- * Compiles each operation at its first call. Interpreted are those whose input is a recursive type, which would never be compiled
- * to its end, and those that answer with a union, which graphql-jit doesn't resolve.
- */
+/** Compiles each operation at its first call, or interprets it where that cannot be. */
 function executorOf(schema: GraphQLSchema): Execute {
   const compiled = new Map<DocumentNode, CompiledQuery | null>();
   return async (document, { context: contextValue, variables }) => {
     let query = compiled.get(document);
     if (query === undefined) {
-      query = isCompilable(schema, document) ? compile(schema, document) : null;
+      query = compileOperation(schema, document);
       compiled.set(document, query);
     }
     if (query) return query.query(undefined, contextValue, variables) as ReturnType<Execute>;
     return execute({ schema, document, contextValue, variableValues: variables }) as ReturnType<Execute>;
   };
-}
-
-function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
-  let compilable = true;
-  visit(document, {
-    VariableDefinition: ({ type }) => {
-      compilable &&= !isRecursive(getNamedType(typeFromAST(schema, type as NamedTypeNode)!));
-    },
-    // SOFA selects the members of a union, and nothing else, by fragments.
-    InlineFragment: () => {
-      compilable = false;
-    },
-  });
-  return compilable;
-}
-
-/** Whether an input type leads to itself. */
-function isRecursive(type: GraphQLNamedType, above: readonly GraphQLNamedType[] = []): boolean {
-  if (!isInputObjectType(type)) return false;
-  const path = [...above, type];
-  return Object.values(type.getFields()).some((field) => {
-    const inner = getNamedType(field.type);
-    return path.includes(inner) || isRecursive(inner, path);
-  });
-}
-
-function compile(schema: GraphQLSchema, document: DocumentNode): CompiledQuery {
-  const query = compileQuery(schema, document);
-  if (!isCompiledQuery(query)) throw new Error('An operation cannot be compiled.', { cause: query });
-  return query as CompiledQuery;
 }
 
 /** One REST operation: its checks in order, its input, its answer. Holds no rule of its own. */

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from './harness.ts';
+
+const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+const dashboards = [...readme.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
+
+/** Beyond the use at which a document is compiled. */
+const USES = 5;
+
+const BUILDER = 'query ($builderId: BuilderId!)';
+const QUERIES: [what: string, query: string, more?: Record<string, unknown>][] = [
+  ...dashboards.map((query): [string, string] => [/query (\w+)/.exec(query)![1]!, query]),
+  [
+    'fragments, aliases and directives',
+    `query ($builderId: BuilderId!, $all: Boolean!) {
+      one: projects(builderId: $builderId, limit: 2) { ...page } two: projects(builderId: $builderId, offset: 1, limit: 1) { ...page }
+    } fragment page on ProjectPage { meta { totalCount @include(if: $all) limit @skip(if: $all) } data { __typename ... on Project { name } } }`,
+    { all: true },
+  ],
+  [
+    'an alias that is a word of the language',
+    `${BUILDER} { builder(builderId: $builderId) { __proto__: name constructor: id } }`,
+  ],
+  [
+    'a default of a variable',
+    `query ($builderId: BuilderId!, $limit: PageLimit = 2) { projects(builderId: $builderId, limit: $limit) { meta { limit } } }`,
+  ],
+  ['one of two operations', `query A { me { id } } query B { me { id } }`],
+  [
+    'an error inside a list',
+    `${BUILDER} { projects(builderId: $builderId, limit: 2) { data { id timesheets(startDate: "2026-02-02", endDate: "2026-02-01") { meta { limit } } } } }`,
+  ],
+  ['a record that is not there', `{ subcontractor(id: "sub_none") { id } me { id } }`],
+  ['a builder that is not connected', `{ projects(builderId: "buil_none") { meta { limit } } }`],
+  [
+    'too many records',
+    `${BUILDER} { projects(builderId: $builderId) { data { builder { projects { data { builder { projects { data { builder { projects { meta { limit } } } } } } } } } } } }`,
+  ],
+  [
+    'a variable that is wrong',
+    `query ($builderId: BuilderId!, $limit: PageLimit) { projects(builderId: $builderId, limit: $limit) { meta { limit } } }`,
+    { limit: 99 },
+  ],
+  ['the schema', '{ __schema { queryType { name } } __type(name: "Project") { kind name } }'],
+];
+
+let service: Service;
+let token: string;
+let variables: Record<string, unknown>;
+
+beforeAll(async () => {
+  service = await startService();
+  token = await service.as('A', [
+    'read:builders',
+    'read:projects',
+    'read:subcontractors',
+    'read:timesheets',
+    'read:insurances',
+    'read:inductions',
+    'read:contacts',
+  ]);
+  const [from, until] = [0, 30].map((days) => new Date(service.clock.now() + days * 86_400_000).toISOString());
+  variables = { builderId: service.demo('A').builderIds[0]!, from, until };
+});
+
+afterAll(() => service?.stop());
+
+describe('a GraphQL query that comes again', () => {
+  it.each(QUERIES)('is answered as at first: %s', async (_what, query, more) => {
+    const send = async () => {
+      const response = await service.app.inject({
+        method: 'POST',
+        url: '/graphql',
+        headers: { authorization: `Bearer ${token}` },
+        payload: {
+          query,
+          variables: { ...variables, ...more },
+          operationName: query.startsWith('query A') ? 'B' : undefined,
+        },
+      });
+      return { status: response.statusCode, body: response.body };
+    };
+    const first = await send();
+    for (let use = 2; use <= USES; use++) expect(await send()).toEqual(first);
+    expect(first.body).toMatch(/^\{"(data|errors)"/);
+  });
+
+  it('is held to the scopes of the token that asks now', async () => {
+    const query = `${BUILDER} { projects(builderId: $builderId) { data { defects { meta { totalCount } } } } }`;
+    const allowed = await service.as('A', ['read:projects', 'read:defects']);
+    for (let use = 1; use <= USES; use++)
+      expect((await service.graphql(allowed, query, variables)).errors).toBeUndefined();
+    const { errors } = await service.graphql(token, query, variables);
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
+  });
+});
