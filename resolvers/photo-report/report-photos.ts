@@ -6,22 +6,32 @@ import { PHOTOS } from './sync-statements.ts';
 /** Most blocks that one answer names. */
 const MOST_NAMED = 10;
 
-/**
- * Throws 409 `ATTACHMENT_CONFLICT`, naming the blocks, unless every image that is there is an active photo of the builder, and none
- * is in another project than the report. The photos stay so until the transaction ends. Part 9 of the decisions.
- */
-export async function requirePhotos(
+type PhotoProjects = ReadonlyMap<string, string | null>;
+
+const synced = (images: readonly PlacedImage[]) => images.filter(({ block }) => block.imageStatus === 'SYNCED');
+
+/** The active photos of the builder among those that the images name, with their projects. They stay so until the transaction ends. */
+export async function holdPhotos(
   transaction: Transaction,
   images: readonly PlacedImage[],
-  { builderId, projectId }: { builderId: string; projectId?: string | null },
-): Promise<void> {
-  const synced = images.filter(({ block }) => block.imageStatus === 'SYNCED');
-  if (synced.length === 0) return;
-  const ids = [...new Set(synced.map(({ block }) => block.attachmentId!))];
-  const rows = await transaction.query([PHOTOS, [ids, builderId]]);
-  const projects = new Map(rows.map((row) => [row.id as string, row.projectId as string | null]));
-  const problems = synced.flatMap(({ at, block }) => {
-    const photoProject = projects.get(block.attachmentId!);
+  builderId: string,
+): Promise<PhotoProjects> {
+  const ids = [...new Set(synced(images).map(({ block }) => block.attachmentId!))];
+  const rows = ids.length === 0 ? [] : await transaction.query([PHOTOS, [ids, builderId]]);
+  return new Map(rows.map((row) => [row.id as string, row.projectId as string | null]));
+}
+
+/**
+ * Throws 409 `ATTACHMENT_CONFLICT`, naming the blocks, unless every image that is there is among the photos, and none is in another
+ * project than the report. Part 9 of the decisions.
+ */
+export function requirePhotos(
+  photos: PhotoProjects,
+  images: readonly PlacedImage[],
+  projectId: string | null | undefined,
+): void {
+  const problems = synced(images).flatMap(({ at, block }) => {
+    const photoProject = photos.get(block.attachmentId!);
     const where = `${at}.attachmentId (block "${block.sourceBlockId}")`;
     if (photoProject === undefined) return [`${where}: ${block.attachmentId} is not an active photo of this builder`];
     if (projectId == null || photoProject === null || photoProject === projectId) return [];

@@ -9,7 +9,7 @@ import { inspectPageDocument } from './page-document.ts';
 import { digestOfPath, statusOf, treeOf } from './page-tree.ts';
 import type { PhotoReportArgs } from './photo-report.input.ts';
 import type { PhotoReportSync } from './photo-report.type.ts';
-import { requirePhotos } from './report-photos.ts';
+import { holdPhotos, requirePhotos } from './report-photos.ts';
 import { CONFLICTS, decideSync, type StoredReport } from './revisions.ts';
 import { ADD_PAGES, FACTS, LOCK, REMOVE_PAGES, SAVE } from './sync-statements.ts';
 
@@ -59,15 +59,18 @@ export async function syncReport(
     return await database.writer.run(async (transaction) => {
       begun = false;
       const { integratorId } = source;
-      const facts = await readFacts(transaction, source, request);
-      const { fingerprint } = save;
+      const { fingerprint, tree } = save;
+      const [facts, photos] = await Promise.all([
+        readFacts(transaction, source, request),
+        holdPhotos(transaction, tree.images, source.builderId),
+      ]);
       const decision = decideSync({ updateOnly, integratorId, sourceRevision, fingerprint, stored: facts.stored });
       if (decision === 'REPLAY') return replay(facts);
       requireKnown(request, facts);
       if (decision === 'NOT_FOUND') throw notFound('Photo report');
       if (decision !== 'SAVE') throw conflict(decision, CONFLICTS[decision]);
       if (request.projectId != null && !facts.projectExists) throw notFound('Project');
-      await requirePhotos(transaction, save.tree.images, { builderId: source.builderId, projectId: request.projectId });
+      requirePhotos(photos, tree.images, request.projectId);
       begun = true;
       return await save.commit(transaction, facts);
     });
@@ -145,11 +148,8 @@ class Save {
       });
     const { sourceRevision } = this.#request;
     const status = statusOf(this.tree);
-    await transaction.commit(
-      [SAVE, this.#values(id, status)],
-      [REMOVE_PAGES, [id, [...ids.values()]]],
-      [ADD_PAGES, [id, JSON.stringify(added)]],
-    );
+    const removal: Bound[] = known.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
+    await transaction.commit([SAVE, this.#values(id, status)], ...removal, [ADD_PAGES, [id, JSON.stringify(added)]]);
     return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision };
   }
 
