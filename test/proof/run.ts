@@ -12,6 +12,7 @@ import { fuzzService } from './fuzz-service.ts';
 import { limits } from './limits.ts';
 import { photoFaults } from './photo-faults.ts';
 import { reportFaults } from './report-faults.ts';
+import { closeAll } from './site.ts';
 import { soak } from './soak.ts';
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -103,6 +104,11 @@ if (values.list || !proof) {
   for (const [called, { about }] of Object.entries(PROOFS)) process.stdout.write(`${called.padEnd(20)} ${about}\n`);
   process.exit(values.list ? 0 : 1);
 }
+const cutOff = (reason: unknown) => {
+  say(String(reason instanceof Error ? reason.stack : reason));
+  void closeAll(say).then(() => process.exit(1));
+};
+for (const event of ['SIGINT', 'SIGTERM', 'uncaughtException']) process.once(event, cutOff);
 const { list: _, ...options } = values;
 const { wrong, figures, ...report } = await proof.run(options);
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);

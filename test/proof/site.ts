@@ -15,6 +15,13 @@ export const BASE_URL = 'http://localhost:4000';
 
 export type Say = (line: string) => void;
 
+const open = new Set<ProofSite>();
+
+/** Ends what proofs that are cut off have started. */
+export async function closeAll(say: Say): Promise<void> {
+  for (const site of open) await site.close(say);
+}
+
 /** Settings of the disks that a proof fills. */
 export interface SmallDisks {
   databaseBytes: number;
@@ -37,6 +44,7 @@ export class ProofSite {
     undo: (() => unknown)[],
   ) {
     this.#undo = undo;
+    open.add(this);
   }
 
   static async start(settings: Record<string, string> = {}, disks: SmallDisks | null = null): Promise<ProofSite> {
@@ -92,6 +100,7 @@ export class ProofSite {
   }
 
   async close(say: Say): Promise<void> {
+    if (!open.delete(this)) return;
     for (const instance of this.instances) await instance.kill();
     for (const step of this.#undo.reverse()) {
       try {
