@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from './harness.ts';
+
+let service: Service;
+let port: number;
+
+beforeAll(async () => {
+  service = await startService({ REQUEST_SECONDS: '1' });
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  ({ port } = service.app.server.address() as AddressInfo);
+});
+
+afterAll(() => service.stop());
+
+describe('a connection', () => {
+  it('has limits for its headers, for the whole request, and for silence', async () => {
+    const { headersTimeout, requestTimeout, timeout } = service.app.server;
+    expect({ headersTimeout, requestTimeout, timeout }).toEqual({
+      headersTimeout: 60_000,
+      requestTimeout: 1_000,
+      timeout: 120_000,
+    });
+  });
+
+  it('is ended when its request does not come to an end', async () => {
+    const socket: Socket = connect(port, '127.0.0.1');
+    const authorization = `Bearer ${await service.as('A')}`;
+    const path = `/builders/${service.demo('A').builderIds[0]}/meetings`;
+    const headers = ['Host: localhost', `Authorization: ${authorization}`, 'Content-Type: application/json'];
+    socket.write([`POST ${path} HTTP/1.1`, ...headers, 'Content-Length: 1000', '', '{'].join('\r\n'));
+    const drip = setInterval(() => socket.write(' '), 100);
+    socket.on('error', () => undefined).resume();
+    await once(socket, 'close');
+    clearInterval(drip);
+    // It is only this one that was ended.
+    expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200);
+  });
+});
