@@ -9,6 +9,7 @@ type Part = (stage: Stage, options: Options) => Promise<unknown>;
 /** Each is loaded when it is asked for. */
 const PARTS: Record<string, () => Promise<Part>> = {
   compare: async () => (await import('./compare.ts')).compare,
+  workers: async () => (await import('./workers.ts')).workers,
   growth: async () => (await import('./growth.ts')).growth,
   memory: async () => (await import('./memory.ts')).memory,
   profile: async () => (await import('./profile.ts')).profile,

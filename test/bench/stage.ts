@@ -57,7 +57,12 @@ export class Stage {
   }
 
   /** Starts one of the services: ours, or a module of the bench. */
-  async start(name: string, module: string, nodeOptions: string[] = []): Promise<Contestant> {
+  async start(
+    name: string,
+    module: string,
+    nodeOptions: string[] = [],
+    more: Record<string, string> = {},
+  ): Promise<Contestant> {
     const env = {
       NODE_ENV: 'production',
       BASE_URL,
@@ -69,6 +74,7 @@ export class Stage {
       RATE_LIMIT_SYNC: '0',
       RATE_LIMIT_TOKEN: '0',
       LOG_LEVEL: 'warn',
+      ...more,
     };
     const contestant = await Contestant.start(name, module, env, nodeOptions);
     this.defer(() => contestant.stop());
