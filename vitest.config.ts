@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -10,6 +11,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // The service is loaded once per worker, not once per file: each file has databases and a service of its own all the same.
     isolate: false,
+    // Tests wait for PostgreSQL, browsers and programs as much as they work.
+    maxWorkers: Math.max(2, availableParallelism()),
     // A loaded machine may cut a browser or a race short once; what fails twice is broken.
     retry: process.env.CI ? 1 : 0,
     globalSetup: ['test/setup/cluster.ts'],

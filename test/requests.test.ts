@@ -373,6 +373,16 @@ describe('the same rules through GraphQL', () => {
     expect([put.statusCode, put.headers.allow]).toEqual([405, 'GET, POST, HEAD']);
   });
 
+  it('give 400 for the name of an operation that the document does not have', async () => {
+    const payload = { query: 'query A { me { id } }', operationName: '\r\nX-Injected: 1' };
+    const headers = { authorization: `Bearer ${token}` };
+    for (let use = 1; use <= 4; use++) {
+      const answer = await service.request({ method: 'POST', url: '/graphql', headers, payload });
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json().errors[0].extensions.http.status).toBe(400);
+    }
+  });
+
   it("give 400 for a hash that is not the query's", async () => {
     for (const persistedQuery of [{ version: 1, sha256Hash: 'x' }, { version: 2 }]) {
       const headers = { authorization: `Bearer ${token}` };

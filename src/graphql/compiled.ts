@@ -41,8 +41,10 @@ export function compiledExecution(schema: GraphQLSchema): Gateway {
 
   return {
     load: async () => ({
-      executor: async ({ document, operation, operationName, request, context: contextValue }) => {
-        const compiled = operation.operation === 'query' ? compiledFor(document, operationName) : null;
+      executor: async ({ document, operation, request, context: contextValue }) => {
+        const { operationName = null } = request;
+        // There is none of a name that the document does not know.
+        const compiled = operation?.operation === 'query' ? compiledFor(document, operationName) : null;
         const variableValues = request.variables ?? {};
         if (!compiled) {
           const args: ExecutionArgs = { schema, document, operationName, contextValue, variableValues };

@@ -117,6 +117,7 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
 
   test('chooses among companies by keyboard alone, then denies', async () => {
     const { context, page, complaints } = await arrive({}, { viewport: PHONE });
+    await page.locator('#email:focus').waitFor();
     await page.keyboard.type('user_many@example.com');
     await page.keyboard.press('Tab');
     await page.keyboard.type(PASSWORD);
