@@ -1,48 +1,5 @@
-import { GraphQLScalarType, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { ID_PREFIXES, type IdKind, idPattern } from '../src/ids.ts';
-
-/** JSON Schema of a scalar, as the OpenAPI document prints it. */
-export interface JsonSchema {
-  [keyword: string]: unknown;
-}
-
-interface ScalarOptions<T> {
-  name: string;
-  description: string;
-  /** Published in the OpenAPI document, its `examples` included. */
-  jsonSchema: JsonSchema;
-  /** Gives the value, or throws with the message that the client reads beside the field's name. */
-  parse: (value: unknown) => T;
-  /** How the text of a query parameter or header becomes a value for `parse`. Default: the text itself. */
-  fromText?: (text: string) => unknown;
-}
-
-/** A scalar whose rule is checked alike in a GraphQL variable, a GraphQL literal, a query string and a JSON body. */
-export function scalar<T>({
-  name,
-  description,
-  jsonSchema,
-  parse,
-  fromText,
-}: ScalarOptions<T>): GraphQLScalarType<T, unknown> {
-  return new GraphQLScalarType<T, unknown>({
-    name,
-    description,
-    serialize: (value) => value,
-    parseValue: parse,
-    parseLiteral: (node: ValueNode, variables) => parse(valueFromASTUntyped(node, variables)),
-    extensions: { jsonSchema, fromText },
-  });
-}
-
-/** Not a GraphQLError: graphql-js passes those on without the place in the document. */
-export const fail = (message: string): never => {
-  throw new TypeError(message);
-};
-
-/** Digits of a query parameter to a number; anything else stays text, which the scalar then refuses. */
-export const integerFromText = (text: string): unknown => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
-export const booleanFromText = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
+import { fail, integerFromText, scalar } from './scalar.ts';
 
 function boundedInteger(
   name: string,

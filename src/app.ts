@@ -62,7 +62,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   installNotFound(app, (request, reply) => entrance.enter(request, reply));
   installJsonParser(app);
   registerHealth(app, databases, parts.isStopping);
-  await registerMetrics(app, config);
+  registerMetrics(app, config);
   const visits = oauthLimits(databases, limits, tokenLimits);
   await registerDocs(app, {
     document: await openApiDocument(schema, operations, baseUrl),

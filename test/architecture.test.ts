@@ -41,6 +41,7 @@ const VOCABULARY = [
   'schema/page.ts',
   'schema/range.ts',
   'schema/rest.ts',
+  'schema/scalar.ts',
   'schema/scalars.ts',
   'schema/scopes.ts',
 ];

@@ -1,4 +1,5 @@
-import { fail, scalar, text, toInstant } from '../../schema/scalars.ts';
+import { fail, scalar } from '../../schema/scalar.ts';
+import { text, toInstant } from '../../schema/scalars.ts';
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|\+00:00)$/;
 

@@ -1,12 +1,11 @@
 import { ArgsType, Field, InputType } from 'type-graphql';
+import { fail, scalar } from '../../schema/scalar.ts';
 import {
   ExternalSourceId,
-  fail,
   isCleanText,
   JsonObject,
   ProjectId,
   SourceApp,
-  scalar,
   Timestamp,
   text,
 } from '../../schema/scalars.ts';

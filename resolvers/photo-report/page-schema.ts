@@ -1,5 +1,5 @@
 import { ImageStatus, TextMark } from '../../schema/enums.ts';
-import type { JsonSchema } from '../../schema/scalars.ts';
+import type { JsonSchema } from '../../schema/scalar.ts';
 import { LIMITS, type Limit, PATTERNS, rangeText, SCHEMA_VERSION } from './limits.ts';
 
 /*

@@ -1,4 +1,5 @@
-import { fail, integerFromText, isCleanText, scalar, toInstant, UNCLEAN } from '../../schema/scalars.ts';
+import { fail, integerFromText, scalar } from '../../schema/scalar.ts';
+import { isCleanText, toInstant, UNCLEAN } from '../../schema/scalars.ts';
 import { deepLinkProblem } from './deep-link.ts';
 import { fitsIn, LIMITS, type Limit, PATTERNS, rangeText, SCHEMA_VERSION } from './limits.ts';
 

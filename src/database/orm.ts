@@ -28,8 +28,10 @@ export function createOrm(url: string, overrides: Partial<Options> = {}): MikroO
  * Kysely keeps a connection for good when `begin`, `commit` or `rollback` fails, as they do on one that is lost, so that the pool
  * would be empty after ten of them. Here a lost connection leaves the pool by itself, and its holder may release it once more.
  */
-function giveUpLostConnections(pool: pg.Pool): void {
+export function giveUpLostConnections(pool: pg.Pool): void {
   pool.on('connect', (client) => {
+    // Its loss is told by the statement that is under way; one that nobody uses, or that is about to end, needs no word of it.
+    client.on('error', () => undefined);
     let release: pg.PoolClient['release'] | undefined;
     Object.defineProperty(client, 'release', {
       // The pool sets it anew each time that the client is taken.

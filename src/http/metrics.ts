@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import metrics from 'fastify-metrics';
 import promClient, { AggregatorRegistry } from 'prom-client';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../config.ts';
@@ -8,13 +7,10 @@ import { forbidden, unavailable } from '../errors.ts';
 import { digestOf, isSecretOf } from '../oauth/secrets.ts';
 
 /** `/metrics` in Prometheus' text format, for loopback or with `METRICS_TOKEN`; of workers, the sums over all. */
-export async function registerMetrics(app: FastifyInstance, config: Config): Promise<void> {
-  await app.register(metrics.default, {
-    promClient,
-    endpoint: null,
-    clearRegisterOnInit: true,
-    routeMetrics: { enabled: false },
-  });
+export function registerMetrics(app: FastifyInstance, config: Config): void {
+  // Of the process, not of the app: another one may have registered them before.
+  promClient.register.clear();
+  promClient.collectDefaultMetrics();
   app.get('/metrics', {
     onRequest: async (request) => requireReader(request, config),
     handler: async (_request, reply) =>
@@ -67,9 +63,9 @@ export function shareMetrics(): void {
   });
 }
 
-/** The histogram that the plugin would keep, at a tenth of the cost: no timer of its own, one look-up for each series. */
+/** One look-up for each series, and Fastify's own timer. */
 function observeDurations(app: FastifyInstance): void {
-  const durations = new app.metrics.client.Histogram({
+  const durations = new promClient.Histogram({
     name: 'http_request_duration_seconds',
     help: 'request duration in seconds',
     labelNames: ['method', 'route', 'status_code'],

@@ -10,7 +10,7 @@ import type {
 import { icon } from '../oauth/pages/assets.ts';
 import { type FormContext, form } from '../oauth/pages/forms.ts';
 import { html, type Markup } from '../oauth/pages/html.ts';
-import { SERVICE_NAME } from '../oauth/pages/layout.ts';
+import { documentHead, SERVICE_NAME } from '../oauth/pages/layout.ts';
 import type { SignedInUser } from '../oauth/sessions.ts';
 
 /** A photo that can be shown. */
@@ -39,16 +39,7 @@ export function renderReport(
 ): string {
   const { sourceAuthor, sourceApp, sourceDeepLink } = report;
   const title = titleOf(tree);
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title} – ${SERVICE_NAME}</title>
-<link rel="stylesheet" href="${stylesheet}">
-<link rel="icon" href="${icon.path}" type="image/svg+xml">
-</head>
+  return html`${documentHead(title, stylesheet)}
 <body>
 <header>
 <span class="service"><img src="${icon.path}" alt="" width="28" height="28">${SERVICE_NAME}</span>

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../schema/scalars.ts';
+import type { JsonSchema } from '../../schema/scalar.ts';
 import { attachmentRoutes, attachmentSchemas, storageRoutes } from './plain/attachments.ts';
 import { healthRoutes, healthSchemas } from './plain/health.ts';
 import { oauthRoutes } from './plain/oauth.ts';

@@ -13,7 +13,7 @@ import {
 import type { Operation } from '../../schema/build.ts';
 import { fieldError, fieldPath, inspectionOf } from '../../schema/input.ts';
 import { rangeErrors } from '../../schema/range.ts';
-import { booleanFromText, integerFromText } from '../../schema/scalars.ts';
+import { booleanFromText, integerFromText } from '../../schema/scalar.ts';
 import { type FieldError, notFound, ValidationError } from '../errors.ts';
 
 /** The parts of a request that hold an operation's input. */

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REGIONS } from '../../src/context.ts';
-import { Database, type Databases } from '../../src/database/database.ts';
+import { Database } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/database/demo/load.ts';
-import { bringUpToDate } from '../../src/database/migrate.ts';
 import { clientCredentials, GateClient, type GateEvent } from '../gate-client/gate-client.ts';
 import { addWorkers, compareWithStory, storyOf } from '../support/attendance-story.ts';
 import { randomOf, shuffled } from '../support/shuffle.ts';
@@ -46,7 +45,7 @@ export async function attendanceFaults(options: FaultsOptions): Promise<FaultsRe
   try {
     const postgres = await MortalPostgres.start();
     undo.push(() => postgres.remove());
-    const databases = await openDatabases(postgres);
+    const databases = await postgres.openRegions();
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
     const site = demo.attendance!;
     const { stays, events } = storyOf(await addWorkers(databases.au1, site, workers), count);
@@ -100,15 +99,6 @@ export async function attendanceFaults(options: FaultsOptions): Promise<FaultsRe
   } finally {
     for (const step of undo.reverse()) await step().catch((error) => say(String(error)));
   }
-}
-
-async function openDatabases(postgres: MortalPostgres): Promise<Databases> {
-  const opened = REGIONS.map(async (region) => {
-    const database = new Database(region, await postgres.createDatabase(region));
-    await bringUpToDate(database, 'auto');
-    return [region, database] as const;
-  });
-  return Object.fromEntries(await Promise.all(opened)) as Databases;
 }
 
 /** Gives the gates what they have seen; what is sent twice is seen by two of them. */

@@ -7,9 +7,8 @@ import sharp from 'sharp';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config.ts';
 import { REGIONS } from '../../src/context.ts';
-import { Database, type Databases } from '../../src/database/database.ts';
+import { Database } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/database/demo/load.ts';
-import { bringUpToDate } from '../../src/database/migrate.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { startSwift } from '../support/swift.ts';
 import { Instance } from './instance.ts';
@@ -56,7 +55,7 @@ export async function photoFaults(options: PhotoFaultsOptions): Promise<PhotoFau
   try {
     const postgres = await MortalPostgres.start();
     undo.push(() => postgres.remove());
-    const databases = await openDatabases(postgres);
+    const databases = await postgres.openRegions();
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
     const client = demo.clients.find(({ name }) => name === 'A')!;
     const builderId = client.builderIds[0]!;
@@ -106,15 +105,6 @@ export async function photoFaults(options: PhotoFaultsOptions): Promise<PhotoFau
   } finally {
     for (const step of undo.reverse()) await step().catch((error) => say(String(error)));
   }
-}
-
-async function openDatabases(postgres: MortalPostgres): Promise<Databases> {
-  const opened = REGIONS.map(async (region) => {
-    const database = new Database(region, await postgres.createDatabase(region));
-    await bringUpToDate(database, 'auto');
-    return [region, database] as const;
-  });
-  return Object.fromEntries(await Promise.all(opened)) as Databases;
 }
 
 /** Sync, sync with one photo more, move; every fourth page is deleted in the end. */

@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { REGIONS } from '../../src/context.ts';
 import { type Cluster, openCluster } from '../../src/database/cluster.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import { bringUpToDate } from '../../src/database/migrate.ts';
 import { runningServer } from '../../src/database/postmaster.ts';
 
 /**
@@ -51,6 +54,16 @@ export class MortalPostgres {
   async createDatabase(name: string): Promise<string> {
     await this.#cluster.ensureDatabase(name);
     return this.url(name);
+  }
+
+  /** A database with all tables for each region, to be closed by who asked. */
+  async openRegions(): Promise<Databases> {
+    const opened = REGIONS.map(async (region) => {
+      const database = new Database(region, await this.createDatabase(region));
+      await bringUpToDate(database, 'auto');
+      return [region, database] as const;
+    });
+    return Object.fromEntries(await Promise.all(opened)) as Databases;
   }
 
   url(database: string): string {

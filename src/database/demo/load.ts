@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts';
 import { REGIONS, type RegionId } from '../../context.ts';
 import { digestOf, VALID_SECRETS } from '../../oauth/secrets.ts';
 import type { Database, Databases } from '../database.ts';
+import { inTurn } from '../turns.ts';
 import { ACCOUNTS, integratorIdOf } from './accounts.ts';
 import { inTransaction, withClient } from './connection.ts';
 import { BASE } from './dates.ts';
@@ -25,7 +26,7 @@ const FILE = 'demo.json';
 /** Some ten thousand in `au1`. */
 const TIMESHEETS = 2_500;
 const DAY = 86_400_000;
-const LOCK = `hashtext('builder-integration-api demo')`;
+const TURN = 'builder-integration-api demo';
 
 /**
  * Fills the regional databases that are empty, keeps `demo.json` in step, and answers what the console shows of it; null
@@ -41,7 +42,8 @@ export function loadDemo(
   clock: Clock = systemClock,
   keepPictures: () => Promise<readonly DemoPicture[]> = async () => [],
 ): Promise<DemoSummary | null> {
-  return inTurn(databases.au1, async () => {
+  // Who comes second waits, and finds it done.
+  return inTurn(databases.au1.url, TURN, async () => {
     const states = await Promise.all(
       REGIONS.map(async (region) => [region, await stateOf(databases[region])] as const),
     );
@@ -82,14 +84,6 @@ export async function loadDemoInto(databases: Databases, options: DemoOptions): 
   const scale = { asOf: midnight(asOf), timesheets, pictures };
   await Promise.all(REGIONS.map((region) => fill(databases[region], file, scale)));
   return file;
-}
-
-/** Two starters never load at once; the second waits and finds it done. */
-function inTurn<T>(database: Database, work: () => Promise<T>): Promise<T> {
-  return withClient(database, async (client) => {
-    await client.query(`select pg_advisory_lock(${LOCK})`);
-    return work();
-  });
 }
 
 const midnight = (now: number) => now - (now % DAY);

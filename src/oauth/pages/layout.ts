@@ -15,18 +15,21 @@ export interface Page {
   images?: readonly string[];
 }
 
-/** A whole page around the content of one. */
-export const layout = ({ title, content, narrow = false }: Page): string =>
-  html`<!doctype html>
+/** The beginning of every document, to the end of its head. */
+export const documentHead = (title: string, stylesheetPath: string): Markup => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${title} – ${SERVICE_NAME}</title>
-<link rel="stylesheet" href="${stylesheet.path}">
+<link rel="stylesheet" href="${stylesheetPath}">
 <link rel="icon" href="${icon.path}" type="image/svg+xml">
-</head>
+</head>`;
+
+/** A whole page around the content of one. */
+export const layout = ({ title, content, narrow = false }: Page): string =>
+  html`${documentHead(title, stylesheet.path)}
 <body${narrow && html` class="narrow"`}>
 <header class="masthead"><img src="${icon.path}" alt="" width="28" height="28">${SERVICE_NAME}</header>
 <main>

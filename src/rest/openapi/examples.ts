@@ -9,7 +9,7 @@ import {
   isScalarType,
   isUnionType,
 } from 'graphql';
-import type { JsonSchema } from '../../../schema/scalars.ts';
+import type { JsonSchema } from '../../../schema/scalar.ts';
 import { ANSWERS, VALUES } from './example-values.ts';
 import type { Constants } from './schemas.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../schema/scalars.ts';
+import type { JsonSchema } from '../../../schema/scalar.ts';
 import { API_VERSION } from '../../context.ts';
 import {
   type ApiError,

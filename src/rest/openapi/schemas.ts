@@ -17,7 +17,7 @@ import {
   isSpecifiedScalarType,
   isUnionType,
 } from 'graphql';
-import type { JsonSchema } from '../../../schema/scalars.ts';
+import type { JsonSchema } from '../../../schema/scalar.ts';
 
 const BUILT_IN: Record<string, JsonSchema> = {
   Boolean: { type: 'boolean' },

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../schema/scalars.ts';
+import type { JsonSchema } from '../../../schema/scalar.ts';
 import { REGIONS } from '../../context.ts';
 import { referenceTo } from '../openapi/schemas.ts';
 import { answer, type PlainRoute } from './route.ts';

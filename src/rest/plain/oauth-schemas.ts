@@ -1,4 +1,5 @@
-import { BuilderId, type JsonSchema } from '../../../schema/scalars.ts';
+import { type JsonSchema } from '../../../schema/scalar.ts';
+import { BuilderId } from '../../../schema/scalars.ts';
 import { SCOPES } from '../../../schema/scopes.ts';
 import { referenceTo } from '../openapi/schemas.ts';
 

@@ -1,4 +1,5 @@
-import { BuilderId, type JsonSchema } from '../../../schema/scalars.ts';
+import { type JsonSchema } from '../../../schema/scalar.ts';
+import { BuilderId } from '../../../schema/scalars.ts';
 import { metadataOf } from '../../oauth/metadata.ts';
 import { parameterReference } from '../openapi/parameters.ts';
 import { everyHeader, limitAndFailureResponses, respond } from '../openapi/responses.ts';
