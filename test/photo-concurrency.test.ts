@@ -206,6 +206,7 @@ describe('at two instances at once', () => {
         client.put(uploadUrl, one!),
         client.put(uploadUrl, two!),
       ]);
+      expect(answer.json()).toMatchObject({ failedPhotos: [] });
       const photo = await client.ok('GET', `/photos/${answer.json().createdAttachmentIds[0]}`);
       const served = (await client.download(photo.imageUrl)).rawPayload;
       expect(served.equals(photo.metadata.width === 20 ? one! : two!)).toBe(true);

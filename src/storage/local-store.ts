@@ -35,11 +35,9 @@ export class LocalStore implements ByteStore {
   async copy(from: string, to: string): Promise<boolean> {
     const target = this.pathOf(to);
     await this.#makeFolder(dirname(target));
-    try {
-      await link(this.pathOf(from), target);
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
+    while (!(await isLinked(this.pathOf(from), target))) {
+      // The bytes that it found have been replaced before it could name them; those that replaced them are there.
+      if (!(await this.stat(from))) return false;
     }
     await syncFolder(dirname(target));
     return true;
@@ -94,6 +92,16 @@ export class LocalStore implements ByteStore {
     const first = await mkdir(folder, { recursive: true, mode: 0o700 });
     if (first === undefined) return;
     for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+  }
+}
+
+async function isLinked(existing: string, name: string): Promise<boolean> {
+  try {
+    await link(existing, name);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
   }
 }
 
