@@ -83,6 +83,7 @@ import {
 import { ProjectTimesheetsResolver, TimesheetResolver } from '../resolvers/timesheet/timesheet.resolver.ts';
 import { ViewerResolver } from '../resolvers/viewer/viewer.resolver.ts';
 import type { Budget } from '../src/context.ts';
+import { handlersOf } from './handlers.ts';
 import type { RestRoute } from './rest.ts';
 import type { Scope } from './scopes.ts';
 
@@ -155,9 +156,14 @@ export interface Operation extends RestRoute {
 /** The whole service as one executable schema, every check included. */
 export function buildServiceSchema(): GraphQLSchema {
   const schema = buildSchemaSync({ resolvers, validate: false });
+  const handlers = handlersOf(schema);
+  const called = (field: Field, name: string, parent: string): Field => {
+    return { ...field, resolve: handlers.get(`${parent}.${name}`) ?? field.resolve };
+  };
   return mapSchema(schema, {
-    [MapperKind.ROOT_FIELD]: (field, name) => guardOperation(field, name),
-    [MapperKind.OBJECT_FIELD]: (field, _name, parent) => guardEdge(field, schema.getType(parent) as GraphQLObjectType),
+    [MapperKind.ROOT_FIELD]: (field, name, parent) => guardOperation(called(field, name, parent), name),
+    [MapperKind.OBJECT_FIELD]: (field, name, parent) =>
+      guardEdge(called(field, name, parent), schema.getType(parent) as GraphQLObjectType),
   });
 }
 
@@ -221,10 +227,10 @@ const spending =
  * A field that leads to records needs the scope of what it leads to, in the token and in the connection of the builder
  * that each record belongs to. Part 4 of the decisions.
  */
-function guardEdge(field: Field, parent: GraphQLObjectType): Field | undefined {
+function guardEdge(field: Field, parent: GraphQLObjectType): Field {
   const scope = recordType(field.type).extensions.scope as Scope | undefined;
   const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
-  if (scope === undefined || parent.extensions.envelope) return undefined;
+  if (scope === undefined || parent.extensions.envelope) return field;
   const resolve = field.resolve ?? defaultFieldResolver;
   return {
     ...field,
@@ -234,8 +240,7 @@ function guardEdge(field: Field, parent: GraphQLObjectType): Field | undefined {
       const owner = builderOf(source as object);
       if (owner !== undefined) context.caller.requireConnectionScope(owner, scope);
       const result = await resolve(source, args, context, info);
-      for (const record of recordsOf(result, inEnvelope))
-        context.caller.requireConnectionScope(builderOf(record)!, scope);
+      requireRecords(context.caller, inEnvelope ? (result as { data: object[] } | null)?.data : result, scope);
       return result;
     },
   };
@@ -247,9 +252,11 @@ export function recordType(type: GraphQLOutputType): GraphQLNamedType {
   return named.extensions.envelope ? getNamedType((named as GraphQLObjectType).getFields().data!.type) : named;
 }
 
-function recordsOf(result: unknown, inEnvelope: boolean): object[] {
-  const records = inEnvelope ? (result as { data: object[] } | null)?.data : (result as object | object[] | null);
-  return records ? [records].flat() : [];
+/** Throws unless the connection of each record's builder allows the scope. */
+function requireRecords(caller: Context['caller'], records: unknown, scope: Scope): void {
+  if (Array.isArray(records)) {
+    for (const record of records) caller.requireConnectionScope(builderOf(record)!, scope);
+  } else if (records) caller.requireConnectionScope(builderOf(records)!, scope);
 }
 
 function builderOf(record: object): string | undefined {

@@ -16,6 +16,7 @@ const ROOMS = [
   ['src/reports/'],
   ['src/oauth/'],
   ['schema/build.ts', 'schema/compile.ts'],
+  ['schema/handlers.ts'],
   ['resolvers/'],
   ['resolvers/loaders/'],
   ['src/database/', 'src/storage/', 'src/images/', 'src/keys.ts'],

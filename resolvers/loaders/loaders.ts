@@ -31,7 +31,7 @@ export class Loaders {
   }
 
   /** The row of that id, or null. */
-  async one<T extends object, F extends string>(
+  one<T extends object, F extends string>(
     reader: Reader<T, F>,
     id: string,
     where: Where<NoInfer<F>> = {},
@@ -43,7 +43,7 @@ export class Loaders {
   }
 
   /** One window of the rows whose filter `parent` has the value `key`. */
-  async page<T extends object, F extends string>(
+  page<T extends object, F extends string>(
     reader: Reader<T, F>,
     parent: NoInfer<F>,
     key: string,
