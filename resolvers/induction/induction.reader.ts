@@ -32,6 +32,6 @@ export const inductionDetails = new Reader(Induction, {
     builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',
     id: 't.id = :id',
-    identifier: 't.identifier = :identifier',
+    identifier: 't.identifier = :identifier::int',
   },
 });

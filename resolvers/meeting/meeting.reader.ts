@@ -7,9 +7,9 @@ export const meetings = new Reader(Meeting, {
   filters: {
     builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',
-    status: 't.status = any(:status)',
-    startDate: 't.date >= :startDate',
-    endDate: 't.date <= :endDate',
+    status: 't.status = any(:status::text[])',
+    startDate: 't.date >= :startDate::timestamptz',
+    endDate: 't.date <= :endDate::timestamptz',
   },
 });
 

@@ -1,5 +1,6 @@
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
-import { asJson, Reader } from '../../src/database/reader.ts';
+import { Reader } from '../../src/database/reader.ts';
+import { asJson } from '../../src/database/row-shape.ts';
 import type { PageDocumentInput } from './photo-report.input.ts';
 
 /** What a report holds beside its row: as much of it as the tree is made of. */

@@ -6,7 +6,7 @@ import { Reader } from '../../src/database/reader.ts';
 export const photos = new Reader(Photo, {
   filters: {
     builderId: 't.builder_id = :builderId',
-    source: 't.source = any(:source)',
+    source: 't.source = any(:source::text[])',
     projectId: 't.project_id = :projectId',
     folderId: 't.folder_id = :folderId',
   },

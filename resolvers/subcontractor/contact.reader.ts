@@ -6,6 +6,6 @@ export const contacts = new Reader(Contact, {
   filters: {
     subcontractorId: heldBySubcontractor,
     projectId: ':projectId = any(t.project_ids)',
-    isPrimary: 't.is_primary = :isPrimary',
+    isPrimary: 't.is_primary = :isPrimary::boolean',
   },
 });

@@ -11,7 +11,7 @@ export const insurances = new Reader(Insurance, {
     type: 't.type = :type',
     status: 't.status = :status',
     customType: 't.custom_type = :customType',
-    expiresAfter: 't.expiry >= :expiresAfter',
-    expiresBefore: 't.expiry < :expiresBefore',
+    expiresAfter: 't.expiry >= :expiresAfter::timestamptz',
+    expiresBefore: 't.expiry < :expiresBefore::timestamptz',
   },
 });

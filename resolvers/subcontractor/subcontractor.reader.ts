@@ -1,6 +1,7 @@
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
-import { type ComputedColumn, Reader } from '../../src/database/reader.ts';
+import { Reader } from '../../src/database/reader.ts';
+import type { ComputedColumn } from '../../src/database/row-shape.ts';
 
 const STATUSES = Object.values(SubcontractorStatus);
 

@@ -1,7 +1,8 @@
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
 import { Timesheet } from '../../entities/timesheet.entity.ts';
-import { asText, Reader } from '../../src/database/reader.ts';
+import { Reader } from '../../src/database/reader.ts';
+import { asText } from '../../src/database/row-shape.ts';
 
 export const timesheets = new Reader(Timesheet, {
   // What they lead to is embedded or computed.
@@ -20,8 +21,8 @@ export const timesheets = new Reader(Timesheet, {
     builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',
     status: 't.status = :status',
-    startDate: 't.date >= :startDate',
-    endDate: 't.date <= :endDate',
+    startDate: 't.date >= :startDate::timestamptz',
+    endDate: 't.date <= :endDate::timestamptz',
   },
   totalBy: 'status',
 });

@@ -1,13 +1,14 @@
 import pg from 'pg';
 import { SESSION_OPTIONS } from './orm.ts';
 import { TIMEOUTS } from './timeouts.ts';
-import { readText, type Statement, type TextRow } from './wire.ts';
+import { atEndOfTurn, readText, type Statement, type TextRow } from './wire.ts';
 
 /**
  * A plan that was prepared lives as long as its connection, whatever the tables were like then. What a request reads is found
- * by indexes, row by row; a plan made over empty or small tables would read the whole of them when they have grown.
+ * by indexes, row by row; a plan made over empty or small tables would read the whole of them when they have grown. A plan for
+ * the values of one call would be made anew for each, which takes longer than most reads.
  */
-export const READER_OPTIONS = `${SESSION_OPTIONS} -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off`;
+export const READER_OPTIONS = `${SESSION_OPTIONS} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off`;
 
 /** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */
 const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
@@ -23,6 +24,15 @@ const RESERVE = 4;
  * a connection that could not be made in time.
  */
 const PATIENCE_MS = 3_000;
+
+/** So many at most are answered by one statement, unless one alone asks for more. */
+const TOGETHER = 100;
+
+/** Those who ask one statement in one turn of the event loop. */
+class Gathering {
+  readonly lists: unknown[][] = [];
+  readonly askers: { first: number; count: number; answer(rows: TextRow[][]): void; fail(error: unknown): void }[] = [];
+}
 
 /** One connection, and how it gets on. */
 class Lane {
@@ -45,6 +55,7 @@ export class StatementRunner {
   readonly #usual: number;
   readonly #lanes: Lane[];
   readonly #listeners = new Set<(statement: Statement) => void>();
+  readonly #gatherings = new Map<Statement, Gathering>();
   #next = 0;
 
   constructor(url: string, connections = 2) {
@@ -62,6 +73,55 @@ export class StatementRunner {
       } catch (error) {
         const late = performance.now() - began > PATIENCE_MS;
         if (!isLostConnection(error) || attempt === this.#usual || late) throw error;
+      }
+    }
+  }
+
+  /**
+   * The rows for each of the lists of values. The statement takes an array of each value, and begins each row with the number, from
+   * 1, of the list that it is for. All who ask in one turn of the event loop are answered together.
+   */
+  ask(statement: Statement, lists: unknown[][]): Promise<TextRow[][]> {
+    let gathering = this.#gatherings.get(statement);
+    if (!gathering || gathering.lists.length + lists.length > TOGETHER) {
+      gathering = this.#gather(statement);
+    }
+    const { lists: all, askers } = gathering;
+    return new Promise((answer, fail) => {
+      askers.push({ first: all.length, count: lists.length, answer, fail });
+      all.push(...lists);
+    });
+  }
+
+  /** The same, whatever others ask. */
+  async askAlone(statement: Statement, lists: unknown[][]): Promise<TextRow[][]> {
+    const columns = lists[0]!.map((_, at) => lists.map((list) => textOf(list[at])));
+    const rows = await this.run(statement, columns);
+    const found: TextRow[][] = lists.map(() => []);
+    for (const row of rows) found[Number(row[0]) - 1]!.push(row);
+    return found;
+  }
+
+  #gather(statement: Statement): Gathering {
+    const gathering = new Gathering();
+    this.#gatherings.set(statement, gathering);
+    atEndOfTurn(() => {
+      if (this.#gatherings.get(statement) === gathering) this.#gatherings.delete(statement);
+      void this.#answer(statement, gathering);
+    });
+    return gathering;
+  }
+
+  async #answer(statement: Statement, { lists, askers }: Gathering): Promise<void> {
+    try {
+      const found = await this.askAlone(statement, lists);
+      for (const { first, count, answer } of askers) answer(found.slice(first, first + count));
+    } catch (error) {
+      const isShared = askers.length > 1 && !isLostConnection(error);
+      for (const { first, count, answer, fail } of askers) {
+        // What one of them asks for must not be the end of the others.
+        if (isShared) this.askAlone(statement, lists.slice(first, first + count)).then(answer, fail);
+        else fail(error);
       }
     }
   }
@@ -133,6 +193,12 @@ export class StatementRunner {
     }
     return client;
   }
+}
+
+/** A value as an element of an array of text. A list becomes PostgreSQL's notation of it. */
+function textOf(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return `{${value.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join()}}`;
 }
 
 /** A connection that lost a statement is of no more use, whether or not it has been told to be over. */

@@ -64,6 +64,17 @@ export function readText(client: pg.Client, statement: Statement, values: unknow
   });
 }
 
+const endOfTurn: (() => void)[] = [];
+
+/** Does the work when this turn of the event loop ends, after what was asked for before; what it asks for in turn is done too. */
+export function atEndOfTurn(work: () => void): void {
+  if (endOfTurn.push(work) > 1) return;
+  setImmediate(() => {
+    for (const next of endOfTurn) next();
+    endOfTurn.length = 0;
+  });
+}
+
 const gathering = new WeakSet<Duplex>();
 
 /** Holds back what is written to the connection until the end of this turn, so that it leaves in one packet. */
@@ -72,7 +83,7 @@ export function gather(client: pg.ClientBase): void {
   if (gathering.has(stream)) return;
   gathering.add(stream);
   stream.cork();
-  setImmediate(() => {
+  atEndOfTurn(() => {
     gathering.delete(stream);
     stream.uncork();
   });

@@ -22,8 +22,15 @@ interface SofaRoute {
   handler: (request: object, serverContext: RestCall) => Promise<unknown>;
 }
 
-/** SOFA itself reads nothing of the request: its input handling is lax, so the variables come from `readVariables`. */
-const REQUEST = { url: '', body: null, params: {} };
+/**
+ * What SOFA is told of every request. Its input handling is lax, so the variables come from `readVariables`; it finds each of
+ * its own in the path, undefined, and looks no further.
+ */
+function requestOf(schema: GraphQLSchema, { kind, field }: Operation) {
+  const root = kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!;
+  const params = Object.fromEntries(root.getFields()[field]!.args.map(({ name }) => [name, undefined]));
+  return { url: '', body: null, params };
+}
 
 /**
  * The route handlers that SOFA generates from the schema, by operation field. SOFA also mounts `/webhook` routes without
@@ -58,7 +65,8 @@ export function sofaHandlers(
     operations.map((operation) => {
       const route = bySignature.get(`${operation.method} ${operation.path}`);
       if (!route) throw new Error(`SOFA made no route for ${operation.method} ${operation.path}.`);
-      return [operation.field, async (call) => void (await route.handler(REQUEST, call))];
+      const request = requestOf(schema, operation);
+      return [operation.field, async (call) => void (await route.handler(request, call))];
     }),
   );
 }
