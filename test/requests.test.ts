@@ -300,6 +300,20 @@ describe('bytes that are no request', () => {
   });
 });
 
+describe('a bearer token that holds', () => {
+  it.each([
+    ['Bearer', 1],
+    ['bearer', 1],
+    ['BEARER', 4],
+    ['Bearer', 3000],
+  ])('may come after %s and %i spaces, again and again', async (scheme, spaces) => {
+    const headers = { authorization: `${scheme}${' '.repeat(spaces)}${token}` };
+    for (let times = 0; times < 2; times++) {
+      expect((await service.request({ url: '/builders', headers })).statusCode).toBe(200);
+    }
+  });
+});
+
 describe('a bearer token that does not hold', () => {
   it.each(['Bearer x.y.z', 'bearer garbage'])('is 401 with RFC 6750 invalid_token: %s', async (authorization) => {
     const response = await service.request({ url: '/builders', headers: { authorization } });

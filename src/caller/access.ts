@@ -12,8 +12,11 @@ import { TokenCaller } from './caller.ts';
  */
 const FRESH_MS = 500;
 
-/** Tokens remembered per process. */
+/** Tokens remembered per process and region. */
 const MAX_TOKENS = 10_000;
+
+/** A longer header than our tokens make is answered, but not kept: it may hold any number of spaces. */
+const MAX_HEADER = 2_048;
 
 const FACTS: Statement = {
   name: 'access.facts',
@@ -41,7 +44,8 @@ export class Access {
   readonly #tokens: AccessTokens;
   readonly #databases: Databases;
   readonly #clock: Clock;
-  readonly #remembered = new Map<string, Remembered>();
+  /** By the header that brought the token: it need not be taken apart again. */
+  readonly #remembered: Record<RegionId, Map<string, Remembered>> = { au1: new Map(), us1: new Map() };
 
   constructor(options: { tokens: AccessTokens; databases: Databases; clock: Clock }) {
     this.#tokens = options.tokens;
@@ -55,31 +59,29 @@ export class Access {
    */
   async authenticate(authorization: string | undefined, region: RegionId): Promise<Caller> {
     if (authorization === undefined) throw unauthenticated('An access token is required.', false);
-    const match = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization);
-    if (!match) throw unauthenticated('The Authorization header must be Bearer and an access token.', false);
-    const caller = await this.#callerOf(match[1]!, region);
+    const caller = await this.#callerOf(authorization, region);
     if (!caller) throw unauthenticated('The access token is invalid, expired or revoked.', true);
     return caller;
   }
 
-  async #callerOf(token: string, region: RegionId): Promise<Caller | null> {
-    const key = `${region} ${token}`;
+  async #callerOf(authorization: string, region: RegionId): Promise<Caller | null> {
+    const remembered = this.#remembered[region];
     const now = this.#clock.now();
-    let known = this.#remembered.get(key);
+    let known = remembered.get(authorization);
     if (known && now >= known.claims.exp * 1000) {
-      this.#remembered.delete(key);
+      remembered.delete(authorization);
       return null;
     }
     if (!known || now - known.checkedAt >= FRESH_MS || now < known.checkedAt) {
-      const claims = known?.claims ?? (await this.#tokens.verify(token));
+      const claims = known?.claims ?? (await this.#tokens.verify(tokenIn(authorization)));
       if (!claims) return null;
       known = { claims, checkedAt: now, caller: loadCaller(this.#databases[region], claims) };
-      this.#remember(key, known);
+      remember(remembered, authorization, known);
     }
     try {
       return await known.caller;
     } catch (error) {
-      this.#remembered.delete(key);
+      remembered.delete(authorization);
       throw error;
     }
   }
@@ -94,18 +96,27 @@ export class Access {
    * on the instance that made it. The others ask the database again soon enough.
    */
   forget(id: string): void {
-    for (const [key, { claims }] of this.#remembered) {
-      if (claims.jti === id || familyOf(claims.jti) === id) this.#remembered.delete(key);
+    for (const remembered of Object.values(this.#remembered)) {
+      for (const [authorization, { claims }] of remembered) {
+        if (claims.jti === id || familyOf(claims.jti) === id) remembered.delete(authorization);
+      }
     }
   }
+}
 
-  #remember(key: string, known: Remembered): void {
-    this.#remembered.delete(key);
-    this.#remembered.set(key, known);
-    if (this.#remembered.size > MAX_TOKENS) {
-      const [oldest] = this.#remembered.keys();
-      this.#remembered.delete(oldest!);
-    }
+function tokenIn(authorization: string): string {
+  const match = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization);
+  if (!match) throw unauthenticated('The Authorization header must be Bearer and an access token.', false);
+  return match[1]!;
+}
+
+function remember(remembered: Map<string, Remembered>, authorization: string, known: Remembered): void {
+  if (authorization.length > MAX_HEADER) return;
+  remembered.delete(authorization);
+  remembered.set(authorization, known);
+  if (remembered.size > MAX_TOKENS) {
+    const [oldest] = remembered.keys();
+    remembered.delete(oldest!);
   }
 }
 

@@ -5,8 +5,8 @@ import { gate, gatePath } from '../support/attendance.ts';
 import { addWorkers, compareWithStory, storyOf } from '../support/attendance-story.ts';
 import { randomOf, shuffled } from '../support/shuffle.ts';
 
-const EVENTS = 10_000;
-const WORKERS = 500;
+const EVENTS = 4_000;
+const WORKERS = 200;
 const DUPLICATES = 0.2;
 const CONNECTIONS = 32;
 
