@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builders } from '../resolvers/builder/builder.reader.ts';
+import { defects } from '../resolvers/defect/defect.reader.ts';
+import { Loaders, MAX_RECORDS } from '../resolvers/loaders/loaders.ts';
+import { photos } from '../resolvers/photo/photo.reader.ts';
 import { timesheets } from '../resolvers/timesheet/timesheet.reader.ts';
+import { StatementRunner } from '../src/database/runner.ts';
 import type { Statement } from '../src/database/wire.ts';
 import { type Service, startService } from './harness.ts';
 
@@ -68,14 +73,45 @@ describe('reads that are asked for in one turn of the event loop', () => {
     expect(ids(mine).filter((id) => ids(theirs).includes(id))).toEqual([]);
   });
 
-  it('are asked alone where they may take long: far down a large list, and where it has to be counted', async () => {
+  it('are asked alone where they may take long: far down a list, and where a large one has to be counted', async () => {
     const { au1 } = service.databases;
     const [builderId] = service.demo('A').builderIds;
-    const window = { offset: 1000, limit: 25 };
-    const names = await statementsOf(() =>
-      Promise.all([timesheets.page(au1, { builderId }, window), timesheets.page(au1, { builderId }, window)]),
+    const far = { offset: 1000, limit: 25 };
+    const ranged = { builderId, startDate: '2026-01-01T00:00:00.000Z' };
+    const twice = (page: () => Promise<unknown>) => statementsOf(() => Promise.all([page(), page()]));
+    expect(await twice(() => timesheets.page(au1, { builderId }, far))).toHaveLength(2);
+    expect(await twice(() => timesheets.page(au1, ranged, { ...far, offset: 0 }))).toHaveLength(2);
+    expect(await twice(() => defects.page(au1, { builderId }, far))).toHaveLength(2);
+    expect(await twice(() => defects.page(au1, { builderId }, { ...far, offset: 0 }))).toHaveLength(1);
+  });
+
+  it('tell photos of several builders, sources and folders apart', async () => {
+    const { au1 } = service.databases;
+    const builderIds = [...service.demo('A').builderIds, ...service.demo('B').builderIds];
+    await au1.fork().execute(
+      `insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size, sort_date)
+       select 'att_many' || row_number() over (), now(), now(), p.builder_id, p.id, (array['GALLERY', 'SITE_DIARY', 'DEFECT'])[1 + n % 3],
+         'a.jpg', 'image/jpeg', 'photos/' || p.id || n, n, now() - n * interval '1 second'
+       from project p, generate_series(1, 40) n where p.builder_id = any(?::text[])`,
+      [`{${builderIds}}`],
     );
-    expect(names).toEqual(['Timesheet.deep(builderId)', 'Timesheet.deep(builderId)']);
+    const asked = builderIds.flatMap((builderId) =>
+      [['GALLERY'], ['SITE_DIARY', 'DEFECT'], undefined].flatMap((source) =>
+        [0, 7].map(
+          (offset) =>
+            [
+              { builderId, source },
+              { offset, limit: 5 },
+            ] as const,
+        ),
+      ),
+    );
+    const alone: unknown[] = [];
+    for (const [where, window] of asked) alone.push(await photos.page(au1, where, window));
+    expect(new Set(alone.map((page) => JSON.stringify(page))).size).toBe(
+      new Set(asked.map((one) => JSON.stringify(one))).size,
+    );
+    expect(await Promise.all(asked.map(([where, window]) => photos.page(au1, where, window)))).toEqual(alone);
   });
 });
 
@@ -117,9 +153,29 @@ describe('a statement for several at once', () => {
     expect(other).toMatchObject({ value: [[['1', '2']]] });
   });
 
+  it('is not answered once its connections are closed, and leaves none open', async () => {
+    const url = new URL(service.databases.au1.url);
+    url.searchParams.set('application_name', 'closing');
+    const closing = new StatementRunner(url.href);
+    const asked = closing.ask(divide, [['3']]);
+    await Promise.all([closing.close(), expect(asked).rejects.toThrow('closed')]);
+    const open = { name: 'open', text: "select 1 from pg_stat_activity where application_name = 'closing'" };
+    expect(await runner().run(open, [])).toEqual([]);
+  });
+
   it('takes a hundred at a time, or all of one who asks for more', async () => {
     const ask = (count: number) => runner().ask(divide, new Array(count).fill(['3']));
     const names = await statementsOf(() => Promise.all([ask(60), ask(40), ask(1), ask(150)]));
     expect(names).toEqual(['divide', 'divide', 'divide']);
+  });
+});
+
+describe('a read beyond what one request may ask for', () => {
+  it('is refused as one that fails, beside those that are answered', async () => {
+    const loaders = new Loaders(service.databases.au1);
+    const [id] = service.demo('A').builderIds;
+    loaders.take(MAX_RECORDS - 1);
+    const answers = await Promise.allSettled([loaders.one(builders, id!), loaders.one(builders, id!)]);
+    expect(answers).toMatchObject([{ value: { id } }, { reason: { status: 400 } }]);
   });
 });

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { costCodes } from '../resolvers/timesheet/timesheet.reader.ts';
 import { Database } from '../src/database/database.ts';
 import { asApiError } from '../src/database/errors.ts';
 import { createDatabase } from './setup/database.ts';
@@ -55,6 +56,20 @@ describe.concurrent.each(ways)('%s', (_, run) => {
     expect(await run('select count(*) from timesheet').catch(seen)).toEqual(UNAVAILABLE);
     await holder.end();
   });
+});
+
+it.concurrent('reads that are asked together are all 503 when their table is locked, and are not asked again', async () => {
+  const holder = new pg.Client({ connectionString: made.url });
+  await holder.connect();
+  await holder.query('begin; lock table timesheet_cost_code in access exclusive mode');
+  const sent: string[] = [];
+  const end = database.runner.onStatement(({ name }) => name.startsWith('CostCode') && sent.push(name));
+  const builders = ['buil_a', 'buil_b', 'buil_c', 'buil_d'];
+  const answers = builders.map((builderId) => costCodes.all(database, { builderId }).catch(seen));
+  expect(await Promise.all(answers)).toEqual(builders.map(() => UNAVAILABLE));
+  expect(sent).toHaveLength(1);
+  end();
+  await holder.end();
 });
 
 it.concurrent('ends a transaction in which nothing happens, with its locks', async () => {

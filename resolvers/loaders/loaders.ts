@@ -24,10 +24,8 @@ export class Loaders {
 
   /** Takes from what the request may ask for, before it is read; throws 400 when there is nothing left. */
   take(records: number): void {
-    this.#left -= records;
-    if (this.#left >= 0) return;
-    this.#refusal ??= invalidField('query', `must not ask for more than ${MAX_RECORDS} records`);
-    throw this.#refusal;
+    const refusal = this.#spend(records);
+    if (refusal) throw refusal;
   }
 
   /** The row of that id, or null. */
@@ -36,7 +34,8 @@ export class Loaders {
     id: string,
     where: Where<NoInfer<F>> = {},
   ): Promise<T | null> {
-    this.take(1);
+    const refusal = this.#spend(1);
+    if (refusal) return Promise.reject(refusal);
     return this.#loader(`${reader.name} ${JSON.stringify(where)}`, (ids) =>
       reader.many(this.#database, ids, where),
     ).load(id) as Promise<T | null>;
@@ -50,10 +49,19 @@ export class Loaders {
     where: Where<NoInfer<F>>,
     window: Window,
   ): Promise<Page<T>> {
-    this.take(MAX_LIMIT);
+    const refusal = this.#spend(MAX_LIMIT);
+    if (refusal) return Promise.reject(refusal);
     return this.#loader(`${reader.name}.${parent} ${JSON.stringify([where, window])}`, (keys) =>
       reader.pages(this.#database, parent, keys, where, window),
     ).load(key) as Promise<Page<T>>;
+  }
+
+  /** A read that is refused rejects like one that fails: it must not keep its caller from hearing of the others that it began. */
+  #spend(records: number): ApiError | null {
+    this.#left -= records;
+    if (this.#left >= 0) return null;
+    this.#refusal ??= invalidField('query', `must not ask for more than ${MAX_RECORDS} records`);
+    return this.#refusal;
   }
 
   #loader(name: string, batch: (keys: readonly string[]) => Promise<unknown[]>): DataLoader<string, unknown> {

@@ -6,8 +6,11 @@ import { entities } from '../../entities/index.ts';
 import { migrations } from './migrations/index.ts';
 import { TIMEOUTS } from './timeouts.ts';
 
-/** Options that every connection of ours needs: instants are read as text, which is UTC only in a UTC session. */
-export const SESSION_OPTIONS = '-c timezone=UTC';
+/**
+ * Options that every connection of ours needs. Instants are read as text, which is UTC only in a UTC session. Where PostgreSQL can
+ * compile a plan to machine code, it would do so for every call of one whose cost it estimates high, and take longer than the call.
+ */
+export const SESSION_OPTIONS = '-c timezone=UTC -c jit=off';
 
 /** MikroORM over one regional database. Nothing connects before the first query. */
 export function createOrm(url: string, overrides: Partial<Options> = {}): MikroORM {

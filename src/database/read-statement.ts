@@ -61,7 +61,7 @@ function sqlOf(form: Form, filters: readonly string[], shape: RowShape, declarat
   const matching = [always, ...conditions].join(' and ');
   const columns = shape.select(filters);
   if (form === 'one')
-    return `select q.n, ${columns} from :asked join ${table} t on t.id = :id and ${matching} ${joins}`;
+    return `select q.n, ${columns} from :asked join ${table} t on t.id = :id::${shape.idType} and ${matching} ${joins}`;
   if (form === 'all') {
     return `select q.n, ${columns} from :asked join ${table} t on ${matching} ${joins} order by q.n, ${order}`;
   }
@@ -101,8 +101,10 @@ function totalOf(
  */
 function bind(sql: string): { text: string; names: string[] } {
   const types = new Map<string, string>();
-  const text = sql.replace(/(?<!:):(?!asked\b)([a-zA-Z]+)(?:::(\w+(?:\[\])?))?/g, (_, name: string, type = 'text') => {
-    if (!types.has(name)) types.set(name, type);
+  const text = sql.replace(/(?<!:):(?!asked\b)([a-zA-Z]+)(?:::(\w+(?:\[\])?))?/g, (_, name: string, type?: string) => {
+    const known = types.get(name);
+    if (known && type && type !== known) throw new Error(`:${name} is ${known} and ${type} in: ${sql}`);
+    if (!known) types.set(name, type ?? 'text');
     return `q."${name}"`;
   });
   // There is no row without a column.
@@ -112,7 +114,7 @@ function bind(sql: string): { text: string; names: string[] } {
   const columns = names.map((name, at) => `v${at}::${types.get(name)} as "${name}"`);
   const asked = `(select n, ${columns.join(', ')} from unnest(${parameters.join(', ')}) with ordinality
     as asked(${names.map((_, at) => `v${at}`).join(', ')}, n) offset 0) q`;
-  return { text: text.replace(':asked', asked).replace(/\s+/g, ' '), names };
+  return { text: text.replace(':asked', () => asked).replace(/\s+/g, ' '), names };
 }
 
 /** PostgreSQL cuts the name of a statement after so many bytes, and takes two that begin alike for one. */

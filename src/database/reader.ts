@@ -14,6 +14,8 @@ export interface ReadDatabase {
 export interface ReaderDeclaration<Filter extends string> extends ReadDeclaration<Filter> {
   /** Tells readers of one entity apart, in the names of their statements. Default: the entity's name. */
   name?: string;
+  /** Whether a single row may be megabytes, which nobody else should wait for. */
+  large?: boolean;
 }
 
 /** Values of the filters to apply, by name; null and undefined apply none. */
@@ -32,7 +34,7 @@ interface Keys {
   values: readonly string[];
 }
 
-/** From this offset on, a page of a large list is looked for in an index alone. */
+/** From this offset on, a page may take long: of a large list it is looked for in an index alone. */
 const DEEP = 500;
 
 /**
@@ -125,8 +127,8 @@ export class Reader<T extends object, Filter extends string = never> {
     const { statement, names } = prepared;
     const values = names.map((name) => where[name] ?? null);
     const asked = keys ? keys.values.map((key) => values.with(names.indexOf(keys.name), key)) : [values];
-    // What may take long holds up nobody else.
-    return form === 'deep' ? runner.askAlone(statement, asked) : runner.ask(statement, asked);
+    const slow = form === 'deep' || Number(where.offset ?? 0) >= DEEP || this.#declaration.large;
+    return slow ? runner.askAlone(statement, asked) : runner.ask(statement, asked);
   }
 
   #given(where: Where): string[] {

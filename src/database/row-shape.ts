@@ -35,6 +35,7 @@ export class RowShape {
   readonly table: string;
   readonly names: string[] = [];
   readonly idColumn: number;
+  readonly idType: 'text' | 'int';
   readonly make: (row: TextRow, start: number) => object;
   readonly #sql: ComputedColumn['sql'][] = [];
   /** Source of the properties of a row's object literal. */
@@ -54,6 +55,7 @@ export class RowShape {
       else this.#embedded(name, column);
     }
     this.idColumn = this.names.indexOf('id');
+    this.idType = conversionOf(metadata.properties.id!.columnTypes[0]!) === Number ? 'int' : 'text';
     this.make = this.#maker(metadata.class.prototype as object);
   }
 

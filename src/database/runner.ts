@@ -8,7 +8,18 @@ import { atEndOfTurn, readText, type Statement, type TextRow } from './wire.ts';
  * by indexes, row by row; a plan made over empty or small tables would read the whole of them when they have grown. A plan for
  * the values of one call would be made anew for each, which takes longer than most reads.
  */
-export const READER_OPTIONS = `${SESSION_OPTIONS} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off`;
+export const READER_OPTIONS = [
+  SESSION_OPTIONS,
+  ...['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'plan_cache_mode=force_generic_plan'].map(
+    (setting) => `-c ${setting}`,
+  ),
+].join(' ');
+
+/**
+ * What became of a statement that another of its name was sent ahead of, and that one was not prepared. It is prepared the next
+ * time.
+ */
+const NOT_PREPARED = '26000';
 
 /** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */
 const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
@@ -25,8 +36,11 @@ const RESERVE = 4;
  */
 const PATIENCE_MS = 3_000;
 
-/** So many at most are answered by one statement, unless one alone asks for more. */
+/** So many at most are answered by one statement, unless one alone asks for more: beyond, little is gained, and all wait for all. */
 const TOGETHER = 100;
+
+/** SQLSTATE class of what is wrong with a value. */
+const DATA_EXCEPTION = '22';
 
 /** Those who ask one statement in one turn of the event loop. */
 class Gathering {
@@ -37,6 +51,8 @@ class Gathering {
 /** One connection, and how it gets on. */
 class Lane {
   client: Promise<pg.Client> | null = null;
+  /** The same once it is open: a statement can then be sent in this very turn. */
+  open: pg.Client | null = null;
   inFlight = 0;
   /** When the last answer came, or the first statement of those in flight was sent. */
   movedAt = 0;
@@ -57,6 +73,7 @@ export class StatementRunner {
   readonly #listeners = new Set<(statement: Statement) => void>();
   readonly #gatherings = new Map<Statement, Gathering>();
   #next = 0;
+  #closed = false;
 
   constructor(url: string, connections = 2) {
     this.#url = url;
@@ -72,7 +89,8 @@ export class StatementRunner {
         return await this.#send(statement, values);
       } catch (error) {
         const late = performance.now() - began > PATIENCE_MS;
-        if (!isLostConnection(error) || attempt === this.#usual || late) throw error;
+        const again = isLostConnection(error) || codeOf(error) === NOT_PREPARED;
+        if (!again || attempt === this.#usual || late) throw error;
       }
     }
   }
@@ -93,7 +111,7 @@ export class StatementRunner {
     });
   }
 
-  /** The same, whatever others ask. */
+  /** The same beside whatever others ask, for what may take long and should hold up nobody else. */
   async askAlone(statement: Statement, lists: unknown[][]): Promise<TextRow[][]> {
     const columns = lists[0]!.map((_, at) => lists.map((list) => textOf(list[at])));
     const rows = await this.run(statement, columns);
@@ -117,10 +135,10 @@ export class StatementRunner {
       const found = await this.askAlone(statement, lists);
       for (const { first, count, answer } of askers) answer(found.slice(first, first + count));
     } catch (error) {
-      const isShared = askers.length > 1 && !isLostConnection(error);
+      // What one of them asks for must not be the end of the others. What else fails would fail again.
+      const isOfOne = askers.length > 1 && codeOf(error)?.startsWith(DATA_EXCEPTION);
       for (const { first, count, answer, fail } of askers) {
-        // What one of them asks for must not be the end of the others.
-        if (isShared) this.askAlone(statement, lists.slice(first, first + count)).then(answer, fail);
+        if (isOfOne) this.askAlone(statement, lists.slice(first, first + count)).then(answer, fail);
         else fail(error);
       }
     }
@@ -133,10 +151,11 @@ export class StatementRunner {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.all(
       this.#lanes.map(async (lane) => {
         const { client } = lane;
-        lane.client = null;
+        leave(lane);
         await client?.then((open) => open.end()).catch(() => undefined);
       }),
     );
@@ -146,9 +165,9 @@ export class StatementRunner {
     const lane = this.#lane();
     if (lane.inFlight++ === 0) lane.movedAt = performance.now();
     lane.client ??= this.#open(lane);
-    const { client } = lane;
+    const { client, open } = lane;
     try {
-      return await readText(await client, statement, values);
+      return await readText(open ?? (await client), statement, values);
     } catch (error) {
       if (isLostConnection(error)) forget(lane, client);
       throw error;
@@ -172,12 +191,19 @@ export class StatementRunner {
   #open(lane: Lane): Promise<pg.Client> {
     const opening = this.#connect(() => {
       // Its end may be told twice, the second time when another has taken its place.
-      if (lane.client === opening) lane.client = null;
+      if (lane.client === opening) leave(lane);
     });
+    opening.then(
+      (client) => {
+        if (lane.client === opening) lane.open = client;
+      },
+      () => undefined,
+    );
     return opening;
   }
 
   async #connect(onEnd: () => void): Promise<pg.Client> {
+    if (this.#closed) throw new Error('Connection ended: the runner is closed.');
     const client = new pg.Client({
       connectionString: this.#url,
       options: READER_OPTIONS,
@@ -202,11 +228,19 @@ function textOf(value: unknown): unknown {
 }
 
 /** A connection that lost a statement is of no more use, whether or not it has been told to be over. */
-function forget(lane: Lane, client: Promise<pg.Client>): void {
+function forget(lane: Lane, client: Promise<pg.Client> | null): void {
   if (lane.client !== client) return;
-  lane.client = null;
-  client.then((lost) => lost.end()).catch(() => undefined);
+  leave(lane);
+  client?.then((lost) => lost.end()).catch(() => undefined);
 }
+
+/** The next statement opens another connection. */
+function leave(lane: Lane): void {
+  lane.client = null;
+  lane.open = null;
+}
+
+const codeOf = (error: unknown) => (error as { code?: string }).code;
 
 export function isLostConnection(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };

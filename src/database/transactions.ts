@@ -3,7 +3,7 @@ import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { SESSION_OPTIONS } from './orm.ts';
 import { TIMEOUTS } from './timeouts.ts';
-import { gather, type Statement } from './wire.ts';
+import { holdBack, type Statement } from './wire.ts';
 
 /**
  * A prepared plan, and that of a foreign key's check, lives as long as its connection. One made while a table was known to be
@@ -90,13 +90,13 @@ export class Transaction {
 
   constructor(client: pg.PoolClient) {
     this.#client = client;
-    gather(client);
+    holdBack(client);
     this.#begun = client.query('begin');
     this.#begun.catch(() => undefined);
   }
 
   async query([{ name, text }, values]: Bound): Promise<Row[]> {
-    gather(this.#client);
+    holdBack(this.#client);
     return (await this.#client.query({ name, text, values: values as unknown[] })).rows;
   }
 

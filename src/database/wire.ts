@@ -58,7 +58,7 @@ function withoutDescribe(wire: Wire): Wire {
 
 /** The rows of a prepared statement. It leaves with all that is sent in this turn of the event loop. */
 export function readText(client: pg.Client, statement: Statement, values: unknown[]): Promise<TextRow[]> {
-  gather(client);
+  holdBack(client);
   return new Promise((resolve, reject) => {
     client.query(new TextQuery(statement, values, (error, rows) => (error ? reject(error) : resolve(rows))));
   });
@@ -66,25 +66,29 @@ export function readText(client: pg.Client, statement: Statement, values: unknow
 
 const endOfTurn: (() => void)[] = [];
 
-/** Does the work when this turn of the event loop ends, after what was asked for before; what it asks for in turn is done too. */
+/** Does the work when this turn of the event loop ends, after what was asked for before, and what the work itself asks for. */
 export function atEndOfTurn(work: () => void): void {
-  if (endOfTurn.push(work) > 1) return;
-  setImmediate(() => {
-    for (const next of endOfTurn) next();
-    endOfTurn.length = 0;
-  });
+  if (endOfTurn.push(work) === 1) setImmediate(endTurn);
 }
 
-const gathering = new WeakSet<Duplex>();
+function endTurn(): void {
+  try {
+    for (const next of endOfTurn) next();
+  } finally {
+    endOfTurn.length = 0;
+  }
+}
+
+const heldBack = new WeakSet<Duplex>();
 
 /** Holds back what is written to the connection until the end of this turn, so that it leaves in one packet. */
-export function gather(client: pg.ClientBase): void {
+export function holdBack(client: pg.ClientBase): void {
   const { stream } = (client as unknown as { connection: Wire }).connection;
-  if (gathering.has(stream)) return;
-  gathering.add(stream);
+  if (heldBack.has(stream)) return;
+  heldBack.add(stream);
   stream.cork();
   atEndOfTurn(() => {
-    gathering.delete(stream);
+    heldBack.delete(stream);
     stream.uncork();
   });
 }
