@@ -36,8 +36,11 @@ const RESERVE = 4;
  */
 const PATIENCE_MS = 3_000;
 
-/** So many at most are answered by one statement, unless one alone asks for more: beyond, little is gained, and all wait for all. */
-const TOGETHER = 100;
+/**
+ * So many at most are answered by one statement, unless one alone asks for more. Beyond, little is gained, and all would wait for
+ * PostgreSQL in one moment and for this process in the next.
+ */
+const TOGETHER = 12;
 
 /** SQLSTATE class of what is wrong with a value. */
 const DATA_EXCEPTION = '22';
