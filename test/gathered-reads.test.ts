@@ -48,7 +48,7 @@ const read = async ([url, token, builderId]: readonly [url: string, token: strin
 };
 
 describe('reads that are asked for in one turn of the event loop', () => {
-  it('are answered a dozen by one statement, each with what it would get alone', async () => {
+  it('are answered by eights with one statement, each with what it would get alone', async () => {
     const alone: unknown[] = [];
     for (const list of lists()) alone.push(await read(list));
     expect(new Set(alone.map((answer) => JSON.stringify(answer))).size).toBeGreaterThan(6);
@@ -57,7 +57,7 @@ describe('reads that are asked for in one turn of the event loop', () => {
       together = await Promise.all(lists().map(read));
     });
     expect(together).toEqual(alone);
-    expect(names).toEqual(new Array(Math.ceil(lists().length / 12)).fill('Timesheet.page(builderId)'));
+    expect(names).toEqual(new Array(Math.ceil(lists().length / 8)).fill('Timesheet.page(builderId)'));
   });
 
   it('never give one the records of another: a builder that is not connected is refused beside one that is', async () => {
@@ -163,9 +163,9 @@ describe('a statement for several at once', () => {
     expect(await runner().run(open, [])).toEqual([]);
   });
 
-  it('takes a dozen at a time, or all of one who asks for more', async () => {
+  it('takes eight at a time, or all of one who asks for more', async () => {
     const ask = (count: number) => runner().ask(divide, new Array(count).fill(['3']));
-    const names = await statementsOf(() => Promise.all([ask(8), ask(4), ask(1), ask(30)]));
+    const names = await statementsOf(() => Promise.all([ask(5), ask(3), ask(1), ask(30)]));
     expect(names).toEqual(['divide', 'divide', 'divide']);
   });
 });

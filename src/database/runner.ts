@@ -40,7 +40,7 @@ const PATIENCE_MS = 3_000;
  * So many at most are answered by one statement, unless one alone asks for more. Beyond, little is gained, and all would wait for
  * PostgreSQL in one moment and for this process in the next.
  */
-const TOGETHER = 12;
+const TOGETHER = 8;
 
 /** SQLSTATE class of what is wrong with a value. */
 const DATA_EXCEPTION = '22';
