@@ -46,7 +46,7 @@ describe('the dashboards of the README', () => {
     expect(data.projects.data.length).toBeGreaterThan(1);
     expect(inductions.length).toBeGreaterThan(1);
     expect(inductions[0].worker.details.siteAccess.data[0]).toHaveProperty('revokedAt');
-    expect(statements.length).toBe(4);
+    expect(statements.length).toBe(5);
   });
 
   it('show the timesheets that wait for review', async () => {
