@@ -1,4 +1,4 @@
-import { type GraphQLFieldResolver, GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import type { Context } from '../resolvers/context.ts';
 
@@ -35,7 +35,7 @@ export function handlersOf(schema: GraphQLSchema): Map<string, Resolve> {
     if (handler.kind !== 'external') continue;
     const target = handler.getObjectType!();
     const type = storage.objectTypes.find((one) => one.target === target);
-    if (type && schema.getType(type.name) instanceof GraphQLObjectType) add(type.name, handler);
+    if (type) add(type.name, handler);
   }
   return handlers;
 }

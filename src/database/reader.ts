@@ -126,7 +126,8 @@ export class Reader<T extends object, Filter extends string = never> {
     }
     const { statement, names } = prepared;
     const values = names.map((name) => where[name] ?? null);
-    const asked = keys ? keys.values.map((key) => values.with(names.indexOf(keys.name), key)) : [values];
+    const at = keys ? names.indexOf(keys.name) : -1;
+    const asked = keys ? keys.values.map((key) => values.with(at, key)) : [values];
     const slow = form === 'deep' || Number(where.offset ?? 0) >= DEEP || this.#declaration.large;
     return slow ? runner.askAlone(statement, asked) : runner.ask(statement, asked);
   }

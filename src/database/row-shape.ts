@@ -33,7 +33,7 @@ export const asJson: Conversion = (text) => JSON.parse(text);
 /** The columns that a reader selects, and how a row of text becomes an object with the entity's prototype. */
 export class RowShape {
   readonly table: string;
-  readonly names: string[] = [];
+  /** Place of the id among the columns. */
   readonly idColumn: number;
   readonly idType: 'text' | 'int';
   readonly make: (row: TextRow, start: number) => object;
@@ -54,7 +54,7 @@ export class RowShape {
       if ('sql' in column) this.#column(name, column.sql, column.as);
       else this.#embedded(name, column);
     }
-    this.idColumn = this.names.indexOf('id');
+    this.idColumn = this.#sql.indexOf(`t."${metadata.properties.id!.fieldNames[0]}"`);
     this.idType = conversionOf(metadata.properties.id!.columnTypes[0]!) === Number ? 'int' : 'text';
     this.make = this.#maker(metadata.class.prototype as object);
   }
@@ -77,17 +77,13 @@ export class RowShape {
     const text = `row[start + ${this.#sql.push(sql) - 1}]`;
     const at = this.#conversions.push(convert) - 1;
     const value = convert === asText ? text : `${text} === null ? null : convert${at}(${text})`;
-    this.names.push(name);
     this.#properties.push(`${name}: ${value}`);
   }
 
   #embedded(name: string, { from, fields }: Embedded): void {
     const first = this.#sql.length;
     const properties = fields.map((field, index) => `${field}: row[start + ${first + index}]`);
-    for (const field of fields) {
-      this.#sql.push(`${from}."${snakeCase(field)}"`);
-      this.names.push(`${name}.${field}`);
-    }
+    this.#sql.push(...fields.map((field) => `${from}."${snakeCase(field)}"`));
     this.#properties.push(`${name}: row[start + ${first}] === null ? null : { ${properties.join(', ')} }`);
   }
 }

@@ -15,10 +15,7 @@ export const READER_OPTIONS = [
   ),
 ].join(' ');
 
-/**
- * What became of a statement that another of its name was sent ahead of, and that one was not prepared. It is prepared the next
- * time.
- */
+/** The statement was sent right behind another of its name, whose preparation failed. It is prepared when it is sent again. */
 const NOT_PREPARED = '26000';
 
 /** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */

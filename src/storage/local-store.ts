@@ -34,11 +34,12 @@ export class LocalStore implements ByteStore {
   /** A second name of the same bytes: an upload that comes later replaces the first name alone, never the bytes. */
   async copy(from: string, to: string): Promise<boolean> {
     const target = this.pathOf(to);
-    do {
+    await this.#makeFolder(dirname(target));
+    while (!(await isLinked(this.pathOf(from), target))) {
+      // It finds nothing where the bytes are replaced before it has named them; those that replaced them are there.
       if (!(await this.stat(from))) return false;
       await this.#makeFolder(dirname(target));
-      // It finds nothing where the bytes are replaced before it has named them; those that replaced them are there.
-    } while (!(await isLinked(this.pathOf(from), target)));
+    }
     await syncFolder(dirname(target));
     return true;
   }
