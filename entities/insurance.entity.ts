@@ -1,11 +1,12 @@
 import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { InsuranceStatus, InsuranceType } from '../schema/enums.ts';
-import { Scoped } from '../schema/rest.ts';
+import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { InsuranceId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { Id, Instant, Reference, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
+import { SubcontractorSummary } from './summaries.type.ts';
 
 /** An insurance document of a subcontractor. Part 6 of the decisions. */
 @ObjectType({ description: 'An insurance document of a subcontractor.', simpleResolvers: true })
@@ -52,4 +53,8 @@ export class Insurance extends Timestamped {
   /** Where the document stands in our own storage; it wins over a stored address. */
   @Property({ type: 'text', nullable: true })
   documentKey!: string | null;
+
+  @Field(() => SubcontractorSummary, { description: 'The subcontractor that it covers.' })
+  @GraphOnly()
+  subcontractor!: SubcontractorSummary;
 }

@@ -2,9 +2,7 @@ import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
   type GraphQLFieldConfig,
-  type GraphQLNamedType,
   type GraphQLObjectType,
-  type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
 } from 'graphql';
@@ -86,6 +84,7 @@ import type { Budget } from '../src/context.ts';
 import { handlersOf } from './handlers.ts';
 import type { RestRoute } from './rest.ts';
 import type { Scope } from './scopes.ts';
+import { recordType } from './selection.ts';
 
 /** Every resolver of the service. */
 const resolvers: NonEmptyArray<new () => object> = [
@@ -158,7 +157,9 @@ export function buildServiceSchema(): GraphQLSchema {
   const schema = buildSchemaSync({ resolvers, validate: false });
   const handlers = handlersOf(schema);
   const called = (field: Field, name: string, parent: string): Field => {
-    return { ...field, resolve: handlers.get(`${parent}.${name}`) ?? field.resolve };
+    if (!field.resolve) return field;
+    const resolve = handlers.get(`${parent}.${name}`) ?? field.resolve;
+    return { ...field, resolve, extensions: { ...field.extensions, resolved: true } };
   };
   return mapSchema(schema, {
     [MapperKind.ROOT_FIELD]: (field, name, parent) => guardOperation(called(field, name, parent), name),
@@ -234,28 +235,31 @@ function guardEdge(field: Field, parent: GraphQLObjectType): Field {
   const resolve = field.resolve ?? defaultFieldResolver;
   return {
     ...field,
-    async resolve(source, args, context, info) {
-      context.caller.requireScope(scope);
+    resolve(source, args, context, info) {
+      const { caller } = context;
+      caller.requireScope(scope);
       // A page without records still tells a count. A summary does not know its builder; what it leads to does.
       const owner = builderOf(source as object);
-      if (owner !== undefined) context.caller.requireConnectionScope(owner, scope);
-      const result = await resolve(source, args, context, info);
-      requireRecords(context.caller, inEnvelope ? (result as { data: object[] } | null)?.data : result, scope);
-      return result;
+      if (owner !== undefined) caller.requireConnectionScope(owner, scope);
+      const checked = (result: unknown) => {
+        requireRecords(caller, inEnvelope ? (result as { data: object[] } | null)?.data : result, scope);
+        return result;
+      };
+      const result = resolve(source, args, context, info);
+      return result instanceof Promise ? result.then(checked) : checked(result);
     },
   };
-}
-
-/** The type of the records that a field leads to, out of their list or envelope. */
-export function recordType(type: GraphQLOutputType): GraphQLNamedType {
-  const named = getNamedType(type);
-  return named.extensions.envelope ? getNamedType((named as GraphQLObjectType).getFields().data!.type) : named;
 }
 
 /** Throws unless the connection of each record's builder allows the scope. */
 function requireRecords(caller: Context['caller'], records: unknown, scope: Scope): void {
   if (Array.isArray(records)) {
-    for (const record of records) caller.requireConnectionScope(builderOf(record)!, scope);
+    let last: string | undefined;
+    for (const record of records) {
+      const owner = builderOf(record)!;
+      if (owner !== last) caller.requireConnectionScope(owner, scope);
+      last = owner;
+    }
   } else if (records) caller.requireConnectionScope(builderOf(records)!, scope);
 }
 

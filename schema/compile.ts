@@ -12,6 +12,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { selectionOf } from './selection.ts';
 
 /**
  * The operation as code of its own; null where it has to be interpreted: its input is a recursive type, which would never be
@@ -23,7 +24,9 @@ export function compileOperation(
   operationName?: string,
 ): CompiledQuery | null {
   if (!isCompilable(schema, document)) return null;
-  const compiled = compileQuery(schema, document, operationName);
+  const compiled = compileQuery(schema, document, operationName, {
+    resolverInfoEnricher: (place) => ({ selection: selectionOf(place) }),
+  });
   return isCompiledQuery(compiled) ? (compiled as CompiledQuery) : null;
 }
 

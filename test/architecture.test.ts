@@ -45,6 +45,7 @@ const VOCABULARY = [
   'schema/scalar.ts',
   'schema/scalars.ts',
   'schema/scopes.ts',
+  'schema/selection.ts',
 ];
 
 interface Place {

@@ -24,13 +24,23 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** The answer, and the statements that it took beyond the check of the token. */
-async function run(name: string) {
+async function runOnce(name: string) {
   const statements: string[] = [];
   const end = service.databases.au1.runner.onStatement((statement) => statements.push(statement.name));
   const { data, errors } = await service.graphql(token, queries.get(name)!, variables);
   end();
   expect(errors).toBeUndefined();
   return { data, statements: statements.filter((statement) => statement !== 'access.facts') };
+}
+
+/** As it is when it comes again and again, read and answered by code of its own; alike to what it is at first. */
+async function run(name: string) {
+  const first = await runOnce(name);
+  await runOnce(name);
+  const third = await runOnce(name);
+  expect(third.data).toEqual(first.data);
+  expect(third.statements.length).toBe(first.statements.length);
+  return third;
 }
 
 describe('the dashboards of the README', () => {
@@ -65,7 +75,7 @@ describe('the dashboards of the README', () => {
     for (const { expiry } of data.insurances.data) {
       expect(expiry >= variables.from! && expiry < variables.until!).toBe(true);
     }
-    expect(statements.length).toBe(4);
+    expect(statements.length).toBe(3);
   });
 
   it('take a number of statements that does not grow with the data', async () => {

@@ -57,7 +57,8 @@ describe('reads that are asked for in one turn of the event loop', () => {
       together = await Promise.all(lists().map(read));
     });
     expect(together).toEqual(alone);
-    expect(names).toEqual(new Array(Math.ceil(lists().length / 8)).fill('Timesheet.page(builderId)'));
+    expect(new Set(names).size).toBe(1);
+    expect(names.length).toBe(Math.ceil(lists().length / 8));
   });
 
   it('never give one the records of another: a builder that is not connected is refused beside one that is', async () => {
@@ -126,25 +127,28 @@ describe('a statement for several at once', () => {
       cross join lateral unnest(q.list::text[]) item where item > q.after order by q.n, item desc`,
   };
 
+  const keyed = (...of: string[]) => ({ values: [null], keys: { at: 0, of } });
+
   it('gives each asker the rows of its own values, in their order, and none where there are none', async () => {
     const answers = await Promise.all([
-      runner().ask(spell, [
-        [['a', 'c', 'b'], 'a'],
-        [[], ''],
-      ]),
-      runner().ask(spell, [[['x "y" \\ {z},', 'ü'], 'c']]),
+      runner().ask(spell, { values: [['a', 'c', 'b'], 'a'] }),
+      runner().ask(spell, { values: [[], ''] }),
+      runner().ask(spell, { values: [['x "y" \\ {z},', 'ü'], 'c'] }),
+      runner().ask(spell, { values: [['b', 'd'], null], keys: { at: 1, of: ['a', 'c', 'd'] } }),
     ]);
     expect(answers.map((lists) => lists.map((rows) => rows.map(([, item]) => item)))).toEqual([
-      [['c', 'b'], []],
+      [['c', 'b']],
+      [[]],
       [['ü', 'x "y" \\ {z},']],
+      [['d', 'b'], ['d'], []],
     ]);
   });
 
   it('fails for the one alone whose values are at fault', async () => {
     const [good, bad, other] = await Promise.allSettled([
-      runner().ask(divide, [['3'], ['4']]),
-      runner().ask(divide, [['1'], ['0']]),
-      runner().ask(divide, [['6']]),
+      runner().ask(divide, keyed('3', '4')),
+      runner().ask(divide, keyed('1', '0')),
+      runner().ask(divide, { values: ['6'] }),
     ]);
     expect(good).toMatchObject({
       value: [[['1', '4']], [['2', '3']]],
@@ -157,14 +161,14 @@ describe('a statement for several at once', () => {
     const url = new URL(service.databases.au1.url);
     url.searchParams.set('application_name', 'closing');
     const closing = new StatementRunner(url.href);
-    const asked = closing.ask(divide, [['3']]);
+    const asked = closing.ask(divide, { values: ['3'] });
     await Promise.all([closing.close(), expect(asked).rejects.toThrow('closed')]);
     const open = { name: 'open', text: "select 1 from pg_stat_activity where application_name = 'closing'" };
     expect(await runner().run(open, [])).toEqual([]);
   });
 
   it('takes eight at a time, or all of one who asks for more', async () => {
-    const ask = (count: number) => runner().ask(divide, new Array(count).fill(['3']));
+    const ask = (count: number) => runner().ask(divide, keyed(...new Array(count).fill('3')));
     const names = await statementsOf(() => Promise.all([ask(5), ask(3), ask(1), ask(30)]));
     expect(names).toEqual(['divide', 'divide', 'divide']);
   });

@@ -64,9 +64,25 @@ async function statementsOfReads(): Promise<Map<string, Statement>> {
     }
   }
   const [from, until] = [0, 30].map((days) => new Date(service.clock.now() + days * 86_400_000).toISOString());
-  for (const query of dashboards) await service.graphql(token, query, { builderId: samples.BuilderId, from, until });
+  for (const query of dashboards) {
+    // What comes for the third time reads only what it asks for.
+    for (let use = 0; use < 3; use++) {
+      await service.graphql(token, query, { builderId: samples.BuilderId, from, until });
+    }
+  }
   end();
   return heard;
+}
+
+/** Until every page is known to be seen by all, which plans count on: one that a transaction has just changed is passed over. */
+async function vacuum(client: pg.Client): Promise<void> {
+  for (let left = 1; left > 0; ) {
+    await client.query('vacuum analyze');
+    const { rows } = await client.query(
+      `select count(*)::int as left from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relallvisible < relpages`,
+    );
+    left = rows[0].left;
+  }
 }
 
 /** How each table is read, in the order of the plan. */
@@ -83,7 +99,7 @@ describe('the plans of the prepared reads', () => {
   it('find their rows by an index, never by reading a whole table (`-u` writes the snapshot)', async () => {
     const client = new pg.Client({ connectionString: service.databases.au1.url, options: READER_OPTIONS });
     await client.connect();
-    await client.query('vacuum analyze');
+    await vacuum(client);
     const plans = new Map<string, string[]>();
     for (const name of [...statements.keys()].sort()) plans.set(name, await scansOf(client, statements.get(name)!));
     await client.end();

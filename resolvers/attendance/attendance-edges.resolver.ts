@@ -9,6 +9,7 @@ import { SignOnConflictCode } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { ProjectId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { Context } from '../context.ts';
 import { DayArgs } from './attendance.input.ts';
 import { signOnConflicts, signOnEvents, visits } from './attendance.reader.ts';
@@ -32,55 +33,77 @@ const CONFLICTS = 'The events that were refused with 409. The same request sent 
 export class ProjectAttendanceResolver {
   @FieldResolver(() => VisitPage, { description: ATTENDANCE })
   @GraphOnly()
+  @Reads('id')
   attendance(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Args() { date, timeZone }: DayArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnVisit>> {
     const where = { date, timeZone: timeZone ?? 'UTC', kept: true };
-    return loaders.page(visits, 'projectId', project.id, where, windowOf(page));
+    return loaders.page(visits.reading(selection), 'projectId', project.id, where, windowOf(page));
   }
 
   @FieldResolver(() => VisitPage, { description: OPEN_VISITS })
   @GraphOnly()
+  @Reads('id')
   openVisits(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnVisit>> {
-    return loaders.page(visits, 'projectId', project.id, { open: true }, windowOf(page));
+    return loaders.page(visits.reading(selection), 'projectId', project.id, { open: true }, windowOf(page));
   }
 
   @FieldResolver(() => EventPage, { description: PENDING })
   @GraphOnly()
+  @Reads('id')
   pendingSignOffs(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnEvent>> {
-    return loaders.page(signOnEvents, 'projectId', project.id, { unsettled: 'PENDING_SIGN_ON' }, windowOf(page));
+    return loaders.page(
+      signOnEvents.reading(selection),
+      'projectId',
+      project.id,
+      { unsettled: 'PENDING_SIGN_ON' },
+      windowOf(page),
+    );
   }
 
   @FieldResolver(() => EventPage, { description: REJECTED })
   @GraphOnly()
+  @Reads('id')
   rejectedSignOffs(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnEvent>> {
-    return loaders.page(signOnEvents, 'projectId', project.id, { unsettled: 'REJECTED' }, windowOf(page));
+    return loaders.page(
+      signOnEvents.reading(selection),
+      'projectId',
+      project.id,
+      { unsettled: 'REJECTED' },
+      windowOf(page),
+    );
   }
 
   @FieldResolver(() => ConflictPage, { description: CONFLICTS })
   @GraphOnly()
+  @Reads('id')
   signOnConflicts(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Arg('code', () => SignOnConflictCode, { nullable: true }) code: SignOnConflictCode | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnConflict>> {
-    return loaders.page(signOnConflicts, 'projectId', project.id, { code }, windowOf(page));
+    return loaders.page(signOnConflicts.reading(selection), 'projectId', project.id, { code }, windowOf(page));
   }
 }
 
@@ -88,43 +111,63 @@ export class ProjectAttendanceResolver {
 export class BuilderAttendanceResolver {
   @FieldResolver(() => VisitPage, { description: OPEN_VISITS })
   @GraphOnly()
+  @Reads('id')
   openVisits(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnVisit>> {
-    return loaders.page(visits, 'builderId', builder.id, { open: true }, windowOf(page));
+    return loaders.page(visits.reading(selection), 'builderId', builder.id, { open: true }, windowOf(page));
   }
 
   @FieldResolver(() => EventPage, { description: PENDING })
   @GraphOnly()
+  @Reads('id')
   pendingSignOffs(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnEvent>> {
-    return loaders.page(signOnEvents, 'builderId', builder.id, { unsettled: 'PENDING_SIGN_ON' }, windowOf(page));
+    return loaders.page(
+      signOnEvents.reading(selection),
+      'builderId',
+      builder.id,
+      { unsettled: 'PENDING_SIGN_ON' },
+      windowOf(page),
+    );
   }
 
   @FieldResolver(() => EventPage, { description: REJECTED })
   @GraphOnly()
+  @Reads('id')
   rejectedSignOffs(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnEvent>> {
-    return loaders.page(signOnEvents, 'builderId', builder.id, { unsettled: 'REJECTED' }, windowOf(page));
+    return loaders.page(
+      signOnEvents.reading(selection),
+      'builderId',
+      builder.id,
+      { unsettled: 'REJECTED' },
+      windowOf(page),
+    );
   }
 
   @FieldResolver(() => ConflictPage, { description: CONFLICTS })
   @GraphOnly()
+  @Reads('id')
   signOnConflicts(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Arg('code', () => SignOnConflictCode, { nullable: true }) code: SignOnConflictCode | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnConflict>> {
-    return loaders.page(signOnConflicts, 'builderId', builder.id, { code }, windowOf(page));
+    return loaders.page(signOnConflicts.reading(selection), 'builderId', builder.id, { code }, windowOf(page));
   }
 }
 
@@ -132,13 +175,15 @@ export class BuilderAttendanceResolver {
 export class WorkerVisitsResolver {
   @FieldResolver(() => VisitPage, { description: "The worker's visits, the archived ones included." })
   @GraphOnly()
+  @Reads('id')
   visits(
-    @Root() worker: Worker,
+    @Root() worker: Pick<Worker, 'id'>,
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SignOnVisit>> {
-    return loaders.page(visits, 'workerId', worker.id, { projectId }, windowOf(page));
+    return loaders.page(visits.reading(selection), 'workerId', worker.id, { projectId }, windowOf(page));
   }
 }
 
@@ -146,8 +191,14 @@ export class WorkerVisitsResolver {
 export class SignOnVisitResolver {
   @FieldResolver(() => EventPage, { description: 'The sign-on that began it and the sign-off that ended it.' })
   @GraphOnly()
-  events(@Root() visit: SignOnVisit, @Args() page: PageArgs, @Ctx() { loaders }: Context): Promise<Page<SignOnEvent>> {
-    return loaders.page(signOnEvents, 'visitId', visit.id, {}, windowOf(page));
+  @Reads('id')
+  events(
+    @Root() visit: Pick<SignOnVisit, 'id'>,
+    @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SignOnEvent>> {
+    return loaders.page(signOnEvents.reading(selection), 'visitId', visit.id, {}, windowOf(page));
   }
 }
 
@@ -155,7 +206,12 @@ export class SignOnVisitResolver {
 export class SignOnEventVisitResolver {
   @FieldResolver(() => SignOnVisit, { nullable: true, description: 'The visit that it began or ended.' })
   @GraphOnly()
-  visit(@Root() { visitId }: SignOnEvent, @Ctx() { loaders }: Context): Promise<SignOnVisit | null> | null {
-    return visitId === null ? null : loaders.one(visits, visitId);
+  @Reads('visitId')
+  visit(
+    @Root() { visitId }: Pick<SignOnEvent, 'visitId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<SignOnVisit | null> | null {
+    return visitId === null ? null : loaders.one(visits.reading(selection), visitId);
   }
 }

@@ -3,18 +3,27 @@ import { Builder } from '../../entities/builder.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
 import type { Context } from '../context.ts';
 import { builders } from './builder.reader.ts';
 
 const BuilderPage = PageOf(Builder);
 
+type Logo = Pick<Builder, 'logoKey' | 'logoUrl'>;
+
 @Resolver(() => Builder)
 export class BuilderResolver {
   @Query(() => BuilderPage, { description: 'The builders that the caller is authorised to access.' })
   @Rest('GET /builders', { scope: 'read:builders', tag: 'Builders' })
-  builders(@Args() page: PageArgs, @Ctx() { caller, database }: Context): Promise<Page<Builder>> {
-    return builders.page(database, { reachable: caller.buildersWith('read:builders') }, windowOf(page));
+  builders(
+    @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
+    @Ctx() { caller, database }: Context,
+  ): Promise<Page<Builder>> {
+    return builders
+      .reading(selection)
+      .page(database, { reachable: caller.buildersWith('read:builders') }, windowOf(page));
   }
 
   @Query(() => Builder, { description: 'One builder.' })
@@ -26,12 +35,13 @@ export class BuilderResolver {
   }
 
   @FieldResolver()
-  logoUrl(@Root() builder: Builder, @Ctx() context: Context): string | null {
+  @Reads('logoKey', 'logoUrl')
+  logoUrl(@Root() builder: Logo, @Ctx() context: Context): string | null {
     return logoUrlOf(builder, context);
   }
 }
 
 /** A signed URL when the logo stands in our own storage, else the stored address. Part 2 of the specification. */
-export function logoUrlOf({ logoKey, logoUrl }: Builder, { storage }: Context): string | null {
+export function logoUrlOf({ logoKey, logoUrl }: Logo, { storage }: Context): string | null {
   return logoKey ? storage.downloadUrl(logoKey) : logoUrl;
 }

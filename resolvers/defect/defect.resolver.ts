@@ -8,6 +8,7 @@ import { DefectStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, DefectId, ProjectId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
@@ -26,9 +27,10 @@ export class DefectResolver {
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<Defect>> {
-    return defects.page(database, { builderId, projectId, status }, windowOf(page));
+    return defects.reading(selection).page(database, { builderId, projectId, status }, windowOf(page));
   }
 
   @Query(() => Defect, { description: 'One defect.' })
@@ -45,14 +47,24 @@ export class DefectResolver {
 
   @FieldResolver(() => Builder, { description: 'The builder whose defect it is.' })
   @GraphOnly()
-  builder(@Root() defect: Defect, @Ctx() { loaders }: Context): Promise<Builder | null> {
-    return loaders.one(builders, defect.builderId);
+  @Reads('builderId')
+  builder(
+    @Root() defect: Pick<Defect, 'builderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Builder | null> {
+    return loaders.one(builders.reading(selection), defect.builderId);
   }
 
   @FieldResolver(() => Project, { description: 'The project that the defect is on.' })
   @GraphOnly()
-  project(@Root() defect: Defect, @Ctx() { loaders }: Context): Promise<Project | null> {
-    return loaders.one(projects, defect.projectId);
+  @Reads('projectId')
+  project(
+    @Root() defect: Pick<Defect, 'projectId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Project | null> {
+    return loaders.one(projects.reading(selection), defect.projectId);
   }
 }
 
@@ -63,8 +75,13 @@ export class DefectCompanyResolver {
     description: 'The whole subcontractor; null when it is archived or not in our records.',
   })
   @GraphOnly()
-  details(@Root() company: DefectCompany, @Ctx() { loaders }: Context): Promise<Subcontractor | null> {
-    return loaders.one(subcontractors, company.id);
+  @Reads('id')
+  details(
+    @Root() company: Pick<DefectCompany, 'id'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Subcontractor | null> {
+    return loaders.one(subcontractors.reading(selection), company.id);
   }
 }
 
@@ -72,13 +89,15 @@ export class DefectCompanyResolver {
 export class BuilderDefectsResolver {
   @FieldResolver(() => DefectPage, { description: 'The defects of the builder.' })
   @GraphOnly()
+  @Reads('id')
   defects(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Defect>> {
-    return loaders.page(defects, 'builderId', builder.id, { status }, windowOf(page));
+    return loaders.page(defects.reading(selection), 'builderId', builder.id, { status }, windowOf(page));
   }
 }
 
@@ -86,12 +105,14 @@ export class BuilderDefectsResolver {
 export class ProjectDefectsResolver {
   @FieldResolver(() => DefectPage, { description: 'The defects of the project.' })
   @GraphOnly()
+  @Reads('id')
   defects(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Defect>> {
-    return loaders.page(defects, 'projectId', project.id, { status }, windowOf(page));
+    return loaders.page(defects.reading(selection), 'projectId', project.id, { status }, windowOf(page));
   }
 }

@@ -7,6 +7,7 @@ import { InductionStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { ProjectId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { Context } from '../context.ts';
 import { inductions } from './induction.reader.ts';
 
@@ -25,13 +26,15 @@ class InductionArgs {
 export class ProjectInductionsResolver {
   @FieldResolver(() => InductionPage, { description: 'The inductions to the project.' })
   @GraphOnly()
+  @Reads('id')
   inductions(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Induction>> {
-    return loaders.page(inductions, 'projectId', project.id, { status }, windowOf(page));
+    return loaders.page(inductions.reading(selection), 'projectId', project.id, { status }, windowOf(page));
   }
 }
 
@@ -39,13 +42,21 @@ export class ProjectInductionsResolver {
 export class SubcontractorInductionsResolver {
   @FieldResolver(() => InductionPage, { description: "Its workers' inductions." })
   @GraphOnly()
+  @Reads('id')
   inductions(
-    @Root() subcontractor: Subcontractor,
+    @Root() subcontractor: Pick<Subcontractor, 'id'>,
     @Args() { projectId, status }: InductionArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Induction>> {
-    return loaders.page(inductions, 'subcontractorId', subcontractor.id, { projectId, status }, windowOf(page));
+    return loaders.page(
+      inductions.reading(selection),
+      'subcontractorId',
+      subcontractor.id,
+      { projectId, status },
+      windowOf(page),
+    );
   }
 }
 
@@ -53,12 +64,14 @@ export class SubcontractorInductionsResolver {
 export class WorkerInductionsResolver {
   @FieldResolver(() => InductionPage, { description: "The worker's inductions." })
   @GraphOnly()
+  @Reads('id')
   inductions(
-    @Root() worker: Worker,
+    @Root() worker: Pick<Worker, 'id'>,
     @Args() { projectId, status }: InductionArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Induction>> {
-    return loaders.page(inductions, 'workerId', worker.id, { projectId, status }, windowOf(page));
+    return loaders.page(inductions.reading(selection), 'workerId', worker.id, { projectId, status }, windowOf(page));
   }
 }

@@ -4,6 +4,7 @@ import { InductionStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, InductionKey, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
+import { Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
 import { isId } from '../../src/ids.ts';
 import type { Context } from '../context.ts';
@@ -22,10 +23,16 @@ export class InductionResolver {
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() context: Context,
   ): Promise<Page<Induction>> {
     const where = { subcontractorId: id, projectId, status };
-    return heldPage(context, id, 'read:inductions', await inductions.page(context.database, where, windowOf(page)));
+    return heldPage(
+      context,
+      id,
+      'read:inductions',
+      await inductions.reading(selection).page(context.database, where, windowOf(page)),
+    );
   }
 
   @Query(() => InductionPage, { description: 'The inductions to a project.' })
@@ -35,9 +42,10 @@ export class InductionResolver {
     @Arg('projectId', () => ProjectId) projectId: string,
     @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<Induction>> {
-    const found = await inductions.page(database, { projectId, status }, windowOf(page));
+    const found = await inductions.reading(selection).page(database, { projectId, status }, windowOf(page));
     // A row tells whose project it is; only an empty page has to ask.
     const [first] = found.data;
     const owned = first ? first.builderId === builderId : await projects.one(database, projectId, { builderId });

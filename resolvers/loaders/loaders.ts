@@ -36,9 +36,9 @@ export class Loaders {
   ): Promise<T | null> {
     const refusal = this.#spend(1);
     if (refusal) return Promise.reject(refusal);
-    return this.#loader(`${reader.name} ${JSON.stringify(where)}`, (ids) =>
-      reader.many(this.#database, ids, where),
-    ).load(id) as Promise<T | null>;
+    return this.#loader(`${reader.name} ${textOf(where)}`, (ids) => reader.many(this.#database, ids, where)).load(
+      id,
+    ) as Promise<T | null>;
   }
 
   /** One window of the rows whose filter `parent` has the value `key`. */
@@ -51,9 +51,10 @@ export class Loaders {
   ): Promise<Page<T>> {
     const refusal = this.#spend(MAX_LIMIT);
     if (refusal) return Promise.reject(refusal);
-    return this.#loader(`${reader.name}.${parent} ${JSON.stringify([where, window])}`, (keys) =>
-      reader.pages(this.#database, parent, keys, where, window),
-    ).load(key) as Promise<Page<T>>;
+    const place = `${reader.name}.${parent} ${window.offset} ${window.limit} ${textOf(where)}`;
+    return this.#loader(place, (keys) => reader.pages(this.#database, parent, keys, where, window)).load(
+      key,
+    ) as Promise<Page<T>>;
   }
 
   /** A read that is refused rejects like one that fails: it must not keep its caller from hearing of the others that it began. */
@@ -72,4 +73,10 @@ export class Loaders {
     }
     return loader;
   }
+}
+
+/** Most edges have no filters, and there are many. */
+function textOf(where: object): string {
+  for (const _ in where) return JSON.stringify(where);
+  return '';
 }

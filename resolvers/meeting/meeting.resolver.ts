@@ -9,6 +9,7 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
 import { GraphOnly, Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
@@ -29,9 +30,12 @@ export class MeetingResolver {
     status: MeetingStatus[] | null,
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<Meeting>> {
-    return meetings.page(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
+    return meetings
+      .reading(selection)
+      .page(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
   }
 
   @Query(() => Meeting, { description: 'One meeting.' })
@@ -52,12 +56,13 @@ export class MeetingResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<MeetingNote>> {
     // At once, for one round trip: what was read of another builder's meeting is thrown away.
     const [meeting, notes] = await Promise.all([
       meetings.one(database, meetingId, { builderId }),
-      meetingNotes.page(database, { meetingId }, windowOf(page)),
+      meetingNotes.reading(selection).page(database, { meetingId }, windowOf(page)),
     ]);
     if (!meeting) throw notFound('Meeting');
     return notes;
@@ -65,30 +70,47 @@ export class MeetingResolver {
 
   @FieldResolver(() => Builder, { description: 'The builder whose meeting it is.' })
   @GraphOnly()
-  builder(@Root() meeting: Meeting, @Ctx() { loaders }: Context): Promise<Builder | null> {
-    return loaders.one(builders, meeting.builderId);
+  @Reads('builderId')
+  builder(
+    @Root() meeting: Pick<Meeting, 'builderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Builder | null> {
+    return loaders.one(builders.reading(selection), meeting.builderId);
   }
 
   @FieldResolver(() => Project, { nullable: true, description: 'The project that the meeting is about.' })
   @GraphOnly()
-  project(@Root() { projectId }: Meeting, @Ctx() { loaders }: Context): Promise<Project | null> | null {
-    return projectId === null ? null : loaders.one(projects, projectId);
+  @Reads('projectId')
+  project(
+    @Root() { projectId }: Pick<Meeting, 'projectId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Project | null> | null {
+    return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
   }
 
   @FieldResolver(() => MeetingTemplate, { nullable: true, description: 'The template that the meeting is written in.' })
   @GraphOnly()
-  template(@Root() { templateId }: Meeting, @Ctx() { loaders }: Context): Promise<MeetingTemplate | null> | null {
-    return templateId === null ? null : loaders.one(meetingTemplates, templateId);
+  @Reads('templateId')
+  template(
+    @Root() { templateId }: Pick<Meeting, 'templateId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<MeetingTemplate | null> | null {
+    return templateId === null ? null : loaders.one(meetingTemplates.reading(selection), templateId);
   }
 
   @FieldResolver(() => MeetingNotePage, { description: 'The synced notes of the meeting that are not archived.' })
   @GraphOnly()
+  @Reads('id')
   syncedNotes(
-    @Root() meeting: Meeting,
+    @Root() meeting: Pick<Meeting, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<MeetingNote>> {
-    return loaders.page(meetingNotes, 'meetingId', meeting.id, {}, windowOf(page));
+    return loaders.page(meetingNotes.reading(selection), 'meetingId', meeting.id, {}, windowOf(page));
   }
 }
 
@@ -96,8 +118,13 @@ export class MeetingResolver {
 export class MeetingNoteResolver {
   @FieldResolver(() => Meeting, { description: 'The meeting that the note is of.' })
   @GraphOnly()
-  meeting(@Root() note: MeetingNote, @Ctx() { loaders }: Context): Promise<Meeting | null> {
-    return loaders.one(meetings, note.meetingId);
+  @Reads('meetingId')
+  meeting(
+    @Root() note: Pick<MeetingNote, 'meetingId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Meeting | null> {
+    return loaders.one(meetings.reading(selection), note.meetingId);
   }
 }
 
@@ -105,14 +132,22 @@ export class MeetingNoteResolver {
 export class BuilderMeetingsResolver {
   @FieldResolver(() => MeetingPage, { description: 'The meetings of the builder.' })
   @GraphOnly()
+  @Reads('id')
   meetings(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Arg('status', () => [MeetingStatus], { nullable: true }) status: MeetingStatus[] | null,
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Meeting>> {
-    return loaders.page(meetings, 'builderId', builder.id, { status, ...rangeOf(range) }, windowOf(page));
+    return loaders.page(
+      meetings.reading(selection),
+      'builderId',
+      builder.id,
+      { status, ...rangeOf(range) },
+      windowOf(page),
+    );
   }
 }
 
@@ -120,13 +155,21 @@ export class BuilderMeetingsResolver {
 export class ProjectMeetingsResolver {
   @FieldResolver(() => MeetingPage, { description: 'The meetings about the project.' })
   @GraphOnly()
+  @Reads('id')
   meetings(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Arg('status', () => [MeetingStatus], { nullable: true }) status: MeetingStatus[] | null,
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Meeting>> {
-    return loaders.page(meetings, 'projectId', project.id, { status, ...rangeOf(range) }, windowOf(page));
+    return loaders.page(
+      meetings.reading(selection),
+      'projectId',
+      project.id,
+      { status, ...rangeOf(range) },
+      windowOf(page),
+    );
   }
 }

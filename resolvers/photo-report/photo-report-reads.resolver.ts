@@ -6,6 +6,7 @@ import { Project } from '../../entities/project.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Scoped } from '../../schema/rest.ts';
 import { BuilderId, JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
@@ -44,9 +45,10 @@ export class PhotoReportResolver {
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Args() filter: ReportFilterArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<PhotoReport>> {
-    return photoReports.page(database, { builderId, projectId, ...whereOf(filter) }, windowOf(page));
+    return photoReports.reading(selection).page(database, { builderId, projectId, ...whereOf(filter) }, windowOf(page));
   }
 
   @Query(() => PhotoReport, { description: 'One photo report, active or archived.' })
@@ -63,31 +65,43 @@ export class PhotoReportResolver {
 
   @FieldResolver(() => ReportPage, { description: 'The root page, with everything in it.' })
   @GraphOnly()
-  async page(@Root() report: PhotoReport, @Ctx() context: Context): Promise<ReportPage> {
+  @Reads('id')
+  async page(@Root() report: Pick<PhotoReport, 'id'>, @Ctx() context: Context): Promise<ReportPage> {
     return readTree(await contentOf(report, context));
   }
 
   @FieldResolver(() => JsonObject, { description: 'The whole request of the sync that was last committed.' })
   @GraphOnly()
-  async request(@Root() report: PhotoReport, @Ctx() context: Context): Promise<Record<string, unknown>> {
+  @Reads('id')
+  async request(@Root() report: Pick<PhotoReport, 'id'>, @Ctx() context: Context): Promise<Record<string, unknown>> {
     const { content, sourceRevision } = await contentOf(report, context);
     return { ...content, sourceRevision };
   }
 
   @FieldResolver(() => Builder, { description: 'The builder whose report it is.' })
   @GraphOnly()
-  builder(@Root() { builderId }: PhotoReport, @Ctx() { loaders }: Context): Promise<Builder | null> {
-    return loaders.one(builders, builderId);
+  @Reads('builderId')
+  builder(
+    @Root() { builderId }: Pick<PhotoReport, 'builderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Builder | null> {
+    return loaders.one(builders.reading(selection), builderId);
   }
 
   @FieldResolver(() => Project, { nullable: true, description: 'The project that the report is about.' })
   @GraphOnly()
-  project(@Root() { projectId }: PhotoReport, @Ctx() { loaders }: Context): Promise<Project | null> | null {
-    return projectId === null ? null : loaders.one(projects, projectId);
+  @Reads('projectId')
+  project(
+    @Root() { projectId }: Pick<PhotoReport, 'projectId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Project | null> | null {
+    return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
   }
 }
 
-async function contentOf({ id }: PhotoReport, { loaders }: Context): Promise<StoredContent> {
+async function contentOf({ id }: Pick<PhotoReport, 'id'>, { loaders }: Context): Promise<StoredContent> {
   return (await loaders.one(reportContents, id)) as unknown as StoredContent;
 }
 
@@ -95,8 +109,13 @@ async function contentOf({ id }: PhotoReport, { loaders }: Context): Promise<Sto
 export class ReportImageResolver {
   @FieldResolver(() => Photo, { nullable: true, description: 'The photo; null when it failed or is archived.' })
   @GraphOnly()
-  photo(@Root() { attachmentId, builderId }: ReportImage, @Ctx() { loaders }: Context): Promise<Photo | null> | null {
-    return attachmentId === null ? null : loaders.one(photos, attachmentId, { builderId });
+  @Reads('attachmentId', 'builderId')
+  photo(
+    @Root() { attachmentId, builderId }: Pick<ReportImage, 'attachmentId' | 'builderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Photo | null> | null {
+    return attachmentId === null ? null : loaders.one(photos.reading(selection), attachmentId, { builderId });
   }
 }
 
@@ -104,13 +123,15 @@ export class ReportImageResolver {
 export class ProjectPhotoReportsResolver {
   @FieldResolver(() => PhotoReportPage, { description: 'The photo reports about the project.' })
   @GraphOnly()
+  @Reads('id')
   photoReports(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Args() filter: ReportFilterArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<PhotoReport>> {
-    return loaders.page(photoReports, 'projectId', project.id, whereOf(filter), windowOf(page));
+    return loaders.page(photoReports.reading(selection), 'projectId', project.id, whereOf(filter), windowOf(page));
   }
 }
 
@@ -118,12 +139,14 @@ export class ProjectPhotoReportsResolver {
 export class BuilderPhotoReportsResolver {
   @FieldResolver(() => PhotoReportPage, { description: 'The photo reports of the builder.' })
   @GraphOnly()
+  @Reads('id')
   photoReports(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Args() filter: ReportFilterArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<PhotoReport>> {
-    return loaders.page(photoReports, 'builderId', builder.id, whereOf(filter), windowOf(page));
+    return loaders.page(photoReports.reading(selection), 'builderId', builder.id, whereOf(filter), windowOf(page));
   }
 }

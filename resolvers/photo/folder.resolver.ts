@@ -5,6 +5,7 @@ import { Project } from '../../entities/project.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, FolderId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
@@ -24,9 +25,10 @@ export class PhotoFolderResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() { projectId, parentId }: FolderFilterArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<PhotoFolder>> {
-    return photoFolders.page(database, { builderId, projectId, parentId }, windowOf(page));
+    return photoFolders.reading(selection).page(database, { builderId, projectId, parentId }, windowOf(page));
   }
 
   @Query(() => PhotoFolder, { description: 'One photo folder.' })
@@ -82,30 +84,47 @@ export class PhotoFolderResolver {
 
   @FieldResolver(() => Builder, { description: 'The builder whose folder it is.' })
   @GraphOnly()
-  builder(@Root() folder: PhotoFolder, @Ctx() { loaders }: Context): Promise<Builder | null> {
-    return loaders.one(builders, folder.builderId);
+  @Reads('builderId')
+  builder(
+    @Root() folder: Pick<PhotoFolder, 'builderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Builder | null> {
+    return loaders.one(builders.reading(selection), folder.builderId);
   }
 
   @FieldResolver(() => Project, { nullable: true, description: 'The project that it is about.' })
   @GraphOnly()
-  project(@Root() { projectId }: PhotoFolder, @Ctx() { loaders }: Context): Promise<Project | null> | null {
-    return projectId === null ? null : loaders.one(projects, projectId);
+  @Reads('projectId')
+  project(
+    @Root() { projectId }: Pick<PhotoFolder, 'projectId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Project | null> | null {
+    return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
   }
 
   @FieldResolver(() => PhotoFolder, { nullable: true, description: 'The folder that it is in.' })
   @GraphOnly()
-  parent(@Root() { parentId }: PhotoFolder, @Ctx() { loaders }: Context): Promise<PhotoFolder | null> | null {
-    return parentId === null ? null : loaders.one(photoFolders, parentId);
+  @Reads('parentId')
+  parent(
+    @Root() { parentId }: Pick<PhotoFolder, 'parentId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<PhotoFolder | null> | null {
+    return parentId === null ? null : loaders.one(photoFolders.reading(selection), parentId);
   }
 
   @FieldResolver(() => PhotoFolderPage, { description: 'The folders directly in it.' })
   @GraphOnly()
+  @Reads('id')
   folders(
-    @Root() folder: PhotoFolder,
+    @Root() folder: Pick<PhotoFolder, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<PhotoFolder>> {
-    return loaders.page(photoFolders, 'parentId', folder.id, {}, windowOf(page));
+    return loaders.page(photoFolders.reading(selection), 'parentId', folder.id, {}, windowOf(page));
   }
 }
 
@@ -113,11 +132,13 @@ export class PhotoFolderResolver {
 export class ProjectFoldersResolver {
   @FieldResolver(() => PhotoFolderPage, { description: 'The photo folders of the project.' })
   @GraphOnly()
+  @Reads('id')
   photoFolders(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<PhotoFolder>> {
-    return loaders.page(photoFolders, 'projectId', project.id, {}, windowOf(page));
+    return loaders.page(photoFolders.reading(selection), 'projectId', project.id, {}, windowOf(page));
   }
 }

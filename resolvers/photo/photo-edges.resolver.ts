@@ -7,6 +7,7 @@ import { Project } from '../../entities/project.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { FolderId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { Context } from '../context.ts';
 import { PhotoSourceArgs, sourcesOf } from './photo.input.ts';
 import { photos } from './photo.reader.ts';
@@ -17,13 +18,21 @@ const PhotoPage = PageOf(Photo);
 export class BuilderPhotosResolver {
   @FieldResolver(() => PhotoPage, { description: 'The active photos of the builder.' })
   @GraphOnly()
+  @Reads('id')
   photos(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Args() source: PhotoSourceArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Photo>> {
-    return loaders.page(photos, 'builderId', builder.id, { source: sourcesOf(source) }, windowOf(page));
+    return loaders.page(
+      photos.reading(selection),
+      'builderId',
+      builder.id,
+      { source: sourcesOf(source) },
+      windowOf(page),
+    );
   }
 }
 
@@ -31,14 +40,22 @@ export class BuilderPhotosResolver {
 export class ProjectPhotosResolver {
   @FieldResolver(() => PhotoPage, { description: 'The active photos of the project.' })
   @GraphOnly()
+  @Reads('id')
   photos(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Args() source: PhotoSourceArgs,
     @Arg('folderId', () => FolderId, { nullable: true }) folderId: string | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Photo>> {
-    return loaders.page(photos, 'projectId', project.id, { source: sourcesOf(source), folderId }, windowOf(page));
+    return loaders.page(
+      photos.reading(selection),
+      'projectId',
+      project.id,
+      { source: sourcesOf(source), folderId },
+      windowOf(page),
+    );
   }
 }
 
@@ -46,8 +63,14 @@ export class ProjectPhotosResolver {
 export class FolderPhotosResolver {
   @FieldResolver(() => PhotoPage, { description: 'The active photos in the folder.' })
   @GraphOnly()
-  photos(@Root() folder: PhotoFolder, @Args() page: PageArgs, @Ctx() { loaders }: Context): Promise<Page<Photo>> {
-    return loaders.page(photos, 'folderId', folder.id, {}, windowOf(page));
+  @Reads('id')
+  photos(
+    @Root() folder: Pick<PhotoFolder, 'id'>,
+    @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<Photo>> {
+    return loaders.page(photos.reading(selection), 'folderId', folder.id, {}, windowOf(page));
   }
 }
 
@@ -55,8 +78,13 @@ export class FolderPhotosResolver {
 export class DefectPhotosResolver {
   @FieldResolver(() => [Photo], { description: 'The active photos of the defect.' })
   @GraphOnly()
-  async photos(@Root() { builderId, photoIds }: Defect, @Ctx() { loaders }: Context): Promise<Photo[]> {
-    const found = await Promise.all(photoIds.map((id) => loaders.one(photos, id, { builderId })));
+  @Reads('builderId', 'photoIds')
+  async photos(
+    @Root() { builderId, photoIds }: Pick<Defect, 'builderId' | 'photoIds'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Photo[]> {
+    const found = await Promise.all(photoIds.map((id) => loaders.one(photos.reading(selection), id, { builderId })));
     return found.filter((photo) => photo !== null);
   }
 }

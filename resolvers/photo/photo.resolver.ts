@@ -6,6 +6,7 @@ import { Project } from '../../entities/project.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
@@ -25,10 +26,13 @@ export class PhotoResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() filter: PhotoFilterArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<Photo>> {
     const { projectId, folderId } = filter;
-    return photos.page(database, { builderId, source: sourcesOf(filter), projectId, folderId }, windowOf(page));
+    return photos
+      .reading(selection)
+      .page(database, { builderId, source: sourcesOf(filter), projectId, folderId }, windowOf(page));
   }
 
   @Query(() => Photo, { description: 'One active photo.' })
@@ -83,25 +87,44 @@ export class PhotoResolver {
   }
 
   @FieldResolver(() => String, { description: 'Signed URL to download the image, for 15 minutes.' })
-  imageUrl(@Root() { key, contentType, fileName }: Photo, @Ctx() { storage }: Context): string {
+  @Reads('key', 'contentType', 'fileName')
+  imageUrl(
+    @Root() { key, contentType, fileName }: Pick<Photo, 'key' | 'contentType' | 'fileName'>,
+    @Ctx() { storage }: Context,
+  ): string {
     return storage.downloadUrl(key, contentType, fileName);
   }
 
   @FieldResolver(() => Builder, { description: 'The builder whose photo it is.' })
   @GraphOnly()
-  builder(@Root() photo: Photo, @Ctx() { loaders }: Context): Promise<Builder | null> {
-    return loaders.one(builders, photo.builderId);
+  @Reads('builderId')
+  builder(
+    @Root() photo: Pick<Photo, 'builderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Builder | null> {
+    return loaders.one(builders.reading(selection), photo.builderId);
   }
 
   @FieldResolver(() => Project, { nullable: true, description: 'The project that it was taken on.' })
   @GraphOnly()
-  project(@Root() { projectId }: Photo, @Ctx() { loaders }: Context): Promise<Project | null> | null {
-    return projectId === null ? null : loaders.one(projects, projectId);
+  @Reads('projectId')
+  project(
+    @Root() { projectId }: Pick<Photo, 'projectId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Project | null> | null {
+    return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
   }
 
   @FieldResolver(() => PhotoFolder, { nullable: true, description: 'The folder that it is in.' })
   @GraphOnly()
-  folder(@Root() { folderId }: Photo, @Ctx() { loaders }: Context): Promise<PhotoFolder | null> | null {
-    return folderId === null ? null : loaders.one(photoFolders, folderId);
+  @Reads('folderId')
+  folder(
+    @Root() { folderId }: Pick<Photo, 'folderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<PhotoFolder | null> | null {
+    return folderId === null ? null : loaders.one(photoFolders.reading(selection), folderId);
   }
 }

@@ -6,6 +6,7 @@ import { ProjectStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
@@ -21,9 +22,10 @@ export class ProjectResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('status', () => ProjectStatus, { nullable: true }) status: ProjectStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<Project>> {
-    return projects.page(database, { builderId, status }, windowOf(page));
+    return projects.reading(selection).page(database, { builderId, status }, windowOf(page));
   }
 
   @Query(() => Project, { description: 'One project of a builder.' })
@@ -44,8 +46,13 @@ export class ProjectResolver {
 
   @FieldResolver(() => Builder, { description: 'The builder whose site it is.' })
   @GraphOnly()
-  builder(@Root() project: Project, @Ctx() { loaders }: Context): Promise<Builder | null> {
-    return loaders.one(builders, project.builderId);
+  @Reads('builderId')
+  builder(
+    @Root() project: Pick<Project, 'builderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Builder | null> {
+    return loaders.one(builders.reading(selection), project.builderId);
   }
 }
 
@@ -53,13 +60,15 @@ export class ProjectResolver {
 export class BuilderProjectsResolver {
   @FieldResolver(() => ProjectPage, { description: 'The projects of the builder.' })
   @GraphOnly()
+  @Reads('id')
   projects(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Arg('status', () => ProjectStatus, { nullable: true }) status: ProjectStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Project>> {
-    return loaders.page(projects, 'builderId', builder.id, { status }, windowOf(page));
+    return loaders.page(projects.reading(selection), 'builderId', builder.id, { status }, windowOf(page));
   }
 }
 
@@ -67,7 +76,12 @@ export class BuilderProjectsResolver {
 export class ProjectSummaryResolver {
   @FieldResolver(() => Project, { description: 'The whole project.' })
   @GraphOnly()
-  details(@Root() summary: ProjectSummary, @Ctx() { loaders }: Context): Promise<Project | null> {
-    return loaders.one(projects, summary.id);
+  @Reads('id')
+  details(
+    @Root() summary: Pick<ProjectSummary, 'id'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Project | null> {
+    return loaders.one(projects.reading(selection), summary.id);
   }
 }

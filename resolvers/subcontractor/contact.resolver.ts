@@ -4,6 +4,7 @@ import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { Context } from '../context.ts';
 import { contacts } from './contact.reader.ts';
 import { heldPage } from './held.ts';
@@ -27,10 +28,16 @@ export class ContactResolver {
     @Arg('id', () => SubcontractorId) id: string,
     @Args() { projectId, isPrimary }: ContactArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() context: Context,
   ): Promise<Page<Contact>> {
     const where = { subcontractorId: id, projectId, isPrimary };
-    return heldPage(context, id, 'read:contacts', await contacts.page(context.database, where, windowOf(page)));
+    return heldPage(
+      context,
+      id,
+      'read:contacts',
+      await contacts.reading(selection).page(context.database, where, windowOf(page)),
+    );
   }
 }
 
@@ -38,12 +45,20 @@ export class ContactResolver {
 export class SubcontractorContactsResolver {
   @FieldResolver(() => ContactPage, { description: 'The people to speak to about it.' })
   @GraphOnly()
+  @Reads('id')
   contacts(
-    @Root() subcontractor: Subcontractor,
+    @Root() subcontractor: Pick<Subcontractor, 'id'>,
     @Args() { projectId, isPrimary }: ContactArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Contact>> {
-    return loaders.page(contacts, 'subcontractorId', subcontractor.id, { projectId, isPrimary }, windowOf(page));
+    return loaders.page(
+      contacts.reading(selection),
+      'subcontractorId',
+      subcontractor.id,
+      { projectId, isPrimary },
+      windowOf(page),
+    );
   }
 }

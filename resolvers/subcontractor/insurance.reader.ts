@@ -3,6 +3,8 @@ import { Reader } from '../../src/database/reader.ts';
 import { heldBySubcontractor } from './subcontractor.reader.ts';
 
 export const insurances = new Reader(Insurance, {
+  joins: 'left join subcontractor on subcontractor.id = t.subcontractor_id',
+  columns: { subcontractor: { from: 'subcontractor', fields: ['id', 'name'] } },
   filters: {
     /** Of the subcontractors that are not archived, like the rest. */
     builderId: `t.builder_id = :builderId and t.subcontractor_id in

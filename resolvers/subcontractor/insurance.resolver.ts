@@ -1,15 +1,14 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Insurance } from '../../entities/insurance.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { SubcontractorSummary } from '../../entities/summaries.type.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InsuranceId, SubcontractorId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { Context } from '../context.ts';
 import { heldPage, heldRecord } from './held.ts';
 import { ExpiringInsuranceArgs, InsuranceArgs, insuranceFilters } from './insurance.input.ts';
 import { insurances } from './insurance.reader.ts';
-import { owners } from './subcontractor.reader.ts';
 
 const InsurancePage = PageOf(Insurance);
 
@@ -21,10 +20,11 @@ export class InsuranceResolver {
     @Arg('id', () => SubcontractorId) id: string,
     @Args() args: InsuranceArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() context: Context,
   ): Promise<Page<Insurance>> {
     const where = { subcontractorId: id, ...insuranceFilters(args) };
-    const found = await insurances.page(context.database, where, windowOf(page));
+    const found = await insurances.reading(selection).page(context.database, where, windowOf(page));
     return heldPage(context, id, 'read:insurances', found);
   }
 
@@ -47,19 +47,18 @@ export class InsuranceResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() args: ExpiringInsuranceArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<Insurance>> {
-    return insurances.page(database, { builderId, ...insuranceFilters(args) }, windowOf(page));
-  }
-
-  @FieldResolver(() => SubcontractorSummary, { description: 'The subcontractor that it covers.' })
-  @GraphOnly()
-  subcontractor(@Root() insurance: Insurance, @Ctx() { loaders }: Context): Promise<SubcontractorSummary | null> {
-    return loaders.one(owners, insurance.subcontractorId);
+    return insurances.reading(selection).page(database, { builderId, ...insuranceFilters(args) }, windowOf(page));
   }
 
   @FieldResolver()
-  url(@Root() { documentKey, url }: Insurance, @Ctx() { storage }: Context): string | null {
+  @Reads('documentKey', 'url')
+  url(
+    @Root() { documentKey, url }: Pick<Insurance, 'documentKey' | 'url'>,
+    @Ctx() { storage }: Context,
+  ): string | null {
     return documentKey ? storage.downloadUrl(documentKey) : url;
   }
 }
@@ -68,12 +67,20 @@ export class InsuranceResolver {
 export class SubcontractorInsurancesResolver {
   @FieldResolver(() => InsurancePage, { description: 'Its insurances.' })
   @GraphOnly()
+  @Reads('id')
   insurances(
-    @Root() subcontractor: Subcontractor,
+    @Root() subcontractor: Pick<Subcontractor, 'id'>,
     @Args() args: ExpiringInsuranceArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Insurance>> {
-    return loaders.page(insurances, 'subcontractorId', subcontractor.id, insuranceFilters(args), windowOf(page));
+    return loaders.page(
+      insurances.reading(selection),
+      'subcontractorId',
+      subcontractor.id,
+      insuranceFilters(args),
+      windowOf(page),
+    );
   }
 }

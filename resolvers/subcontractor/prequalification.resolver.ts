@@ -5,6 +5,7 @@ import { PrequalificationStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { PrequalificationId, SubcontractorId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { Context } from '../context.ts';
 import { heldPage, heldRecord } from './held.ts';
 import { prequalifications } from './prequalification.reader.ts';
@@ -20,9 +21,12 @@ export class PrequalificationResolver {
     @Arg('id', () => SubcontractorId) id: string,
     @Arg('status', () => PrequalificationStatus, { nullable: true }) status: PrequalificationStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() context: Context,
   ): Promise<Page<Prequalification>> {
-    const found = await prequalifications.page(context.database, { subcontractorId: id, status }, windowOf(page));
+    const found = await prequalifications
+      .reading(selection)
+      .page(context.database, { subcontractorId: id, status }, windowOf(page));
     return heldPage(context, id, SCOPE, found);
   }
 
@@ -42,12 +46,20 @@ export class PrequalificationResolver {
 export class SubcontractorPrequalificationsResolver {
   @FieldResolver(() => PrequalificationPage, { description: "The builder's checks of it." })
   @GraphOnly()
+  @Reads('id')
   prequalifications(
-    @Root() subcontractor: Subcontractor,
+    @Root() subcontractor: Pick<Subcontractor, 'id'>,
     @Arg('status', () => PrequalificationStatus, { nullable: true }) status: PrequalificationStatus | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Prequalification>> {
-    return loaders.page(prequalifications, 'subcontractorId', subcontractor.id, { status }, windowOf(page));
+    return loaders.page(
+      prequalifications.reading(selection),
+      'subcontractorId',
+      subcontractor.id,
+      { status },
+      windowOf(page),
+    );
   }
 }

@@ -6,6 +6,7 @@ import { SubcontractorSummary } from '../../entities/summaries.type.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { ProjectId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { Context } from '../context.ts';
 import { SubcontractorArgs, subcontractorFilters } from './subcontractor.input.ts';
 import { subcontractors } from './subcontractor.reader.ts';
@@ -16,15 +17,17 @@ const SubcontractorPage = PageOf(Subcontractor);
 export class BuilderSubcontractorsResolver {
   @FieldResolver(() => SubcontractorPage, { description: 'The subcontractors of the builder.' })
   @GraphOnly()
+  @Reads('id')
   subcontractors(
-    @Root() builder: Builder,
+    @Root() builder: Pick<Builder, 'id'>,
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Args() args: SubcontractorArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Subcontractor>> {
     const where = { projectId, ...subcontractorFilters(args) };
-    return loaders.page(subcontractors, 'builderId', builder.id, where, windowOf(page));
+    return loaders.page(subcontractors.reading(selection), 'builderId', builder.id, where, windowOf(page));
   }
 }
 
@@ -34,13 +37,21 @@ export class ProjectSubcontractorsResolver {
     description: 'The subcontractors on the project, with what they have reached there.',
   })
   @GraphOnly()
+  @Reads('id')
   subcontractors(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Args() args: SubcontractorArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Subcontractor>> {
-    return loaders.page(subcontractors, 'projectId', project.id, subcontractorFilters(args), windowOf(page));
+    return loaders.page(
+      subcontractors.reading(selection),
+      'projectId',
+      project.id,
+      subcontractorFilters(args),
+      windowOf(page),
+    );
   }
 }
 
@@ -51,7 +62,12 @@ export class SubcontractorSummaryResolver {
     description: 'The whole subcontractor; null once it is archived.',
   })
   @GraphOnly()
-  details(@Root() summary: SubcontractorSummary, @Ctx() { loaders }: Context): Promise<Subcontractor | null> {
-    return loaders.one(subcontractors, summary.id);
+  @Reads('id')
+  details(
+    @Root() summary: Pick<SubcontractorSummary, 'id'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Subcontractor | null> {
+    return loaders.one(subcontractors.reading(selection), summary.id);
   }
 }

@@ -5,6 +5,7 @@ import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { visible } from '../access.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
@@ -29,9 +30,12 @@ export class SubcontractorResolver {
     projectId: string | null,
     @Args() args: SubcontractorArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<Subcontractor>> {
-    return subcontractors.page(database, { builderId, projectId, ...subcontractorFilters(args) }, windowOf(page));
+    return subcontractors
+      .reading(selection)
+      .page(database, { builderId, projectId, ...subcontractorFilters(args) }, windowOf(page));
   }
 
   @Query(() => Subcontractor, {
@@ -55,25 +59,33 @@ export class SubcontractorResolver {
   async subcontractorProjects(
     @Arg('id', () => SubcontractorId) id: string,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() context: Context,
   ): Promise<Page<Project>> {
-    const found = await projects.page(context.database, { subcontractorId: id }, windowOf(page));
+    const found = await projects.reading(selection).page(context.database, { subcontractorId: id }, windowOf(page));
     return heldPage(context, id, 'read:projects', found);
   }
 
   @FieldResolver(() => ProjectPage, { description: 'The projects that it is on.' })
   @GraphOnly()
+  @Reads('id')
   projects(
-    @Root() subcontractor: Subcontractor,
+    @Root() subcontractor: Pick<Subcontractor, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Project>> {
-    return loaders.page(projects, 'subcontractorId', subcontractor.id, {}, windowOf(page));
+    return loaders.page(projects.reading(selection), 'subcontractorId', subcontractor.id, {}, windowOf(page));
   }
 
   @FieldResolver(() => Builder, { description: 'The builder that it works for.' })
   @GraphOnly()
-  builder(@Root() subcontractor: Subcontractor, @Ctx() { loaders }: Context): Promise<Builder | null> {
-    return loaders.one(builders, subcontractor.builderId);
+  @Reads('builderId')
+  builder(
+    @Root() subcontractor: Pick<Subcontractor, 'builderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Builder | null> {
+    return loaders.one(builders.reading(selection), subcontractor.builderId);
   }
 }

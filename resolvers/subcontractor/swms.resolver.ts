@@ -4,6 +4,7 @@ import { SwmsDocument } from '../../entities/swms-document.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId, SwmsId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { Context } from '../context.ts';
 import { heldPage, heldRecord } from './held.ts';
 import { swmsDocuments } from './swms.reader.ts';
@@ -18,9 +19,12 @@ export class SwmsResolver {
     @Arg('id', () => SubcontractorId) id: string,
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() context: Context,
   ): Promise<Page<SwmsDocument>> {
-    const found = await swmsDocuments.page(context.database, { subcontractorId: id, projectId }, windowOf(page));
+    const found = await swmsDocuments
+      .reading(selection)
+      .page(context.database, { subcontractorId: id, projectId }, windowOf(page));
     return heldPage(context, id, 'read:swms', found);
   }
 
@@ -36,7 +40,11 @@ export class SwmsResolver {
   }
 
   @FieldResolver()
-  url(@Root() { documentKey, url }: SwmsDocument, @Ctx() { storage }: Context): string | null {
+  @Reads('documentKey', 'url')
+  url(
+    @Root() { documentKey, url }: Pick<SwmsDocument, 'documentKey' | 'url'>,
+    @Ctx() { storage }: Context,
+  ): string | null {
     return documentKey ? storage.downloadUrl(documentKey) : url;
   }
 }
@@ -45,12 +53,20 @@ export class SwmsResolver {
 export class SubcontractorSwmsResolver {
   @FieldResolver(() => SwmsDocumentPage, { description: 'The SWMS documents that it has handed in.' })
   @GraphOnly()
+  @Reads('id')
   swms(
-    @Root() subcontractor: Subcontractor,
+    @Root() subcontractor: Pick<Subcontractor, 'id'>,
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<SwmsDocument>> {
-    return loaders.page(swmsDocuments, 'subcontractorId', subcontractor.id, { projectId }, windowOf(page));
+    return loaders.page(
+      swmsDocuments.reading(selection),
+      'subcontractorId',
+      subcontractor.id,
+      { projectId },
+      windowOf(page),
+    );
   }
 }

@@ -5,6 +5,7 @@ import { WorkerSummary } from '../../entities/summaries.type.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { Context } from '../context.ts';
 import { subcontractors } from './subcontractor.reader.ts';
 import { siteAccesses, workers } from './worker.reader.ts';
@@ -19,14 +20,25 @@ export class WorkerResolver {
     description: 'Whom the worker works for; null once it is archived.',
   })
   @GraphOnly()
-  subcontractor(@Root() worker: Worker, @Ctx() { loaders }: Context): Promise<Subcontractor | null> {
-    return loaders.one(subcontractors, worker.subcontractorId);
+  @Reads('subcontractorId')
+  subcontractor(
+    @Root() worker: Pick<Worker, 'subcontractorId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Subcontractor | null> {
+    return loaders.one(subcontractors.reading(selection), worker.subcontractorId);
   }
 
   @FieldResolver(() => SiteAccessPage, { description: 'The sites that the worker may enter, or once might.' })
   @GraphOnly()
-  siteAccess(@Root() worker: Worker, @Args() page: PageArgs, @Ctx() { loaders }: Context): Promise<Page<SiteAccess>> {
-    return loaders.page(siteAccesses, 'workerId', worker.id, {}, windowOf(page));
+  @Reads('id')
+  siteAccess(
+    @Root() worker: Pick<Worker, 'id'>,
+    @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Page<SiteAccess>> {
+    return loaders.page(siteAccesses.reading(selection), 'workerId', worker.id, {}, windowOf(page));
   }
 }
 
@@ -34,12 +46,14 @@ export class WorkerResolver {
 export class SubcontractorWorkersResolver {
   @FieldResolver(() => WorkerPage, { description: 'The people who work on site for it.' })
   @GraphOnly()
+  @Reads('id')
   workers(
-    @Root() subcontractor: Subcontractor,
+    @Root() subcontractor: Pick<Subcontractor, 'id'>,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Worker>> {
-    return loaders.page(workers, 'subcontractorId', subcontractor.id, {}, windowOf(page));
+    return loaders.page(workers.reading(selection), 'subcontractorId', subcontractor.id, {}, windowOf(page));
   }
 }
 
@@ -47,7 +61,12 @@ export class SubcontractorWorkersResolver {
 export class WorkerSummaryResolver {
   @FieldResolver(() => Worker, { description: 'The whole worker.' })
   @GraphOnly()
-  details(@Root() summary: WorkerSummary, @Ctx() { loaders }: Context): Promise<Worker | null> {
-    return loaders.one(workers, summary.id);
+  @Reads('id')
+  details(
+    @Root() summary: Pick<WorkerSummary, 'id'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: Context,
+  ): Promise<Worker | null> {
+    return loaders.one(workers.reading(selection), summary.id);
   }
 }

@@ -9,6 +9,7 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
 import type { Context } from '../context.ts';
 import { costCodes, timesheets, timeTypes } from './timesheet.reader.ts';
@@ -27,9 +28,12 @@ export class TimesheetResolver {
     @Arg('status', () => TimesheetStatus, { nullable: true }) status: TimesheetStatus | null,
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { database }: Context,
   ): Promise<Page<Timesheet>> {
-    return timesheets.page(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
+    return timesheets
+      .reading(selection)
+      .page(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
   }
 
   @Query(() => Timesheet, { description: 'One timesheet.' })
@@ -61,13 +65,21 @@ export class TimesheetResolver {
 export class ProjectTimesheetsResolver {
   @FieldResolver(() => TimesheetPage, { description: 'The timesheets of the project.' })
   @GraphOnly()
+  @Reads('id')
   timesheets(
-    @Root() project: Project,
+    @Root() project: Pick<Project, 'id'>,
     @Arg('status', () => TimesheetStatus, { nullable: true }) status: TimesheetStatus | null,
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
   ): Promise<Page<Timesheet>> {
-    return loaders.page(timesheets, 'projectId', project.id, { status, ...rangeOf(range) }, windowOf(page));
+    return loaders.page(
+      timesheets.reading(selection),
+      'projectId',
+      project.id,
+      { status, ...rangeOf(range) },
+      windowOf(page),
+    );
   }
 }

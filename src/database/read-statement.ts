@@ -19,6 +19,8 @@ export interface ReadDeclaration<Filter extends string> extends Columns {
    * of the builder, the project and the kind.
    */
   totalBy?: 'status' | 'source';
+  /** Whether nobody reads how many rows match in all. */
+  uncounted?: boolean;
 }
 
 /**
@@ -32,6 +34,8 @@ export interface Prepared {
   /** Takes an array of text for each of the names: the value of each who asks. */
   statement: Statement;
   names: string[];
+  form: Form;
+  shape: RowShape;
 }
 
 type Declaration = ReadDeclaration<string>;
@@ -50,7 +54,7 @@ export function prepareRead(
   declaration: Declaration,
 ): Prepared {
   const { text, names } = bind(sqlOf(form, filters, shape, declaration));
-  return { statement: { name: statementName(name), text }, names };
+  return { statement: { name: statementName(name), text }, names, form, shape };
 }
 
 /** `:asked` stands for those who ask, by their numbers `q.n`. */
@@ -67,8 +71,9 @@ function sqlOf(form: Form, filters: readonly string[], shape: RowShape, declarat
   }
   const counted = `:asked cross join lateral (${totalOf(filters, conditions, matching, table, declaration)}) c`;
   if (form === 'page') {
+    const [askers, total] = declaration.uncounted ? [':asked', 'null'] : [counted, 'c.total'];
     const window = `select t.* from ${table} t where ${matching} order by ${order} limit :limit::int offset :offset::int`;
-    return `select q.n, c.total, ${columns} from ${counted} left join lateral (${window}) t on true ${joins}
+    return `select q.n, ${total}, ${columns} from ${askers} left join lateral (${window}) t on true ${joins}
       order by q.n, ${order}`;
   }
   // The ids are found in an index that holds all that is asked of it, from the end of the list that is nearer.
@@ -120,8 +125,13 @@ function bind(sql: string): { text: string; names: string[] } {
 /** PostgreSQL cuts the name of a statement after so many bytes, and takes two that begin alike for one. */
 const MAX_NAME = 63;
 
+/** Tells long texts apart in the names of statements. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 8);
+}
+
 function statementName(name: string): string {
   if (name.length <= MAX_NAME) return name;
-  const digest = createHash('sha256').update(name).digest('base64url').slice(0, 12);
+  const digest = digestOf(name);
   return `${name.slice(0, MAX_NAME - digest.length - 1)}#${digest}`;
 }

@@ -1,6 +1,14 @@
 import type { MetadataStorage } from '@mikro-orm/core';
 import { type Page, pageOf } from '../../schema/page.ts';
-import { type Form, isTotalKept, type Prepared, prepareRead, type ReadDeclaration } from './read-statement.ts';
+import type { Selection } from '../../schema/selection.ts';
+import {
+  digestOf,
+  type Form,
+  isTotalKept,
+  type Prepared,
+  prepareRead,
+  type ReadDeclaration,
+} from './read-statement.ts';
 import { RowShape } from './row-shape.ts';
 import type { StatementRunner } from './runner.ts';
 import type { TextRow } from './wire.ts';
@@ -46,12 +54,29 @@ export class Reader<T extends object, Filter extends string = never> {
   readonly #entity: Class<T>;
   readonly #declaration: ReaderDeclaration<Filter>;
   readonly #statements = new Map<string, Prepared>();
+  readonly #selections = new WeakMap<Selection, Reader<T, Filter>>();
+  /** The reader of whole records, where this is of some properties. */
+  readonly #whole: Reader<T, Filter> | null;
   #shape: RowShape | null = null;
 
-  constructor(entity: Class<T>, declaration: ReaderDeclaration<Filter> = {}) {
+  constructor(entity: Class<T>, declaration: ReaderDeclaration<Filter> = {}, whole: Reader<T, Filter> | null = null) {
     this.name = declaration.name ?? entity.name;
     this.#entity = entity;
     this.#declaration = declaration;
+    this.#whole = whole;
+  }
+
+  /** The same reader, of records that hold no more than what is read of them; of all where that is not told. */
+  reading(selection: Selection | null): Reader<T, Filter> {
+    if (!selection) return this;
+    let reader = this.#selections.get(selection);
+    if (!reader) {
+      const name = `${this.name}~${digestOf(selection.key)}`;
+      const declaration = { ...this.#declaration, name, only: selection.paths, uncounted: !selection.total };
+      reader = new Reader(this.#entity, declaration, this);
+      this.#selections.set(selection, reader);
+    }
+    return reader;
   }
 
   /** One window of the rows that match, and how many match in all. */
@@ -80,14 +105,16 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** The rows of those ids, in their order; null where there is none. */
   async many(database: ReadDatabase, ids: readonly string[], where: Where<Filter> = {}): Promise<(T | null)[]> {
-    const found = await this.#ask(database, 'one', this.#given(where), where, { name: 'id', values: ids });
-    return found.map(([row]) => (row ? (this.#shape!.make(row, 1) as T) : null));
+    const prepared = this.#prepared(database, 'one', this.#given(where));
+    const found = await this.#ask(database, prepared, where, { name: 'id', values: ids });
+    return found.map(([row]) => (row ? (prepared.shape.make(row, 1) as T) : null));
   }
 
   /** Every row that matches, in the list's order. For lists that are not paged. */
   async all(database: ReadDatabase, where: Where<Filter>): Promise<T[]> {
-    const [rows] = await this.#ask(database, 'all', this.#given(where), where);
-    return this.#rows(rows!, 1);
+    const prepared = this.#prepared(database, 'all', this.#given(where));
+    const [rows] = await this.#ask(database, prepared, where);
+    return this.#records(prepared, rows!, 1);
   }
 
   async #pages(
@@ -97,39 +124,44 @@ export class Reader<T extends object, Filter extends string = never> {
     window: Window,
     keys?: Keys,
   ): Promise<Page<T>[]> {
-    const far = window.offset >= DEEP || !isTotalKept(this.#declaration, filters);
-    const form = this.#declaration.totalBy && far ? 'deep' : 'page';
-    const found = await this.#ask(database, form, filters, { ...where, ...window }, keys);
-    return found.map((rows) => pageOf(this.#rows(rows, 2), Number(rows[0]![1]), window));
+    const { totalBy, uncounted } = this.#declaration;
+    const far = window.offset >= DEEP || !(uncounted || isTotalKept(this.#declaration, filters));
+    const prepared = this.#prepared(database, totalBy && far ? 'deep' : 'page', filters);
+    const found = await this.#ask(database, prepared, { ...where, ...window }, keys);
+    // Where nobody reads a total, it is none: NaN is no Int.
+    return found.map((rows) => pageOf(this.#records(prepared, rows, 2), Number(rows[0]![1] ?? Number.NaN), window));
   }
 
   /** A left join answers with empty columns where a page holds no row. */
-  #rows(rows: TextRow[], start: number): T[] {
-    const { make, idColumn } = this.#shape!;
+  #records({ shape: { make, certain } }: Prepared, rows: TextRow[], start: number): T[] {
     const made: T[] = [];
     for (const row of rows) {
-      if (row[start + idColumn] !== null) made.push(make(row, start) as T);
+      if (row[start + certain] !== null) made.push(make(row, start) as T);
     }
     return made;
   }
 
-  /** The rows for each of the keys; for one who asks without, those of the values alone. */
-  async #ask(database: ReadDatabase, form: Form, filters: string[], where: Where, keys?: Keys): Promise<TextRow[][]> {
-    if (keys?.values.length === 0) return [];
-    const { runner, metadata } = database;
+  #prepared(database: ReadDatabase, form: Form, filters: string[]): Prepared {
     const name = `${this.name}.${form}(${filters.join()})`;
+    if (this.#whole && !database.runner.hasRoomFor(name)) return this.#whole.#prepared(database, form, filters);
     let prepared = this.#statements.get(name);
     if (!prepared) {
-      this.#shape ??= new RowShape(metadata.get(this.#entity), this.#declaration);
+      this.#shape ??= new RowShape(database.metadata.get(this.#entity), this.#declaration);
       prepared = prepareRead(name, form, filters, this.#shape, this.#declaration);
       this.#statements.set(name, prepared);
     }
-    const { statement, names } = prepared;
+    return prepared;
+  }
+
+  /** The rows for each of the keys; for one who asks without, those of the values alone. */
+  async #ask(database: ReadDatabase, prepared: Prepared, where: Where, keys?: Keys): Promise<TextRow[][]> {
+    if (keys?.values.length === 0) return [];
+    const { runner } = database;
+    const { statement, form, names } = prepared;
     const values = names.map((name) => where[name] ?? null);
-    const at = keys ? names.indexOf(keys.name) : -1;
-    const asked = keys ? keys.values.map((key) => values.with(at, key)) : [values];
+    const question = { values, keys: keys && { at: names.indexOf(keys.name), of: keys.values } };
     const slow = form === 'deep' || Number(where.offset ?? 0) >= DEEP || this.#declaration.large;
-    return slow ? runner.askAlone(statement, asked) : runner.ask(statement, asked);
+    return slow ? runner.askAlone(statement, question) : runner.ask(statement, question);
   }
 
   #given(where: Where): string[] {

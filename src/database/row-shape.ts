@@ -1,4 +1,4 @@
-import type { EntityMetadata } from '@mikro-orm/core';
+import type { EntityMetadata, EntityProperty } from '@mikro-orm/core';
 import { parse as parseArray } from 'postgres-array';
 import { isoFromPostgres, snakeCase } from '../../entities/columns.ts';
 import type { TextRow } from './wire.ts';
@@ -25,6 +25,8 @@ export interface Columns {
   columns?: Record<string, ComputedColumn | Embedded>;
   /** Columns of the entity that are left out. */
   without?: string[];
+  /** What is read of the records: `identifier`, `project.name`. Default: all. */
+  only?: ReadonlySet<string>;
 }
 
 export const asText: Conversion = (text) => text;
@@ -33,42 +35,54 @@ export const asJson: Conversion = (text) => JSON.parse(text);
 /** The columns that a reader selects, and how a row of text becomes an object with the entity's prototype. */
 export class RowShape {
   readonly table: string;
-  /** Place of the id among the columns. */
-  readonly idColumn: number;
   readonly idType: 'text' | 'int';
+  /** Place among the columns of one that every record has. */
+  readonly certain: number;
   readonly make: (row: TextRow, start: number) => object;
+  readonly #metadata: EntityMetadata;
+  readonly #only: ReadonlySet<string> | null;
   readonly #sql: ComputedColumn['sql'][] = [];
-  /** Source of the properties of a row's object literal. */
+  /** Statements that give a record its properties. */
   readonly #properties: string[] = [];
   readonly #conversions: Conversion[] = [];
 
-  constructor(metadata: EntityMetadata, declaration: Columns) {
+  constructor(metadata: EntityMetadata, { columns = {}, without = [], only }: Columns) {
     this.table = `"${metadata.tableName}"`;
-    const computed = declaration.columns ?? {};
-    for (const property of metadata.props) {
-      if (property.persist === false || property.name in computed || declaration.without?.includes(property.name))
-        continue;
-      this.#column(property.name, `t."${property.fieldNames[0]}"`, conversionOf(property.columnTypes[0]!));
+    this.#metadata = metadata;
+    const own = metadata.props.filter(({ name, persist }) => {
+      return persist !== false && !(name in columns) && !without.includes(name);
+    });
+    const names = [...own.map(({ name }) => name), ...Object.keys(columns)];
+    // What is no column, such as an accessor of the entity, may be made of any of them.
+    this.#only = only && [...only].every((path) => names.includes(nameOf(path))) ? only : null;
+    const owner = names.includes('builderId') ? 'builderId' : 'id';
+    const read = new Set(this.#only ? [owner, ...[...this.#only].map(nameOf)] : names);
+    for (const { name, fieldNames, columnTypes } of own) {
+      if (read.has(name)) this.#column(name, `t."${fieldNames[0]}"`, conversionOf(columnTypes[0]!));
     }
-    for (const [name, column] of Object.entries(computed)) {
+    for (const [name, column] of Object.entries(columns)) {
+      if (!read.has(name)) continue;
       if ('sql' in column) this.#column(name, column.sql, column.as);
       else this.#embedded(name, column);
     }
-    this.idColumn = this.#sql.indexOf(`t."${metadata.properties.id!.fieldNames[0]}"`);
+    this.certain = this.#sql.indexOf(`t."${metadata.properties[owner]!.fieldNames[0]}"`);
     this.idType = conversionOf(metadata.properties.id!.columnTypes[0]!) === Number ? 'int' : 'text';
-    this.make = this.#maker(metadata.class.prototype as object);
+    const prototype = metadata.class.prototype as object;
+    const unread = names.filter((name) => !read.has(name));
+    this.make = this.#maker(
+      Object.create(prototype, { ...described([...read], WRITABLE), ...described(unread, REFUSING) }),
+    );
   }
 
   select(given: readonly string[]): string {
     return this.#sql.map((sql) => (typeof sql === 'string' ? sql : sql(given))).join(', ');
   }
 
-  /**
-   * A literal's properties are the row's own. Were they set one by one, MikroORM's accessors on the prototype would make a
-   * managed entity of each row, which takes ten times as long.
-   */
+  /** A constructor, which is ten times as fast as an object literal with a prototype. */
   #maker(prototype: object): (row: TextRow, start: number) => object {
-    const source = `return (row, start) => ({ __proto__: prototype, ${this.#properties.join(', ')} })`;
+    const source = `function Row(row, start) { ${this.#properties.join('; ')} }
+      Row.prototype = prototype;
+      return (row, start) => new Row(row, start);`;
     const names = this.#conversions.map((_, at) => `convert${at}`);
     return new Function('prototype', ...names, source)(prototype, ...this.#conversions);
   }
@@ -77,16 +91,37 @@ export class RowShape {
     const text = `row[start + ${this.#sql.push(sql) - 1}]`;
     const at = this.#conversions.push(convert) - 1;
     const value = convert === asText ? text : `${text} === null ? null : convert${at}(${text})`;
-    this.#properties.push(`${name}: ${value}`);
+    this.#properties.push(`this.${name} = ${value}`);
   }
 
-  #embedded(name: string, { from, fields }: Embedded): void {
-    const first = this.#sql.length;
-    const properties = fields.map((field, index) => `${field}: row[start + ${first + index}]`);
-    this.#sql.push(...fields.map((field) => `${from}."${snakeCase(field)}"`));
-    this.#properties.push(`${name}: row[start + ${first}] === null ? null : { ${properties.join(', ')} }`);
+  /** The first of its fields tells whether there is one, unless each record has one. */
+  #embedded(name: string, { from, fields: [first, ...others] }: Embedded): void {
+    const start = this.#sql.length;
+    const reference: EntityProperty | undefined = this.#metadata.properties[`${name}Id`];
+    const isCertain = reference !== undefined && !reference.nullable;
+    const isRead = (field: string) => !this.#only || this.#only.has(name) || this.#only.has(`${name}.${field}`);
+    const read = [...(isCertain && !isRead(first!) ? [] : [first!]), ...others.filter(isRead)];
+    this.#sql.push(...read.map((field) => `${from}."${snakeCase(field)}"`));
+    const properties = read.map((field, index) => `${field}: row[start + ${start + index}]`);
+    const object = `{ ${properties.join(', ')} }`;
+    this.#properties.push(`this.${name} = ${isCertain ? object : `row[start + ${start}] === null ? null : ${object}`}`);
   }
 }
+
+const nameOf = (path: string) => path.split('.', 1)[0]!;
+
+/** MikroORM's accessors on an entity's prototype would make a managed entity of each row; these stand before them. */
+const WRITABLE = () => ({ value: undefined, writable: true });
+
+/** What was not read is an error, where it would otherwise be taken for absent. */
+const REFUSING = (name: string) => ({
+  get() {
+    throw new Error(`${name} was not read: what asks for it does not say so (@Reads).`);
+  },
+});
+
+const described = (names: string[], describe: (name: string) => PropertyDescriptor): PropertyDescriptorMap =>
+  Object.fromEntries(names.map((name) => [name, describe(name)]));
 
 /** How PostgreSQL's text of a column type becomes the entity's value. */
 function conversionOf(columnType: string): Conversion {

@@ -39,13 +39,32 @@ const PATIENCE_MS = 3_000;
  */
 const TOGETHER = 8;
 
+/**
+ * Statements for selections. PostgreSQL keeps each on every connection that has run it, in some 200 KiB, and clients may select in
+ * any number of ways.
+ */
+const MAX_SELECTIONS = 250;
+
 /** SQLSTATE class of what is wrong with a value. */
 const DATA_EXCEPTION = '22';
 
+/** The values of a statement. One who asks for many keys gives them in place of the value `at`, and is answered for each. */
+export interface Question {
+  values: readonly unknown[];
+  keys?: { at: number; of: readonly string[] };
+}
+
+interface Asker {
+  question: Question;
+  answer(rows: TextRow[][]): void;
+  fail(error: unknown): void;
+}
+
 /** Those who ask one statement in one turn of the event loop. */
 class Gathering {
-  readonly lists: unknown[][] = [];
-  readonly askers: { first: number; count: number; answer(rows: TextRow[][]): void; fail(error: unknown): void }[] = [];
+  readonly askers: Asker[] = [];
+  /** How many are to be answered, each key for itself. */
+  count = 0;
 }
 
 /** One connection, and how it gets on. */
@@ -72,6 +91,7 @@ export class StatementRunner {
   readonly #lanes: Lane[];
   readonly #listeners = new Set<(statement: Statement) => void>();
   readonly #gatherings = new Map<Statement, Gathering>();
+  readonly #selections = new Set<string>();
   #next = 0;
   #closed = false;
 
@@ -96,26 +116,29 @@ export class StatementRunner {
   }
 
   /**
-   * The rows for each of the lists of values. The statement takes an array of each value, and begins each row with the number, from
-   * 1, of the list that it is for. All who ask in one turn of the event loop are answered together.
+   * The rows for each key of the question, or for the question itself. The statement takes an array of each value, and begins each
+   * row with the number, from 1, of what it is for. All who ask in one turn of the event loop are answered together.
    */
-  ask(statement: Statement, lists: unknown[][]): Promise<TextRow[][]> {
+  ask(statement: Statement, question: Question): Promise<TextRow[][]> {
     let gathering = this.#gatherings.get(statement);
-    if (!gathering || gathering.lists.length + lists.length > TOGETHER) {
-      gathering = this.#gather(statement);
-    }
-    const { lists: all, askers } = gathering;
+    if (!gathering || gathering.count + countOf(question) > TOGETHER) gathering = this.#gather(statement);
+    gathering.count += countOf(question);
+    const { askers } = gathering;
     return new Promise((answer, fail) => {
-      askers.push({ first: all.length, count: lists.length, answer, fail });
-      all.push(...lists);
+      askers.push({ question, answer, fail });
     });
   }
 
   /** The same beside whatever others ask, for what may take long and should hold up nobody else. */
-  async askAlone(statement: Statement, lists: unknown[][]): Promise<TextRow[][]> {
-    const columns = lists[0]!.map((_, at) => lists.map((list) => textOf(list[at])));
+  askAlone(statement: Statement, question: Question): Promise<TextRow[][]> {
+    return this.#askAll(statement, [question]);
+  }
+
+  async #askAll(statement: Statement, questions: readonly Question[]): Promise<TextRow[][]> {
+    const columns = questions[0]!.values.map((_, at) => columnText(questions, at));
     const rows = await this.run(statement, columns);
-    const found: TextRow[][] = lists.map(() => []);
+    const count = questions.reduce((sum, question) => sum + countOf(question), 0);
+    const found = Array.from({ length: count }, (): TextRow[] => []);
     for (const row of rows) found[Number(row[0]) - 1]!.push(row);
     return found;
   }
@@ -130,18 +153,29 @@ export class StatementRunner {
     return gathering;
   }
 
-  async #answer(statement: Statement, { lists, askers }: Gathering): Promise<void> {
+  async #answer(statement: Statement, { askers }: Gathering): Promise<void> {
     try {
-      const found = await this.askAlone(statement, lists);
-      for (const { first, count, answer } of askers) answer(found.slice(first, first + count));
+      const found = await this.#askAll(
+        statement,
+        askers.map(({ question }) => question),
+      );
+      for (const { question, answer } of askers) answer(found.splice(0, countOf(question)));
     } catch (error) {
       // What one of them asks for must not be the end of the others. What else fails would fail again.
       const isOfOne = askers.length > 1 && codeOf(error)?.startsWith(DATA_EXCEPTION);
-      for (const { first, count, answer, fail } of askers) {
-        if (isOfOne) this.askAlone(statement, lists.slice(first, first + count)).then(answer, fail);
+      for (const { question, answer, fail } of askers) {
+        if (isOfOne) this.askAlone(statement, question).then(answer, fail);
         else fail(error);
       }
     }
+  }
+
+  /** Whether the connections may keep that statement, one of many for different selections of the same records. */
+  hasRoomFor(name: string): boolean {
+    if (this.#selections.has(name)) return true;
+    if (this.#selections.size === MAX_SELECTIONS) return false;
+    this.#selections.add(name);
+    return true;
   }
 
   /** Hears of every statement that is sent, so that tests can count them. Returns a function that ends it. */
@@ -221,10 +255,23 @@ export class StatementRunner {
   }
 }
 
-/** A value as an element of an array of text. A list becomes PostgreSQL's notation of it. */
-function textOf(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  return `{${value.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join()}}`;
+const countOf = ({ keys }: Question) => keys?.of.length ?? 1;
+
+/** The value at that place for each who asks, in PostgreSQL's notation of an array of text. */
+function columnText(questions: readonly Question[], at: number): string {
+  const elements = questions.map(({ values, keys }) => {
+    if (keys?.at === at) return keys.of.map(elementText).join();
+    const element = elementText(values[at]);
+    return keys ? `${element},`.repeat(keys.of.length).slice(0, -1) : element;
+  });
+  return `{${elements.join()}}`;
+}
+
+/** A list within is an element in the same notation. */
+function elementText(value: unknown): string {
+  if (value == null) return 'NULL';
+  const text = Array.isArray(value) ? `{${value.map(elementText).join()}}` : String(value);
+  return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
 }
 
 /** A connection that lost a statement is of no more use, whether or not it has been told to be over. */

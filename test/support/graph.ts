@@ -7,7 +7,8 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
-import { buildServiceSchema, recordType } from '../../schema/build.ts';
+import { buildServiceSchema } from '../../schema/build.ts';
+import { recordType } from '../../schema/selection.ts';
 import { SAMPLED, type Samples } from './samples.ts';
 
 export type Field = GraphQLField<unknown, unknown>;

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projects } from '../resolvers/project/project.reader.ts';
+import { type Service, startService } from './harness.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(() => service.stop());
+
+describe('statements that read a selection', () => {
+  it('are 250 at most; what is selected in yet another way is read whole', async () => {
+    const database = service.databases.au1;
+    const [builderId] = service.demo('A').builderIds;
+    const names = new Set<string>();
+    const end = database.runner.onStatement(({ name }) => names.add(name));
+    const select = async (key: string) => {
+      return projects
+        .reading({ paths: new Set(['name']), total: true, key })
+        .page(database, { builderId }, { offset: 0, limit: 25 });
+    };
+    const first = await select('0');
+    for (let n = 1; n < 260; n++) await select(`${n}`);
+    const last = await select('last');
+    const again = await select('0');
+    end();
+    const narrow = [...names].filter((name) => name.includes('~')).length;
+    expect(narrow).toBeGreaterThan(200);
+    expect(narrow).toBeLessThanOrEqual(250);
+    expect([...names].filter((name) => !name.includes('~'))).toEqual(['Project.page(builderId)']);
+    expect(last.data[0]).toHaveProperty('status', 'IN_PROGRESS');
+    expect(last.data.map(({ name }) => name)).toEqual(first.data.map(({ name }) => name));
+    expect(again).toEqual(first);
+  });
+});

@@ -1,0 +1,97 @@
+import { type GraphQLObjectType, getNamedType, isLeafType, isObjectType, isUnionType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Project } from '../entities/project.entity.ts';
+import { projects } from '../resolvers/project/project.reader.ts';
+import { Reads, recordType } from '../schema/selection.ts';
+import { type Service, startService } from './harness.ts';
+import { call, documentOf, edges, type Field, isEnvelope, required, selected, wayTo } from './support/graph.ts';
+import { type Samples, samplesOf } from './support/samples.ts';
+
+let service: Service;
+let samples: Samples;
+let token: string;
+
+beforeAll(async () => {
+  service = await startService();
+  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  token = await service.as('internal');
+});
+
+afterAll(() => service.stop());
+
+/** The field, with all that it holds of its own; of a record that it leads to, that it is there. */
+function whole(field: Field): string {
+  const type = getNamedType(field.type);
+  if (isLeafType(type)) return field.name;
+  if (!isObjectType(type) || isEnvelope(type) || recordType(field.type).extensions.scope) {
+    return `${call(samples, field)} ${selected(field, '__typename')}`;
+  }
+  return `${field.name} { ${Object.values(type.getFields())
+    .filter((inner) => isLeafType(getNamedType(inner.type)))
+    .map(({ name }) => name)
+    .join(' ')} }`;
+}
+
+/** Every field of the records that an edge leads to, each asked for alone. */
+function eachAlone(edge: Field, record: GraphQLObjectType): string {
+  return Object.values(record.getFields())
+    .filter((field) => required(field).length === 0)
+    .map((field, at) => `alone${at}: ${call(samples, edge)} ${selected(edge, whole(field))}`)
+    .join(' ');
+}
+
+const records = edges.map((edge) => ({ ...edge, record: recordType(edge.field.type) as GraphQLObjectType }));
+const places = records.filter(({ record }, at) => records.findIndex((other) => other.record === record) === at);
+
+/** What is compiled reads no more than it asks for; an answer with a union is not compiled. */
+const isCompiled = (record: GraphQLObjectType) =>
+  !Object.values(record.getFields()).some(({ type }) => isUnionType(getNamedType(type)));
+
+/** The answer, and the names of the statements that it takes beyond the check of the token. */
+async function answer(document: string) {
+  const names: string[] = [];
+  const end = service.databases.au1.runner.onStatement(({ name }) => names.push(name));
+  const body = await service.graphql(token, document);
+  end();
+  return { body, names: names.filter((name) => name !== 'access.facts') };
+}
+
+const isNarrow = (name: string) => name.includes('~');
+
+describe.each(places)('a record read for one field alone, by $name', ({ type, field, record }) => {
+  it('is what it is when it is read whole', async () => {
+    const document = documentOf(samples, wayTo(type, null)!, field, eachAlone(field, record));
+    const first = await answer(document);
+    await answer(document);
+    const third = await answer(document);
+    expect(first.body.errors, document).toBeUndefined();
+    expect(third.body).toEqual(first.body);
+    expect(first.names.filter(isNarrow)).toEqual([]);
+    if (isCompiled(record)) expect(third.names.filter((name) => !isNarrow(name)).length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a record that is read in part', () => {
+  const partly = projects.reading({ paths: new Set(['name']), total: false, key: 'name' });
+
+  it('tells whose it is, and no more than was asked for', async () => {
+    const database = service.databases.au1;
+    const { data, meta } = await partly.page(database, { builderId: samples.BuilderId }, { offset: 0, limit: 1 });
+    expect({ ...data[0] }).toEqual({ builderId: samples.BuilderId, name: expect.any(String) });
+    expect(data[0]).toBeInstanceOf(Project);
+    expect(() => data[0]!.status).toThrow('status was not read');
+    expect(meta.totalCount).toBeNaN();
+  });
+
+  it('is asked for by methods that say what they read', () => {
+    class Methods {
+      @Reads('id')
+      said(_parent: Pick<Project, 'id'>) {}
+
+      // @ts-expect-error: `name` is read, too.
+      @Reads('id')
+      unsaid(_parent: Pick<Project, 'id' | 'name'>) {}
+    }
+    expect(new Methods()).toBeDefined();
+  });
+});
