@@ -1,10 +1,18 @@
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type DocumentNode,
+  GraphQLList,
   type GraphQLNamedType,
+  GraphQLNonNull,
+  type GraphQLOutputType,
   type GraphQLSchema,
+  GraphQLString,
   getNamedType,
   isAbstractType,
   isInputObjectType,
+  isListType,
+  isNonNullType,
+  isScalarType,
   type NamedTypeNode,
   TypeInfo,
   typeFromAST,
@@ -24,10 +32,32 @@ export function compileOperation(
   operationName?: string,
 ): CompiledQuery | null {
   if (!isCompilable(schema, document)) return null;
-  const compiled = compileQuery(schema, document, operationName, {
+  let plain = plainSchemas.get(schema);
+  if (!plain) {
+    plain = withPlainLeaves(schema);
+    plainSchemas.set(schema, plain);
+  }
+  const compiled = compileQuery(plain, document, operationName, {
+    disableLeafSerialization: true,
     resolverInfoEnricher: (place) => ({ selection: selectionOf(place) }),
   });
   return isCompiledQuery(compiled) ? (compiled as CompiledQuery) : null;
+}
+
+const plainSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
+
+/**
+ * The schema, with a scalar of our own in no answer. What resolvers give is what is answered: our scalars print values as they
+ * are, and each value of an enum is its name. graphql-jit believes that of built-in scalars and of enums alone; for each value
+ * of another it makes ready the error that it might be.
+ */
+function withPlainLeaves(schema: GraphQLSchema): GraphQLSchema {
+  const plain = (type: GraphQLOutputType): GraphQLOutputType => {
+    if (isNonNullType(type)) return new GraphQLNonNull(plain(type.ofType));
+    if (isListType(type)) return new GraphQLList(plain(type.ofType));
+    return isScalarType(type) ? GraphQLString : type;
+  };
+  return mapSchema(schema, { [MapperKind.COMPOSITE_FIELD]: (field) => ({ ...field, type: plain(field.type) }) });
 }
 
 function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {

@@ -10,10 +10,12 @@ import { type ApiError, invalidField } from '../../src/errors.ts';
  */
 export const MAX_RECORDS = 25_000;
 
+type Loader = DataLoader<string, unknown>;
+
 /** Batched reads of one request: what many parents ask for at once becomes one statement. */
 export class Loaders {
   readonly #database: Database;
-  readonly #loaders = new Map<string, DataLoader<string, unknown>>();
+  readonly #loaders = new Map<string, Loader>();
   #left = MAX_RECORDS;
   /** One for all: the places of a query that are refused may be thousands. */
   #refusal: ApiError | null = null;
@@ -36,9 +38,9 @@ export class Loaders {
   ): Promise<T | null> {
     const refusal = this.#spend(1);
     if (refusal) return Promise.reject(refusal);
-    return this.#loader(`${reader.name} ${textOf(where)}`, (ids) => reader.many(this.#database, ids, where)).load(
-      id,
-    ) as Promise<T | null>;
+    const name = `${reader.name} ${textOf(where)}`;
+    const loader = this.#loaders.get(name) ?? this.#loaderOfOne(name, reader, where);
+    return loader.load(id) as Promise<T | null>;
   }
 
   /** One window of the rows whose filter `parent` has the value `key`. */
@@ -51,10 +53,9 @@ export class Loaders {
   ): Promise<Page<T>> {
     const refusal = this.#spend(MAX_LIMIT);
     if (refusal) return Promise.reject(refusal);
-    const place = `${reader.name}.${parent} ${window.offset} ${window.limit} ${textOf(where)}`;
-    return this.#loader(place, (keys) => reader.pages(this.#database, parent, keys, where, window)).load(
-      key,
-    ) as Promise<Page<T>>;
+    const name = `${reader.name}.${parent} ${window.offset} ${window.limit} ${textOf(where)}`;
+    const loader = this.#loaders.get(name) ?? this.#loaderOfPages(name, reader, parent, where, window);
+    return loader.load(key) as Promise<Page<T>>;
   }
 
   /** A read that is refused rejects like one that fails: it must not keep its caller from hearing of the others that it began. */
@@ -65,12 +66,23 @@ export class Loaders {
     return this.#refusal;
   }
 
-  #loader(name: string, batch: (keys: readonly string[]) => Promise<unknown[]>): DataLoader<string, unknown> {
-    let loader = this.#loaders.get(name);
-    if (!loader) {
-      loader = new DataLoader(batch);
-      this.#loaders.set(name, loader);
-    }
+  #loaderOfOne<T extends object, F extends string>(name: string, reader: Reader<T, F>, where: Where<F>): Loader {
+    return this.#add(name, (ids) => reader.many(this.#database, ids, where));
+  }
+
+  #loaderOfPages<T extends object, F extends string>(
+    name: string,
+    reader: Reader<T, F>,
+    parent: F,
+    where: Where<F>,
+    window: Window,
+  ): Loader {
+    return this.#add(name, (keys) => reader.pages(this.#database, parent, keys, where, window));
+  }
+
+  #add(name: string, batch: (keys: readonly string[]) => Promise<unknown[]>): Loader {
+    const loader = new DataLoader(batch);
+    this.#loaders.set(name, loader);
     return loader;
   }
 }

@@ -39,6 +39,7 @@ export async function registerGraphql(
     introspection,
     includeStacktraceInErrorResponses: false,
     formatError,
+    stringifyResult: JSON.stringify,
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [limitDepth],
     documentStore: new DocumentStore(),
