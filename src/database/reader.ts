@@ -1,5 +1,5 @@
 import type { MetadataStorage } from '@mikro-orm/core';
-import { type Page, pageOf } from '../../schema/page.ts';
+import { type Page, type PageMeta, pageOf } from '../../schema/page.ts';
 import type { Selection } from '../../schema/selection.ts';
 import {
   digestOf,
@@ -40,6 +40,18 @@ export interface Window {
 interface Keys {
   name: string;
   values: readonly string[];
+}
+
+class UncountedPage<T> implements Page<T> {
+  readonly data: T[];
+
+  constructor(data: T[]) {
+    this.data = data;
+  }
+
+  get meta(): PageMeta {
+    throw new Error('The total was not counted, because nothing was seen to read it.');
+  }
 }
 
 /** From this offset on, a page may take long: of a large list it is looked for in an index alone. */
@@ -128,8 +140,10 @@ export class Reader<T extends object, Filter extends string = never> {
     const far = window.offset >= DEEP || !(uncounted || isTotalKept(this.#declaration, filters));
     const prepared = this.#prepared(database, totalBy && far ? 'deep' : 'page', filters);
     const found = await this.#ask(database, prepared, { ...where, ...window }, keys);
-    // Where nobody reads a total, it is none: NaN is no Int.
-    return found.map((rows) => pageOf(this.#records(prepared, rows, 2), Number(rows[0]![1] ?? Number.NaN), window));
+    return found.map((rows) => {
+      const data = this.#records(prepared, rows, 2);
+      return uncounted ? new UncountedPage(data) : pageOf(data, Number(rows[0]![1]), window);
+    });
   }
 
   /** A left join answers with empty columns where a page holds no row. */
