@@ -95,6 +95,12 @@ export class PhotoResolver {
     return storage.downloadUrl(key, contentType, fileName);
   }
 
+  @FieldResolver()
+  @Reads('fileSize')
+  fileSize(@Root() { fileSize }: Pick<Photo, 'fileSize'>): string {
+    return String(fileSize);
+  }
+
   @FieldResolver(() => Builder, { description: 'The builder whose photo it is.' })
   @GraphOnly()
   @Reads('builderId')
