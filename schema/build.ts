@@ -235,18 +235,15 @@ function guardEdge(field: Field, parent: GraphQLObjectType): Field {
   const resolve = field.resolve ?? defaultFieldResolver;
   return {
     ...field,
-    resolve(source, args, context, info) {
-      const { caller } = context;
-      caller.requireScope(scope);
+    // It rejects and never throws: graphql-js would leave the promises of the list's other items without anyone to hear of them.
+    async resolve(source, args, context, info) {
+      context.caller.requireScope(scope);
       // A page without records still tells a count. A summary does not know its builder; what it leads to does.
       const owner = builderOf(source as object);
-      if (owner !== undefined) caller.requireConnectionScope(owner, scope);
-      const checked = (result: unknown) => {
-        requireRecords(caller, inEnvelope ? (result as { data: object[] } | null)?.data : result, scope);
-        return result;
-      };
-      const result = resolve(source, args, context, info);
-      return result instanceof Promise ? result.then(checked) : checked(result);
+      if (owner !== undefined) context.caller.requireConnectionScope(owner, scope);
+      const result = await resolve(source, args, context, info);
+      requireRecords(context.caller, inEnvelope ? (result as { data: object[] } | null)?.data : result, scope);
+      return result;
     },
   };
 }
@@ -254,7 +251,7 @@ function guardEdge(field: Field, parent: GraphQLObjectType): Field {
 /** Throws unless the connection of each record's builder allows the scope. */
 function requireRecords(caller: Context['caller'], records: unknown, scope: Scope): void {
   if (Array.isArray(records)) {
-    let last: string | undefined;
+    let last: string | null = null;
     for (const record of records) {
       const owner = builderOf(record)!;
       if (owner !== last) caller.requireConnectionScope(owner, scope);

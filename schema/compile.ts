@@ -13,7 +13,9 @@ import {
   isListType,
   isNonNullType,
   isScalarType,
+  Kind,
   type NamedTypeNode,
+  type SelectionSetNode,
   TypeInfo,
   typeFromAST,
   visit,
@@ -22,9 +24,12 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { selectionOf } from './selection.ts';
 
+/** Beyond, an operation takes longer to compile than anybody should wait for. */
+const MAX_SIZE = 5_000;
+
 /**
- * The operation as code of its own; null where it has to be interpreted: its input is a recursive type, which would never be
- * compiled to its end, or its answer holds a union, which graphql-jit doesn't resolve.
+ * The operation as code of its own; null where it has to be interpreted: it asks about the schema, its input is a recursive type,
+ * which would never be compiled to its end, its answer holds a union, which graphql-jit doesn't resolve, or it is too large.
  */
 export function compileOperation(
   schema: GraphQLSchema,
@@ -48,8 +53,9 @@ const plainSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
 /**
  * The schema, with a scalar of our own in no answer. What resolvers give is what is answered: our scalars print values as they
- * are, and each value of an enum is its name. graphql-jit believes that of built-in scalars and of enums alone; for each value
- * of another it makes ready the error that it might be.
+ * are, each value of an enum is its name, and what a field of GraphQL's own scalars gives is of its type
+ * (`test/plain-leaves.test.ts`). For each value of a scalar that is not GraphQL's own, graphql-jit makes ready the error that it
+ * might be.
  */
 function withPlainLeaves(schema: GraphQLSchema): GraphQLSchema {
   const plain = (type: GraphQLOutputType): GraphQLOutputType => {
@@ -62,21 +68,45 @@ function withPlainLeaves(schema: GraphQLSchema): GraphQLSchema {
 
 function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   const typeInfo = new TypeInfo(schema);
-  let compilable = true;
+  let compilable = sizeOf(document) <= MAX_SIZE;
+  if (!compilable) return false;
   visit(
     document,
     visitWithTypeInfo(typeInfo, {
       VariableDefinition: ({ type }) => {
         compilable &&= !isRecursive(getNamedType(typeFromAST(schema, type as NamedTypeNode)!));
       },
-      Field: ({ alias }) => {
+      Field: ({ alias, name }) => {
         const type = getNamedType(typeInfo.getType());
+        // The schema that is compiled for is not the one that is told of.
+        compilable &&= name.value !== '__schema' && name.value !== '__type';
         // An object literal takes `__proto__` for something else than a name.
         compilable &&= alias?.value !== '__proto__' && !(type && isAbstractType(type));
       },
     }),
   );
   return compilable;
+}
+
+/** Fields and fragments of a document, each fragment counted wherever it is spread: a few lines of them can be millions. */
+function sizeOf({ definitions }: DocumentNode): number {
+  const fragments = new Map(
+    definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
+  );
+  const sizes = new Map<string, number>();
+  const ofFragment = (name: string): number => {
+    const size = sizes.get(name) ?? ofSet(fragments.get(name)?.selectionSet);
+    sizes.set(name, size);
+    return size;
+  };
+  const ofSet = (set: SelectionSetNode | undefined): number => {
+    let size = 0;
+    for (const one of set?.selections ?? []) {
+      size += 1 + (one.kind === Kind.FRAGMENT_SPREAD ? ofFragment(one.name.value) : ofSet(one.selectionSet));
+    }
+    return size;
+  };
+  return definitions.reduce((sum, one) => sum + ('selectionSet' in one ? ofSet(one.selectionSet) : 0), 0);
 }
 
 /** Whether an input type leads to itself. */

@@ -10,8 +10,8 @@ type Parameter = NonNullable<Handler['params']>[number];
 /**
  * The methods of the resolver classes as functions of what GraphQL calls them with, by type and field: `Query.builders`. The handlers
  * of type-graphql's own make a promise of each argument and an instance of each input object, for validation by classes; here
- * the types of the schema have validated all, and an edge of a dashboard is called a thousand times. What has a middleware
- * or roles of its own keeps the handler that it has; the schema is built without any that are for all.
+ * the types of the schema have validated all, and an edge of a dashboard is called a thousand times. What has a middleware,
+ * roles, or a parameter that is none of these keeps the handler that it has; the schema is built without any that are for all.
  */
 export function handlersOf(schema: GraphQLSchema): Map<string, Resolve> {
   const storage = getMetadataStorage();

@@ -68,7 +68,7 @@ function pathsOf(type: GraphQLObjectType, nodes: readonly FieldNode[], fragments
     const reads = readsOf(field);
     if (!reads) return null;
     const held = getNamedType(field.type);
-    const isHeld = reads[0] === field.name && isObjectType(held);
+    const isHeld = reads.length === 1 && reads[0] === field.name && isObjectType(held);
     const inner = isHeld ? pathsOf(held, [node], fragments) : null;
     if (inner?.size) for (const path of inner) paths.add(`${field.name}.${path}`);
     else for (const property of reads) paths.add(property);

@@ -122,6 +122,8 @@ async function serve(config: Config, databases: Databases, build: BuildApp, stop
     ...{ databases, clock: systemClock, tokenKey: await tokenKey(config) },
     isStopping: () => stopping,
   });
+  // A defect in one request must not end those of everybody else, as it would by default.
+  process.on('unhandledRejection', (err) => app.log.error({ err }, 'a rejection that nobody waited for'));
   stopwatch.lap('schema, routes');
   try {
     await listen(app, config);

@@ -9,6 +9,13 @@ const dashboards = [...readme.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].m
 /** Beyond the use at which a document is compiled. */
 const USES = 5;
 
+/** A document whose fragments each spread the next one twice. */
+function doubling(fragments: number): string {
+  const next = (n: number) => (n === fragments ? 'id' : `...f${n + 1} ...f${n + 1}`);
+  const written = Array.from({ length: fragments }, (_, n) => `fragment f${n + 1} on Builder { ${next(n + 1)} }`);
+  return `query ($builderId: BuilderId!) { builder(builderId: $builderId) { ...f1 } } ${written.join(' ')}`;
+}
+
 const BUILDER = 'query ($builderId: BuilderId!)';
 const QUERIES: [what: string, query: string, more?: Record<string, unknown>][] = [
   ...dashboards.map((query): [string, string] => [/query (\w+)/.exec(query)![1]!, query]),
@@ -43,7 +50,11 @@ const QUERIES: [what: string, query: string, more?: Record<string, unknown>][] =
     `query ($builderId: BuilderId!, $limit: PageLimit) { projects(builderId: $builderId, limit: $limit) { meta { limit } } }`,
     { limit: 99 },
   ],
-  ['the schema', '{ __schema { queryType { name } } __type(name: "Project") { kind name } }'],
+  [
+    'the schema',
+    '{ __schema { queryType { name } } __type(name: "Project") { kind name fields { name type { kind ofType { name } } } } }',
+  ],
+  ['fragments that are millions of fields when they are written out', doubling(30)],
 ];
 
 let service: Service;
@@ -85,6 +96,44 @@ describe('a GraphQL query that comes again', () => {
     const first = await send();
     for (let use = 2; use <= USES; use++) expect(await send()).toEqual(first);
     expect(first.body).toMatch(/^\{"(data|errors)"/);
+  });
+
+  it('leaves no error behind that nobody hears of, where several items of a list fail', async () => {
+    const unheard: unknown[] = [];
+    const listen = (error: unknown) => unheard.push(error);
+    process.on('unhandledRejection', listen);
+    const { builderIds, scopes } = service.demo('A');
+    const allow = (without: Record<string, string>) =>
+      Promise.all(
+        builderIds.map((id) =>
+          service.databases.au1
+            .fork()
+            .execute('update connection set scopes = ? where builder_id = ?', [
+              `{${scopes.filter((scope) => scope !== without[id]).join()}}`,
+              id,
+            ]),
+        ),
+      );
+    const [first, second] = [...builderIds].sort() as [string, string];
+    for (const without of [
+      { [first]: 'read:timesheets', [second]: 'read:projects' },
+      { [second]: 'read:timesheets', [first]: 'read:projects' },
+    ]) {
+      await allow(without);
+      service.clock.advance(1_000);
+      const all = await service.as('A');
+      const query = '{ builders { data { id projects { data { id timesheets { meta { totalCount } } } } } } }';
+      for (let use = 1; use <= USES; use++) {
+        const { errors } = await service.graphql(all, query);
+        expect(errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
+        // Reads what the failed one may still be reading.
+        await service.graphql(token, `{ builders { data { id projects { data { name } } } } }`);
+      }
+    }
+    await allow({});
+    service.clock.advance(1_000);
+    process.off('unhandledRejection', listen);
+    expect(unheard).toEqual([]);
   });
 
   it('is held to the scopes of the token that asks now', async () => {

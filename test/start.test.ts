@@ -63,6 +63,14 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(await service.exit).toBe(0);
   });
 
+  it('logs a rejection that nobody waits for, and goes on', async () => {
+    const reject = "process.on('SIGUSR2', () => { Promise.reject(new Error('left alone')); })";
+    const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(reject)}` });
+    service.process.kill('SIGUSR2');
+    await service.says(/left alone/);
+    expect(await health()).toEqual({ status: 'ok', regions: { au1: 'ok', us1: 'ok' } });
+  });
+
   it('keeps data and credentials at the second start, and recovers after kill -9 of the service and of PostgreSQL', async () => {
     const before = await readFile(join(folder, 'data', 'demo.json'), 'utf8');
     const first = await start();

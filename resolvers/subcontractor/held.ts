@@ -40,5 +40,5 @@ export async function heldRecord<T extends Owned>(
 }
 
 function ownerOf({ database }: Context, subcontractorId: string): Promise<Owned | null> {
-  return owners.one(database, subcontractorId, { active: true });
+  return owners.one(database, subcontractorId);
 }

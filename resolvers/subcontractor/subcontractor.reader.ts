@@ -37,7 +37,7 @@ export const subcontractors = new Reader(Subcontractor, {
 /** As little of a subcontractor as shows whose it is. */
 export const owners = new Reader(Subcontractor, {
   name: 'SubcontractorOwner',
-  filters: { active: 't.archived_at is null' },
+  always: 't.archived_at is null',
   without: ['createdAt', 'updatedAt', 'abn', 'isBuilder', 'address', 'tags', 'integrations', 'archivedAt'],
 });
 

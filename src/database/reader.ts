@@ -10,7 +10,7 @@ import {
   type ReadDeclaration,
 } from './read-statement.ts';
 import { RowShape } from './row-shape.ts';
-import type { StatementRunner } from './runner.ts';
+import { MAX_SELECTIONS, type StatementRunner } from './runner.ts';
 import type { TextRow } from './wire.ts';
 
 /** What a reader needs of a regional database. */
@@ -66,7 +66,7 @@ export class Reader<T extends object, Filter extends string = never> {
   readonly #entity: Class<T>;
   readonly #declaration: ReaderDeclaration<Filter>;
   readonly #statements = new Map<string, Prepared>();
-  readonly #selections = new WeakMap<Selection, Reader<T, Filter>>();
+  readonly #selections = new Map<string, Reader<T, Filter>>();
   /** The reader of whole records, where this is of some properties. */
   readonly #whole: Reader<T, Filter> | null;
   #shape: RowShape | null = null;
@@ -81,12 +81,13 @@ export class Reader<T extends object, Filter extends string = never> {
   /** The same reader, of records that hold no more than what is read of them; of all where that is not told. */
   reading(selection: Selection | null): Reader<T, Filter> {
     if (!selection) return this;
-    let reader = this.#selections.get(selection);
+    let reader = this.#selections.get(selection.key);
     if (!reader) {
+      if (this.#selections.size === MAX_SELECTIONS) return this;
       const name = `${this.name}~${digestOf(selection.key)}`;
       const declaration = { ...this.#declaration, name, only: selection.paths, uncounted: !selection.total };
       reader = new Reader(this.#entity, declaration, this);
-      this.#selections.set(selection, reader);
+      this.#selections.set(selection.key, reader);
     }
     return reader;
   }

@@ -43,7 +43,7 @@ const TOGETHER = 8;
  * Statements for selections. PostgreSQL keeps each on every connection that has run it, in some 200 KiB, and clients may select in
  * any number of ways.
  */
-const MAX_SELECTIONS = 250;
+export const MAX_SELECTIONS = 250;
 
 /** SQLSTATE class of what is wrong with a value. */
 const DATA_EXCEPTION = '22';
