@@ -67,9 +67,9 @@ function withPlainLeaves(schema: GraphQLSchema): GraphQLSchema {
 }
 
 function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
+  if (sizeOf(document) > MAX_SIZE) return false;
   const typeInfo = new TypeInfo(schema);
-  let compilable = sizeOf(document) <= MAX_SIZE;
-  if (!compilable) return false;
+  let compilable = true;
   visit(
     document,
     visitWithTypeInfo(typeInfo, {

@@ -129,12 +129,12 @@ function bind(sql: string): { text: string; names: string[] } {
 const MAX_NAME = 63;
 
 /** Tells long texts apart in the names of statements. */
-export function digestOf(text: string): string {
+export function shortDigest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
 function statementName(name: string): string {
   if (name.length <= MAX_NAME) return name;
-  const digest = digestOf(name);
+  const digest = shortDigest(name);
   return `${name.slice(0, MAX_NAME - digest.length - 1)}#${digest}`;
 }

@@ -2,12 +2,12 @@ import type { MetadataStorage } from '@mikro-orm/core';
 import { type Page, type PageMeta, pageOf } from '../../schema/page.ts';
 import type { Selection } from '../../schema/selection.ts';
 import {
-  digestOf,
   type Form,
   isTotalKept,
   type Prepared,
   prepareRead,
   type ReadDeclaration,
+  shortDigest,
 } from './read-statement.ts';
 import { RowShape } from './row-shape.ts';
 import { MAX_SELECTIONS, type StatementRunner } from './runner.ts';
@@ -78,13 +78,13 @@ export class Reader<T extends object, Filter extends string = never> {
     this.#whole = whole;
   }
 
-  /** The same reader, of records that hold no more than what is read of them; of all where that is not told. */
+  /** The same reader, of records that hold no more than what is read of them; of all where that is not told, or too varied. */
   reading(selection: Selection | null): Reader<T, Filter> {
     if (!selection) return this;
     let reader = this.#selections.get(selection.key);
     if (!reader) {
       if (this.#selections.size === MAX_SELECTIONS) return this;
-      const name = `${this.name}~${digestOf(selection.key)}`;
+      const name = `${this.name}~${shortDigest(selection.key)}`;
       const declaration = { ...this.#declaration, name, only: selection.paths, uncounted: !selection.total };
       reader = new Reader(this.#entity, declaration, this);
       this.#selections.set(selection.key, reader);
