@@ -14,6 +14,9 @@ export class ProjectSummary {
 
   @Field(() => String)
   name!: string;
+
+  /** Whose it is, where that was read. It is not printed. */
+  builderId?: string;
 }
 
 @ObjectType({ description: 'The subcontractor that a record belongs to.', simpleResolvers: true })
@@ -23,6 +26,12 @@ export class SubcontractorSummary {
 
   @Field(() => String)
   name!: string;
+
+  /** Whose it is, where that was read. It is not printed. */
+  builderId?: string;
+
+  /** Null unless it is archived. Read and not printed, like the builder. */
+  archivedAt?: string | null;
 }
 
 @ObjectType({ description: 'The application vendor that sent a record.', simpleResolvers: true })
@@ -41,6 +50,9 @@ export class WorkerSummary {
 
   @Field(() => String)
   fullName!: string;
+
+  /** Whose it is, where that was read. It is not printed. */
+  builderId?: string;
 }
 
 @ObjectType({ description: 'The person who filled a timesheet.', simpleResolvers: true })

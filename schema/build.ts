@@ -1,11 +1,5 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
-import {
-  defaultFieldResolver,
-  type GraphQLFieldConfig,
-  type GraphQLObjectType,
-  type GraphQLSchema,
-  getNamedType,
-} from 'graphql';
+import { type GraphQLFieldConfig, type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import { Builder } from '../entities/builder.entity.ts';
 import { requireBuilder } from '../resolvers/access.ts';
@@ -81,7 +75,7 @@ import {
 import { ProjectTimesheetsResolver, TimesheetResolver } from '../resolvers/timesheet/timesheet.resolver.ts';
 import { ViewerResolver } from '../resolvers/viewer/viewer.resolver.ts';
 import type { Budget } from '../src/context.ts';
-import { handlersOf } from './handlers.ts';
+import { type Begin, type FieldEdge, handlersOf } from './handlers.ts';
 import type { RestRoute } from './rest.ts';
 import type { Scope } from './scopes.ts';
 import { recordType } from './selection.ts';
@@ -156,17 +150,28 @@ export interface Operation extends RestRoute {
 export function buildServiceSchema(): GraphQLSchema {
   const schema = buildSchemaSync({ resolvers, validate: false });
   const handlers = handlersOf(schema);
-  const called = (field: Field, name: string, parent: string): Field => {
-    if (!field.resolve) return field;
-    const resolve = handlers.get(`${parent}.${name}`) ?? field.resolve;
-    return { ...field, resolve, extensions: { ...field.extensions, resolved: true } };
-  };
+  const beginOf = ({ resolve }: Field, name: string, parent: string): Begin | null =>
+    handlers.get(`${parent}.${name}`) ?? (resolve ? beginning(resolve) : null);
   return mapSchema(schema, {
-    [MapperKind.ROOT_FIELD]: (field, name, parent) => guardOperation(called(field, name, parent), name),
+    [MapperKind.ROOT_FIELD]: (field, name, parent) => {
+      const resolve = guardOperation(field, name, resolving(beginOf(field, name, parent)!));
+      return { ...field, resolve, extensions: { ...field.extensions, edge: { begin: beginning(resolve) } } };
+    },
     [MapperKind.OBJECT_FIELD]: (field, name, parent) =>
-      guardEdge(called(field, name, parent), schema.getType(parent) as GraphQLObjectType),
+      guardEdge(field, name, beginOf(field, name, parent), schema.getType(parent) as GraphQLObjectType),
   });
 }
+
+const beginning =
+  (resolve: Resolve): Begin =>
+  (args, context, info) =>
+  (source) =>
+    resolve(source, args, context, info);
+
+const resolving =
+  (begin: Begin): Resolve =>
+  (source, args, context, info) =>
+    begin(args, context, info)(source);
 
 /** The REST operations, in the order of the schema. */
 export function routeTable(schema: GraphQLSchema): Operation[] {
@@ -188,30 +193,23 @@ type Field = GraphQLFieldConfig<unknown, Context>;
 type Resolve = NonNullable<Field['resolve']>;
 
 /** Scope and builder access of a query or mutation, before its resolver runs. */
-function guardOperation(field: Field, name: string): Field {
-  if (!('scope' in (field.extensions ?? {})))
-    throw new Error(`${name} declares neither a scope nor that it needs none.`);
-  const scope = field.extensions!.scope as Scope | null;
-  const budget = (field.extensions!.rest as RestRoute | undefined)?.budget;
-  const resolve = budget ? spending(budget, field.resolve!) : field.resolve!;
-  if (!field.args?.builderId) {
-    return {
-      ...field,
-      resolve(source, args, context, info) {
-        context.caller.requireScope(scope);
-        context.loaders.take(OPERATION_RECORDS);
-        return resolve(source, args, context, info);
-      },
-    };
-  }
-  return {
-    ...field,
-    async resolve(source, args, context, info) {
+function guardOperation({ args, extensions }: Field, name: string, call: Resolve): Resolve {
+  if (!('scope' in (extensions ?? {}))) throw new Error(`${name} declares neither a scope nor that it needs none.`);
+  const scope = extensions!.scope as Scope | null;
+  const budget = (extensions!.rest as RestRoute | undefined)?.budget;
+  const resolve = budget ? spending(budget, call) : call;
+  if (!args?.builderId) {
+    return (source, args, context, info) => {
       context.caller.requireScope(scope);
       context.loaders.take(OPERATION_RECORDS);
-      await requireBuilder(context, args.builderId as string, scope);
       return resolve(source, args, context, info);
-    },
+    };
+  }
+  return async (source, args, context, info) => {
+    context.caller.requireScope(scope);
+    context.loaders.take(OPERATION_RECORDS);
+    await requireBuilder(context, args.builderId as string, scope);
+    return resolve(source, args, context, info);
   };
 }
 
@@ -228,22 +226,37 @@ const spending =
  * A field that leads to records needs the scope of what it leads to, in the token and in the connection of the builder
  * that each record belongs to. Part 4 of the decisions.
  */
-function guardEdge(field: Field, parent: GraphQLObjectType): Field {
+function guardEdge(field: Field, name: string, method: Begin | null, parent: GraphQLObjectType): Field {
   const scope = recordType(field.type).extensions.scope as Scope | undefined;
-  const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
-  if (scope === undefined || parent.extensions.envelope) return field;
-  const resolve = field.resolve ?? defaultFieldResolver;
+  const isGuarded = scope !== undefined && !parent.extensions.envelope;
+  if (!method && !isGuarded) return field;
+  const begin = method ?? (() => (source) => (source as Record<string, unknown>)[name]);
+  const edge: FieldEdge = isGuarded ? { begin, ...guardOf(field, scope) } : { begin };
+  const { enter, leave } = edge;
   return {
     ...field,
     // It rejects and never throws: graphql-js would leave the promises of the list's other items without anyone to hear of them.
     async resolve(source, args, context, info) {
-      context.caller.requireScope(scope);
+      enter?.(source, context);
+      const result = await begin(args, context, info)(source);
+      leave?.(result, context);
+      return result;
+    },
+    extensions: { ...field.extensions, resolved: method !== null, edge },
+  };
+}
+
+function guardOf(field: Field, scope: Scope): Pick<FieldEdge, 'enter' | 'leave'> {
+  const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
+  return {
+    enter(source, { caller }) {
+      caller.requireScope(scope);
       // A page without records still tells a count. A summary does not know its builder; what it leads to does.
       const owner = builderOf(source as object);
-      if (owner !== undefined) context.caller.requireConnectionScope(owner, scope);
-      const result = await resolve(source, args, context, info);
-      requireRecords(context.caller, inEnvelope ? (result as { data: object[] } | null)?.data : result, scope);
-      return result;
+      if (owner !== undefined) caller.requireConnectionScope(owner, scope);
+    },
+    leave(result, { caller }) {
+      requireRecords(caller, inEnvelope ? (result as { data: object[] } | null)?.data : result, scope);
     },
   };
 }

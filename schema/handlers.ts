@@ -1,8 +1,23 @@
-import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
+import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import type { Context } from '../resolvers/context.ts';
 
-type Resolve = GraphQLFieldResolver<unknown, Context>;
+/** A method made ready for what the parents of one place of an operation have in common. */
+export type Begin = (
+  args: Record<string, unknown>,
+  context: Context,
+  info: GraphQLResolveInfo,
+) => (source: unknown) => unknown;
+/** A field that a method resolves, and its guard; what many parents have in common is done once. */
+export interface FieldEdge {
+  begin: Begin;
+  /** Throws unless the caller may go on from that record. */
+  enter?: (source: unknown, context: Context) => void;
+  /** Throws unless the caller may have what it leads to. */
+  leave?: (value: unknown, context: Context) => void;
+}
+
+type Take = (args: Record<string, unknown>, context: Context, info: GraphQLResolveInfo) => unknown;
 type Storage = ReturnType<typeof getMetadataStorage>;
 type Handler = Omit<Storage['queries'][number], 'getReturnType' | 'returnTypeOptions'>;
 type Parameter = NonNullable<Handler['params']>[number];
@@ -13,9 +28,9 @@ type Parameter = NonNullable<Handler['params']>[number];
  * the types of the schema have validated all, and an edge of a dashboard is called a thousand times. What has a middleware,
  * roles, or a parameter that is none of these keeps the handler that it has; the schema is built without any that are for all.
  */
-export function handlersOf(schema: GraphQLSchema): Map<string, Resolve> {
+export function handlersOf(schema: GraphQLSchema): Map<string, Begin> {
   const storage = getMetadataStorage();
-  const handlers = new Map<string, Resolve>();
+  const handlers = new Map<string, Begin>();
   const instances = new Map<Handler['target'], object>();
   const add = (type: string, handler: Handler) => {
     const takes = [...handler.params!].sort((one, other) => one.index - other.index).map((one) => taking(one, storage));
@@ -26,7 +41,7 @@ export function handlersOf(schema: GraphQLSchema): Map<string, Resolve> {
       instances.set(handler.target, instance);
     }
     const method = instance[handler.methodName as keyof object] as (...values: unknown[]) => unknown;
-    handlers.set(`${type}.${handler.schemaName}`, calling(method.bind(instance), takes as Resolve[]));
+    handlers.set(`${type}.${handler.schemaName}`, calling(method.bind(instance), takes as (Take | typeof ROOT)[]));
   };
   for (const handler of storage.queries) add(schema.getQueryType()!.name, handler);
   for (const handler of storage.mutations) add(schema.getMutationType()!.name, handler);
@@ -40,28 +55,38 @@ export function handlersOf(schema: GraphQLSchema): Map<string, Resolve> {
   return handlers;
 }
 
+/** Stands for the parent among what a method takes. */
+const ROOT = Symbol('root');
+
 const calling =
-  (method: (...values: unknown[]) => unknown, takes: Resolve[]): Resolve =>
-  (source, args, context, info) =>
-    method(...takes.map((take) => take(source, args, context, info)));
+  (method: (...values: unknown[]) => unknown, takes: (Take | typeof ROOT)[]): Begin =>
+  (args, context, info) => {
+    const values = takes.map((take) => (take === ROOT ? undefined : take(args, context, info)));
+    const at = takes.indexOf(ROOT);
+    if (at < 0) return () => method(...values);
+    return (source) => {
+      values[at] = source;
+      return method(...values);
+    };
+  };
 
 /** What a parameter of the method is; null where type-graphql has to say. */
-function taking(parameter: Parameter, storage: Storage): Resolve | null {
+function taking(parameter: Parameter, storage: Storage): Take | typeof ROOT | null {
   switch (parameter.kind) {
     case 'arg':
-      return (_source, args) => args[parameter.name];
+      return (args) => args[parameter.name];
     case 'args': {
       const names = argumentsOf(parameter.getType() as Handler['target'], storage);
-      return (_source, args) => pick(args, names);
+      return (args) => pick(args, names);
     }
     case 'context':
-      return parameter.propertyName === undefined ? (_source, _args, context) => context : null;
+      return parameter.propertyName === undefined ? (_args, context) => context : null;
     case 'custom': {
       const { resolver, options } = parameter;
-      return options.arg ? null : (root, args, context, info) => resolver({ root, args, context, info });
+      return options.arg ? null : (args, context, info) => resolver({ root: undefined, args, context, info });
     }
     case 'root':
-      return parameter.propertyName === undefined ? (source) => source : null;
+      return parameter.propertyName === undefined ? ROOT : null;
     default:
       return null;
   }

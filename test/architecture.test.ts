@@ -16,6 +16,8 @@ const ROOMS = [
   ['src/reports/'],
   ['src/oauth/'],
   ['schema/build.ts', 'schema/compile.ts'],
+  ['schema/execution.ts'],
+  ['schema/plan.ts'],
   ['schema/handlers.ts'],
   ['resolvers/'],
   ['resolvers/loaders/'],

@@ -39,7 +39,7 @@ async function run(name: string) {
   await runOnce(name);
   const third = await runOnce(name);
   expect(third.data).toEqual(first.data);
-  expect(third.statements.length).toBe(first.statements.length);
+  expect(third.statements.length).toBeLessThanOrEqual(first.statements.length);
   return third;
 }
 
@@ -56,7 +56,7 @@ describe('the dashboards of the README', () => {
     expect(data.projects.data.length).toBeGreaterThan(1);
     expect(inductions.length).toBeGreaterThan(1);
     expect(inductions[0].worker.details.siteAccess.data[0]).toHaveProperty('revokedAt');
-    expect(statements.length).toBe(5);
+    expect(statements.length).toBe(4);
   });
 
   it('show the timesheets that wait for review', async () => {
@@ -75,7 +75,7 @@ describe('the dashboards of the README', () => {
     for (const { expiry } of data.insurances.data) {
       expect(expiry >= variables.from! && expiry < variables.until!).toBe(true);
     }
-    expect(statements.length).toBe(3);
+    expect(statements.length).toBe(2);
   });
 
   it('take a number of statements that does not grow with the data', async () => {

@@ -1,6 +1,7 @@
 import { type GraphQLObjectType, getNamedType, isLeafType, isObjectType, isUnionType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Project } from '../entities/project.entity.ts';
+import { Loaders } from '../resolvers/loaders/loaders.ts';
 import { projects } from '../resolvers/project/project.reader.ts';
 import { Reads, recordType } from '../schema/selection.ts';
 import { type Service, startService } from './harness.ts';
@@ -51,8 +52,11 @@ const isCompiled = (record: GraphQLObjectType) =>
 async function answer(document: string) {
   const names: string[] = [];
   const end = service.databases.au1.runner.onStatement(({ name }) => names.push(name));
+  const again = vi.spyOn(Loaders.prototype, 'beginAgain');
   const body = await service.graphql(token, document);
   end();
+  expect(again, 'it was answered at the first try').not.toHaveBeenCalled();
+  again.mockRestore();
   return { body, names: names.filter((name) => name !== 'access.facts') };
 }
 
@@ -68,6 +72,42 @@ describe.each(places)('a record read for one field alone, by $name', ({ type, fi
     expect(third.body).toEqual(first.body);
     expect(first.names.filter(isNarrow)).toEqual([]);
     if (isCompiled(record)) expect(third.names.filter((name) => !isNarrow(name)).length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('the record that a summary is of', () => {
+  const insurances = (inner: string) =>
+    `{ insurances(builderId: "${samples.BuilderId}") { data { subcontractor { details { ${inner} } } } } }`;
+
+  it('is not read where nothing is asked of it but what the summary tells', async () => {
+    /** Whether the builder is there comes first. */
+    const compiled = async (inner: string) => {
+      for (let use = 1; use < 3; use++) await answer(insurances(inner));
+      return (await answer(insurances(inner))).names.map((name) => name.replace(/~.*?\./, '.')).slice(1);
+    };
+    expect(await compiled('id')).toEqual(['Insurance.page(builderId)']);
+    expect(await compiled('contacts { data { name } }')).toEqual([
+      'Insurance.page(builderId)',
+      'Contact.page(subcontractorId)',
+    ]);
+    expect(await compiled('id abn')).toEqual(['Insurance.page(builderId)', 'Subcontractor.one()']);
+  });
+
+  it('is null once it is archived', async () => {
+    const document = `{ projectInductions(builderId: "${samples.BuilderId}", projectId: "${samples.ProjectId}") {
+      data { subcontractor { id details { id } } } } }`;
+    const { data } = (await answer(document)).body;
+    const [first] = data.projectInductions.data;
+    const archive = (when: string) =>
+      service.databases.au1
+        .fork()
+        .execute(`update subcontractor set archived_at = ${when} where id = ?`, [first.subcontractor.id]);
+    await archive('now()');
+    for (let use = 1; use <= 3; use++) {
+      const [archived] = (await answer(document)).body.data.projectInductions.data;
+      expect(archived.subcontractor).toEqual({ id: first.subcontractor.id, details: null });
+    }
+    await archive('null');
   });
 });
 

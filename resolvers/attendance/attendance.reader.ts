@@ -6,8 +6,8 @@ import { Reader, type ReaderDeclaration } from '../../src/database/reader.ts';
 const people = {
   joins: 'left join project on project.id = t.project_id left join worker on worker.id = t.worker_id',
   columns: {
-    project: { from: 'project', fields: ['id', 'name'] },
-    worker: { from: 'worker', fields: ['id', 'fullName'] },
+    project: { from: 'project', fields: ['id', 'name', 'builderId'] },
+    worker: { from: 'worker', fields: ['id', 'fullName', 'builderId'] },
   },
 } satisfies ReaderDeclaration<never>;
 

@@ -7,9 +7,9 @@ const summaries = {
     left join worker on worker.id = t.worker_id
     left join subcontractor on subcontractor.id = t.subcontractor_id`,
   columns: {
-    project: { from: 'project', fields: ['id', 'name'] },
-    worker: { from: 'worker', fields: ['id', 'fullName'] },
-    subcontractor: { from: 'subcontractor', fields: ['id', 'name'] },
+    project: { from: 'project', fields: ['id', 'name', 'builderId'] },
+    worker: { from: 'worker', fields: ['id', 'fullName', 'builderId'] },
+    subcontractor: { from: 'subcontractor', fields: ['id', 'name', 'builderId', 'archivedAt'] },
   },
 } satisfies ReaderDeclaration<never>;
 

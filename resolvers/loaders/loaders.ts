@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { MAX_LIMIT, type Page } from '../../schema/page.ts';
 import type { Database } from '../../src/database/database.ts';
-import type { Reader, Where, Window } from '../../src/database/reader.ts';
+import type { Identity, Reader, Where, Window } from '../../src/database/reader.ts';
 import { type ApiError, invalidField } from '../../src/errors.ts';
 
 /**
@@ -10,6 +10,7 @@ import { type ApiError, invalidField } from '../../src/errors.ts';
  */
 export const MAX_RECORDS = 25_000;
 
+type Summary = Pick<Identity, 'id'> & Partial<Identity>;
 type Loader = DataLoader<string, unknown>;
 
 /** Batched reads of one request: what many parents ask for at once becomes one statement. */
@@ -30,6 +31,11 @@ export class Loaders {
     if (refusal) throw refusal;
   }
 
+  /** For a request that is executed once more: it may ask for as much again, and what it read stays. */
+  beginAgain(): void {
+    this.#left = MAX_RECORDS;
+  }
+
   /** The row of that id, or null. */
   one<T extends object, F extends string>(
     reader: Reader<T, F>,
@@ -41,6 +47,12 @@ export class Loaders {
     const name = `${reader.name} ${textOf(where)}`;
     const loader = this.#loaders.get(name) ?? this.#loaderOfOne(name, reader, where);
     return loader.load(id) as Promise<T | null>;
+  }
+
+  /** The record that a summary is of. What the summary tells of it is not read once more. */
+  whole<T extends object, F extends string>(reader: Reader<T, F>, { id, builderId }: Summary): T | Promise<T | null> {
+    const known = builderId === undefined ? null : reader.known(this.#database, { id, builderId });
+    return known ?? this.one(reader, id);
   }
 
   /** One window of the rows whose filter `parent` has the value `key`. */
@@ -89,6 +101,6 @@ export class Loaders {
 
 /** Most edges have no filters, and there are many. */
 function textOf(where: object): string {
-  for (const _ in where) return JSON.stringify(where);
+  for (const name in where) if (where[name as never] !== undefined) return JSON.stringify(where);
   return '';
 }

@@ -76,12 +76,12 @@ export class BuilderProjectsResolver {
 export class ProjectSummaryResolver {
   @FieldResolver(() => Project, { description: 'The whole project.' })
   @GraphOnly()
-  @Reads('id')
+  @Reads('id', 'builderId')
   details(
-    @Root() summary: Pick<ProjectSummary, 'id'>,
+    @Root() summary: Pick<ProjectSummary, 'id' | 'builderId'>,
     @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
-  ): Promise<Project | null> {
-    return loaders.one(projects.reading(selection), summary.id);
+  ): Project | Promise<Project | null> {
+    return loaders.whole(projects.reading(selection), summary);
   }
 }

@@ -4,7 +4,7 @@ import { heldBySubcontractor } from './subcontractor.reader.ts';
 
 export const insurances = new Reader(Insurance, {
   joins: 'left join subcontractor on subcontractor.id = t.subcontractor_id',
-  columns: { subcontractor: { from: 'subcontractor', fields: ['id', 'name'] } },
+  columns: { subcontractor: { from: 'subcontractor', fields: ['id', 'name', 'builderId', 'archivedAt'] } },
   filters: {
     /** Of the subcontractors that are not archived, like the rest. */
     builderId: `t.builder_id = :builderId and t.subcontractor_id in

@@ -62,12 +62,12 @@ export class SubcontractorSummaryResolver {
     description: 'The whole subcontractor; null once it is archived.',
   })
   @GraphOnly()
-  @Reads('id')
+  @Reads('id', 'builderId', 'archivedAt')
   details(
-    @Root() summary: Pick<SubcontractorSummary, 'id'>,
+    @Root() summary: Pick<SubcontractorSummary, 'id' | 'builderId' | 'archivedAt'>,
     @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
-  ): Promise<Subcontractor | null> {
-    return loaders.one(subcontractors.reading(selection), summary.id);
+  ): Subcontractor | null | Promise<Subcontractor | null> {
+    return summary.archivedAt ? null : loaders.whole(subcontractors.reading(selection), summary);
   }
 }

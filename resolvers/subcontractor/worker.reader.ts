@@ -7,7 +7,7 @@ export const workers = new Reader(Worker, { filters: { subcontractorId: heldBySu
 
 export const siteAccesses = new Reader(SiteAccess, {
   joins: 'left join project on project.id = t.project_id',
-  columns: { project: { from: 'project', fields: ['id', 'name'] } },
+  columns: { project: { from: 'project', fields: ['id', 'name', 'builderId'] } },
   filters: { workerId: 't.worker_id = :workerId' },
   order: 't.granted_at, t.id',
 });

@@ -61,12 +61,12 @@ export class SubcontractorWorkersResolver {
 export class WorkerSummaryResolver {
   @FieldResolver(() => Worker, { description: 'The whole worker.' })
   @GraphOnly()
-  @Reads('id')
+  @Reads('id', 'builderId')
   details(
-    @Root() summary: Pick<WorkerSummary, 'id'>,
+    @Root() summary: Pick<WorkerSummary, 'id' | 'builderId'>,
     @Selected() selection: Selection | null,
     @Ctx() { loaders }: Context,
-  ): Promise<Worker | null> {
-    return loaders.one(workers.reading(selection), summary.id);
+  ): Worker | Promise<Worker | null> {
+    return loaders.whole(workers.reading(selection), summary);
   }
 }

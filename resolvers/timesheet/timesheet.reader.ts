@@ -15,7 +15,7 @@ export const timesheets = new Reader(Timesheet, {
     timeType: { sql: 'time_type.name', as: asText },
     costCode: { sql: "cost_code.code || ' - ' || cost_code.description", as: asText },
     profile: { from: 'profile', fields: ['id', 'fullName', 'type'] },
-    project: { from: 'project', fields: ['id', 'name'] },
+    project: { from: 'project', fields: ['id', 'name', 'builderId'] },
   },
   filters: {
     builderId: 't.builder_id = :builderId',

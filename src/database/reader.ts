@@ -29,6 +29,12 @@ export interface ReaderDeclaration<Filter extends string> extends ReadDeclaratio
 /** Values of the filters to apply, by name; null and undefined apply none. */
 export type Where<Filter extends string = string> = Partial<Record<Filter, unknown>>;
 
+/** Which record it is, and whose. */
+export interface Identity {
+  id: string;
+  builderId: string;
+}
+
 type Class<T> = new (...args: never[]) => T;
 
 export interface Window {
@@ -123,6 +129,14 @@ export class Reader<T extends object, Filter extends string = never> {
     return found.map(([row]) => (row ? (prepared.shape.make(row, 1) as T) : null));
   }
 
+  /** The record, where it is read for nothing but what is known of it; null where there is more to read. */
+  known(database: ReadDatabase, known: Identity): T | null {
+    const { read, make } = this.#shapeIn(database);
+    for (const name of read) if (!(name in known)) return null;
+    const row = Array.from(read, (name) => known[name as keyof Identity]);
+    return make(row, 0) as T;
+  }
+
   /** Every row that matches, in the list's order. For lists that are not paged. */
   async all(database: ReadDatabase, where: Where<Filter>): Promise<T[]> {
     const prepared = this.#prepared(database, 'all', this.#given(where));
@@ -161,11 +175,15 @@ export class Reader<T extends object, Filter extends string = never> {
     if (this.#whole && !database.runner.hasRoomFor(name)) return this.#whole.#prepared(database, form, filters);
     let prepared = this.#statements.get(name);
     if (!prepared) {
-      this.#shape ??= new RowShape(database.metadata.get(this.#entity), this.#declaration);
-      prepared = prepareRead(name, form, filters, this.#shape, this.#declaration);
+      prepared = prepareRead(name, form, filters, this.#shapeIn(database), this.#declaration);
       this.#statements.set(name, prepared);
     }
     return prepared;
+  }
+
+  #shapeIn({ metadata }: ReadDatabase): RowShape {
+    this.#shape ??= new RowShape(metadata.get(this.#entity), this.#declaration);
+    return this.#shape;
   }
 
   /** The rows for each of the keys; for one who asks without, those of the values alone. */

@@ -39,6 +39,8 @@ export class RowShape {
   /** Place among the columns of one that every record has. */
   readonly certain: number;
   readonly make: (row: TextRow, start: number) => object;
+  /** Properties that are read, in the order of their columns. */
+  readonly read: ReadonlySet<string>;
   readonly #metadata: EntityMetadata;
   readonly #only: ReadonlySet<string> | null;
   readonly #sql: ComputedColumn['sql'][] = [];
@@ -56,21 +58,22 @@ export class RowShape {
     // What is no column, such as an accessor of the entity, may be made of any of them.
     this.#only = only && [...only].every((path) => names.includes(nameOf(path))) ? only : null;
     const owner = names.includes('builderId') ? 'builderId' : 'id';
-    const read = new Set(this.#only ? [owner, ...[...this.#only].map(nameOf)] : names);
+    const wanted = new Set(this.#only ? [owner, ...[...this.#only].map(nameOf)] : names);
+    this.read = new Set(names.filter((name) => wanted.has(name)));
     for (const { name, fieldNames, columnTypes } of own) {
-      if (read.has(name)) this.#column(name, `t."${fieldNames[0]}"`, conversionOf(columnTypes[0]!));
+      if (this.read.has(name)) this.#column(name, `t."${fieldNames[0]}"`, conversionOf(columnTypes[0]!));
     }
     for (const [name, column] of Object.entries(columns)) {
-      if (!read.has(name)) continue;
+      if (!this.read.has(name)) continue;
       if ('sql' in column) this.#column(name, column.sql, column.as);
       else this.#embedded(name, column);
     }
     this.certain = this.#sql.indexOf(`t."${metadata.properties[owner]!.fieldNames[0]}"`);
     this.idType = conversionOf(metadata.properties.id!.columnTypes[0]!) === Number ? 'int' : 'text';
     const prototype = metadata.class.prototype as object;
-    const unread = names.filter((name) => !read.has(name));
+    const unread = names.filter((name) => !this.read.has(name));
     this.make = this.#maker(
-      Object.create(prototype, { ...described([...read], WRITABLE), ...described(unread, REFUSING) }),
+      Object.create(prototype, { ...described([...this.read], WRITABLE), ...described(unread, REFUSING) }),
     );
   }
 

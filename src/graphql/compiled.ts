@@ -1,15 +1,8 @@
 import type { ApolloServerOptions } from '@apollo/server';
-import {
-  type DocumentNode,
-  type ExecutionArgs,
-  type ExecutionResult,
-  execute,
-  GraphQLError,
-  type GraphQLSchema,
-} from 'graphql';
-import type { CompiledQuery } from 'graphql-jit';
+import { type DocumentNode, type ExecutionArgs, execute, type GraphQLSchema } from 'graphql';
 import type { Context } from '../../resolvers/context.ts';
 import { compileOperation } from '../../schema/compile.ts';
+import type { CompiledOperation } from '../../schema/execution.ts';
 
 /** Uses of a document before it is compiled: what comes once is interpreted in less time. */
 const USES = 3;
@@ -17,7 +10,7 @@ const USES = 3;
 /** What is known of one document, by the name of the operation that was asked for. */
 interface Use {
   times: number;
-  compiled?: CompiledQuery | null;
+  compiled?: CompiledOperation | null;
 }
 
 type Gateway = NonNullable<ApolloServerOptions<Context>['gateway']>;
@@ -29,13 +22,13 @@ type Gateway = NonNullable<ApolloServerOptions<Context>['gateway']>;
 export function compiledExecution(schema: GraphQLSchema): Gateway {
   const uses = new WeakMap<DocumentNode, Map<string, Use>>();
 
-  const compiledFor = (document: DocumentNode, operationName: string | null): CompiledQuery | null => {
+  const compiledFor = (document: DocumentNode, operationName: string | null): CompiledOperation | null => {
     const ofDocument = uses.get(document) ?? new Map<string, Use>();
     uses.set(document, ofDocument);
     const use = ofDocument.get(operationName ?? '') ?? { times: 0 };
     ofDocument.set(operationName ?? '', use);
     if (++use.times < USES) return null;
-    if (use.compiled === undefined) use.compiled = compileOperation(schema, document, operationName ?? undefined);
+    if (use.compiled === undefined) use.compiled = compileOperation(schema, document, operationName);
     return use.compiled;
   };
 
@@ -50,7 +43,7 @@ export function compiledExecution(schema: GraphQLSchema): Gateway {
           const args: ExecutionArgs = { schema, document, operationName, contextValue, variableValues };
           return (await execute(args)) as never;
         }
-        return withErrors(await compiled.query(undefined, contextValue, variableValues)) as never;
+        return (await compiled.execute(contextValue as Context, variableValues)) as never;
       },
     }),
     onSchemaLoadOrUpdate(callback) {
@@ -59,13 +52,4 @@ export function compiledExecution(schema: GraphQLSchema): Gateway {
     },
     stop: async () => undefined,
   };
-}
-
-/** The errors as GraphQL's own, which graphql-jit's are not. */
-function withErrors({ data, errors }: ExecutionResult): ExecutionResult {
-  if (!errors) return { data };
-  const own = errors.map(({ message, path, locations, originalError }) =>
-    Object.assign(new GraphQLError(message, { path, originalError }), { locations }),
-  );
-  return { data, errors: own };
 }

@@ -7,11 +7,11 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import type { CompiledQuery } from 'graphql-jit';
 import { requireBuilder } from '../../resolvers/access.ts';
 import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
 import { compileOperation } from '../../schema/compile.ts';
+import type { CompiledOperation } from '../../schema/execution.ts';
 import type { Entrance } from '../context.ts';
 import { forbidden, methodNotAllowed } from '../errors.ts';
 import { inspectedSchema } from './projection.ts';
@@ -82,14 +82,14 @@ export async function comeIn(
 
 /** Compiles each operation at its first call, or interprets it where that cannot be. */
 function executorOf(schema: GraphQLSchema): Execute {
-  const compiled = new Map<DocumentNode, CompiledQuery | null>();
+  const compiled = new Map<DocumentNode, CompiledOperation | null>();
   return async (document, { context: contextValue, variables }) => {
     let query = compiled.get(document);
     if (query === undefined) {
       query = compileOperation(schema, document);
       compiled.set(document, query);
     }
-    if (query) return query.query(undefined, contextValue, variables) as ReturnType<Execute>;
+    if (query) return query.execute(contextValue as Context, variables) as ReturnType<Execute>;
     return execute({ schema, document, contextValue, variableValues: variables }) as ReturnType<Execute>;
   };
 }

@@ -87,7 +87,7 @@ type Frame = CpuProfile['nodes'][number]['callFrame'];
 
 /** Package, or folder of ours, or part of Node; what has no file is V8's own, native, or made while the service runs. */
 function placeOf({ url, functionName, lineNumber }: Frame): string {
-  if (url === '' && lineNumber >= 0) return 'generated code (graphql-jit, row makers)';
+  if (url === '' && lineNumber >= 0) return 'generated code (makers of answers and of rows)';
   if (url === '') return functionName.startsWith('(') ? functionName : `native ${functionName}`;
   if (url.startsWith('node:')) return url.split('/').slice(0, 2).join('/');
   const packages = [...url.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)/g)];
