@@ -166,12 +166,12 @@ const beginning =
   (resolve: Resolve): Begin =>
   (args, context, info) =>
   (source) =>
-    resolve(source, args, context, info);
+    resolve(source, args, context, info as never);
 
 const resolving =
   (begin: Begin): Resolve =>
   (source, args, context, info) =>
-    begin(args, context, info)(source);
+    begin(args, context, info as object)(source);
 
 /** The REST operations, in the order of the schema. */
 export function routeTable(schema: GraphQLSchema): Operation[] {
@@ -238,7 +238,7 @@ function guardEdge(field: Field, name: string, method: Begin | null, parent: Gra
     // It rejects and never throws: graphql-js would leave the promises of the list's other items without anyone to hear of them.
     async resolve(source, args, context, info) {
       enter?.(source, context);
-      const result = await begin(args, context, info)(source);
+      const result = await begin(args, context, info as object)(source);
       leave?.(result, context);
       return result;
     },
@@ -251,7 +251,7 @@ function guardOf(field: Field, scope: Scope): Pick<FieldEdge, 'enter' | 'leave'>
   return {
     enter(source, { caller }) {
       caller.requireScope(scope);
-      // A page without records still tells a count. A summary does not know its builder; what it leads to does.
+      // A page without records still tells a count. What does not know its builder leads to what does.
       const owner = builderOf(source as object);
       if (owner !== undefined) caller.requireConnectionScope(owner, scope);
     },

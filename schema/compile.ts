@@ -1,31 +1,49 @@
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
   type GraphQLSchema,
   getNamedType,
   getOperationAST,
   isAbstractType,
   Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
   type SelectionSetNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { CompiledOperation } from './execution.ts';
+import type { Fragments } from './plan.ts';
 
-/** Beyond, an operation takes longer to compile than anybody should wait for. */
-const MAX_SIZE = 5_000;
+/**
+ * Letters that an operation is compiled of at most: beyond, it takes longer than anybody should wait for, and more memory than a
+ * document should that is kept for its caller. The dashboards of the README have 700.
+ */
+const MAX_SIZE = 20_000;
+/** What a field takes beside its name. */
+const FIELD_SIZE = 20;
 
-/** Null where the operation has to be interpreted: it asks about the schema, its answer holds a union, or it is too large. */
+/**
+ * Null where the operation has to be interpreted: it asks about the schema, its answer holds a union, it is too large, or it is of
+ * several mutations, which follow each other.
+ */
 export function compileOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName?: string | null,
 ): CompiledOperation | null {
   const operation = getOperationAST(document, operationName);
-  if (!operation || sizeOf(document) > MAX_SIZE || !isCompilable(schema, document)) return null;
-  return new CompiledOperation(schema, document, operation);
+  if (!operation || !isCompilable(schema, document)) return null;
+  if (operation.operation === 'mutation' && operation.selectionSet.selections.length > 1) return null;
+  const fragments = fragmentsOf(document);
+  const size = sizeOf(operation, fragments);
+  return size > MAX_SIZE ? null : new CompiledOperation(schema, operation, fragments, Math.floor(MAX_SIZE / size));
 }
+
+const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
+  Object.fromEntries(
+    definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
+  );
 
 function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   const typeInfo = new TypeInfo(schema);
@@ -44,23 +62,20 @@ function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   return compilable;
 }
 
-/** Fields and fragments of a document, each fragment counted wherever it is spread: a few lines of them can be millions. */
-function sizeOf({ definitions }: DocumentNode): number {
-  const fragments = new Map<string, FragmentDefinitionNode>(
-    definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
-  );
+/** Letters of all fields, those of a fragment counted wherever it is spread: a few lines of them can be millions. */
+function sizeOf(operation: OperationDefinitionNode, fragments: Fragments): number {
   const sizes = new Map<string, number>();
   const ofFragment = (name: string): number => {
-    const size = sizes.get(name) ?? ofSet(fragments.get(name)?.selectionSet);
+    const size = sizes.get(name) ?? ofSet(fragments[name]!.selectionSet);
     sizes.set(name, size);
     return size;
   };
-  const ofSet = (set: SelectionSetNode | undefined): number => {
-    let size = 0;
-    for (const one of set?.selections ?? []) {
-      size += 1 + (one.kind === Kind.FRAGMENT_SPREAD ? ofFragment(one.name.value) : ofSet(one.selectionSet));
-    }
-    return size;
+  const ofSelection = (one: SelectionNode): number => {
+    if (one.kind === Kind.FRAGMENT_SPREAD) return ofFragment(one.name.value);
+    const own = one.kind === Kind.FIELD ? FIELD_SIZE + (one.alias ?? one.name).value.length : 0;
+    return own + (one.selectionSet ? ofSet(one.selectionSet) : 0);
   };
-  return definitions.reduce((sum, one) => sum + ('selectionSet' in one ? ofSet(one.selectionSet) : 0), 0);
+  const ofSet = ({ selections }: SelectionSetNode): number =>
+    selections.reduce((sum, one) => sum + ofSelection(one), 0);
+  return ofSet(operation.selectionSet);
 }

@@ -1,8 +1,6 @@
 import {
-  type DocumentNode,
+  type ASTNode,
   type ExecutionResult,
-  execute,
-  type FragmentDefinitionNode,
   type GraphQLSchema,
   getArgumentValues,
   getVariableValues,
@@ -14,69 +12,79 @@ import {
 } from 'graphql';
 import type { Context } from '../resolvers/context.ts';
 import type { FieldEdge } from './handlers.ts';
-import { type Edge, type Parents, type Plan, planOf } from './plan.ts';
+import { type Edge, type Fragments, type Parents, type Plan, planOf } from './plan.ts';
 
-/** Ways that the conditions of one operation are decided in; what is asked in yet another way is interpreted. */
+/** Ways of deciding an operation's conditions that are planned, at most. */
 const MAX_PLANS = 16;
-/** As many errors of variables as graphql-js tells. */
-const MAX_ERRORS = 50;
+/** Times that an operation is interpreted after it failed, at most. */
+const MAX_REST = 32;
 
 type Variables = Record<string, unknown>;
 
 /**
  * An operation that is answered level by level: a field that a method resolves is called for all its parents, and awaited once for
- * all. What goes wrong at the only root field is answered as it is. Below, nothing is kept of where an error belongs: the query is
- * executed by graphql-js from its beginning, which tells it.
+ * all. What goes wrong at the only root field is answered as it is. Below, nothing is kept of where an error belongs: graphql-js is to
+ * execute the query from its beginning, and tells it.
  */
 export class CompiledOperation {
   readonly #schema: GraphQLSchema;
-  readonly #document: DocumentNode;
   readonly #operation: OperationDefinitionNode;
-  readonly #fragments: Record<string, FragmentDefinitionNode>;
+  readonly #fragments: Fragments;
   /** Variables that decide whether a field is there. */
   readonly #conditions: string[];
   readonly #plans = new Map<string, Plan>();
+  readonly #maxPlans: number;
+  /** How often it is still to be left to graphql-js, and how often it was to be when it last failed. */
+  #rest = 0;
+  #lastRest = 0;
 
-  constructor(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode) {
+  /** @param plans there are no more of them. */
+  constructor(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments, plans: number) {
     this.#schema = schema;
-    this.#document = document;
     this.#operation = operation;
-    this.#fragments = Object.fromEntries(
-      document.definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
-    );
-    this.#conditions = conditionsOf(document);
+    this.#fragments = fragments;
+    this.#conditions = conditionsOf([operation, ...Object.values(fragments)]);
+    this.#maxPlans = Math.min(plans, MAX_PLANS);
   }
 
-  /** Rejects where a mutation is done and its answer cannot be made: it must not be done once more. */
-  async execute(context: Context, inputs: Variables): Promise<ExecutionResult> {
+  /**
+   * Null where graphql-js has to execute it: the variables are wrong, or something below the root field is. What fails again and again
+   * is not tried each time. Rejects where a mutation is done and its answer cannot be made: it must not be done once more.
+   */
+  async execute(context: Context, inputs: Variables): Promise<ExecutionResult | null> {
+    if (this.#rest > 0) {
+      this.#rest--;
+      return null;
+    }
     const { operation, variableDefinitions = [] } = this.#operation;
-    const { coerced, errors } = getVariableValues(this.#schema, variableDefinitions, inputs, { maxErrors: MAX_ERRORS });
-    if (errors) return { errors };
-    const plan = this.#planFor(coerced!);
-    if (!plan) return this.#interpret(context, inputs);
+    const { coerced, errors } = getVariableValues(this.#schema, variableDefinitions, inputs, { maxErrors: 1 });
+    const plan = errors ? null : this.#planFor(coerced!);
+    if (!plan) return null;
     try {
-      return await new Execution(plan, context, coerced!).answer();
+      const answer = await new Execution(plan, context, coerced!).answer();
+      this.#lastRest = 0;
+      return answer;
     } catch (error) {
       if (operation !== 'query') throw error;
+      this.#lastRest = Math.min(Math.max(1, this.#lastRest * 2), MAX_REST);
+      this.#rest = this.#lastRest;
       context.loaders.beginAgain();
-      return this.#interpret(context, inputs);
+      return null;
     }
   }
 
+  /** Null where a condition is neither true nor false, or there are too many ways of deciding them. */
   #planFor(variables: Variables): Plan | null {
-    const key = this.#conditions.map((name) => (variables[name] ? '1' : '0')).join('');
+    const decided = this.#conditions.map((name) => variables[name]);
+    if (decided.includes(null)) return null;
+    const key = decided.join();
     let plan = this.#plans.get(key);
     if (!plan) {
-      if (this.#plans.size === MAX_PLANS) return null;
+      if (this.#plans.size === this.#maxPlans) return null;
       plan = planOf(this.#schema, this.#operation, this.#fragments, variables);
       this.#plans.set(key, plan);
     }
     return plan;
-  }
-
-  async #interpret(contextValue: Context, variableValues: Variables): Promise<ExecutionResult> {
-    const operationName = this.#operation.name?.value;
-    return execute({ schema: this.#schema, document: this.#document, operationName, contextValue, variableValues });
   }
 }
 
@@ -91,7 +99,7 @@ class Execution {
     this.#plan = plan;
     this.#context = context;
     this.#variables = variables;
-    this.#parents = Array.from({ length: plan.size }, () => ({ sources: [], targets: [] }));
+    this.#parents = plan.written.map(() => ({ sources: [], targets: [] }));
   }
 
   async answer(): Promise<ExecutionResult> {
@@ -123,8 +131,9 @@ class Execution {
   }
 
   /** Puts what the field is into the answers of its parents, and goes on below. */
-  async #complete({ at, make, put, edges }: Edge, values: readonly unknown[]): Promise<void> {
+  async #complete({ at, edges }: Edge, values: readonly unknown[]): Promise<void> {
     const { targets } = this.#parents[at]!;
+    const { make, put } = this.#plan.written[at]!;
     for (let index = 0; index < values.length; index++) put(targets[index]!, make(values[index], this.#parents));
     if (edges.length > 0) await this.#completeAll(edges);
   }
@@ -133,21 +142,22 @@ class Execution {
   async #resolve({ at, field, nodes, selection }: Edge): Promise<unknown[]> {
     const context = this.#context;
     const { begin, enter, leave } = field.extensions.edge as FieldEdge;
-    const call = begin(getArgumentValues(field, nodes[0]!, this.#variables), context, { selection } as never);
+    const call = begin(getArgumentValues(field, nodes[0]!, this.#variables), context, { selection });
     const begun: unknown[] = [];
-    let waits = false;
+    let values: unknown[] = begun;
     try {
+      let waits = false;
       for (const source of this.#parents[at]!.sources) {
         enter?.(source, context);
         const value = call(source);
         waits ||= isPromise(value);
         begun.push(value);
       }
+      if (waits) values = await Promise.all(begun);
     } catch (error) {
       await Promise.allSettled(begun);
       throw error;
     }
-    const values = waits ? await Promise.all(begun) : begun;
     if (leave) for (const value of values) leave(value, context);
     return values;
   }
@@ -155,12 +165,14 @@ class Execution {
 
 const isPromise = (value: unknown) => typeof (value as PromiseLike<unknown> | null)?.then === 'function';
 
-function conditionsOf(document: DocumentNode): string[] {
+function conditionsOf(definitions: readonly ASTNode[]): string[] {
   const names = new Set<string>();
-  visit(document, {
-    Directive: ({ arguments: given = [] }) => {
-      for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
-    },
-  });
+  for (const definition of definitions) {
+    visit(definition, {
+      Directive: ({ arguments: given = [] }) => {
+        for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+      },
+    });
+  }
   return [...names];
 }

@@ -1,13 +1,16 @@
-import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import type { Context } from '../resolvers/context.ts';
+import type { Selection } from './selection.ts';
+
+type Args = Record<string, unknown>;
+/** All that a method may know of the place where it is called: what is read of its answer. Null, or nothing, for all of it. */
+interface Info {
+  selection?: Selection | null;
+}
 
 /** A method made ready for what the parents of one place of an operation have in common. */
-export type Begin = (
-  args: Record<string, unknown>,
-  context: Context,
-  info: GraphQLResolveInfo,
-) => (source: unknown) => unknown;
+export type Begin = (args: Args, context: Context, info: Info) => (source: unknown) => unknown;
 /** A field that a method resolves, and its guard; what many parents have in common is done once. */
 export interface FieldEdge {
   begin: Begin;
@@ -17,7 +20,7 @@ export interface FieldEdge {
   leave?: (value: unknown, context: Context) => void;
 }
 
-type Take = (args: Record<string, unknown>, context: Context, info: GraphQLResolveInfo) => unknown;
+type Take = (args: Args, context: Context, info: Info) => unknown;
 type Storage = ReturnType<typeof getMetadataStorage>;
 type Handler = Omit<Storage['queries'][number], 'getReturnType' | 'returnTypeOptions'>;
 type Parameter = NonNullable<Handler['params']>[number];
@@ -65,6 +68,7 @@ const calling =
     const at = takes.indexOf(ROOT);
     if (at < 0) return () => method(...values);
     return (source) => {
+      // The call takes the values out of the list before anything else can happen.
       values[at] = source;
       return method(...values);
     };
@@ -83,7 +87,8 @@ function taking(parameter: Parameter, storage: Storage): Take | typeof ROOT | nu
       return parameter.propertyName === undefined ? (_args, context) => context : null;
     case 'custom': {
       const { resolver, options } = parameter;
-      return options.arg ? null : (args, context, info) => resolver({ root: undefined, args, context, info });
+      // Ours ask for the selection, which all parents have in common.
+      return options.arg ? null : (args, context, info) => resolver({ root: undefined, args, context, info } as never);
     }
     case 'root':
       return parameter.propertyName === undefined ? ROOT : null;

@@ -13,10 +13,16 @@ import {
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import { type Selection, selectionOf } from './selection.ts';
 
-type Fragments = Record<string, FragmentDefinitionNode>;
+export type Fragments = Record<string, FragmentDefinitionNode>;
 type Variables = Record<string, unknown>;
 type Fields = Map<string, readonly FieldNode[]>;
 type Field = GraphQLField<unknown, unknown>;
+
+/** A field of an operation: its name for people, and all that is written of it. */
+interface Place {
+  name: string;
+  nodes: readonly FieldNode[];
+}
 
 /** A field that a method resolves, at one place of an operation. */
 export interface Edge {
@@ -28,15 +34,17 @@ export interface Edge {
   nodes: readonly FieldNode[];
   /** What is read of the records that it leads to. */
   selection: Selection | null;
-  /** The answer that a resolved value becomes; throws where there is nothing and the schema promises something. */
-  make: Make;
-  put: (target: object, made: unknown) => void;
   /** The edges right below. */
   edges: Edge[];
 }
 
-/** Makes the answer of a value, and notes the parents of the edges in it. */
-type Make = (value: unknown, parents: Parents[]) => unknown;
+/** What is written for an edge. */
+interface Written {
+  /** The answer of a resolved value. Notes the parents of the edges in it; throws where nothing is and the schema promises something. */
+  make: (value: unknown, parents: Parents[]) => unknown;
+  /** Puts what was made into the answer of a parent. */
+  put: (target: object, made: unknown) => void;
+}
 
 /** What an edge begins at: values, and the answer of each. */
 export interface Parents {
@@ -49,8 +57,8 @@ export interface Plan {
   /** Makes the answer, with null for every root field. */
   begin: (value: undefined, parents: Parents[]) => Record<string, unknown>;
   roots: Edge[];
-  /** How many edges there are in all. */
-  size: number;
+  /** What is written for each edge, by its number. */
+  written: Written[];
 }
 
 /** @param variables decide which fields are skipped or included, and nothing else. */
@@ -63,13 +71,13 @@ export function planOf(
   return new Planner(schema, fragments, variables).plan(operation);
 }
 
-function present(value: unknown): unknown {
-  if (value == null) throw new Error('There is nothing where the schema promises something.');
+function present(value: unknown, name: string): unknown {
+  if (value == null) throw new Error(`${name} is nothing, and the schema promises something.`);
   return value;
 }
 
-function list(value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw new Error('There is no array where the schema promises a list.');
+function list(value: unknown, name: string): unknown[] {
+  if (!Array.isArray(value)) throw new Error(`${name} is no array, and the schema promises a list.`);
   return value;
 }
 
@@ -85,7 +93,8 @@ class Planner {
   readonly #fragments: Fragments;
   readonly #variables: Variables;
   readonly #functions: string[] = [];
-  readonly #edges: { edge: Omit<Edge, 'make' | 'put'>; make: string }[] = [];
+  /** Code of what is written for each edge. */
+  readonly #written: string[] = [];
   /** Where edges are noted: those right below the one that is planned now. */
   #below: Edge[] = [];
 
@@ -99,15 +108,9 @@ class Planner {
     const type = this.#schema.getRootType(operation)!;
     const fields = collectFields(this.#schema, this.#fragments, this.#variables, type, selectionSet);
     const begin = this.#object(type, fields);
-    const edges = this.#edges.map(({ edge: { key }, make }) => {
-      return `{ make: ${make}, put: (target, made) => { target.${key} = made; } }`;
-    });
-    const source = `${this.#functions.join('\n')}\nreturn { begin: ${begin}, edges: [${edges.join()}] };`;
-    const written = new Function('present', 'list', source)(present, list) as Pick<Plan, 'begin'> & {
-      edges: Pick<Edge, 'make' | 'put'>[];
-    };
-    for (const { edge } of this.#edges) Object.assign(edge, written.edges[edge.at]);
-    return { begin: written.begin, roots: this.#below, size: edges.length };
+    const source = `${this.#functions.join('\n')}\nreturn { begin: ${begin}, written: [${this.#written.join()}] };`;
+    const made: Pick<Plan, 'begin' | 'written'> = new Function('present', 'list', source)(present, list);
+    return { ...made, roots: this.#below };
   }
 
   /** Name of a function. */
@@ -118,20 +121,23 @@ class Planner {
   }
 
   /** An expression of what the value becomes. */
-  #made(type: GraphQLOutputType, nodes: readonly FieldNode[], value: string): string {
+  #made(type: GraphQLOutputType, place: Place, value: string): string {
     if (isLeafType(type)) return `${value} ?? null`;
-    if (isNonNullType(type) && isLeafType(type.ofType)) return `present(${value})`;
-    return `${this.#maker(type, nodes)}(${value}, parents)`;
+    if (isNonNullType(type) && isLeafType(type.ofType)) return `present(${value}, '${place.name}')`;
+    return `${this.#maker(type, place)}(${value}, parents)`;
   }
 
   /** Name of a function that makes the answer of a value. */
-  #maker(type: GraphQLOutputType, nodes: readonly FieldNode[]): string {
+  #maker(type: GraphQLOutputType, place: Place): string {
+    const { name, nodes } = place;
     const inner = isNonNullType(type) ? type.ofType : type;
-    const known = isNonNullType(type) ? 'present(value);' : 'if (value == null) return null;';
+    const known = isNonNullType(type) ? `present(value, '${name}');` : 'if (value == null) return null;';
     if (isLeafType(inner)) return this.#write(`${known} return value;`);
     if (isListType(inner)) {
-      const item = this.#made(inner.ofType, nodes, 'item');
-      return this.#write(`${known} const made = []; for (const item of list(value)) made.push(${item}); return made;`);
+      const item = this.#made(inner.ofType, place, 'item');
+      return this.#write(`${known} const made = [];
+        for (const item of list(value, '${name}')) made.push(${item});
+        return made;`);
     }
     const object = inner as GraphQLObjectType;
     const fields = collectSubfields(this.#schema, this.#fragments, this.#variables, object, nodes);
@@ -144,30 +150,31 @@ class Planner {
     for (const [key, nodes] of fields) {
       const name = nodes[0]!.name.value;
       const field = type.getFields()[name];
+      const place = { name: `${type.name}.${name}`, nodes };
       if (!field) {
+        // Of the fields that no type declares, `__typename` alone is compiled.
         properties.push(`${key}: '${type.name}'`);
       } else if (field.extensions.edge) {
-        const at = this.#edge(key, field, nodes);
+        const at = this.#edge(key, field, place);
         properties.push(`${key}: null`);
         notes.push(`parents[${at}].sources.push(value); parents[${at}].targets.push(made);`);
       } else {
-        properties.push(`${key}: ${this.#made(field.type, nodes, `value.${name}`)}`);
+        properties.push(`${key}: ${this.#made(field.type, place, `value.${name}`)}`);
       }
     }
     return this.#write(`const made = { ${properties.join(', ')} }; ${notes.join(' ')} return made;`);
   }
 
-  #edge(key: string, field: Field, nodes: readonly FieldNode[]): number {
+  #edge(key: string, field: Field, place: Place): number {
+    const { nodes } = place;
     const beside = this.#below;
     this.#below = [];
-    const at = this.#edges.length;
+    const at = this.#written.push('') - 1;
     const selection = selectionOf({ fieldNodes: [...nodes], returnType: field.type, fragments: this.#fragments });
-    const edge = { at, key, field, nodes, selection, edges: this.#below };
-    const entry = { edge, make: '' };
-    this.#edges.push(entry);
-    entry.make = this.#maker(field.type, nodes);
+    const make = this.#maker(field.type, place);
+    this.#written[at] = `{ make: ${make}, put: (target, made) => { target.${key} = made; } }`;
+    beside.push({ at, key, field, nodes, selection, edges: this.#below });
     this.#below = beside;
-    this.#below.push(edge as unknown as Edge);
     return at;
   }
 }

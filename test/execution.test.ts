@@ -4,6 +4,7 @@ import {
   type ExecutionResult,
   execute,
   type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   isLeafType,
@@ -116,10 +117,12 @@ function answerOf(result: ExecutionResult): unknown {
 const interpreted = async (document: string, variableValues = {}) =>
   answerOf(await execute({ schema, document: parse(document), contextValue: context, variableValues }));
 
+/** As the service does: graphql-js executes what is left to it. */
 async function compiled(document: string, variables = {}) {
   const operation = compileOperation(schema, parse(document));
   if (!operation) throw new Error(`${document} is not compiled.`);
-  return answerOf(await operation.execute(context, variables));
+  const answer = await operation.execute(context, variables);
+  return answer ? answerOf(answer) : interpreted(document, variables);
 }
 
 /** A selection of fields of the type, with aliases, merged fields and fragments among them. */
@@ -128,7 +131,7 @@ const selections = (typeName: string, depth: number): fc.Arbitrary<string> => {
   if (!isObjectType(type)) throw new Error(`${typeName} is no object type.`);
   const one = fc.constantFrom(...Object.values(type.getFields())).chain((field): fc.Arbitrary<string> => {
     const named = getNamedType(field.type);
-    const head = fc.tuple(fc.constantFrom('', 'a: ', 'constructor: '), fc.nat(20)).map(([alias, value]) => {
+    const head = fc.tuple(fc.constantFrom('', 'a: ', 'value: '), fc.nat(20)).map(([alias, value]) => {
       const [first] = field.args;
       return `${alias && `${alias.slice(0, -2)}_${field.name}_${value}: `}${field.name}${first ? `(${first.name}: ${alias ? value : 4})` : ''}`;
     });
@@ -205,14 +208,68 @@ describe('an operation that is compiled', () => {
     expect(calls).toBe(0);
   });
 
-  it('is planned anew for each way in which its conditions are decided', async () => {
+  it('is planned anew for each way in which its conditions are decided, and left to graphql-js beyond 16', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const document = `query (${names.map((name) => `$${name}: Boolean!`).join(' ')}) { node { id ${names.map((name) => `${name}: word @include(if: $${name})`).join(' ')} } }`;
     const operation = compileOperation(schema, parse(document))!;
     for (let way = 0; way < 32; way++) {
       const variables = Object.fromEntries(names.map((name, at) => [name, Boolean(way & (1 << at))]));
-      expect(answerOf(await operation.execute(context, variables))).toEqual(await interpreted(document, variables));
+      const answer = await operation.execute(context, variables);
+      if (way < 16) expect(answerOf(answer!)).toEqual(await interpreted(document, variables));
+      else expect(answer).toBeNull();
     }
+  });
+
+  it('is left to graphql-js where a condition is null', async () => {
+    const document = 'query ($no: Boolean = false) { node { id word @include(if: $no) } }';
+    for (const no of [false, null])
+      expect(await compiled(document, { no })).toEqual(await interpreted(document, { no }));
+    const operation = compileOperation(schema, parse(document))!;
+    expect(await operation.execute(context, { no: null })).toBeNull();
+  });
+
+  /** A query of nodes, whose value a method gives. */
+  function valuesOf(nodes: number[], value: (node: number) => unknown) {
+    const own = buildSchema('type Query { many: [Node!]! } type Node { value: Int! }');
+    const edge = (call: (source: never) => unknown): FieldEdge => ({
+      begin: () => call as (source: unknown) => unknown,
+    });
+    own.getQueryType()!.getFields().many!.extensions = { edge: edge(() => nodes) };
+    (own.getType('Node') as GraphQLObjectType).getFields().value!.extensions = { edge: edge(value) };
+    return compileOperation(own, parse('{ many { value } }'))!;
+  }
+
+  it('is tried more and more seldom while it fails, and always once it does not', async () => {
+    let fails = true;
+    let tries = 0;
+    const operation = valuesOf([1], (node) => {
+      tries++;
+      if (fails) throw new Error('It fails.');
+      return node;
+    });
+    const tried = async (): Promise<boolean> => {
+      const before = tries;
+      await operation.execute(context, {});
+      return tries > before;
+    };
+    const times: boolean[] = [];
+    for (let time = 0; time < 12; time++) times.push(await tried());
+    expect(times.flatMap((was, at) => (was ? [at] : []))).toEqual([0, 2, 5, 10]);
+    fails = false;
+    while (!(await tried()));
+    expect(await Promise.all([tried(), tried()])).toEqual([true, true]);
+  });
+
+  it('waits for all that it began before it fails', async () => {
+    let ended = 0;
+    const operation = valuesOf([0, 1, 2], async (node) => {
+      if (node === 0) throw new Error('The first fails.');
+      await new Promise((done) => setImmediate(done));
+      ended++;
+      return node;
+    });
+    expect(await operation.execute(context, {})).toBeNull();
+    expect(ended).toBe(2);
   });
 
   it('does a mutation once, whatever becomes of its answer', async () => {
@@ -226,6 +283,8 @@ describe('an operation that is compiled', () => {
   it.each([
     ['a union', 'type Query { one: One } union One = Two type Two { id: Int }', '{ one { ... on Two { id } } }'],
     ['the schema', 'type Query { id: Int }', '{ __schema { queryType { name } } }'],
+    ['more than a document should be kept for', 'type Query { id: Int }', `{ ${'a'.repeat(20_001)}: id }`],
+    ['several mutations', 'type Query { id: Int } type Mutation { id: Int }', 'mutation { a: id b: id }'],
     ['a name that stands for a prototype', 'type Query { id: Int }', '{ __proto__: id }'],
   ])('is left to graphql-js where it asks for %s', (_what, sdl, document) => {
     expect(compileOperation(buildSchema(sdl), parse(document))).toBeNull();

@@ -31,9 +31,10 @@ export class Loaders {
     if (refusal) throw refusal;
   }
 
-  /** For a request that is executed once more: it may ask for as much again, and what it read stays. */
+  /** For a request that is executed from its beginning once more: it may ask for as much again, and reads it anew. */
   beginAgain(): void {
     this.#left = MAX_RECORDS;
+    this.#loaders.clear();
   }
 
   /** The row of that id, or null. */
@@ -43,16 +44,15 @@ export class Loaders {
     where: Where<NoInfer<F>> = {},
   ): Promise<T | null> {
     const refusal = this.#spend(1);
-    if (refusal) return Promise.reject(refusal);
-    const name = `${reader.name} ${textOf(where)}`;
-    const loader = this.#loaders.get(name) ?? this.#loaderOfOne(name, reader, where);
-    return loader.load(id) as Promise<T | null>;
+    return refusal ? Promise.reject(refusal) : this.#load(reader, id, where);
   }
 
   /** The record that a summary is of. What the summary tells of it is not read once more. */
   whole<T extends object, F extends string>(reader: Reader<T, F>, { id, builderId }: Summary): T | Promise<T | null> {
-    const known = builderId === undefined ? null : reader.known(this.#database, { id, builderId });
-    return known ?? this.one(reader, id);
+    const refusal = this.#spend(1);
+    if (refusal) return Promise.reject(refusal);
+    const record = builderId === undefined ? null : reader.known(this.#database, { id, builderId });
+    return record ?? this.#load(reader, id, {});
   }
 
   /** One window of the rows whose filter `parent` has the value `key`. */
@@ -76,6 +76,12 @@ export class Loaders {
     if (this.#left >= 0) return null;
     this.#refusal ??= invalidField('query', `must not ask for more than ${MAX_RECORDS} records`);
     return this.#refusal;
+  }
+
+  #load<T extends object, F extends string>(reader: Reader<T, F>, id: string, where: Where<F>): Promise<T | null> {
+    const name = `${reader.name} ${textOf(where)}`;
+    const loader = this.#loaders.get(name) ?? this.#loaderOfOne(name, reader, where);
+    return loader.load(id) as Promise<T | null>;
   }
 
   #loaderOfOne<T extends object, F extends string>(name: string, reader: Reader<T, F>, where: Where<F>): Loader {

@@ -76,6 +76,8 @@ export class Reader<T extends object, Filter extends string = never> {
   /** The reader of whole records, where this is of some properties. */
   readonly #whole: Reader<T, Filter> | null;
   #shape: RowShape | null = null;
+  /** Whether nothing is read of a record but which it is, and whose. */
+  #isIdentity: boolean | null = null;
 
   constructor(entity: Class<T>, declaration: ReaderDeclaration<Filter> = {}, whole: Reader<T, Filter> | null = null) {
     this.name = declaration.name ?? entity.name;
@@ -130,11 +132,15 @@ export class Reader<T extends object, Filter extends string = never> {
   }
 
   /** The record, where it is read for nothing but what is known of it; null where there is more to read. */
-  known(database: ReadDatabase, known: Identity): T | null {
+  known(database: ReadDatabase, identity: Identity): T | null {
     const { read, make } = this.#shapeIn(database);
-    for (const name of read) if (!(name in known)) return null;
-    const row = Array.from(read, (name) => known[name as keyof Identity]);
-    return make(row, 0) as T;
+    this.#isIdentity ??= read.every((name) => Object.hasOwn(identity, name));
+    return this.#isIdentity
+      ? (make(
+          read.map((name) => identity[name as keyof Identity]),
+          0,
+        ) as T)
+      : null;
   }
 
   /** Every row that matches, in the list's order. For lists that are not paged. */

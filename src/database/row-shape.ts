@@ -40,7 +40,7 @@ export class RowShape {
   readonly certain: number;
   readonly make: (row: TextRow, start: number) => object;
   /** Properties that are read, in the order of their columns. */
-  readonly read: ReadonlySet<string>;
+  readonly read: readonly string[];
   readonly #metadata: EntityMetadata;
   readonly #only: ReadonlySet<string> | null;
   readonly #sql: ComputedColumn['sql'][] = [];
@@ -59,21 +59,21 @@ export class RowShape {
     this.#only = only && [...only].every((path) => names.includes(nameOf(path))) ? only : null;
     const owner = names.includes('builderId') ? 'builderId' : 'id';
     const wanted = new Set(this.#only ? [owner, ...[...this.#only].map(nameOf)] : names);
-    this.read = new Set(names.filter((name) => wanted.has(name)));
+    this.read = names.filter((name) => wanted.has(name));
     for (const { name, fieldNames, columnTypes } of own) {
-      if (this.read.has(name)) this.#column(name, `t."${fieldNames[0]}"`, conversionOf(columnTypes[0]!));
+      if (wanted.has(name)) this.#column(name, `t."${fieldNames[0]}"`, conversionOf(columnTypes[0]!));
     }
     for (const [name, column] of Object.entries(columns)) {
-      if (!this.read.has(name)) continue;
+      if (!wanted.has(name)) continue;
       if ('sql' in column) this.#column(name, column.sql, column.as);
       else this.#embedded(name, column);
     }
     this.certain = this.#sql.indexOf(`t."${metadata.properties[owner]!.fieldNames[0]}"`);
     this.idType = conversionOf(metadata.properties.id!.columnTypes[0]!) === Number ? 'int' : 'text';
     const prototype = metadata.class.prototype as object;
-    const unread = names.filter((name) => !this.read.has(name));
+    const unread = names.filter((name) => !wanted.has(name));
     this.make = this.#maker(
-      Object.create(prototype, { ...described([...this.read], WRITABLE), ...described(unread, REFUSING) }),
+      Object.create(prototype, { ...described(this.read, WRITABLE), ...described(unread, REFUSING) }),
     );
   }
 
@@ -123,7 +123,7 @@ const REFUSING = (name: string) => ({
   },
 });
 
-const described = (names: string[], describe: (name: string) => PropertyDescriptor): PropertyDescriptorMap =>
+const described = (names: readonly string[], describe: (name: string) => PropertyDescriptor): PropertyDescriptorMap =>
   Object.fromEntries(names.map((name) => [name, describe(name)]));
 
 /** How PostgreSQL's text of a column type becomes the entity's value. */

@@ -1,5 +1,5 @@
-import type { ApolloServerOptions } from '@apollo/server';
-import { type DocumentNode, type ExecutionArgs, execute, type GraphQLSchema } from 'graphql';
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { Context } from '../../resolvers/context.ts';
 import { compileOperation } from '../../schema/compile.ts';
 import type { CompiledOperation } from '../../schema/execution.ts';
@@ -13,43 +13,34 @@ interface Use {
   compiled?: CompiledOperation | null;
 }
 
-type Gateway = NonNullable<ApolloServerOptions<Context>['gateway']>;
-
 /**
- * Executes queries that come again as code of their own. Apollo takes an executor from a gateway only. What is compiled goes when
- * Apollo's document store forgets the document.
+ * Answers queries that come again by code of their own. What is not answered without an error is left to Apollo, which executes it
+ * with graphql-js. What is compiled goes when Apollo's document store forgets the document.
  */
-export function compiledExecution(schema: GraphQLSchema): Gateway {
+export function compiledQueries(schema: GraphQLSchema): ApolloServerPlugin<Context> {
   const uses = new WeakMap<DocumentNode, Map<string, Use>>();
 
-  const compiledFor = (document: DocumentNode, operationName: string | null): CompiledOperation | null => {
+  const compiledFor = (document: DocumentNode, operationName: string): CompiledOperation | null => {
     const ofDocument = uses.get(document) ?? new Map<string, Use>();
     uses.set(document, ofDocument);
-    const use = ofDocument.get(operationName ?? '') ?? { times: 0 };
-    ofDocument.set(operationName ?? '', use);
+    const use = ofDocument.get(operationName) ?? { times: 0 };
+    ofDocument.set(operationName, use);
     if (++use.times < USES) return null;
-    if (use.compiled === undefined) use.compiled = compileOperation(schema, document, operationName);
+    if (use.compiled === undefined) use.compiled = compileOperation(schema, document, operationName || null);
     return use.compiled;
   };
 
   return {
-    load: async () => ({
-      executor: async ({ document, operation, request, context: contextValue }) => {
-        const { operationName = null } = request;
-        // There is none of a name that the document does not know.
-        const compiled = operation?.operation === 'query' ? compiledFor(document, operationName) : null;
-        const variableValues = request.variables ?? {};
-        if (!compiled) {
-          const args: ExecutionArgs = { schema, document, operationName, contextValue, variableValues };
-          return (await execute(args)) as never;
-        }
-        return (await compiled.execute(contextValue as Context, variableValues)) as never;
+    requestDidStart: async () => ({
+      async responseForOperation({ document, operation, request, response: { http }, contextValue }) {
+        if (operation.operation !== 'query') return null;
+        const compiled = compiledFor(document, request.operationName ?? '');
+        const answer = await compiled?.execute(contextValue, request.variables ?? {});
+        if (!answer) return null;
+        if (!answer.errors) return { http, body: { kind: 'single', singleResult: { data: answer.data } } };
+        contextValue.loaders.beginAgain();
+        return null;
       },
     }),
-    onSchemaLoadOrUpdate(callback) {
-      callback({ apiSchema: schema, coreSupergraphSdl: '' });
-      return () => undefined;
-    },
-    stop: async () => undefined,
   };
 }

@@ -8,7 +8,7 @@ import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
 import type { Entrance } from '../context.ts';
 import type { ApiError } from '../errors.ts';
-import { compiledExecution } from './compiled.ts';
+import { compiledQueries } from './compiled.ts';
 import { limitDepth } from './depth.ts';
 import { DocumentStore } from './document-store.ts';
 import { extensionsOf, formatError } from './errors.ts';
@@ -35,7 +35,7 @@ export async function registerGraphql(
   const { schema, operations, entrance, introspection, publicError } = parts;
   const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
   const apollo = new ApolloServer<Context>({
-    gateway: compiledExecution(schema),
+    schema,
     introspection,
     includeStacktraceInErrorResponses: false,
     formatError,
@@ -48,6 +48,7 @@ export async function registerGraphql(
       bodies.plugin(),
       inputErrors(schema),
       logErrors(app),
+      compiledQueries(schema),
       // It would wrap the resolver of every field, those of REST too.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false }),

@@ -89,8 +89,8 @@ function executorOf(schema: GraphQLSchema): Execute {
       query = compileOperation(schema, document);
       compiled.set(document, query);
     }
-    if (query) return query.execute(contextValue as Context, variables) as ReturnType<Execute>;
-    return execute({ schema, document, contextValue, variableValues: variables }) as ReturnType<Execute>;
+    const answer = await query?.execute(contextValue as Context, variables);
+    return (answer ?? execute({ schema, document, contextValue, variableValues: variables })) as ReturnType<Execute>;
   };
 }
 
