@@ -34,6 +34,11 @@ const QUERIES: [what: string, query: string, more?: Record<string, unknown>][] =
     'a default of a variable',
     `query ($builderId: BuilderId!, $limit: PageLimit = 2) { projects(builderId: $builderId, limit: $limit) { meta { limit } } }`,
   ],
+  ['a condition that is null', 'query ($no: Boolean = false) { me { id __typename @include(if: $no) } }', { no: null }],
+  [
+    'an error at one of two root fields',
+    `${BUILDER} { me { id } builder(builderId: $builderId) { id } missing: subcontractor(id: "sub_a0mkq00000002000000000000") { id } }`,
+  ],
   ['one of two operations', `query A { me { id } } query B { me { id } }`],
   [
     'an error inside a list',

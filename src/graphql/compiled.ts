@@ -33,7 +33,8 @@ export function compiledQueries(schema: GraphQLSchema): ApolloServerPlugin<Conte
   return {
     requestDidStart: async () => ({
       async responseForOperation({ document, operation, request, response: { http }, contextValue }) {
-        if (operation.operation !== 'query') return null;
+        // There is none of a name that the document does not know.
+        if (operation?.operation !== 'query') return null;
         const compiled = compiledFor(document, request.operationName ?? '');
         const answer = await compiled?.execute(contextValue, request.variables ?? {});
         if (!answer) return null;
