@@ -17,7 +17,7 @@ import type { Fragments } from './plan.ts';
 
 /**
  * Letters that an operation is compiled of at most: beyond, it takes longer than anybody should wait for, and more memory than a
- * document should that is kept for its caller. The dashboards of the README have 700.
+ * document should that is kept for its caller. The dashboards of the README have at most 600.
  */
 const MAX_SIZE = 20_000;
 /** What a field takes beside its name. */

@@ -16,8 +16,8 @@ import { type Edge, type Fragments, type Parents, type Plan, planOf } from './pl
 
 /** Ways of deciding an operation's conditions that are planned, at most. */
 const MAX_PLANS = 16;
-/** Times that an operation is interpreted after it failed, at most. */
-const MAX_REST = 32;
+/** Times that an operation is left to graphql-js after it failed, at most. */
+const MAX_PAUSE = 32;
 
 type Variables = Record<string, unknown>;
 
@@ -35,10 +35,10 @@ export class CompiledOperation {
   readonly #plans = new Map<string, Plan>();
   readonly #maxPlans: number;
   /** How often it is still to be left to graphql-js, and how often it was to be when it last failed. */
-  #rest = 0;
-  #lastRest = 0;
+  #pause = 0;
+  #lastPause = 0;
 
-  /** @param plans there are no more of them. */
+  /** @param plans ways of deciding its conditions that may be planned. */
   constructor(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments, plans: number) {
     this.#schema = schema;
     this.#operation = operation;
@@ -52,8 +52,8 @@ export class CompiledOperation {
    * is not tried each time. Rejects where a mutation is done and its answer cannot be made: it must not be done once more.
    */
   async execute(context: Context, inputs: Variables): Promise<ExecutionResult | null> {
-    if (this.#rest > 0) {
-      this.#rest--;
+    if (this.#pause > 0) {
+      this.#pause--;
       return null;
     }
     const { operation, variableDefinitions = [] } = this.#operation;
@@ -62,12 +62,12 @@ export class CompiledOperation {
     if (!plan) return null;
     try {
       const answer = await new Execution(plan, context, coerced!).answer();
-      this.#lastRest = 0;
+      this.#lastPause = 0;
       return answer;
     } catch (error) {
       if (operation !== 'query') throw error;
-      this.#lastRest = Math.min(Math.max(1, this.#lastRest * 2), MAX_REST);
-      this.#rest = this.#lastRest;
+      this.#lastPause = Math.min(Math.max(1, this.#lastPause * 2), MAX_PAUSE);
+      this.#pause = this.#lastPause;
       context.loaders.beginAgain();
       return null;
     }

@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, getNamedType, isLeafType, isObjectType, isUnionType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Project } from '../entities/project.entity.ts';
-import { Loaders } from '../resolvers/loaders/loaders.ts';
+import { Loaders, MAX_RECORDS } from '../resolvers/loaders/loaders.ts';
 import { projects } from '../resolvers/project/project.reader.ts';
 import { Reads, recordType } from '../schema/selection.ts';
 import { type Service, startService } from './harness.ts';
@@ -91,6 +91,14 @@ describe('the record that a summary is of', () => {
       'Contact.page(subcontractorId)',
     ]);
     expect(await compiled('id abn')).toEqual(['Insurance.page(builderId)', 'Subcontractor.one()']);
+  });
+
+  it('counts among those that a request may ask for', async () => {
+    const loaders = new Loaders(service.databases.au1);
+    const reader = projects.reading({ paths: new Set(['id']), total: false, key: 'id' });
+    const summary = { id: samples.ProjectId!, builderId: samples.BuilderId! };
+    for (let record = 1; record <= MAX_RECORDS; record++) expect(loaders.whole(reader, summary)).toMatchObject(summary);
+    await expect(loaders.whole(reader, summary)).rejects.toMatchObject({ status: 400 });
   });
 
   it('is null once it is archived', async () => {

@@ -135,12 +135,9 @@ export class Reader<T extends object, Filter extends string = never> {
   known(database: ReadDatabase, identity: Identity): T | null {
     const { read, make } = this.#shapeIn(database);
     this.#isIdentity ??= read.every((name) => Object.hasOwn(identity, name));
-    return this.#isIdentity
-      ? (make(
-          read.map((name) => identity[name as keyof Identity]),
-          0,
-        ) as T)
-      : null;
+    if (!this.#isIdentity) return null;
+    const row = read.map((name) => identity[name as keyof Identity]);
+    return make(row, 0) as T;
   }
 
   /** Every row that matches, in the list's order. For lists that are not paged. */
