@@ -20,7 +20,8 @@ export interface FieldEdge {
   leave?: (value: unknown, context: Context) => void;
 }
 
-type Take = (args: Args, context: Context, info: Info) => unknown;
+/** What a parameter is given: the parent, or what all parents have in common. */
+type Take = typeof ROOT | ((args: Args, context: Context, info: Info) => unknown);
 type Storage = ReturnType<typeof getMetadataStorage>;
 type Handler = Omit<Storage['queries'][number], 'getReturnType' | 'returnTypeOptions'>;
 type Parameter = NonNullable<Handler['params']>[number];
@@ -44,7 +45,7 @@ export function handlersOf(schema: GraphQLSchema): Map<string, Begin> {
       instances.set(handler.target, instance);
     }
     const method = instance[handler.methodName as keyof object] as (...values: unknown[]) => unknown;
-    handlers.set(`${type}.${handler.schemaName}`, calling(method.bind(instance), takes as (Take | typeof ROOT)[]));
+    handlers.set(`${type}.${handler.schemaName}`, calling(method.bind(instance), takes as Take[]));
   };
   for (const handler of storage.queries) add(schema.getQueryType()!.name, handler);
   for (const handler of storage.mutations) add(schema.getMutationType()!.name, handler);
@@ -62,7 +63,7 @@ export function handlersOf(schema: GraphQLSchema): Map<string, Begin> {
 const ROOT = Symbol('root');
 
 const calling =
-  (method: (...values: unknown[]) => unknown, takes: (Take | typeof ROOT)[]): Begin =>
+  (method: (...values: unknown[]) => unknown, takes: Take[]): Begin =>
   (args, context, info) => {
     const values = takes.map((take) => (take === ROOT ? undefined : take(args, context, info)));
     const at = takes.indexOf(ROOT);
@@ -75,7 +76,7 @@ const calling =
   };
 
 /** What a parameter of the method is; null where type-graphql has to say. */
-function taking(parameter: Parameter, storage: Storage): Take | typeof ROOT | null {
+function taking(parameter: Parameter, storage: Storage): Take | null {
   switch (parameter.kind) {
     case 'arg':
       return (args) => args[parameter.name];
