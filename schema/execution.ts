@@ -47,25 +47,32 @@ export class CompiledOperation {
     this.#maxPlans = Math.min(plans, MAX_PLANS);
   }
 
-  /**
-   * Null where graphql-js has to execute it: the variables are wrong, or something below the root field is. What fails again and again
-   * is not tried each time. Rejects where a mutation is done and its answer cannot be made: it must not be done once more.
-   */
+  /** The same as `answer`, where the variables are as the caller wrote them; null also where they are wrong. */
   async execute(context: Context, inputs: Variables): Promise<ExecutionResult | null> {
+    const { variableDefinitions = [] } = this.#operation;
+    const { coerced } = getVariableValues(this.#schema, variableDefinitions, inputs, { maxErrors: 1 });
+    return coerced ? this.answer(context, coerced) : null;
+  }
+
+  /**
+   * Null where graphql-js has to execute it: something below the root field is wrong. What fails again and again is not tried each
+   * time. Rejects where a mutation is done and its answer cannot be made: it must not be done once more.
+   *
+   * @param variables are of the types that the operation declares.
+   */
+  async answer(context: Context, variables: Variables): Promise<ExecutionResult | null> {
     if (this.#pause > 0) {
       this.#pause--;
       return null;
     }
-    const { operation, variableDefinitions = [] } = this.#operation;
-    const { coerced, errors } = getVariableValues(this.#schema, variableDefinitions, inputs, { maxErrors: 1 });
-    const plan = errors ? null : this.#planFor(coerced!);
+    const plan = this.#planFor(variables);
     if (!plan) return null;
     try {
-      const answer = await new Execution(plan, context, coerced!).answer();
+      const answer = await new Execution(plan, context, variables).answer();
       this.#lastPause = 0;
       return answer;
     } catch (error) {
-      if (operation !== 'query') throw error;
+      if (this.#operation.operation !== 'query') throw error;
       this.#lastPause = Math.min(Math.max(1, this.#lastPause * 2), MAX_PAUSE);
       this.#pause = this.#lastPause;
       context.loaders.beginAgain();
@@ -117,7 +124,8 @@ class Execution {
       const located = locatedError(error, root.nodes, [root.key]);
       return { data: isNonNullType(root.field.type) ? null : data, errors: [located] };
     }
-    await this.#complete(root, values);
+    const completed = this.#complete(root, values);
+    if (completed) await completed;
     return { data };
   }
 
@@ -130,12 +138,12 @@ class Execution {
     for (const outcome of await Promise.allSettled(completed)) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** Puts what the field is into the answers of its parents, and goes on below. */
-  async #complete({ at, edges }: Edge, values: readonly unknown[]): Promise<void> {
+  /** Puts what the field is into the answers of its parents, and goes on below where there is anything. */
+  #complete({ at, edges }: Edge, values: readonly unknown[]): Promise<void> | undefined {
     const { targets } = this.#parents[at]!;
     const { make, put } = this.#plan.written[at]!;
     for (let index = 0; index < values.length; index++) put(targets[index]!, make(values[index], this.#parents));
-    if (edges.length > 0) await this.#completeAll(edges);
+    return edges.length > 0 ? this.#completeAll(edges) : undefined;
   }
 
   /** What the field is, for each of its parents. */
@@ -153,7 +161,7 @@ class Execution {
         waits ||= isPromise(value);
         begun.push(value);
       }
-      if (waits) values = await Promise.all(begun);
+      if (waits) values = begun.length === 1 ? [await begun[0]] : await Promise.all(begun);
     } catch (error) {
       await Promise.allSettled(begun);
       throw error;

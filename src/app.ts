@@ -78,7 +78,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await registerStorage(app, storages);
   refuseOtherMethods(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], entrance);
   await registerReportPages(app, { databases, storages, clock, baseUrl, limitVisitor: visits.limitVisitor });
-  registerRest(app, { schema, operations, entrance });
+  await registerRest(app, { schema, operations, entrance });
   await registerUploads(app, entrance);
   const { introspection } = config;
   await registerGraphql(app, { schema, operations, entrance, introspection, publicError });

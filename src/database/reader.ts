@@ -190,8 +190,8 @@ export class Reader<T extends object, Filter extends string = never> {
   }
 
   /** The rows for each of the keys; for one who asks without, those of the values alone. */
-  async #ask(database: ReadDatabase, prepared: Prepared, where: Where, keys?: Keys): Promise<TextRow[][]> {
-    if (keys?.values.length === 0) return [];
+  #ask(database: ReadDatabase, prepared: Prepared, where: Where, keys?: Keys): Promise<TextRow[][]> {
+    if (keys?.values.length === 0) return Promise.resolve([]);
     const { runner } = database;
     const { statement, form, names } = prepared;
     const values = names.map((name) => where[name] ?? null);

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type DocumentNode,
+  type ExecutionResult,
   execute,
   type GraphQLOutputType,
   type GraphQLSchema,
@@ -15,7 +16,7 @@ import type { CompiledOperation } from '../../schema/execution.ts';
 import type { Entrance } from '../context.ts';
 import { forbidden, methodNotAllowed } from '../errors.ts';
 import { inspectedSchema } from './projection.ts';
-import { type Execute, type RestCall, type RouteHandler, sofaHandlers } from './sofa.ts';
+import { sofaDocuments } from './sofa.ts';
 import { type Placement, placementsOf, type RawInput, readVariables } from './variables.ts';
 
 declare module 'fastify' {
@@ -25,17 +26,19 @@ declare module 'fastify' {
 }
 
 /** Publishes every REST operation of the schema on Fastify. Nothing else of SOFA's router is reachable. */
-export function registerRest(
+export async function registerRest(
   app: FastifyInstance,
   parts: { schema: GraphQLSchema; operations: Operation[]; entrance: Entrance<Context> },
-) {
+): Promise<void> {
   const { schema, operations, entrance } = parts;
-  const handlers = sofaHandlers(schema, operations, executorOf(inspectedSchema(schema)));
+  const documents = await sofaDocuments(schema, operations);
+  const inspected = inspectedSchema(schema);
   app.decorateRequest('context', null);
   const methods = new Map<string, string[]>();
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
-    const route = new RestRouteHandler(schema, operation, entrance, handlers.get(operation.field)!);
+    const execute = executorOf(inspected, documents.get(operation.field)!);
+    const route = new RestRouteHandler(schema, operation, entrance, execute);
     const { method, bodyLimit } = operation;
     app.route({ method, url, bodyLimit, onRequest: route.enter, handler: route.answer });
     methods.set(url, [...(methods.get(url) ?? []), operation.method]);
@@ -80,17 +83,15 @@ export async function comeIn(
   return request.context;
 }
 
-/** Compiles each operation at its first call, or interprets it where that cannot be. */
-function executorOf(schema: GraphQLSchema): Execute {
-  const compiled = new Map<DocumentNode, CompiledOperation | null>();
-  return async (document, { context: contextValue, variables }) => {
-    let query = compiled.get(document);
-    if (query === undefined) {
-      query = compileOperation(schema, document);
-      compiled.set(document, query);
-    }
-    const answer = await query?.execute(contextValue as Context, variables);
-    return (answer ?? execute({ schema, document, contextValue, variableValues: variables })) as ReturnType<Execute>;
+type Execute = (context: Context, variables: Record<string, unknown>) => Promise<ExecutionResult>;
+
+/** Compiles the operation at its first call, or interprets it where that cannot be. */
+function executorOf(schema: GraphQLSchema, document: DocumentNode): Execute {
+  let compiled: CompiledOperation | null | undefined;
+  return async (contextValue, variableValues) => {
+    if (compiled === undefined) compiled = compileOperation(schema, document);
+    const answer = await compiled?.answer(contextValue, variableValues);
+    return answer ?? execute({ schema, document, contextValue, variableValues });
   };
 }
 
@@ -100,15 +101,15 @@ class RestRouteHandler {
   readonly #placements: Placement[];
   readonly #builder: Placement | undefined;
   readonly #entrance: Entrance<Context>;
-  readonly #handler: RouteHandler;
+  readonly #execute: Execute;
   readonly #omit: Omitter | null;
 
-  constructor(schema: GraphQLSchema, operation: Operation, entrance: Entrance<Context>, handler: RouteHandler) {
+  constructor(schema: GraphQLSchema, operation: Operation, entrance: Entrance<Context>, execute: Execute) {
     this.#operation = operation;
     this.#placements = placementsOf(operation, schema);
     this.#builder = this.#placements.find(({ argument }) => argument.name === 'builderId');
     this.#entrance = entrance;
-    this.#handler = handler;
+    this.#execute = execute;
     const root = operation.kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!;
     this.#omit = omitterOf(root.getFields()[operation.field]!.type);
   }
@@ -128,10 +129,8 @@ class RestRouteHandler {
   answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const context = request.context!;
     const variables = readVariables(this.#placements, this.#input(request, context));
-    const call: RestCall = { context, variables };
-    await this.#handler(call);
-    const { data, errors } = call.result!;
-    if (errors?.length) throw (errors[0] as { originalError?: Error }).originalError ?? errors[0];
+    const { data, errors } = await this.#execute(context, variables);
+    if (errors?.length) throw errors[0]!.originalError ?? errors[0];
     const body = data![this.#operation.field];
     const { outcomes, status } = this.#operation;
     return reply.code((context.outcome && outcomes[context.outcome]) ?? status).send(this.#omit?.(body) ?? body);
