@@ -34,10 +34,13 @@ const RESERVE = 4;
 const PATIENCE_MS = 3_000;
 
 /**
- * So many at most are answered by one statement, unless one alone asks for more. Beyond, little is gained, and all would wait for
- * PostgreSQL in one moment and for this process in the next.
+ * So many at most ask one statement together. Beyond, little is gained, and all would wait for PostgreSQL in one moment and for this
+ * process in the next.
  */
-const TOGETHER = 8;
+const MAX_ASKERS = 8;
+
+/** For so many keys in all, at most, unless one alone asks for more: each may be answered with a page. */
+const MAX_KEYS = 64;
 
 /**
  * Statements for selections. PostgreSQL keeps each on every connection that has run it, in some 200 KiB, and clients may select in
@@ -63,8 +66,16 @@ interface Asker {
 /** Those who ask one statement in one turn of the event loop. */
 class Gathering {
   readonly askers: Asker[] = [];
-  /** How many are to be answered, each key for itself. */
-  count = 0;
+  #keys = 0;
+
+  hasRoomFor(question: Question): boolean {
+    return this.askers.length < MAX_ASKERS && this.#keys + countOf(question) <= MAX_KEYS;
+  }
+
+  add(asker: Asker): void {
+    this.askers.push(asker);
+    this.#keys += countOf(asker.question);
+  }
 }
 
 /** One connection, and how it gets on. */
@@ -121,12 +132,8 @@ export class StatementRunner {
    */
   ask(statement: Statement, question: Question): Promise<TextRow[][]> {
     let gathering = this.#gatherings.get(statement);
-    if (!gathering || gathering.count + countOf(question) > TOGETHER) gathering = this.#gather(statement);
-    gathering.count += countOf(question);
-    const { askers } = gathering;
-    return new Promise((answer, fail) => {
-      askers.push({ question, answer, fail });
-    });
+    if (!gathering?.hasRoomFor(question)) gathering = this.#gather(statement);
+    return new Promise((answer, fail) => gathering.add({ question, answer, fail }));
   }
 
   /** The same beside whatever others ask, for what may take long and should hold up nobody else. */
