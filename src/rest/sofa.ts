@@ -36,7 +36,10 @@ export async function sofaDocuments(
       // SOFA would now build a fetch Response of the answer; the empty error list sends it to `errorHandler` instead.
       return { errors: [] };
     }) as never,
-    errorHandler: () => undefined as never,
+    errorHandler: (errors) => {
+      if (errors.length > 0) throw errors[0];
+      return undefined as never;
+    },
   }) as unknown as { __routes: SofaRoute[] };
   const bySignature = new Map(router.__routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route]));
   const documents = new Map<string, DocumentNode>();
