@@ -1,5 +1,7 @@
 import { ApiError, internalError, unavailable } from '../errors.ts';
-import { isLostConnection } from './runner.ts';
+
+/** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */
+const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 
 /**
  * What passes. SQLSTATEs of a database that is there and cannot answer now: timeouts, too many connections, memory, disk
@@ -16,4 +18,14 @@ export function asApiError(error: unknown): ApiError {
   const code = (error as { code?: string } | null)?.code;
   if (isLostConnection(error) || (code !== undefined && PASSING.has(code))) return unavailable(error);
   return internalError(error);
+}
+
+export function isLostConnection(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string };
+  return (
+    (code !== undefined && (LOST_CONNECTION.has(code) || code.startsWith('08'))) ||
+    /connection terminated|connection ended|not queryable|timeout expired|read timeout|timeout exceeded when trying/i.test(
+      message ?? '',
+    )
+  );
 }

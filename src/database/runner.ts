@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isLostConnection } from './errors.ts';
 import { SESSION_OPTIONS } from './orm.ts';
 import { TIMEOUTS } from './timeouts.ts';
 import { atEndOfTurn, readText, type Statement, type TextRow } from './wire.ts';
@@ -17,9 +18,6 @@ export const READER_OPTIONS = [
 
 /** The statement was sent right behind another of its name, whose preparation failed. It is prepared when it is sent again. */
 const NOT_PREPARED = '26000';
-
-/** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */
-const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 
 /** A lane is stalled when nothing has come back on it for so long: what is sent now would wait behind a slow statement. */
 const STALLED_MS = 100;
@@ -295,13 +293,3 @@ function leave(lane: Lane): void {
 }
 
 const codeOf = (error: unknown) => (error as { code?: string }).code;
-
-export function isLostConnection(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string };
-  return (
-    (code !== undefined && (LOST_CONNECTION.has(code) || code.startsWith('08'))) ||
-    /connection terminated|connection ended|not queryable|timeout expired|read timeout|timeout exceeded when trying/i.test(
-      message ?? '',
-    )
-  );
-}

@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** Publishes every REST operation of the schema on Fastify. Nothing else of SOFA's router is reachable. */
+/** Publishes every REST operation of the schema on Fastify. */
 export async function registerRest(
   app: FastifyInstance,
   parts: { schema: GraphQLSchema; operations: Operation[]; entrance: Entrance<Context> },

@@ -1,6 +1,6 @@
 import pg from 'pg';
+import { isLostConnection } from '../errors.ts';
 import { SESSION_OPTIONS } from '../orm.ts';
-import { isLostConnection } from '../runner.ts';
 
 /** An import or export that cannot be done; the message is one line for the operator. */
 export class ExchangeError extends Error {
