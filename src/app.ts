@@ -24,6 +24,7 @@ import { registerReportPages } from './reports/plugin.ts';
 import { openApiDocument } from './rest/openapi.ts';
 import { refuseOtherMethods, registerRest } from './rest/plugin.ts';
 import { registerUploads } from './rest/uploads.ts';
+import { createFairShares } from './shared/fair-shares.ts';
 import type { Outside } from './storage/remote.ts';
 import { openStorages } from './storage/storage.ts';
 import { AccessTokens } from './tokens.ts';
@@ -54,7 +55,8 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const limits = new RateLimiter('api', rateLimits.api, clock);
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
-  const entrance = new TokenEntrance({ access, databases, storages, limits, budgets, clock });
+  const shares = createFairShares();
+  const entrance = new TokenEntrance({ access, databases, storages, limits, budgets, shares, clock });
 
   installHeaders(app, config);
   installErrorHandler(app);

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Scope } from '../schema/scopes.ts';
 import type { Clock } from './clock.ts';
+import type { FairShares } from './shared/fair-shares.ts';
 
 export const REGIONS = ['au1', 'us1'] as const;
 export type RegionId = (typeof REGIONS)[number];
@@ -49,6 +50,9 @@ export interface RequestContext<Database = unknown, Loaders = unknown, Storage =
   /** Bytes of the region, and signed URLs to them. */
   readonly storage: Storage;
   readonly clock: Clock;
+  /** The limits that callers share, and the share that this request is charged to. */
+  readonly shares: FairShares;
+  readonly shareKey: string;
   /** Takes one request from the budget; throws 429 when it is spent. */
   readonly spend: (budget: Budget) => Promise<void>;
   /** Whether the budget of an operation was taken from before the body was read; the first that is called has it for itself. */

@@ -37,6 +37,8 @@ const VOCABULARY = [
   'src/network.ts',
   'src/oauth/passwords.ts',
   'src/oauth/secrets.ts',
+  'src/shared/fair-semaphore.ts',
+  'src/shared/fair-shares.ts',
   'src/tokens.ts',
   'schema/enums.ts',
   'schema/input.ts',

@@ -15,6 +15,7 @@ import type { Databases } from '../database/database.ts';
 import { ApiError, forbidden, invalidField } from '../errors.ts';
 import { idPattern } from '../ids.ts';
 import { networkOf } from '../network.ts';
+import type { FairShares } from '../shared/fair-shares.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { Access } from './access.ts';
 import type { RateLimiter } from './limits.ts';
@@ -25,6 +26,7 @@ interface EntranceParts {
   storages: Storages;
   limits: RateLimiter;
   budgets: Record<Budget, RateLimiter>;
+  shares: FairShares;
   clock: Clock;
 }
 
@@ -67,6 +69,8 @@ export class TokenEntrance implements Entrance<Context> {
       loaders: new Loaders(database),
       storage: this.#parts.storages[region],
       clock: this.#parts.clock,
+      shares: this.#parts.shares,
+      shareKey: shareKeyOf(caller),
       spend,
     };
   }
@@ -92,3 +96,6 @@ function builderHeaderOf(request: FastifyRequest, caller: Caller): string | null
   }
   return value;
 }
+
+/** The share that a caller's requests are charged to: its integrator's, or that of an internal client. */
+const shareKeyOf = ({ integratorId, clientId }: Caller): string => integratorId ?? clientId;

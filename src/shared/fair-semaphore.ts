@@ -1,0 +1,230 @@
+import { ApiError, unavailable } from '../errors.ts';
+
+export interface FairSemaphoreOptions {
+  /** Used in metrics and in the messages of rejections: `image decode`. */
+  name: string;
+  /** Cost units in use at a time, over all shares. */
+  capacity: number;
+  /** Cost units that one share may use at a time. */
+  perShare: number;
+  /** Requests of one share that may wait; one more is rejected with 429. */
+  maxQueuedPerShare: number;
+  /** Requests of all shares that may wait; one more is rejected with 503. */
+  maxQueued: number;
+  /** Milliseconds that a request may wait. */
+  maxWaitMs: number;
+}
+
+/** Returns what was acquired. Calls after the first have no effect. */
+export type Release = () => void;
+
+interface Waiter {
+  cost: number;
+  grant(release: Release): void;
+}
+
+/** The usage of one share: an integrator, an internal client, a user or a network address. */
+interface Share {
+  readonly key: string;
+  used: number;
+  /** Virtual start time of its next request: the cost that was granted to it so far, relative to the other shares. */
+  virtualTime: number;
+  /** In order of arrival. */
+  waiting: Waiter[];
+}
+
+/** From this number of shares on, idle ones are forgotten. */
+const MAX_IDLE_SHARES = 1_000;
+
+/** Why requests were rejected, and what is in use now; for metrics. */
+export interface FairSemaphoreStats {
+  used: number;
+  queued: number;
+  rejectedByShare: number;
+  rejectedByService: number;
+}
+
+/**
+ * A semaphore whose capacity is divided fairly between shares: start-time fair queueing. Waiting requests of one share are
+ * served in order of arrival; between shares, the one that was granted the least cost goes first. A share that is full
+ * delays only itself.
+ */
+export class FairSemaphore {
+  readonly name: string;
+  readonly #options: FairSemaphoreOptions;
+  readonly #shares = new Map<string, Share>();
+  readonly #waitingShares = new Set<Share>();
+  #used = 0;
+  #queued = 0;
+  /** Virtual start time of the request that was granted last; new shares begin here. */
+  #virtualTime = 0;
+  #rejectedByShare = 0;
+  #rejectedByService = 0;
+
+  constructor(options: FairSemaphoreOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  /**
+   * Grants the cost at once, or returns null where the request would have to wait.
+   *
+   * @param cost is counted as `perShare` where it is more, so that every request can be granted.
+   */
+  tryAcquire(shareKey: string, cost = 1): Release | null {
+    const units = Math.min(cost, this.#options.perShare);
+    const share = this.#shares.get(shareKey);
+    if (share && (share.waiting.length > 0 || share.used + units > this.#options.perShare)) return null;
+    if (this.#used + units > this.#options.capacity || (this.#queued > 0 && this.#hasEligibleWaiter())) return null;
+    return this.#grant(share ?? this.#createShare(shareKey), units);
+  }
+
+  /**
+   * Waits until the cost is granted. Rejects with 429 where the share's own use is the reason that it cannot be granted in time,
+   * and with 503 where that of others is.
+   *
+   * @param signal ends the wait; rejects with its reason.
+   */
+  acquire(shareKey: string, cost = 1, signal?: AbortSignal): Promise<Release> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const granted = this.tryAcquire(shareKey, cost);
+    return granted ? Promise.resolve(granted) : this.#wait(shareKey, cost, signal);
+  }
+
+  /** Runs the work once the cost is granted, and returns the cost when the work ends. */
+  async run<T>(shareKey: string, cost: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const release = await this.acquire(shareKey, cost, signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Shares that are remembered. */
+  get shareCount(): number {
+    return this.#shares.size;
+  }
+
+  stats(): FairSemaphoreStats {
+    return {
+      used: this.#used,
+      queued: this.#queued,
+      rejectedByShare: this.#rejectedByShare,
+      rejectedByService: this.#rejectedByService,
+    };
+  }
+
+  #wait(shareKey: string, cost: number, signal: AbortSignal | undefined): Promise<Release> {
+    const { maxQueued, maxQueuedPerShare, maxWaitMs, perShare } = this.#options;
+    const share = this.#shares.get(shareKey) ?? this.#createShare(shareKey);
+    if (share.waiting.length >= maxQueuedPerShare) return Promise.reject(this.#shareIsFull());
+    if (this.#queued >= maxQueued) return Promise.reject(this.#serviceIsFull());
+    return new Promise((resolve, reject) => {
+      const units = Math.min(cost, perShare);
+      const leave = (error: unknown) => {
+        this.#removeWaiter(share, share.waiting.indexOf(waiter));
+        stop();
+        reject(error);
+        // The request that left may have kept cheaper ones behind it from fitting.
+        this.#dispatch();
+      };
+      const abort = () => leave(signal!.reason);
+      const timer = setTimeout(() => {
+        const isOwnFault = share.waiting[0] !== waiter || share.used + units > perShare;
+        leave(isOwnFault ? this.#shareIsFull() : this.#serviceIsFull());
+      }, maxWaitMs);
+      const stop = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+      };
+      const waiter: Waiter = {
+        cost: units,
+        grant(release) {
+          stop();
+          resolve(release);
+        },
+      };
+      share.waiting.push(waiter);
+      this.#waitingShares.add(share);
+      this.#queued++;
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  #removeWaiter(share: Share, index: number): void {
+    share.waiting.splice(index, 1);
+    this.#queued--;
+    if (share.waiting.length === 0) this.#waitingShares.delete(share);
+  }
+
+  #createShare(key: string): Share {
+    if (this.#shares.size >= MAX_IDLE_SHARES) this.#removeIdleShares();
+    const share: Share = { key, used: 0, virtualTime: this.#virtualTime, waiting: [] };
+    this.#shares.set(key, share);
+    return share;
+  }
+
+  #removeIdleShares(): void {
+    for (const share of this.#shares.values()) {
+      if (share.used === 0 && share.waiting.length === 0) this.#shares.delete(share.key);
+    }
+  }
+
+  #grant(share: Share, cost: number): Release {
+    const start = Math.max(share.virtualTime, this.#virtualTime);
+    this.#virtualTime = start;
+    share.virtualTime = start + cost;
+    share.used += cost;
+    this.#used += cost;
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      share.used -= cost;
+      this.#used -= cost;
+      if (this.#queued > 0) this.#dispatch();
+    };
+  }
+
+  /** Grants to waiting shares, the one with the least virtual time first, until the next one does not fit. */
+  #dispatch(): void {
+    for (let share = this.#nextShare(); share; share = this.#nextShare()) {
+      const waiter = share.waiting[0]!;
+      // Smaller requests of others do not overtake it, or a large one might wait for ever.
+      if (this.#used + waiter.cost > this.#options.capacity) return;
+      this.#removeWaiter(share, 0);
+      waiter.grant(this.#grant(share, waiter.cost));
+    }
+  }
+
+  /** The share whose first waiter is next, among those that have room for it; null where none has. */
+  #nextShare(): Share | null {
+    let next: Share | null = null;
+    for (const share of this.#waitingShares) {
+      if (this.#isEligible(share) && (!next || share.virtualTime < next.virtualTime)) next = share;
+    }
+    return next;
+  }
+
+  #hasEligibleWaiter(): boolean {
+    for (const share of this.#waitingShares) if (this.#isEligible(share)) return true;
+    return false;
+  }
+
+  #isEligible({ waiting, used }: Share): boolean {
+    return used + waiting[0]!.cost <= this.#options.perShare;
+  }
+
+  #shareIsFull(): ApiError {
+    this.#rejectedByShare++;
+    return new ApiError(429, 'RATE_LIMITED', `Too many concurrent requests for this resource: ${this.name}.`, {
+      headers: { 'Retry-After': '1' },
+    });
+  }
+
+  #serviceIsFull(): ApiError {
+    this.#rejectedByService++;
+    return unavailable(new Error(`No capacity left: ${this.name}.`));
+  }
+}

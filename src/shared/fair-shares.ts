@@ -1,0 +1,57 @@
+import { FairSemaphore } from './fair-semaphore.ts';
+
+const MIB = 1024 * 1024;
+
+/**
+ * The limits of one process, each divided fairly between shares. What one share may use leaves room for others in all of them,
+ * so that a caller who fills its own share delays only itself.
+ */
+export function createFairShares() {
+  return {
+    /** Requests from their authentication until their response is ready. */
+    requests: new FairSemaphore({
+      ...{ name: 'requests', capacity: 160, perShare: 64 },
+      ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
+    }),
+    /** Cost of GraphQL requests that execute: records times selected fields. */
+    graphqlCost: new FairSemaphore({
+      ...{ name: 'GraphQL cost', capacity: 60_000, perShare: 20_000 },
+      ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
+    }),
+    /** Reads that may take long: far down a list, or counted without an index. */
+    slowReads: new FairSemaphore({
+      ...{ name: 'slow reads', capacity: 4, perShare: 2 },
+      ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
+    }),
+    /** Requests that hold large values or build a large response. */
+    largeReads: new FairSemaphore({
+      ...{ name: 'large reads', capacity: 2, perShare: 1 },
+      ...{ maxQueuedPerShare: 32, maxQueued: 128, maxWaitMs: 10_000 },
+    }),
+    /** Bytes of responses that clients have not yet received. */
+    responseBytes: new FairSemaphore({
+      ...{ name: 'unsent responses', capacity: 128 * MIB, perShare: 64 * MIB },
+      ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
+    }),
+    /** Image decodes. An image is decoded by one thread, in at most 30 seconds. */
+    imageDecodes: new FairSemaphore({
+      ...{ name: 'image checks', capacity: 2, perShare: 1 },
+      ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 10_000 },
+    }),
+    /** Bodies over 1 MiB that are received or parsed, in MiB. */
+    largeBodies: new FairSemaphore({
+      ...{ name: 'large bodies', capacity: 64, perShare: 32 },
+      ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
+    }),
+    photoReportSyncs: new FairSemaphore({
+      ...{ name: 'photo report syncs', capacity: 16, perShare: 8 },
+      ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 10_000 },
+    }),
+    photoBulkUpserts: new FairSemaphore({
+      ...{ name: 'photo bulk upserts', capacity: 8, perShare: 4 },
+      ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
+    }),
+  };
+}
+
+export type FairShares = ReturnType<typeof createFairShares>;

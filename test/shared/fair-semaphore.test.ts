@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ApiError } from '../../src/errors.ts';
+import { FairSemaphore, type FairSemaphoreOptions, type Release } from '../../src/shared/fair-semaphore.ts';
+
+const createSemaphore = (options: Partial<FairSemaphoreOptions> = {}) =>
+  new FairSemaphore({
+    ...{ name: 'test', capacity: 4, perShare: 2, maxQueuedPerShare: 3, maxQueued: 5, maxWaitMs: 1_000 },
+    ...options,
+  });
+
+/** Acquires, and notes the label once it is granted. */
+function acquireInto(granted: string[], semaphore: FairSemaphore, share: string, label = share, cost = 1) {
+  return semaphore.acquire(share, cost).then((release) => {
+    granted.push(label);
+    return release;
+  });
+}
+
+const statusOf = (attempt: Promise<Release>) =>
+  attempt.then(
+    () => 'granted',
+    (error: ApiError) => error.status,
+  );
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a fair semaphore with room', () => {
+  it('grants at once, up to what a share may use', () => {
+    const semaphore = createSemaphore();
+    expect(semaphore.tryAcquire('a')).not.toBeNull();
+    expect(semaphore.tryAcquire('a')).not.toBeNull();
+    expect(semaphore.tryAcquire('a')).toBeNull();
+    expect(semaphore.tryAcquire('b')).not.toBeNull();
+  });
+
+  it('grants a request that costs more than a share may use, once the share is idle', async () => {
+    const semaphore = createSemaphore();
+    const release = semaphore.tryAcquire('a', 100)!;
+    expect(semaphore.stats().used).toBe(2);
+    release();
+    expect(semaphore.stats().used).toBe(0);
+  });
+
+  it('counts a release once, however often it is called', () => {
+    const semaphore = createSemaphore();
+    const release = semaphore.tryAcquire('a')!;
+    semaphore.tryAcquire('a');
+    release();
+    release();
+    expect(semaphore.stats().used).toBe(1);
+  });
+});
+
+describe('a share that is full', () => {
+  it('delays only itself', async () => {
+    const semaphore = createSemaphore();
+    const granted: string[] = [];
+    for (const label of ['a1', 'a2', 'a3', 'a4']) void acquireInto(granted, semaphore, 'a', label);
+    void acquireInto(granted, semaphore, 'b');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(granted).toEqual(['a1', 'a2', 'b']);
+  });
+
+  it('gets 429 once its queue is full', async () => {
+    const semaphore = createSemaphore();
+    const attempts = Array.from({ length: 6 }, () => statusOf(semaphore.acquire('a')));
+    expect(await attempts[5]).toBe(429);
+    expect(semaphore.stats().rejectedByShare).toBe(1);
+    expect(await statusOf(semaphore.acquire('b'))).toBe('granted');
+  });
+
+  it('gets 429 after the longest wait, for its own use is the reason', async () => {
+    const semaphore = createSemaphore();
+    semaphore.tryAcquire('a', 2);
+    const attempt = statusOf(semaphore.acquire('a'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await attempt).toBe(429);
+    expect(semaphore.stats().queued).toBe(0);
+  });
+});
+
+describe('a semaphore that is full', () => {
+  it('gets 503 once the queue of all shares is full', async () => {
+    const semaphore = createSemaphore();
+    for (const share of ['a', 'a', 'b', 'b']) semaphore.tryAcquire(share);
+    for (const share of ['c', 'd', 'e', 'f', 'g']) void statusOf(semaphore.acquire(share));
+    expect(await statusOf(semaphore.acquire('h'))).toBe(503);
+    expect(semaphore.stats().rejectedByService).toBe(1);
+  });
+
+  it('gets 503 after the longest wait where others use the capacity', async () => {
+    const semaphore = createSemaphore();
+    for (const share of ['a', 'a', 'b', 'b']) semaphore.tryAcquire(share);
+    const attempt = statusOf(semaphore.acquire('c'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await attempt).toBe(503);
+  });
+
+  it('serves the share that was granted the least cost first', async () => {
+    const semaphore = createSemaphore({ capacity: 1, perShare: 1 });
+    const granted: string[] = [];
+    const releases: Release[] = [];
+    const take = (share: string, label: string) =>
+      void acquireInto(granted, semaphore, share, label).then((release) => releases.push(release));
+    for (const label of ['a1', 'a2', 'a3']) take('a', label);
+    for (const label of ['b1', 'b2']) take('b', label);
+    await vi.advanceTimersByTimeAsync(0);
+    while (granted.length < 5) {
+      releases.shift()!();
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(granted).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
+  });
+
+  it('does not let small requests overtake a large one for ever', async () => {
+    const semaphore = createSemaphore({ capacity: 4, perShare: 4 });
+    const granted: string[] = [];
+    const small = semaphore.tryAcquire('a')!;
+    void acquireInto(granted, semaphore, 'b', 'large', 4);
+    void acquireInto(granted, semaphore, 'c', 'small', 1);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(granted).toEqual([]);
+    small();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(granted).toEqual(['large']);
+  });
+
+  it('passes over a waiting share that has no room itself', async () => {
+    const semaphore = createSemaphore({ capacity: 3, perShare: 2 });
+    const granted: string[] = [];
+    semaphore.tryAcquire('a', 2);
+    const other = semaphore.tryAcquire('b', 1)!;
+    void acquireInto(granted, semaphore, 'a', 'a2');
+    void acquireInto(granted, semaphore, 'c');
+    other();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(granted).toEqual(['c']);
+  });
+});
+
+describe('a wait that its caller gives up', () => {
+  it('ends with the reason and makes room in the queue', async () => {
+    const semaphore = createSemaphore();
+    semaphore.tryAcquire('a', 2);
+    const controller = new AbortController();
+    const attempt = semaphore.acquire('a', 1, controller.signal);
+    controller.abort(new Error('gone'));
+    await expect(attempt).rejects.toThrow('gone');
+    expect(semaphore.stats().queued).toBe(0);
+  });
+
+  it('lets the requests behind it be granted', async () => {
+    const semaphore = createSemaphore({ capacity: 4, perShare: 4 });
+    const granted: string[] = [];
+    semaphore.tryAcquire('a', 2);
+    const controller = new AbortController();
+    void semaphore.acquire('b', 4, controller.signal).catch(() => undefined);
+    void acquireInto(granted, semaphore, 'c', 'c', 2);
+    controller.abort();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(granted).toEqual(['c']);
+  });
+});
+
+describe('many shares', () => {
+  it('are forgotten while they are idle, so that their number is bounded', async () => {
+    const semaphore = createSemaphore();
+    for (let address = 0; address < 5_000; address++) semaphore.tryAcquire(`address ${address}`)!();
+    expect(semaphore.stats()).toMatchObject({ used: 0, queued: 0 });
+    expect(semaphore.shareCount).toBeLessThanOrEqual(1_000);
+  });
+});
