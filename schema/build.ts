@@ -1,6 +1,12 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
-import { type GraphQLFieldConfig, type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
-import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import {
+  type GraphQLFieldConfig,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  GraphQLUnionType,
+  getNamedType,
+} from 'graphql';
+import { buildSchemaSync, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
 import { Builder } from '../entities/builder.entity.ts';
 import { requireBuilder } from '../resolvers/access.ts';
 import { AttachmentResolver } from '../resolvers/attachment/attachment.resolver.ts';
@@ -76,6 +82,7 @@ import { ProjectTimesheetsResolver, TimesheetResolver } from '../resolvers/times
 import { ViewerResolver } from '../resolvers/viewer/viewer.resolver.ts';
 import type { Budget } from '../src/context.ts';
 import { type Begin, type FieldEdge, handlersOf } from './handlers.ts';
+import type { MemberName } from './plan.ts';
 import type { RestRoute } from './rest.ts';
 import type { Scope } from './scopes.ts';
 import { recordType } from './selection.ts';
@@ -159,7 +166,15 @@ export function buildServiceSchema(): GraphQLSchema {
     },
     [MapperKind.OBJECT_FIELD]: (field, name, parent) =>
       guardEdge(field, name, beginOf(field, name, parent), schema.getType(parent) as GraphQLObjectType),
+    [MapperKind.UNION_TYPE]: withMemberName,
   });
+}
+
+/** type-graphql tells the member of a union asynchronously, although ours are known at once. */
+function withMemberName(type: GraphQLUnionType): GraphQLUnionType {
+  const { resolveType } = getMetadataStorage().unions.find(({ name }) => name === type.name)!;
+  const memberName = resolveType as unknown as MemberName;
+  return new GraphQLUnionType({ ...type.toConfig(), resolveType: memberName, extensions: { memberName } });
 }
 
 const beginning =

@@ -24,7 +24,7 @@ const MAX_SIZE = 20_000;
 const FIELD_SIZE = 20;
 
 /**
- * Null where the operation has to be interpreted: it asks about the schema, its answer holds a union, it is too large, or it is of
+ * Null where the operation has to be interpreted: it asks about the schema, its answer holds an abstract type whose members are not known, it is too large, or it is of
  * several mutations, which follow each other.
  */
 export function compileOperation(
@@ -55,7 +55,7 @@ function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
         const type = getNamedType(typeInfo.getType());
         compilable &&= name.value !== '__schema' && name.value !== '__type';
         // An object literal takes `__proto__` for something else than a name.
-        compilable &&= alias?.value !== '__proto__' && !(type && isAbstractType(type));
+        compilable &&= alias?.value !== '__proto__' && !(type && isAbstractType(type) && !type.extensions.memberName);
       },
     }),
   );

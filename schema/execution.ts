@@ -72,7 +72,7 @@ export class CompiledOperation {
       this.#lastPause = 0;
       return answer;
     } catch (error) {
-      if (this.#operation.operation !== 'query') throw error;
+      if (this.#operation.operation !== 'query' || context.meter.rejection) throw error;
       this.#lastPause = Math.min(Math.max(1, this.#lastPause * 2), MAX_PAUSE);
       this.#pause = this.#lastPause;
       context.loaders.beginAgain();
@@ -111,7 +111,7 @@ class Execution {
 
   async answer(): Promise<ExecutionResult> {
     const { begin, roots } = this.#plan;
-    const data = begin(undefined, this.#parents);
+    const data = begin(undefined, this.#parents, this.#context.meter);
     const [root] = roots;
     if (!root || roots.length > 1) {
       await this.#completeAll(roots);
@@ -142,7 +142,11 @@ class Execution {
   #complete({ at, edges }: Edge, values: readonly unknown[]): Promise<void> | undefined {
     const { targets } = this.#parents[at]!;
     const { make, put } = this.#plan.written[at]!;
-    for (let index = 0; index < values.length; index++) put(targets[index]!, make(values[index], this.#parents));
+    const { meter } = this.#context;
+    for (let index = 0; index < values.length; index++) {
+      put(targets[index]!, make(values[index], this.#parents, meter));
+      meter.check();
+    }
     return edges.length > 0 ? this.#completeAll(edges) : undefined;
   }
 

@@ -2,15 +2,22 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLNullableType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  type GraphQLUnionType,
+  getNullableType,
+  isEnumType,
   isLeafType,
   isListType,
   isNonNullType,
+  isUnionType,
   type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
+import { jsonSize, type ResponseMeter } from './response-meter.ts';
 import { type Selection, selectionOf } from './selection.ts';
 
 export type Fragments = Record<string, FragmentDefinitionNode>;
@@ -40,8 +47,11 @@ export interface Edge {
 
 /** What is written for an edge. */
 interface Written {
-  /** The answer of a resolved value. Notes the parents of the edges in it; throws where nothing is and the schema promises something. */
-  make: (value: unknown, parents: Parents[]) => unknown;
+  /**
+   * The answer of a resolved value, counted by the meter. Notes the parents of the edges in it; throws where nothing is and the schema
+   * promises something, and where the meter's limits are exceeded.
+   */
+  make: (value: unknown, parents: Parents[], meter: ResponseMeter) => unknown;
   /** Puts what was made into the answer of a parent. */
   put: (target: object, made: unknown) => void;
 }
@@ -55,7 +65,7 @@ export interface Parents {
 /** How an operation is answered, once its conditions are decided. */
 export interface Plan {
   /** Makes the answer, with null for every root field. */
-  begin: (value: undefined, parents: Parents[]) => Record<string, unknown>;
+  begin: (value: undefined, parents: Parents[], meter: ResponseMeter) => Record<string, unknown>;
   roots: Edge[];
   /** What is written for each edge, by its number. */
   written: Written[];
@@ -71,6 +81,11 @@ export function planOf(
   return new Planner(schema, fragments, variables).plan(operation);
 }
 
+/** The name of the member type of a union that a value is of. */
+export type MemberName = (value: unknown) => string;
+
+const numbered = (memberName: MemberName, index: number): [string, MemberName] => [`memberName${index}`, memberName];
+
 function present(value: unknown, name: string): unknown {
   if (value == null) throw new Error(`${name} is nothing, and the schema promises something.`);
   return value;
@@ -80,6 +95,21 @@ function list(value: unknown, name: string): unknown[] {
   if (!Array.isArray(value)) throw new Error(`${name} is no array, and the schema promises a list.`);
   return value;
 }
+
+/** Bytes of quotes, colon and comma around a field's name. */
+const PUNCTUATION = 4;
+/** Bytes of a number, a boolean or a name of an enum, at most but for long numbers. */
+const SHORT_LEAF = 12;
+const SHORT_SCALARS = new Set(['Int', 'Float', 'Boolean']);
+
+/** Bytes of a leaf: a number, or an expression of it. */
+function sizeOfLeaf(type: GraphQLNullableType, value: string): string | number {
+  const isShort = isEnumType(type) || SHORT_SCALARS.has((type as GraphQLNamedType).name);
+  return isShort ? SHORT_LEAF : `(typeof ${value} === 'string' ? ${value}.length : jsonSize(${value}))`;
+}
+
+/** Whether the type is that of a record, an envelope or a root, and not of a part of a record. */
+const isRecord = ({ extensions }: GraphQLObjectType) => extensions.scope !== undefined;
 
 /**
  * Writes the functions that make an answer: one object literal for each object of it, which is ten times as fast as to set properties
@@ -95,6 +125,7 @@ class Planner {
   readonly #functions: string[] = [];
   /** Code of what is written for each edge. */
   readonly #written: string[] = [];
+  readonly #memberNames: MemberName[] = [];
   /** Where edges are noted: those right below the one that is planned now. */
   #below: Edge[] = [];
 
@@ -109,14 +140,15 @@ class Planner {
     const fields = collectFields(this.#schema, this.#fragments, this.#variables, type, selectionSet);
     const begin = this.#object(type, fields);
     const source = `${this.#functions.join('\n')}\nreturn { begin: ${begin}, written: [${this.#written.join()}] };`;
-    const made: Pick<Plan, 'begin' | 'written'> = new Function('present', 'list', source)(present, list);
+    const given = { present, list, jsonSize, ...Object.fromEntries(this.#memberNames.map(numbered)) };
+    const made: Pick<Plan, 'begin' | 'written'> = new Function(...Object.keys(given), source)(...Object.values(given));
     return { ...made, roots: this.#below };
   }
 
   /** Name of a function. */
   #write(body: string): string {
     const name = `make${this.#functions.length}`;
-    this.#functions.push(`function ${name}(value, parents) { ${body} }`);
+    this.#functions.push(`function ${name}(value, parents, meter) { ${body} }`);
     return name;
   }
 
@@ -124,7 +156,7 @@ class Planner {
   #made(type: GraphQLOutputType, place: Place, value: string): string {
     if (isLeafType(type)) return `${value} ?? null`;
     if (isNonNullType(type) && isLeafType(type.ofType)) return `present(${value}, '${place.name}')`;
-    return `${this.#maker(type, place)}(${value}, parents)`;
+    return `${this.#maker(type, place)}(${value}, parents, meter)`;
   }
 
   /** Name of a function that makes the answer of a value. */
@@ -132,37 +164,60 @@ class Planner {
     const { name, nodes } = place;
     const inner = isNonNullType(type) ? type.ofType : type;
     const known = isNonNullType(type) ? `present(value, '${name}');` : 'if (value == null) return null;';
-    if (isLeafType(inner)) return this.#write(`${known} return value;`);
+    if (isLeafType(inner)) return this.#write(`${known} meter.bytes += jsonSize(value); return value;`);
     if (isListType(inner)) {
       const item = this.#made(inner.ofType, place, 'item');
+      const count = isLeafType(getNullableType(inner.ofType)) ? 'meter.bytes += jsonSize(value)' : 'meter.check()';
       return this.#write(`${known} const made = [];
-        for (const item of list(value, '${name}')) made.push(${item});
+        for (const item of list(value, '${name}')) { made.push(${item}); ${count.replace('(value)', '(item)')}; }
         return made;`);
     }
-    const object = inner as GraphQLObjectType;
-    const fields = collectSubfields(this.#schema, this.#fragments, this.#variables, object, nodes);
-    return this.#write(`${known} return ${this.#object(object, fields)}(value, parents);`);
+    if (isUnionType(inner)) return this.#union(inner, place, known);
+    return this.#write(`${known} return ${this.#objectAt(inner as GraphQLObjectType, nodes)}(value, parents, meter);`);
+  }
+
+  /** One function for each member of the union. */
+  #union(type: GraphQLUnionType, { name, nodes }: Place, known: string): string {
+    const members = type.getTypes().map((member) => `${member.name}: ${this.#objectAt(member, nodes)}`);
+    const memberName = `memberName${this.#memberNames.push(type.extensions.memberName as MemberName) - 1}`;
+    const table = `members${this.#functions.length}`;
+    this.#functions.push(`const ${table} = { ${members.join(', ')} };`);
+    return this.#write(`${known} return present(${table}[${memberName}(value)], '${name}')(value, parents, meter);`);
+  }
+
+  #objectAt(type: GraphQLObjectType, nodes: readonly FieldNode[]): string {
+    return this.#object(type, collectSubfields(this.#schema, this.#fragments, this.#variables, type, nodes));
   }
 
   #object(type: GraphQLObjectType, fields: Fields): string {
     const properties: string[] = [];
     const notes: string[] = [];
+    const sizes: (string | number)[] = [];
     for (const [key, nodes] of fields) {
       const name = nodes[0]!.name.value;
       const field = type.getFields()[name];
       const place = { name: `${type.name}.${name}`, nodes };
+      sizes.push(key.length + PUNCTUATION);
       if (!field) {
         // Of the fields that no type declares, `__typename` alone is compiled.
         properties.push(`${key}: '${type.name}'`);
+        sizes.push(type.name.length);
       } else if (field.extensions.edge) {
         const at = this.#edge(key, field, place);
         properties.push(`${key}: null`);
         notes.push(`parents[${at}].sources.push(value); parents[${at}].targets.push(made);`);
       } else {
         properties.push(`${key}: ${this.#made(field.type, place, `value.${name}`)}`);
+        if (isLeafType(getNullableType(field.type))) sizes.push(sizeOfLeaf(getNullableType(field.type), `made.${key}`));
       }
     }
-    return this.#write(`const made = { ${properties.join(', ')} }; ${notes.join(' ')} return made;`);
+    const constant = sizes.reduce<number>((sum, size) => sum + (typeof size === 'number' ? size : 0), 0);
+    const counted = [constant, ...sizes.filter((size) => typeof size === 'string')].join(' + ');
+    // What is held by a record is counted with it.
+    if (isRecord(type)) notes.push(`meter.fields += ${fields.size};`);
+    return this.#write(
+      `const made = { ${properties.join(', ')} }; meter.bytes += ${counted}; ${notes.join(' ')} return made;`,
+    );
   }
 
   #edge(key: string, field: Field, place: Place): number {

@@ -25,6 +25,7 @@ import { openApiDocument } from './rest/openapi.ts';
 import { refuseOtherMethods, registerRest } from './rest/plugin.ts';
 import { registerUploads } from './rest/uploads.ts';
 import { createFairShares } from './shared/fair-shares.ts';
+import { installRequestUsage } from './shared/request-usage.ts';
 import type { Outside } from './storage/remote.ts';
 import { openStorages } from './storage/storage.ts';
 import { AccessTokens } from './tokens.ts';
@@ -59,6 +60,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const entrance = new TokenEntrance({ access, databases, storages, limits, budgets, shares, clock });
 
   installHeaders(app, config);
+  installRequestUsage(app);
   installErrorHandler(app);
   await installCors(app, new RegisteredOrigins({ databases, clock }));
   installNotFound(app, (request, reply) => entrance.enter(request, reply));

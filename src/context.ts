@@ -35,11 +35,19 @@ export interface Caller {
 /** What a resolver says of how the operation ended; the REST projection turns it into the documented status. */
 export type Outcome = 'CREATED' | 'ACCEPTED' | 'REPLAYED';
 
+/** What a request may hold until its response has ended. */
+export interface Usage {
+  /** Waits until the request may hold large values; rejects with 429 or 503. */
+  acquireLargeRead(): Promise<void>;
+  /** Calls the function when the response has ended, whether or not the client received it. */
+  onEnd(release: () => void): void;
+}
+
 /** A request budget of its own that an operation takes from. Part 12 of the decisions. */
 export type Budget = 'sync';
 
 /** What every resolver is given. One per HTTP request. */
-export interface RequestContext<Database = unknown, Loaders = unknown, Storage = unknown> {
+export interface RequestContext<Database = unknown, Loaders = unknown, Storage = unknown, Meter = unknown> {
   readonly requestId: string;
   readonly region: RegionId;
   readonly caller: Caller;
@@ -53,6 +61,10 @@ export interface RequestContext<Database = unknown, Loaders = unknown, Storage =
   /** The limits that callers share, and the share that this request is charged to. */
   readonly shares: FairShares;
   readonly shareKey: string;
+  /** Counts what the response is built of. */
+  meter: Meter;
+  /** What the request holds of the limits until its response has ended. */
+  readonly usage: Usage;
   /** Takes one request from the budget; throws 429 when it is spent. */
   readonly spend: (budget: Budget) => Promise<void>;
   /** Whether the budget of an operation was taken from before the body was read; the first that is called has it for itself. */

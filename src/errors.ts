@@ -41,9 +41,13 @@ export class ApiError extends Error {
 export class ValidationError extends ApiError {
   readonly errors: FieldError[];
 
-  constructor(errors: FieldError[]) {
+  /** What GraphQL's extensions hold beside the errors. */
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(errors: FieldError[], details: Record<string, unknown> = {}) {
     super(400, 'BAD_USER_INPUT', errors.map((error) => `${error.fieldName}: ${error.message}`).join('; '));
     this.errors = errors.slice(0, MAX_FIELD_ERRORS);
+    this.details = details;
   }
 
   override body(): object {

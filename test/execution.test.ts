@@ -15,6 +15,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../resolvers/context.ts';
 import { compileOperation } from '../schema/compile.ts';
 import type { FieldEdge } from '../schema/handlers.ts';
+import { ResponseMeter } from '../schema/response-meter.ts';
 
 const SDL = `
   type Query { node(seed: Int! = 1): Node sure(seed: Int! = 2): Node! many(seed: Int! = 3): [Node!]! word: String }
@@ -99,7 +100,10 @@ function schemaWithMethods(): GraphQLSchema {
 
 const schema = schemaWithMethods();
 let begunAgain = 0;
-const context = { loaders: { beginAgain: () => begunAgain++ } } as unknown as Context;
+const context = {
+  loaders: { beginAgain: () => begunAgain++ },
+  meter: new ResponseMeter(),
+} as unknown as Context;
 
 beforeEach(() => {
   oddity = 0;

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../resolvers/context.ts';
 import { Loaders } from '../../resolvers/loaders/loaders.ts';
+import { ResponseMeter } from '../../schema/response-meter.ts';
 import type { Clock } from '../clock.ts';
 import {
   API_VERSION,
@@ -16,6 +17,7 @@ import { ApiError, forbidden, invalidField } from '../errors.ts';
 import { idPattern } from '../ids.ts';
 import { networkOf } from '../network.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
+import { RequestUsage } from '../shared/request-usage.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { Access } from './access.ts';
 import type { RateLimiter } from './limits.ts';
@@ -44,6 +46,9 @@ export class TokenEntrance implements Entrance<Context> {
       region = regionOf(request);
       const caller = await access.authenticate(request.headers.authorization, region);
       await limits.take(databases[region], caller.clientId, reply);
+      request.usage = new RequestUsage(this.#parts.shares, shareKeyOf(caller));
+      const waiting = request.usage.begin();
+      if (waiting) await waiting;
       const database = databases[region];
       const spend = (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
       return { region, caller, spend };
@@ -71,6 +76,8 @@ export class TokenEntrance implements Entrance<Context> {
       clock: this.#parts.clock,
       shares: this.#parts.shares,
       shareKey: shareKeyOf(caller),
+      meter: new ResponseMeter(),
+      usage: request.usage!,
       spend,
     };
   }

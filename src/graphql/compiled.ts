@@ -4,30 +4,22 @@ import type { Context } from '../../resolvers/context.ts';
 import { compileOperation } from '../../schema/compile.ts';
 import type { CompiledOperation } from '../../schema/execution.ts';
 
-/** Uses of a document before it is compiled: what comes once is interpreted in less time. */
-const USES = 3;
-
-/** What is known of one document, by the name of the operation that was asked for. */
-interface Use {
-  times: number;
-  compiled?: CompiledOperation | null;
-}
-
 /**
- * Answers queries that come again by code of their own. What is not answered without an error is left to Apollo, which executes it
- * with graphql-js. What is compiled goes when Apollo's document store forgets the document.
+ * Executes queries with compiled code. What cannot be compiled, or has an error, is left to Apollo, which executes it with
+ * graphql-js. Compiled code goes when Apollo's document store forgets the document.
  */
 export function compiledQueries(schema: GraphQLSchema): ApolloServerPlugin<Context> {
-  const uses = new WeakMap<DocumentNode, Map<string, Use>>();
+  const compiled = new WeakMap<DocumentNode, Map<string, CompiledOperation | null>>();
 
   const compiledFor = (document: DocumentNode, operationName: string): CompiledOperation | null => {
-    const ofDocument = uses.get(document) ?? new Map<string, Use>();
-    uses.set(document, ofDocument);
-    const use = ofDocument.get(operationName) ?? { times: 0 };
-    ofDocument.set(operationName, use);
-    if (++use.times < USES) return null;
-    if (use.compiled === undefined) use.compiled = compileOperation(schema, document, operationName || null);
-    return use.compiled;
+    const operations = compiled.get(document) ?? new Map<string, CompiledOperation | null>();
+    compiled.set(document, operations);
+    let operation = operations.get(operationName);
+    if (operation === undefined) {
+      operation = compileOperation(schema, document, operationName || null);
+      operations.set(operationName, operation);
+    }
+    return operation;
   };
 
   return {
@@ -35,11 +27,22 @@ export function compiledQueries(schema: GraphQLSchema): ApolloServerPlugin<Conte
       async responseForOperation({ document, operation, request, response: { http }, contextValue }) {
         // There is none of a name that the document does not know.
         if (operation?.operation !== 'query') return null;
-        const compiled = compiledFor(document, request.operationName ?? '');
-        const answer = await compiled?.execute(contextValue, request.variables ?? {});
-        if (!answer) return null;
-        if (!answer.errors) return { http, body: { kind: 'single', singleResult: { data: answer.data } } };
-        contextValue.loaders.beginAgain();
+        const { meter, loaders } = contextValue;
+        try {
+          const answer = await compiledFor(document, request.operationName ?? '')?.execute(
+            contextValue,
+            request.variables ?? {},
+          );
+          if (answer && !answer.errors) {
+            return { http, body: { kind: 'single', singleResult: { data: answer.data } } };
+          }
+        } catch (error) {
+          // `costLimits` sends the rejection.
+          if (meter.rejection) return { http, body: { kind: 'single', singleResult: {} } };
+          throw error;
+        }
+        loaders.beginAgain();
+        meter.reset();
         return null;
       },
     }),

@@ -10,7 +10,7 @@ export function graphqlError(error: ApiError): GraphQLError {
 }
 
 export function extensionsOf(error: ApiError): Record<string, unknown> {
-  const errors = error instanceof ValidationError ? { errors: error.errors } : {};
+  const errors = error instanceof ValidationError ? { errors: error.errors, ...error.details } : {};
   return { code: error.code, http: { status: error.status }, ...errors };
 }
 

@@ -6,14 +6,17 @@ import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
+import { meteredFieldResolver } from '../../schema/metered-field-resolver.ts';
 import type { Entrance } from '../context.ts';
 import type { ApiError } from '../errors.ts';
 import { compiledQueries } from './compiled.ts';
+import { costLimits } from './cost-limits.ts';
 import { limitDepth } from './depth.ts';
 import { DocumentStore } from './document-store.ts';
 import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
 import { LargeBodies } from './large-bodies.ts';
+import { largeResponses, sendLargeResponses } from './large-responses.ts';
 
 /** Tokens of a GraphQL document: far above what a dashboard asks, far below what is hard to parse. */
 const MAX_TOKENS = 5_000;
@@ -39,6 +42,7 @@ export async function registerGraphql(
     introspection,
     includeStacktraceInErrorResponses: false,
     formatError,
+    fieldResolver: meteredFieldResolver,
     stringifyResult: JSON.stringify,
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [limitDepth],
@@ -47,8 +51,10 @@ export async function registerGraphql(
     plugins: [
       bodies.plugin(),
       inputErrors(schema),
+      costLimits(schema),
       logErrors(app),
       compiledQueries(schema),
+      largeResponses,
       // It would wrap the resolver of every field, those of REST too.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false }),
@@ -57,7 +63,7 @@ export async function registerGraphql(
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
 
-  const answer = fastifyApolloHandler(apollo, { context: async (request) => (request as FastifyRequest).context! });
+  const handle = fastifyApolloHandler(apollo, { context: async (request) => (request as FastifyRequest).context! });
   app.route({
     method: ['GET', 'POST'],
     url: '/graphql',
@@ -78,7 +84,7 @@ export async function registerGraphql(
       const errors = [{ message: error.message, extensions: extensionsOf(error) }];
       return reply.code(error.status).headers(error.headers).send({ errors });
     },
-    handler: answer as never,
+    handler: sendLargeResponses(handle as never),
   });
 }
 

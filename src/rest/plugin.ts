@@ -13,8 +13,10 @@ import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
 import { compileOperation } from '../../schema/compile.ts';
 import type { CompiledOperation } from '../../schema/execution.ts';
+import { meteredFieldResolver } from '../../schema/metered-field-resolver.ts';
 import type { Entrance } from '../context.ts';
 import { forbidden, methodNotAllowed } from '../errors.ts';
+import { sendJson } from '../shared/request-usage.ts';
 import { inspectedSchema } from './projection.ts';
 import { sofaDocuments } from './sofa.ts';
 import { type Placement, placementsOf, type RawInput, readVariables } from './variables.ts';
@@ -91,7 +93,7 @@ function executorOf(schema: GraphQLSchema, document: DocumentNode): Execute {
   return async (contextValue, variableValues) => {
     if (compiled === undefined) compiled = compileOperation(schema, document);
     const answer = await compiled?.answer(contextValue, variableValues);
-    return answer ?? execute({ schema, document, contextValue, variableValues });
+    return answer ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
   };
 }
 
@@ -133,7 +135,8 @@ class RestRouteHandler {
     if (errors?.length) throw errors[0]!.originalError ?? errors[0];
     const body = data![this.#operation.field];
     const { outcomes, status } = this.#operation;
-    return reply.code((context.outcome && outcomes[context.outcome]) ?? status).send(this.#omit?.(body) ?? body);
+    reply.code((context.outcome && outcomes[context.outcome]) ?? status);
+    return sendJson(request, reply, this.#omit?.(body) ?? body, context.meter.bytes);
   };
 
   #input(request: FastifyRequest, context: Context): RawInput {

@@ -1,0 +1,55 @@
+/** Characters of a chunk, about. */
+const CHUNK_LENGTH = 64 * 1024;
+
+/** Steps after which a value is taken for large. */
+const SMALL = 4_096;
+
+/**
+ * The JSON of a value in chunks, the same as `JSON.stringify` gives for plain objects, arrays and leaves. Serializing a large response
+ * in one piece would keep the event loop from all other requests.
+ */
+export function* jsonChunks(value: unknown): Generator<string> {
+  let chunk = '';
+  for (const piece of pieces(value)) {
+    chunk += piece;
+    if (chunk.length < CHUNK_LENGTH) continue;
+    yield chunk;
+    chunk = '';
+  }
+  if (chunk !== '') yield chunk;
+}
+
+function* pieces(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null || stepsOf(value, SMALL) <= SMALL) {
+    yield JSON.stringify(value) ?? 'null';
+  } else if (Array.isArray(value)) {
+    let separator = '[';
+    for (const item of value) {
+      yield separator;
+      yield* pieces(item);
+      separator = ',';
+    }
+    yield ']';
+  } else {
+    let separator = '{';
+    for (const [name, property] of Object.entries(value)) {
+      if (property === undefined) continue;
+      yield `${separator}${JSON.stringify(name)}:`;
+      yield* pieces(property);
+      separator = ',';
+    }
+    yield '}';
+  }
+}
+
+/** Values in a tree, and a step for each 100 characters; stops counting beyond the limit. */
+function stepsOf(value: unknown, limit: number): number {
+  if (typeof value === 'string') return 1 + value.length / 100;
+  if (typeof value !== 'object' || value === null) return 1;
+  let steps = 1;
+  for (const name in value) {
+    steps += stepsOf((value as Record<string, unknown>)[name], limit - steps);
+    if (steps > limit) break;
+  }
+  return steps;
+}

@@ -1,0 +1,59 @@
+import { ApiError, ValidationError } from '../src/errors.ts';
+
+/** Most fields of records that one GraphQL request may select: records times selected fields. */
+export const MAX_COST = 500_000;
+
+/** Most bytes of a GraphQL response. */
+export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/** 400 on the field `query`. Its extensions hold the cost and the limit. */
+export function costLimitExceeded(what: string, cost: number, limit: number): ApiError {
+  const message = `must not ${what}: it has ${cost}, and the limit is ${limit}`;
+  return new ValidationError([{ fieldName: 'query', message }], { cost, limit });
+}
+
+/**
+ * Counts what a response is built of while it is built, in compiled and in interpreted operations alike. Bytes are those of
+ * JSON before escaping, a character of text counted as one.
+ */
+export class ResponseMeter {
+  /** Fields of records; those of objects and lists that a record holds are counted once for the record. */
+  fields = 0;
+  bytes = 0;
+  /** What the request was rejected with; every further count throws the same. */
+  rejection: ApiError | null = null;
+  readonly #maxFields: number;
+  readonly #maxBytes: number;
+
+  /** Without limits: REST responses are never rejected for their size. */
+  constructor(maxFields = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxFields = maxFields;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Throws 400 where more was counted than is allowed. */
+  check(): void {
+    if (this.fields <= this.#maxFields && this.bytes <= this.#maxBytes && !this.rejection) return;
+    this.rejection ??=
+      this.fields > this.#maxFields
+        ? costLimitExceeded('select so many fields of so many records', this.fields, this.#maxFields)
+        : costLimitExceeded('have so many bytes in its response', this.bytes, this.#maxBytes);
+    throw this.rejection;
+  }
+
+  /** For a request that is executed from its beginning once more. */
+  reset(): void {
+    this.fields = 0;
+    this.bytes = 0;
+  }
+}
+
+/** Bytes of a value in JSON, but for escapes; a field's name and punctuation are not counted. */
+export function jsonSize(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 6;
+  let size = 2;
+  if (Array.isArray(value)) for (const item of value) size += jsonSize(item) + 1;
+  else for (const name in value) size += name.length + 4 + jsonSize((value as Record<string, unknown>)[name]);
+  return size;
+}

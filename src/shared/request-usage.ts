@@ -1,0 +1,112 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { jsonChunks } from '../../schema/json-chunks.ts';
+import type { Release } from './fair-semaphore.ts';
+import type { FairShares } from './fair-shares.ts';
+
+/** Bytes from which a response is charged until the client has received it. Smaller ones fit the buffers of a connection. */
+const CHARGED_BYTES = 16 * 1024;
+
+/** Bytes from which a response is serialized in chunks. */
+export const CHUNKED_BYTES = 256 * 1024;
+
+/** Milliseconds in which a client must take some part of a large response. */
+const STALLED_MS = 30_000;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What an authenticated request uses of its share; null before, and for requests that are not limited by shares. */
+    usage: RequestUsage | null;
+  }
+}
+
+/** What one request holds of the limits that callers share. Everything is released when its response ends. */
+export class RequestUsage {
+  readonly #shares: FairShares;
+  readonly #shareKey: string;
+  readonly #releases: Release[] = [];
+  #execution: Release | null = null;
+  #largeRead: Promise<Release> | null = null;
+  /** Bytes of a response that is sent as a stream. */
+  streamedBytes = 0;
+
+  constructor(shares: FairShares, shareKey: string) {
+    this.#shares = shares;
+    this.#shareKey = shareKey;
+  }
+
+  /** Waits until the request may execute; undefined where it may at once. Rejects with 429 or 503. */
+  begin(): Promise<void> | undefined {
+    const { requests } = this.#shares;
+    this.#execution = requests.tryAcquire(this.#shareKey);
+    if (this.#execution) return undefined;
+    return requests.acquire(this.#shareKey).then((release) => {
+      this.#execution = release;
+    });
+  }
+
+  /** Waits until the request may hold large values; they are released with its response. */
+  async acquireLargeRead(): Promise<void> {
+    this.#largeRead ??= this.#shares.largeReads.acquire(this.#shareKey);
+    this.onEnd(await this.#largeRead);
+  }
+
+  /** Calls the function when the response has ended, whether or not the client received it. */
+  onEnd(release: Release): void {
+    this.#releases.push(release);
+  }
+
+  /** The response is ready: from here on the request waits for its client only. Undefined where it may be sent at once. */
+  respond(bytes: number): Promise<void> | undefined {
+    this.#execution?.();
+    if (bytes < CHARGED_BYTES) return undefined;
+    const { responseBytes } = this.#shares;
+    const release = responseBytes.tryAcquire(this.#shareKey, bytes);
+    if (release) {
+      this.#charge(release);
+      return undefined;
+    }
+    return responseBytes.acquire(this.#shareKey, bytes).then((granted) => this.#charge(granted));
+  }
+
+  end(): void {
+    this.#execution?.();
+    for (const release of this.#releases) release();
+  }
+
+  /** A slow client holds unsent bytes, and no longer what others need to build their responses. */
+  #charge(release: Release): void {
+    this.onEnd(release);
+    this.#largeRead?.then(
+      (releaseRead) => releaseRead(),
+      () => undefined,
+    );
+  }
+}
+
+/** Charges responses to the share of their request until they have been received. */
+export function installRequestUsage(app: FastifyInstance): void {
+  app.decorateRequest('usage', null);
+  app.addHook('onSend', ({ usage }, _reply, payload, done) => {
+    if (!usage) return done();
+    const bytes = typeof payload === 'string' ? payload.length : usage.streamedBytes;
+    const waiting = usage.respond(bytes);
+    if (waiting) waiting.then(() => done(), done);
+    else done();
+  });
+  app.addHook('onResponse', ({ usage }, _reply, done) => {
+    usage?.end();
+    done();
+  });
+}
+
+/** Sends a body as JSON: a large one in chunks, which leave the event loop to other requests between them. */
+export function sendJson(request: FastifyRequest, reply: FastifyReply, body: unknown, bytes: number): FastifyReply {
+  if (bytes < CHUNKED_BYTES) return reply.send(body);
+  if (request.usage) request.usage.streamedBytes = bytes;
+  reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy());
+  return reply
+    .removeHeader('Content-Length')
+    .type('application/json; charset=utf-8')
+    .send(Readable.from(jsonChunks(body)));
+}

@@ -1,0 +1,77 @@
+import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../schema/build.ts';
+import { estimateCost } from '../../schema/cost.ts';
+import { MAX_COST, ResponseMeter } from '../../schema/response-meter.ts';
+
+const schema = buildServiceSchema();
+
+function costOf(query: string, variables = {}): number {
+  const document = parse(query);
+  return estimateCost(schema, document, getOperationAST(document)!, variables);
+}
+
+describe('the estimated cost of an operation', () => {
+  it('is the number of selected fields where there is one record', () => {
+    expect(costOf('{ me { id name } }')).toBe(3);
+  });
+
+  it('counts the fields of a page as often as it may hold records', () => {
+    // projects, meta, totalCount, data, and twice 25 for two fields of each record.
+    expect(costOf('{ projects(builderId: "buil_a") { meta { totalCount } data { id name } } }')).toBe(4 + 2 * 25);
+    expect(costOf('{ projects(builderId: "buil_a", limit: 3) { meta { totalCount } data { id name } } }')).toBe(
+      4 + 2 * 3,
+    );
+  });
+
+  it('reads the limit of a page from the variables', () => {
+    const query = 'query ($limit: PageLimit) { projects(builderId: "buil_a", limit: $limit) { data { id } } }';
+    expect(costOf(query, { limit: 2 })).toBe(2 + 2);
+    expect(costOf(query)).toBe(2 + 25);
+    expect(costOf(query, { limit: 'wrong' })).toBe(2 + 25);
+  });
+
+  it('multiplies from level to level', () => {
+    const query = '{ projects(builderId: "buil_a") { data { timesheets { data { id } } } } }';
+    expect(costOf(query)).toBe(2 + 25 * (2 + 25));
+  });
+
+  it('counts a fragment wherever it is spread, in time that grows with the document alone', () => {
+    const fragments = Array.from({ length: 60 }, (_, at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`);
+    const query = `{ ...F0 } ${fragments.join(' ')} fragment F60 on Query { me { id } }`;
+    expect(costOf(query)).toBe(2 * 2 ** 60);
+  });
+
+  it('counts aliases', () => {
+    const aliases = Array.from({ length: 1_550 }, (_, at) => `a${at}: id`).join(' ');
+    const query = `{ projects(builderId: "buil_a") { data { timesheets { data { ...All } } } } } fragment All on Timesheet { ${aliases} }`;
+    expect(costOf(query)).toBe(2 + 25 * (2 + 25 * 1_550));
+    expect(costOf(query)).toBeGreaterThan(MAX_COST);
+  });
+
+  it('allows a tool to ask for the whole schema, and not for many copies of it', () => {
+    expect(costOf(getIntrospectionQuery())).toBeLessThan(MAX_COST);
+    const types = 'types { fields { args { type { ofType { ofType { ofType { name } } } } } } }';
+    const copies = Array.from({ length: 200 }, (_, at) => `a${at}: __schema { ${types} }`).join(' ');
+    expect(costOf(`{ ${copies} }`)).toBeGreaterThan(MAX_COST);
+  });
+});
+
+describe('the meter of a response', () => {
+  it('rejects what exceeds its limits, and everything after', () => {
+    const meter = new ResponseMeter(10, 100);
+    meter.fields = 10;
+    meter.check();
+    meter.fields = 11;
+    expect(() => meter.check()).toThrow('has 11, and the limit is 10');
+    meter.reset();
+    expect(() => meter.check()).toThrow('has 11, and the limit is 10');
+  });
+
+  it('has no limits of its own', () => {
+    const meter = new ResponseMeter();
+    meter.bytes = 1e12;
+    meter.check();
+    expect(meter.rejection).toBeNull();
+  });
+});

@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonChunks } from '../../schema/json-chunks.ts';
+
+const textOf = (value: unknown) => [...jsonChunks(value)].join('');
+
+describe('the chunks of a value', () => {
+  it('are together what JSON.stringify gives', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 0, max: 3 }), (value, copies) => {
+        const large = { data: Array.from({ length: copies * 2_000 }, () => value), absent: undefined };
+        expect(textOf(large)).toBe(JSON.stringify(large));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('are about 64 Ki characters long, so that no one of them takes long', () => {
+    const value = { data: Array.from({ length: 50_000 }, (_, id) => ({ id, text: 'some text', tags: ['a', 'b'] })) };
+    const lengths = [...jsonChunks(value)].map((chunk) => chunk.length);
+    expect(lengths.length).toBeGreaterThan(30);
+    expect(Math.max(...lengths)).toBeLessThan(2 * 64 * 1024);
+  });
+
+  it('hold a long text in one piece', () => {
+    const value = { data: [{ notes: 'x'.repeat(1_000_000) }] };
+    expect(textOf(value)).toBe(JSON.stringify(value));
+  });
+
+  it.each([null, true, 1.5, 'text', [], {}])('of %j are one', (value) => {
+    expect([...jsonChunks(value)]).toEqual([JSON.stringify(value)]);
+  });
+});
