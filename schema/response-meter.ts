@@ -22,13 +22,23 @@ export class ResponseMeter {
   bytes = 0;
   /** What the request was rejected with; every further count throws the same. */
   rejection: ApiError | null = null;
-  readonly #maxFields: number;
-  readonly #maxBytes: number;
+  /** Bytes of large values that were read for the response. */
+  #heldBytes = 0;
+  /** None at first: REST responses are never rejected for their size. */
+  #maxFields = Number.POSITIVE_INFINITY;
+  #maxBytes = Number.POSITIVE_INFINITY;
 
-  /** Without limits: REST responses are never rejected for their size. */
-  constructor(maxFields = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY) {
+  limit(maxFields: number, maxBytes: number): void {
     this.#maxFields = maxFields;
     this.#maxBytes = maxBytes;
+  }
+
+  /** Counts bytes of large values that were read; throws 400 where they are more than a response may have. */
+  hold(bytes: number): void {
+    this.#heldBytes += bytes;
+    if (this.#heldBytes <= this.#maxBytes) return;
+    this.rejection ??= costLimitExceeded('read so many bytes', this.#heldBytes, this.#maxBytes);
+    throw this.rejection;
   }
 
   /** Throws 400 where more was counted than is allowed. */
@@ -45,6 +55,7 @@ export class ResponseMeter {
   reset(): void {
     this.fields = 0;
     this.bytes = 0;
+    this.#heldBytes = 0;
   }
 }
 

@@ -33,9 +33,22 @@ export function Reads<Property extends string>(...properties: Property[]) {
   };
 }
 
+/** Selections of interpreted operations: graphql-js gives the same nodes for every parent. */
+const interpretedSelections = new WeakMap<readonly FieldNode[], Selection | null>();
+
 /** Parameter of a resolver's method: what is read of the records that it answers with; null for all of them. */
 export function Selected() {
-  return createParameterDecorator(({ info }) => (info as { selection?: Selection | null }).selection ?? null);
+  return createParameterDecorator(({ info }) => {
+    // Compiled operations know it.
+    const { selection, fieldNodes } = info as GraphQLResolveInfo & { selection?: Selection | null };
+    if (selection !== undefined || !fieldNodes) return selection ?? null;
+    let interpreted = interpretedSelections.get(fieldNodes);
+    if (interpreted === undefined) {
+      interpreted = selectionOf(info);
+      interpretedSelections.set(fieldNodes, interpreted);
+    }
+    return interpreted;
+  });
 }
 
 /** The records that a field leads to, out of their list or envelope. */

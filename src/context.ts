@@ -62,7 +62,7 @@ export interface RequestContext<Database = unknown, Loaders = unknown, Storage =
   readonly shares: FairShares;
   readonly shareKey: string;
   /** Counts what the response is built of. */
-  meter: Meter;
+  readonly meter: Meter;
   /** What the request holds of the limits until its response has ended. */
   readonly usage: Usage;
   /** Takes one request from the budget; throws 429 when it is spent. */

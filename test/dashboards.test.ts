@@ -26,7 +26,7 @@ afterAll(() => service.stop());
 /** The answer, and the statements that it took beyond the check of the token. */
 async function runOnce(name: string) {
   const statements: string[] = [];
-  const end = service.databases.au1.runner.onStatement((statement) => statements.push(statement.name));
+  const end = service.databases.au1.onStatement((statement) => statements.push(statement.name));
   const { data, errors } = await service.graphql(token, queries.get(name)!, variables);
   end();
   expect(errors).toBeUndefined();

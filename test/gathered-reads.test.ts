@@ -23,7 +23,7 @@ const runner = () => service.databases.au1.runner;
 /** Names of the statements that the work takes, but for the check of the token. */
 async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const names: string[] = [];
-  const end = runner().onStatement(({ name }) => names.push(name));
+  const end = service.databases.au1.onStatement(({ name }) => names.push(name));
   await work();
   end();
   return names.filter((name) => name !== 'access.facts');

@@ -106,7 +106,7 @@ export class Service {
   /** Runs the work and answers how many SQL statements its reads took. */
   async countStatements(region: RegionId, work: () => Promise<unknown>): Promise<number> {
     let count = 0;
-    const end = this.databases[region].runner.onStatement(() => count++);
+    const end = this.databases[region].onStatement(() => count++);
     try {
       await work();
     } finally {

@@ -37,7 +37,7 @@ function sampleOf(type: GraphQLNamedType): string | undefined {
 /** Every prepared read that the operations run: plain, by each filter, by all of them, and far down a list. */
 async function statementsOfReads(): Promise<Map<string, Statement>> {
   const heard = new Map<string, Statement>();
-  const end = service.databases.au1.runner.onStatement((statement) => heard.set(statement.name, statement));
+  const end = service.databases.au1.onStatement((statement) => heard.set(statement.name, statement));
   const token = await service.as('A');
   for (const operation of routeTable(schema).filter(({ method }) => method === 'GET')) {
     const placements = placementsOf(operation, schema);

@@ -421,7 +421,7 @@ describe('the same rules through GraphQL', () => {
   });
 
   it('hide what went wrong inside', async () => {
-    const end = service.databases.au1.runner.onStatement(() => {
+    const end = service.databases.au1.onStatement(() => {
       throw new Error('secret detail');
     });
     const { errors } = await service.graphql(token, `{ projects(builderId: "${builderId}") { meta { limit } } }`);

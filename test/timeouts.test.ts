@@ -63,7 +63,7 @@ it.concurrent('reads that are asked together are all 503 when their table is loc
   await holder.connect();
   await holder.query('begin; lock table timesheet_cost_code in access exclusive mode');
   const sent: string[] = [];
-  const end = database.runner.onStatement(({ name }) => name.startsWith('CostCode') && sent.push(name));
+  const end = database.onStatement(({ name }) => name.startsWith('CostCode') && sent.push(name));
   const builders = ['buil_a', 'buil_b', 'buil_c', 'buil_d'];
   const answers = builders.map((builderId) => costCodes.all(database, { builderId }).catch(seen));
   expect(await Promise.all(answers)).toEqual(builders.map(() => UNAVAILABLE));

@@ -2,6 +2,7 @@ import { Defect } from '../../entities/defect.entity.ts';
 import { Reader } from '../../src/database/reader.ts';
 
 export const defects = new Reader(Defect, {
+  large: ['description'],
   joins: 'left join project_location location on location.id = t.location_id',
   columns: { location: { from: 'location', fields: ['id', 'name'] } },
   filters: {

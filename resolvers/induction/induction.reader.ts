@@ -28,6 +28,7 @@ export const inductions = new Reader(Induction, {
 export const inductionDetails = new Reader(Induction, {
   ...summaries,
   name: 'InductionDetails',
+  large: ['data'],
   filters: {
     builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',

@@ -4,6 +4,7 @@ import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import { Reader } from '../../src/database/reader.ts';
 
 export const meetings = new Reader(Meeting, {
+  large: ['agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
   filters: {
     builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',
@@ -13,7 +14,11 @@ export const meetings = new Reader(Meeting, {
   },
 });
 
+/** Which meeting it is, without what was written in it. */
+export const meetingIdentities = meetings.reading({ paths: new Set(['id']), total: false, key: 'id' });
+
 export const meetingNotes = new Reader(MeetingNote, {
+  large: ['summaryMarkdown', 'detailBlocks', 'actionItems'],
   filters: { meetingId: 't.meeting_id = :meetingId' },
   always: 't.archived_at is null',
 });

@@ -14,7 +14,7 @@ import { notFound } from '../../src/errors.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
 import { projects } from '../project/project.reader.ts';
-import { meetingNotes, meetings, meetingTemplates } from './meeting.reader.ts';
+import { meetingIdentities, meetingNotes, meetings, meetingTemplates } from './meeting.reader.ts';
 
 const MeetingPage = PageOf(Meeting);
 const MeetingNotePage = PageOf(MeetingNote);
@@ -61,7 +61,7 @@ export class MeetingResolver {
   ): Promise<Page<MeetingNote>> {
     // At once, for one round trip: what was read of another builder's meeting is thrown away.
     const [meeting, notes] = await Promise.all([
-      meetings.one(database, meetingId, { builderId }),
+      meetingIdentities.one(database, meetingId, { builderId }),
       meetingNotes.reading(selection).page(database, { meetingId }, windowOf(page)),
     ]);
     if (!meeting) throw notFound('Meeting');

@@ -27,7 +27,7 @@ export const photoReports = new Reader(PhotoReport, {
 
 export const reportContents = new Reader(PhotoReport, {
   name: 'PhotoReportContent',
-  large: true,
+  large: ['content'],
   columns: {
     pages: {
       sql: `(select json_agg(json_build_object('id', p.id, 'path', p.path)) from photo_report_page p where p.report_id = t.id)`,

@@ -3,6 +3,7 @@ import { Reader } from '../../src/database/reader.ts';
 import { heldBySubcontractor } from './subcontractor.reader.ts';
 
 export const prequalifications = new Reader(Prequalification, {
+  large: ['reviewComments'],
   filters: {
     subcontractorId: heldBySubcontractor,
     status: 't.status = :status',

@@ -5,6 +5,7 @@ import { Reader } from '../../src/database/reader.ts';
 import { asText } from '../../src/database/row-shape.ts';
 
 export const timesheets = new Reader(Timesheet, {
+  large: ['notes'],
   // What they lead to is embedded or computed.
   without: ['projectId', 'profileId', 'timeTypeId', 'costCodeId'],
   joins: `left join project on project.id = t.project_id

@@ -64,7 +64,13 @@ export class TokenEntrance implements Entrance<Context> {
     if (version !== undefined && version !== API_VERSION) {
       throw invalidField('X-Service-Api-Version', `must be ${API_VERSION}`);
     }
-    const database = this.#parts.databases[region];
+    const usage = request.usage!;
+    const meter = new ResponseMeter();
+    const database = this.#parts.databases[region].within({
+      acquireLargeRead: () => usage.acquireLargeRead(),
+      hold: (bytes) => meter.hold(bytes),
+      runSlowRead: (read) => usage.runSlowRead(read),
+    });
     return {
       requestId: request.id,
       region,
@@ -76,8 +82,8 @@ export class TokenEntrance implements Entrance<Context> {
       clock: this.#parts.clock,
       shares: this.#parts.shares,
       shareKey: shareKeyOf(caller),
-      meter: new ResponseMeter(),
-      usage: request.usage!,
+      meter,
+      usage,
       spend,
     };
   }

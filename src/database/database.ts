@@ -1,16 +1,22 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { RegionId } from '../context.ts';
 import { createOrm } from './orm.ts';
-import type { ReadDatabase } from './reader.ts';
+import type { ReadDatabase, ReadLimits } from './reader.ts';
 import { StatementRunner } from './runner.ts';
 import { TransactionRunner } from './transactions.ts';
+import type { Statement } from './wire.ts';
 
 const NOW = { name: 'database.now', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)' };
+
+/** Connections for reads that may take long; each opens when it is first used. */
+const SLOW_CONNECTIONS = 4;
 
 /** One region's database: MikroORM for writes that span rows, prepared statements for reads and for writes that are hot. */
 export class Database implements ReadDatabase {
   readonly orm: MikroORM;
   readonly runner: StatementRunner;
+  readonly slowRunner: StatementRunner;
+  readonly limits: ReadLimits | null = null;
   readonly writer: TransactionRunner;
 
   constructor(
@@ -19,7 +25,13 @@ export class Database implements ReadDatabase {
   ) {
     this.orm = createOrm(url);
     this.runner = new StatementRunner(url);
+    this.slowRunner = new StatementRunner(url, SLOW_CONNECTIONS);
     this.writer = new TransactionRunner(url);
+  }
+
+  /** The same database, within what a request may read. */
+  within(limits: ReadLimits): Database {
+    return Object.create(this, { limits: { value: limits } });
   }
 
   get metadata() {
@@ -42,8 +54,16 @@ export class Database implements ReadDatabase {
     return Number(row![0]);
   }
 
+  /** Calls the listener with every read that is sent, so that tests can count them. Returns a function that ends it. */
+  onStatement(listener: (statement: Statement) => void): () => void {
+    const ends = [this.runner.onStatement(listener), this.slowRunner.onStatement(listener)];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
   async close(): Promise<void> {
-    await Promise.all([this.runner.close(), this.writer.close(), this.orm.close()]);
+    await Promise.all([this.runner.close(), this.slowRunner.close(), this.writer.close(), this.orm.close()]);
   }
 }
 

@@ -17,13 +17,25 @@ import type { TextRow } from './wire.ts';
 export interface ReadDatabase {
   readonly metadata: MetadataStorage;
   readonly runner: StatementRunner;
+  /** Connections for large values and for reads that may take long, which nobody else should wait for. */
+  readonly slowRunner: StatementRunner;
+  /** Those of the request that reads; null where nothing is limited. */
+  readonly limits: ReadLimits | null;
+}
+
+/** What a request may read beside small records. */
+export interface ReadLimits {
+  /** Waits until the request may hold large values; rejects with 429 or 503. */
+  acquireLargeRead(): Promise<void>;
+  /** Counts bytes of large values that the request holds; throws 400 where they are too many. */
+  hold(bytes: number): void;
+  /** Runs a read that may take long, once the share of the caller has room for it. */
+  runSlowRead<T>(read: () => Promise<T>): Promise<T>;
 }
 
 export interface ReaderDeclaration<Filter extends string> extends ReadDeclaration<Filter> {
   /** Tells readers of one entity apart, in the names of their statements. Default: the entity's name. */
   name?: string;
-  /** Whether a single row may be megabytes, which nobody else should wait for. */
-  large?: boolean;
 }
 
 /** Values of the filters to apply, by name; null and undefined apply none. */
@@ -60,6 +72,9 @@ class UncountedPage<T> implements Page<T> {
   }
 }
 
+/** Bytes of large values that one statement reads, about. */
+const LARGE_BATCH_BYTES = 4 * 1024 * 1024;
+
 /** From this offset on, a page may take long: of a large list it is looked for in an index alone. */
 const DEEP = 500;
 
@@ -73,28 +88,31 @@ export class Reader<T extends object, Filter extends string = never> {
   readonly #declaration: ReaderDeclaration<Filter>;
   readonly #statements = new Map<string, Prepared>();
   readonly #selections = new Map<string, Reader<T, Filter>>();
-  /** The reader of whole records, where this is of some properties. */
-  readonly #whole: Reader<T, Filter> | null;
+  /** Whether this reads some properties of the records, and not all. */
+  readonly #isSelection: boolean;
   #shape: RowShape | null = null;
+  /** Reads rows with their large values; made for the first of them. */
+  #largeRows: Prepared | null = null;
   /** Whether nothing is read of a record but which it is, and whose. */
   #isIdentity: boolean | null = null;
 
-  constructor(entity: Class<T>, declaration: ReaderDeclaration<Filter> = {}, whole: Reader<T, Filter> | null = null) {
+  constructor(entity: Class<T>, declaration: ReaderDeclaration<Filter> = {}, isSelection = false) {
     this.name = declaration.name ?? entity.name;
     this.#entity = entity;
     this.#declaration = declaration;
-    this.#whole = whole;
+    this.#isSelection = isSelection;
   }
 
-  /** The same reader, of records that hold no more than what is read of them; of all where that is not told, or too varied. */
+  /** The same reader, of records that hold no more than what is read of them; of all where that is not told. */
   reading(selection: Selection | null): Reader<T, Filter> {
     if (!selection) return this;
     let reader = this.#selections.get(selection.key);
     if (!reader) {
-      if (this.#selections.size === MAX_SELECTIONS) return this;
+      const [oldest] = this.#selections.keys();
+      if (this.#selections.size === MAX_SELECTIONS) this.#selections.delete(oldest!);
       const name = `${this.name}~${shortDigest(selection.key)}`;
       const declaration = { ...this.#declaration, name, only: selection.paths, uncounted: !selection.total };
-      reader = new Reader(this.#entity, declaration, this);
+      reader = new Reader(this.#entity, declaration, true);
       this.#selections.set(selection.key, reader);
     }
     return reader;
@@ -175,11 +193,13 @@ export class Reader<T extends object, Filter extends string = never> {
 
   #prepared(database: ReadDatabase, form: Form, filters: string[]): Prepared {
     const name = `${this.name}.${form}(${filters.join()})`;
-    if (this.#whole && !database.runner.hasRoomFor(name)) return this.#whole.#prepared(database, form, filters);
-    let prepared = this.#statements.get(name);
+    // PostgreSQL keeps a statement that has a name on every connection, and clients may select in any number of ways.
+    const isKept = !this.#isSelection || database.runner.hasRoomFor(name);
+    const key = isKept ? name : `unnamed ${name}`;
+    let prepared = this.#statements.get(key);
     if (!prepared) {
-      prepared = prepareRead(name, form, filters, this.#shapeIn(database), this.#declaration);
-      this.#statements.set(name, prepared);
+      prepared = prepareRead(isKept ? name : '', form, filters, this.#shapeIn(database), this.#declaration);
+      this.#statements.set(key, prepared);
     }
     return prepared;
   }
@@ -190,17 +210,79 @@ export class Reader<T extends object, Filter extends string = never> {
   }
 
   /** The rows for each of the keys; for one who asks without, those of the values alone. */
-  #ask(database: ReadDatabase, prepared: Prepared, where: Where, keys?: Keys): Promise<TextRow[][]> {
-    if (keys?.values.length === 0) return Promise.resolve([]);
-    const { runner } = database;
-    const { statement, form, names } = prepared;
+  async #ask(database: ReadDatabase, prepared: Prepared, where: Where, keys?: Keys): Promise<TextRow[][]> {
+    if (keys?.values.length === 0) return [];
+    const { runner, slowRunner, limits } = database;
+    const { statement, form, names, shape } = prepared;
     const values = names.map((name) => where[name] ?? null);
     const question = { values, keys: keys && { at: names.indexOf(keys.name), of: keys.values } };
-    const slow = form === 'deep' || Number(where.offset ?? 0) >= DEEP || this.#declaration.large;
-    return slow ? runner.askAlone(statement, question) : runner.ask(statement, question);
+    const isSlow = form === 'deep' || Number(where.offset ?? 0) >= DEEP;
+    const readSlowly = () => slowRunner.askAlone(statement, question);
+    const found = !isSlow ? runner.ask(statement, question) : limits ? limits.runSlowRead(readSlowly) : readSlowly();
+    return shape.isGuarded ? this.#withLargeValues(database, prepared, await found) : found;
+  }
+
+  /** Reads the rows that have large values once more, with these. */
+  async #withLargeValues(database: ReadDatabase, { shape, form }: Prepared, found: TextRow[][]): Promise<TextRow[][]> {
+    const start = form === 'one' || form === 'all' ? 1 : 2;
+    /** The sizes of the large values of each row that has any, by its id. */
+    const sizes = new Map<string, number>();
+    for (const rows of found) {
+      for (const row of rows) {
+        const size = row.at(-1);
+        if (size != null) sizes.set(row[start + shape.idIndex]!, Number(size));
+      }
+    }
+    if (sizes.size === 0) return found;
+    await database.limits?.acquireLargeRead();
+    const large = await this.#readLargeRows(database, sizes);
+    return found.map((rows) =>
+      rows.flatMap((row) => {
+        if (row.at(-1) == null) return [row];
+        const values = large.get(row[start + shape.idIndex]!);
+        if (values) return [[...row.slice(0, start), ...values.slice(1)]];
+        // It was deleted meanwhile. Of a page, the total remains.
+        return form === 'one' ? [] : [row.map((value, index) => (index < start ? value : null))];
+      }),
+    );
+  }
+
+  async #readLargeRows(database: ReadDatabase, sizes: Map<string, number>): Promise<Map<string, TextRow>> {
+    this.#largeRows ??= prepareRead(
+      `${this.name}.large()`,
+      ...(['one', [], new RowShape(database.metadata.get(this.#entity), this.#declaration, false)] as const),
+      this.#declaration,
+    );
+    const { statement, names } = this.#largeRows;
+    const large = new Map<string, TextRow>();
+    for (const ids of batchesOf(sizes)) {
+      const question = { values: names.map(() => null), keys: { at: names.indexOf('id'), of: ids } };
+      const found = await database.slowRunner.askAlone(statement, question);
+      for (const [index, [row]] of found.entries()) {
+        if (!row) continue;
+        large.set(ids[index]!, row);
+        database.limits?.hold(row.reduce((bytes, value) => bytes + (value?.length ?? 0), 0));
+      }
+    }
+    return large;
   }
 
   #given(where: Where): string[] {
     return Object.keys(this.#declaration.filters ?? {}).filter((name) => where[name] != null);
   }
+}
+
+/** Ids whose large values are read together, so that a statement and its answer have a bounded size. */
+function batchesOf(sizes: Map<string, number>): string[][] {
+  const batches: string[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const [id, size] of sizes) {
+    if (bytes + size > LARGE_BATCH_BYTES) {
+      batches.push([]);
+      bytes = 0;
+    }
+    batches.at(-1)!.push(id);
+    bytes += size;
+  }
+  return batches;
 }

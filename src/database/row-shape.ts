@@ -27,7 +27,15 @@ export interface Columns {
   without?: string[];
   /** What is read of the records: `identifier`, `project.name`. Default: all. */
   only?: ReadonlySet<string>;
+  /** Columns of the entity that may hold megabytes: they are read on connections of their own where they are large. */
+  large?: string[];
 }
+
+/** Bytes from which a value is large. */
+const LARGE_BYTES = 16 * 1024;
+
+/** Bytes of JSON for each byte that PostgreSQL stores, which it may have compressed. */
+const JSON_EXPANSION = 8;
 
 export const asText: Conversion = (text) => text;
 export const asJson: Conversion = (text) => JSON.parse(text);
@@ -41,14 +49,23 @@ export class RowShape {
   readonly make: (row: TextRow, start: number) => object;
   /** Properties that are read, in the order of their columns. */
   readonly read: readonly string[];
+  /**
+   * Whether large values are left out of the rows. The last column of a row then holds their size in bytes, or null where there are
+   * none.
+   */
+  readonly isGuarded: boolean;
+  /** Place of the id among the columns of a guarded row. */
+  readonly idIndex: number;
   readonly #metadata: EntityMetadata;
   readonly #only: ReadonlySet<string> | null;
   readonly #sql: ComputedColumn['sql'][] = [];
   /** Statements that give a record its properties. */
   readonly #properties: string[] = [];
   readonly #conversions: Conversion[] = [];
+  #guard = '';
 
-  constructor(metadata: EntityMetadata, { columns = {}, without = [], only }: Columns) {
+  /** @param guarded whether large values are left out. */
+  constructor(metadata: EntityMetadata, { columns = {}, without = [], only, large = [] }: Columns, guarded = true) {
     this.table = `"${metadata.tableName}"`;
     this.#metadata = metadata;
     const own = metadata.props.filter(({ name, persist }) => {
@@ -59,16 +76,30 @@ export class RowShape {
     this.#only = only && [...only].every((path) => names.includes(nameOf(path))) ? only : null;
     const owner = names.includes('builderId') ? 'builderId' : 'id';
     const wanted = new Set(this.#only ? [owner, ...[...this.#only].map(nameOf)] : names);
+    const hasLarge = large.some((name) => wanted.has(name));
+    if (hasLarge) wanted.add('id');
     this.read = names.filter((name) => wanted.has(name));
+    this.isGuarded = guarded && hasLarge;
+    const sizes: string[] = [];
     for (const { name, fieldNames, columnTypes } of own) {
-      if (wanted.has(name)) this.#column(name, `t."${fieldNames[0]}"`, conversionOf(columnTypes[0]!));
+      if (!wanted.has(name)) continue;
+      const column = `t."${fieldNames[0]}"`;
+      if (this.isGuarded && large.includes(name)) {
+        const size = sizeOf(column, columnTypes[0]!);
+        sizes.push(`coalesce(${size}, 0)`);
+        this.#column(name, `case when ${size} <= ${LARGE_BYTES} then ${column} end`, conversionOf(columnTypes[0]!));
+      } else this.#column(name, column, conversionOf(columnTypes[0]!));
     }
+    this.idIndex = this.#sql.indexOf('t."id"');
     for (const [name, column] of Object.entries(columns)) {
       if (!wanted.has(name)) continue;
       if ('sql' in column) this.#column(name, column.sql, column.as);
       else this.#embedded(name, column);
     }
     this.certain = this.#sql.indexOf(`t."${metadata.properties[owner]!.fieldNames[0]}"`);
+    if (this.isGuarded) {
+      this.#guard = `, case when greatest(${sizes.join()}) > ${LARGE_BYTES} then ${sizes.join(' + ')} end`;
+    }
     this.idType = conversionOf(metadata.properties.id!.columnTypes[0]!) === Number ? 'int' : 'text';
     const prototype = metadata.class.prototype as object;
     const unread = names.filter((name) => !wanted.has(name));
@@ -78,7 +109,7 @@ export class RowShape {
   }
 
   select(given: readonly string[]): string {
-    return this.#sql.map((sql) => (typeof sql === 'string' ? sql : sql(given))).join(', ');
+    return this.#sql.map((sql) => (typeof sql === 'string' ? sql : sql(given))).join(', ') + this.#guard;
   }
 
   /** A constructor, which is ten times as fast as an object literal with a prototype. */
@@ -125,6 +156,12 @@ const REFUSING = (name: string) => ({
 
 const described = (names: readonly string[], describe: (name: string) => PropertyDescriptor): PropertyDescriptorMap =>
   Object.fromEntries(names.map((name) => [name, describe(name)]));
+
+/** SQL of a value's size in bytes, which PostgreSQL knows without reading the value. */
+function sizeOf(column: string, columnType: string): string {
+  if (columnType.startsWith('jsonb')) return `pg_column_size(${column}) * ${JSON_EXPANSION}`;
+  return `octet_length(${column})`;
+}
 
 /** How PostgreSQL's text of a column type becomes the entity's value. */
 function conversionOf(columnType: string): Conversion {

@@ -41,8 +41,8 @@ const MAX_ASKERS = 8;
 const MAX_KEYS = 64;
 
 /**
- * Statements for selections. PostgreSQL keeps each on every connection that has run it, in some 200 KiB, and clients may select in
- * any number of ways.
+ * Prepared statements for selections. PostgreSQL keeps each on every connection that has run it, in some 200 KiB. Beyond, statements
+ * have no name and are planned for each use.
  */
 export const MAX_SELECTIONS = 250;
 

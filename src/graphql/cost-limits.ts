@@ -2,7 +2,7 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import type { Context } from '../../resolvers/context.ts';
 import { estimateCost } from '../../schema/cost.ts';
-import { costLimitExceeded, MAX_COST, MAX_RESPONSE_BYTES, ResponseMeter } from '../../schema/response-meter.ts';
+import { costLimitExceeded, MAX_COST, MAX_RESPONSE_BYTES } from '../../schema/response-meter.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 import { formatError, graphqlError } from './errors.ts';
 
@@ -27,7 +27,7 @@ export function costLimits(schema: GraphQLSchema): ApolloServerPlugin<Context> {
           if (estimate > MAX_COST) {
             throw graphqlError(costLimitExceeded('select so many fields of so many records', estimate, MAX_COST));
           }
-          contextValue.meter = new ResponseMeter(MAX_COST, MAX_RESPONSE_BYTES);
+          contextValue.meter.limit(MAX_COST, MAX_RESPONSE_BYTES);
           const observed = observedCosts.get(document);
           const charge = observed === undefined ? estimate : Math.min(estimate, 2 * observed);
           const { shares, shareKey } = contextValue;

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../resolvers/context.ts';
 import { CHUNKED_BYTES, sendJson } from '../shared/request-usage.ts';
 
-/** Results that are serialized in chunks, by the context of their request. */
+/** Results that are serialized in chunks, by the usage of their request: Apollo copies the context itself. */
 const results = new WeakMap<object, unknown>();
 
 /** Takes large results out of Apollo's hands, which would serialize each in one piece. */
@@ -11,7 +11,7 @@ export const largeResponses: ApolloServerPlugin<Context> = {
   requestDidStart: async () => ({
     async willSendResponse({ contextValue, response: { body } }) {
       if (contextValue.meter.bytes < CHUNKED_BYTES || body.kind !== 'single') return;
-      results.set(contextValue, body.singleResult);
+      results.set(contextValue.usage, body.singleResult);
       body.singleResult = {};
     },
   }),
@@ -25,6 +25,6 @@ export const sendLargeResponses =
   async (request, reply) => {
     const payload = await handle(request, reply);
     const { context } = request;
-    const result = context && results.get(context);
+    const result = context && results.get(context.usage);
     return result ? sendJson(request, reply, result, context.meter.bytes) : payload;
   };

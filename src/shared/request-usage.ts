@@ -51,6 +51,11 @@ export class RequestUsage {
     this.onEnd(await this.#largeRead);
   }
 
+  /** Runs a read that may take long, once the share has room for it. */
+  runSlowRead<T>(read: () => Promise<T>): Promise<T> {
+    return this.#shares.slowReads.run(this.#shareKey, 1, read);
+  }
+
   /** Calls the function when the response has ended, whether or not the client received it. */
   onEnd(release: Release): void {
     this.#releases.push(release);

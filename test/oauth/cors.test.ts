@@ -108,7 +108,7 @@ describe('an answer', () => {
 
   test('without an Origin asks no database for one', async () => {
     const asked: string[] = [];
-    const end = instance.databases.au1.runner.onStatement(({ name }) => asked.push(name));
+    const end = instance.databases.au1.onStatement(({ name }) => asked.push(name));
     await instance.app.inject({ url: '/builders' });
     end();
     expect(asked).not.toContain('oauth.origins');
@@ -118,7 +118,7 @@ describe('an answer', () => {
 test('the origins are read once in 30 seconds; a removed one lives on for so long', async () => {
   whole.clock.at += 60_000;
   const asked: string[] = [];
-  const end = instance.databases.au1.runner.onStatement(({ name }) => asked.push(name));
+  const end = instance.databases.au1.onStatement(({ name }) => asked.push(name));
   for (let count = 0; count < 10; count++) await preflight('/builders', APP);
   expect(asked.filter((name) => name === 'oauth.origins')).toHaveLength(1);
   end();

@@ -43,7 +43,7 @@ const revoke = ({ app }: Instance, token: string) =>
 /** Statements that the instance sends to the database for the work. */
 async function statements(instance: Instance, work: () => Promise<unknown>): Promise<string[]> {
   const names: string[] = [];
-  const end = instance.databases.au1.runner.onStatement(({ name }) => names.push(name));
+  const end = instance.databases.au1.onStatement(({ name }) => names.push(name));
   await work();
   end();
   return names;

@@ -208,7 +208,7 @@ describe('a wrong sign-in', () => {
     for (const [name, email, password] of CASES) {
       verify.mockClear();
       const statements: string[] = [];
-      const end = service.databases.au1.runner.onStatement((statement) => statements.push(statement.name));
+      const end = service.databases.au1.onStatement((statement) => statements.push(statement.name));
       const browser = visitor();
       const view = await tryPassword(browser, email, password);
       end();

@@ -138,7 +138,7 @@ describe('photoReports', () => {
 
   it('takes all filters together, in a statement whose name PostgreSQL keeps whole', async () => {
     const names = new Set<string>();
-    const end = service.databases.au1.runner.onStatement(({ name }) => names.add(name));
+    const end = service.databases.au1.onStatement(({ name }) => names.add(name));
     const query = `query ($b: BuilderId!, $p: ProjectId, $app: ReportSourceApp, $id: ReportExternalId, $archived: Boolean) {
       photoReports(builderId: $b, projectId: $p, sourceApp: $app, sourceExternalId: $id, archived: $archived) {
         meta { totalCount } } }`;

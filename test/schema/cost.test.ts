@@ -59,7 +59,8 @@ describe('the estimated cost of an operation', () => {
 
 describe('the meter of a response', () => {
   it('rejects what exceeds its limits, and everything after', () => {
-    const meter = new ResponseMeter(10, 100);
+    const meter = new ResponseMeter();
+    meter.limit(10, 100);
     meter.fields = 10;
     meter.check();
     meter.fields = 11;
