@@ -72,6 +72,11 @@ export class MortalPostgres {
     return url.href;
   }
 
+  /** The server's own address, without this process in between. It changes with each start. */
+  directUrl(database: string): string {
+    return this.#cluster.url(database);
+  }
+
   /** SIGKILL to the server process, as from the kernel when memory ends; its children follow. */
   async kill(): Promise<void> {
     const server = await runningServer(this.dataDir);

@@ -10,6 +10,7 @@ import { cluster } from './cluster.ts';
 import { faults } from './faults.ts';
 import { fuzzService } from './fuzz-service.ts';
 import { limits } from './limits.ts';
+import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts';
 import { photoFaults } from './photo-faults.ts';
 import { reportFaults } from './report-faults.ts';
 import { closeAll } from './site.ts';
@@ -31,6 +32,8 @@ interface Options {
   minutes?: string;
   requests?: string;
   seed?: string;
+  only?: string;
+  write?: string;
 }
 
 interface Proof {
@@ -79,6 +82,11 @@ const PROOFS: Record<string, Proof> = {
     about: 'rate limits over instances, what one request may ask for, slow clients, 10,000 idle connections',
     run: ({ connections = '10000' }) => limits({ connections: Number(connections), say }),
   },
+  'noisy-neighbour': {
+    about:
+      "an integrator's ordinary requests while another one attacks the service; --only NAMES, --brief, --write FILE",
+    run: ({ brief, only, write }) => noisyNeighbour({ brief, only, write, say }),
+  },
   soak: {
     about: 'minutes of mixed requests: the resident size of the service does not grow',
     run: ({ minutes = '10' }) => soak({ minutes: Number(minutes), say }),
@@ -95,6 +103,8 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
     requests: { type: 'string' },
     seed: { type: 'string' },
+    only: { type: 'string' },
+    write: { type: 'string' },
   },
 });
 const [name = ''] = positionals;

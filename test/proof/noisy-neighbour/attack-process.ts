@@ -1,0 +1,18 @@
+/** The process of the attackers, so that they share no event loop with the victim. It runs the attack that it is sent. */
+import { type AttackOrder, type AttackResult, AttackSession } from './attack.ts';
+import { ATTACKS } from './attacks/index.ts';
+
+process.on('message', async (order: AttackOrder) => {
+  const session = new AttackSession(order);
+  const attack = ATTACKS.find(({ name }) => name === order.name)!;
+  let problem = '';
+  // Responses that are still to come when the time is over are not waited for.
+  await Promise.race([attack.run(session), session.untilOver()]).catch((error: Error) => {
+    problem = error.stack ?? error.message;
+  });
+  await session.untilOver();
+  session.close();
+  const result: AttackResult = { statuses: session.statuses, megabytes: session.bytes / 1_048_576, problem };
+  process.send!(result, () => process.exit());
+});
+process.on('disconnect', () => process.exit());

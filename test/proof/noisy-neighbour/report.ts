@@ -1,0 +1,67 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { markdown } from '../../bench/table.ts';
+import { countBy } from '../exchange.ts';
+import type { Measurement } from './measure.ts';
+
+/** Milliseconds that the victim's p99 may always be. */
+const ALLOWED_P99_MS = 250;
+const ALLOWED_P99_RATIO = 5;
+const ALLOWED_MIB = 700;
+
+/** What does not hold in a case. */
+export function wrongIn(measurement: Measurement, baseline: Measurement): string[] {
+  const { name, failures, p99, peakMib, deaths, problem, requests } = measurement;
+  const wrong: string[] = [];
+  const allowed = Math.max(ALLOWED_P99_MS, ALLOWED_P99_RATIO * baseline.p99);
+  if (requests === 0) wrong.push(`${name}: the victim sent nothing`);
+  if (failures.length > 0) {
+    const kinds = countBy(
+      failures,
+      ({ operation, status, problem }) => `${operation} ${status} ${problem.slice(0, 80)}`,
+    );
+    wrong.push(`${name}: ${failures.length} requests of the victim failed: ${JSON.stringify(kinds).slice(0, 600)}`);
+  }
+  if (p99 > allowed) wrong.push(`${name}: the victim's p99 is ${p99} ms, allowed are ${allowed}`);
+  if (peakMib >= ALLOWED_MIB) wrong.push(`${name}: the service took ${peakMib} MiB, allowed are ${ALLOWED_MIB}`);
+  if (deaths > 0) wrong.push(`${name}: ${deaths} processes of the service ended`);
+  if (problem) wrong.push(`${name}: the attack itself failed: ${problem}`);
+  return wrong;
+}
+
+const HEADER = [
+  ...['Case', 'Finding', 'Failed', 'p50 alone', 'p50', 'p99 alone', 'p99', 'Max', '`/health` p99', 'Memory'],
+  ...['Attacker received'],
+];
+
+/** The figures as Markdown; the first measurement is that of the victim alone. */
+export function createTable([baseline, ...cases]: Measurement[]): string {
+  const { p50, p99, max, healthP99, peakMib, requests } = baseline!;
+  const milliseconds = (value: number) => `${value} ms`;
+  const alone = ['The victim alone', '', `0 of ${requests}`, ...[p50, p50, p99, p99, max, healthP99].map(milliseconds)];
+  const rows = cases.map((one) => [
+    ...[one.about.replaceAll('|', '\\|'), one.row, `${one.failures.length} of ${one.requests}`],
+    ...[p50, one.p50, p99, one.p99, one.max, one.healthP99].map(milliseconds),
+    ...[`${one.peakMib} MiB`, receivedOf(one)],
+  ]);
+  return markdown(HEADER, [[...alone, `${peakMib} MiB`, ''], ...rows]);
+}
+
+/** Counts of responses by status; nothing came where the status is 0. */
+function receivedOf({ statuses, megabytes }: Measurement): string {
+  const counts = Object.entries(statuses).map(([status, count]) => `${count} × ${status === '0' ? 'none' : status}`);
+  return [...counts, `${Math.round(megabytes)} MiB`].join(', ');
+}
+
+const [BEGIN, END] = ['<!-- noisy-neighbour:begin -->', '<!-- noisy-neighbour:end -->'];
+
+/** Puts the table between the file's two markers, with the machine and the day. */
+export async function writeTable(path: string, table: string, { seconds }: { seconds: number }): Promise<void> {
+  const text = await readFile(path, 'utf8').catch(() => `${BEGIN}\n${END}\n`);
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`${path} needs the lines ${BEGIN} and ${END}.`);
+  const day = new Date().toISOString().slice(0, 10);
+  const machine = `${cpus().length} processors (${cpus()[0]?.model.trim()}), Node ${process.versions.node}`;
+  const note = `Measured on ${day} on ${machine}; each attack ran for ${seconds} s.`;
+  await writeFile(path, `${text.slice(0, begin + BEGIN.length)}\n${note}\n\n${table}\n${text.slice(end)}`);
+}
