@@ -8,13 +8,15 @@ Parts:
   growth            requests over 10,000,000 timesheets beside a thousandth of them, one connection
   memory            resident memory at rest and after 100,000 mixed requests
   profile           where the service's processor time goes, by package and folder
+  against           CPU time per request beside another build (--against, which needs no name of a part)
   photo-report      the largest photo reports beside JSON.parse of their bodies
   uploads           resident memory under 20 uploads of 40 MiB at once
 
 Options:
   --only TEXT       works whose name holds the text
   --seconds N       of each measurement (5)
-  --rounds N        of each work, one service after the other in turn (5)
+  --rounds N        of each work, one service after the other in turn (5; 15 with --against)
+  --against DIR     another built checkout of this project, to compare the CPU time per request with
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
   --data FOLDER     where the growth's data are kept for another run
@@ -33,6 +35,8 @@ export interface Options {
   requests?: number;
   data?: string;
   shrink: number;
+  /** Folder of another built checkout. */
+  against?: string;
   json: boolean;
 }
 
@@ -42,28 +46,31 @@ export function readOptions(): Options | null {
     allowPositionals: true,
     options: {
       seconds: { type: 'string', default: '5' },
-      rounds: { type: 'string', default: '5' },
+      rounds: { type: 'string' },
       connections: { type: 'string', multiple: true, default: ['32', '1'] },
       only: { type: 'string', default: '' },
       timesheets: { type: 'string', default: '20000' },
       requests: { type: 'string' },
       data: { type: 'string' },
       shrink: { type: 'string', default: '1' },
+      against: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return null;
+  if (positionals[0] === 'against' && values.against === undefined) throw new Error('against needs --against DIR.');
   return {
-    part: positionals[0] ?? 'compare',
+    part: positionals[0] ?? (values.against === undefined ? 'compare' : 'against'),
     seconds: count('seconds', values.seconds),
-    rounds: count('rounds', values.rounds),
+    rounds: count('rounds', values.rounds ?? (values.against === undefined ? '5' : '15')),
     connections: values.connections.map((text) => count('connections', text)),
     only: values.only,
     timesheets: count('timesheets', values.timesheets),
     requests: values.requests === undefined ? undefined : count('requests', values.requests),
     data: values.data,
     shrink: count('shrink', values.shrink),
+    against: values.against,
     json: values.json,
   };
 }

@@ -79,15 +79,19 @@ export class Contestant {
     );
   }
 
-  /** Milliseconds of processor time that it has used so far; 0 where the system doesn't tell. */
-  processorTime(): Promise<number> {
-    return processorTime(this.child.pid!);
+  /** Milliseconds of processor time that its processes have used so far; 0 where the system doesn't tell. */
+  async processorTime(): Promise<number> {
+    const times = await Promise.all((await processTree(this.child.pid!)).map(processorTime));
+    return times.reduce((sum, time) => sum + time, 0);
   }
 
-  /** MiB of resident memory; 0 where the system doesn't tell. */
+  /** MiB of resident memory of its processes; 0 where the system doesn't tell. */
   async residentMib(): Promise<number> {
-    const status = await readFile(`/proc/${this.child.pid}/status`, 'utf8').catch(() => '');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+    const sizes = (await processTree(this.child.pid!)).map(async (pid) => {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+    });
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   }
 
   stop(): Promise<void> {
@@ -104,6 +108,13 @@ export async function databaseProcessorTime(dataDir: string): Promise<Map<string
   } catch {
     return new Map();
   }
+}
+
+/** Ids of the process and of those that it has started, which are still there. */
+async function processTree(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const children = text.split(' ').filter(Boolean).map(Number);
+  return [pid, ...(await Promise.all(children.map(processTree))).flat()];
 }
 
 async function processorTime(pid: number | string): Promise<number> {

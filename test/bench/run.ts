@@ -8,6 +8,7 @@ type Part = (stage: Stage, options: Options) => Promise<unknown>;
 
 /** Each is loaded when it is asked for. */
 const PARTS: Record<string, () => Promise<Part>> = {
+  against: async () => (await import('./against.ts')).compareBuilds,
   compare: async () => (await import('./compare.ts')).compare,
   workers: async () => (await import('./workers.ts')).workers,
   growth: async () => (await import('./growth.ts')).growth,

@@ -23,6 +23,7 @@ export type Tokens = Record<'all' | 'narrow' | 'expired' | 'revoked', string>;
 export class Stage {
   readonly #cleanups: (() => Promise<unknown>)[] = [];
   readonly #tokenKey = randomBytes(32).toString('base64url');
+  #cluster!: Cluster;
   /** Folder of the cluster. */
   dataDir!: string;
   data!: DataSet;
@@ -48,7 +49,14 @@ export class Stage {
     say(`Starting PostgreSQL in ${this.dataDir}.`);
     const cluster = await openCluster({ dataDir: this.dataDir });
     this.defer(() => cluster.stop());
+    this.#cluster = cluster;
     return cluster;
+  }
+
+  /** Address of a new database of the cluster, without tables. */
+  async createDatabase(name: string): Promise<string> {
+    await this.#cluster.ensureDatabase(name);
+    return this.#cluster.url(name);
   }
 
   async sign(clientId: string, scopes: readonly string[]): Promise<string> {
