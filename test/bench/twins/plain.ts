@@ -3,6 +3,7 @@
  * byte for byte what the service answers, under the same checks.
  */
 import { pools } from './plain-database.ts';
+import { createPlainLimits } from './plain-limits.ts';
 import { plainReads } from './plain-reads.ts';
 import { plainReports } from './plain-reports.ts';
 import { plainSignOns } from './plain-sign-ons.ts';
@@ -34,19 +35,23 @@ function grantsOf(region: Region, claims: Claims): Promise<Grants | undefined> {
   return known.grants;
 }
 
-const door = new Door({
-  async recognise(token, region) {
-    const claims = await verify(token);
-    const grants = claims && (await grantsOf(region, claims));
-    return grants ? { claims: claims!, grants } : null;
+const limits = createPlainLimits();
+const door = new Door(
+  {
+    async recognise(token, region) {
+      const claims = await verify(token);
+      const grants = claims && (await grantsOf(region, claims));
+      return grants ? { claims: claims!, grants } : null;
+    },
+    async builderExists(id, region) {
+      const { rowCount } = await pools[region].query({ ...BUILDER_EXISTS, values: [id] });
+      return rowCount === 1;
+    },
   },
-  async builderExists(id, region) {
-    const { rowCount } = await pools[region].query({ ...BUILDER_EXISTS, values: [id] });
-    return rowCount === 1;
-  },
-});
+  limits,
+);
 
-const app = createService();
+const app = createService(limits);
 plainReads(app, door);
 plainSignOns(app, door);
 plainReports(app, door);

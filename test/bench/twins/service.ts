@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { JWTPayload } from 'jose';
+import { installLimits, type Limits, startRequest } from './limits.ts';
 
 export class HttpError extends Error {
   constructor(
@@ -93,9 +94,11 @@ export const FRESH_MS = 500;
 /** The checks of a call, in the order of the contract. */
 export class Door {
   readonly #lookups: Lookups;
+  readonly #limits: Limits;
 
-  constructor(lookups: Lookups) {
+  constructor(lookups: Lookups, limits: Limits) {
     this.#lookups = lookups;
+    this.#limits = limits;
   }
 
   async enter(request: FastifyRequest, scope: string): Promise<Caller> {
@@ -110,6 +113,7 @@ export class Door {
       throw unauthenticated('The access token is invalid, expired or revoked.');
     }
     const { claims, grants } = known;
+    await startRequest(this.#limits, request, grants.integrator_id ?? claims.client_id);
     if (grants.internal) throw forbidden('An internal client calls through GraphQL only.');
     if (!claims.scope.split(' ').includes(scope) || !grants.scopes.includes(scope)) {
       throw insufficientScope(scope, `This operation needs the scope ${scope}.`);
@@ -158,11 +162,12 @@ export function requireConnectionScope(granted: string[], scope: string): void {
   }
 }
 
-export function createService(): FastifyInstance {
+export function createService(limits: Limits): FastifyInstance {
   const app = Fastify({
     logger: { level: process.env.LOG_LEVEL ?? 'info' },
     genReqId: (request) => (request.headers['x-request-id'] as string | undefined) ?? randomUUID(),
   });
+  installLimits(app, limits);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers({
       'X-Request-Id': request.id,

@@ -17,6 +17,7 @@ import {
 } from './service.ts';
 import { BUILDER_EXISTS, CLIENT } from './statements.ts';
 import { registerTokens, verify } from './tokens.ts';
+import { createTunedLimits } from './tuned-limits.ts';
 import { tunedReads } from './tuned-reads.ts';
 import { tunedWrites } from './tuned-writes.ts';
 
@@ -51,26 +52,30 @@ async function grantsOf(region: Region, claims: Claims): Promise<Grants | null> 
   };
 }
 
-const door = new Door({
-  async recognise(token, region) {
-    const name = `${region} ${token}`;
-    const now = Date.now();
-    let known = remembered.get(name);
-    if (!known || now - known.checkedAt >= FRESH_MS) {
-      const claims = known?.claims ?? (await verify(token));
-      if (!claims) return null;
-      known = { claims, checkedAt: now, grants: grantsOf(region, claims) };
-      remembered.set(name, known);
-    }
-    const grants = now < known.claims.exp * 1000 ? await known.grants : null;
-    return grants && { claims: known.claims, grants };
+const limits = createTunedLimits();
+const door = new Door(
+  {
+    async recognise(token, region) {
+      const name = `${region} ${token}`;
+      const now = Date.now();
+      let known = remembered.get(name);
+      if (!known || now - known.checkedAt >= FRESH_MS) {
+        const claims = known?.claims ?? (await verify(token));
+        if (!claims) return null;
+        known = { claims, checkedAt: now, grants: grantsOf(region, claims) };
+        remembered.set(name, known);
+      }
+      const grants = now < known.claims.exp * 1000 ? await known.grants : null;
+      return grants && { claims: known.claims, grants };
+    },
+    async builderExists(id, region) {
+      return (await runners[region].run(BUILDER_EXISTS, [id])).length === 1;
+    },
   },
-  async builderExists(id, region) {
-    return (await runners[region].run(BUILDER_EXISTS, [id])).length === 1;
-  },
-});
+  limits,
+);
 
-const app = createService();
+const app = createService(limits);
 tunedReads(app, door, runners);
 tunedWrites(app, door, writers);
 registerTokens(app, async (clientId) => {

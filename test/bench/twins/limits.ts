@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Release } from '../../../src/shared/fair-semaphore.ts';
+import { HttpError } from './service.ts';
+
+/** Limits of a process, by share: an integrator. Each kind of service brings its own. */
+export interface Limits {
+  /** Waits until the share may work on one more request; throws 429 or 503 where its queue is full. */
+  startRequest(share: string): Promise<Release>;
+  /** Counts the bytes of a response until it is sent; waits where the share has too many of them. */
+  startResponse(share: string, bytes: number): Promise<Release>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null until the caller is known. */
+    share: string | null;
+    releases: Release[];
+  }
+}
+
+/** Takes part in the limits from the authentication of a request until its response is sent. */
+export async function startRequest(limits: Limits, request: FastifyRequest, share: string): Promise<void> {
+  request.share = share;
+  request.releases.push(await limits.startRequest(share));
+}
+
+export function installLimits(app: FastifyInstance, limits: Limits): void {
+  app.decorateRequest('share', null);
+  app.decorateRequest('releases');
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.releases = [];
+    done();
+  });
+  app.addHook('onSend', async (request, _reply, payload) => {
+    if (request.share !== null && typeof payload === 'string') {
+      request.releases.push(await limits.startResponse(request.share, Buffer.byteLength(payload)));
+    }
+    return payload;
+  });
+  app.addHook('onResponse', (request, _reply, done) => {
+    for (const release of request.releases) release();
+    done();
+  });
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      requireTokens(body as string);
+      done(null, JSON.parse(body as string));
+    } catch (error) {
+      done(error instanceof HttpError ? error : invalidBody('must be valid JSON'), undefined);
+    }
+  });
+}
+
+/** As the service's: values and field names of a body that is parsed on the event loop, and how deep it nests. */
+const MAX_TOKENS = 50_000;
+const MAX_DEPTH = 64;
+/** Larger bodies are parsed on a thread by the service; here nothing sends them. */
+const MAX_COUNTED_BYTES = 1_048_576;
+
+const invalidBody = (message: string) => new HttpError(400, { errors: [{ fieldName: 'body', message }] });
+
+/** Counts the tokens of a JSON text before it is parsed. */
+function requireTokens(text: string): void {
+  let depth = 0;
+  let tokens = 1;
+  for (let at = 0; at < text.length; at++) {
+    switch (text[at]) {
+      case '"':
+        at = endOfString(text, at);
+        break;
+      case '{':
+      case '[':
+        tokens++;
+        if (++depth > MAX_DEPTH) throw invalidBody(`must not nest deeper than ${MAX_DEPTH} levels`);
+        break;
+      case '}':
+      case ']':
+        depth--;
+        break;
+      case ',':
+      case ':':
+        tokens++;
+    }
+  }
+  if (tokens > MAX_TOKENS && text.length <= MAX_COUNTED_BYTES) {
+    throw invalidBody(`must have at most ${MAX_TOKENS} values and field names in all; it has ${tokens}`);
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') backslashes++;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}
