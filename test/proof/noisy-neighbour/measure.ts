@@ -9,8 +9,6 @@ import { Monitor } from './monitor.ts';
 import { issueCodes, type Scenario } from './scenario.ts';
 import { type Observation, Victim } from './victim.ts';
 
-/** Requests in which the service loads and compiles what the victim needs. */
-const WARM_UP_MS = 3_000;
 /** The victim's requests after the attack has ended. */
 const AFTER_MS = 1_000;
 /** How much longer than its time an attack may take to end. */
@@ -51,6 +49,9 @@ export interface Run {
   /** Of the region's database, where codes are issued. */
   databaseUrl: string;
   localAddress: string;
+  /** In which the service loads and compiles what the victim needs; not measured. */
+  warmUpMs: number;
+  /** Of the attack. */
   milliseconds: number;
 }
 
@@ -58,13 +59,13 @@ const ALONE = { name: 'baseline', about: 'The victim alone', row: '' };
 
 /** Measures the victim while the attack runs, or alone. */
 export async function measure(run: Run, attack: Attack | null): Promise<Measurement> {
-  const { instance, scenario, databaseUrl, localAddress, milliseconds } = run;
+  const { instance, scenario, databaseUrl, localAddress, warmUpMs, milliseconds } = run;
   const { origin, pid } = instance;
   // One code for each second: each turn of the victim's rotation takes that long.
   const codes = await issueCodes(databaseUrl, scenario.victim, 2 * Math.ceil((milliseconds + GRACE_MS) / 1000));
   const victim = await Victim.create({ origin, account: scenario.victim, baseUrl: BASE_URL, localAddress, codes });
   victim.start();
-  await sleep(WARM_UP_MS);
+  await sleep(warmUpMs);
   victim.takeObservations();
   const monitor = new Monitor(pid, origin);
   const result = attack

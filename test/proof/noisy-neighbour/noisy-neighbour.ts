@@ -15,8 +15,8 @@ export interface NoisyNeighbourOptions {
   say: Say;
 }
 
-const FULL = { seconds: 12, baselineSeconds: 20, volume: { timesheets: 300_000, photos: 50_000 } };
-const BRIEF = { seconds: 4, baselineSeconds: 4, volume: { timesheets: 40_000, photos: 5_000 } };
+const FULL = { seconds: 12, baselineSeconds: 20, warmUpMs: 3_000, volume: { timesheets: 300_000, photos: 50_000 } };
+const BRIEF = { seconds: 3, baselineSeconds: 4, warmUpMs: 1_000, volume: { timesheets: 40_000, photos: 5_000 } };
 
 /** The limits of production; everything else that the site switches off for other proofs is on. */
 const PRODUCTION = { RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '', LOG_LEVEL: 'error' };
@@ -26,7 +26,7 @@ const PRODUCTION = { RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: 
  * service that was started for it.
  */
 export async function noisyNeighbour({ brief = false, only, write, say }: NoisyNeighbourOptions) {
-  const { seconds, baselineSeconds, volume } = brief ? BRIEF : FULL;
+  const { seconds, baselineSeconds, warmUpMs, volume } = brief ? BRIEF : FULL;
   const attacks = selectAttacks(brief, only);
   const site = await ProofSite.start();
   try {
@@ -41,7 +41,10 @@ export async function noisyNeighbour({ brief = false, only, write, say }: NoisyN
       const milliseconds = (attack ? seconds : baselineSeconds) * 1000;
       // Each case has an address of its own for the victim, whose token requests have a budget by address and minute.
       const localAddress = `127.0.2.${index + 1}`;
-      const measurement = await measure({ instance, scenario, databaseUrl, localAddress, milliseconds }, attack);
+      const measurement = await measure(
+        { instance, scenario, databaseUrl, localAddress, warmUpMs, milliseconds },
+        attack,
+      );
       measurements.push(measurement);
       const found = wrongIn(measurement, measurements[0]!);
       wrong.push(...found);
