@@ -20,7 +20,9 @@ export function* jsonChunks(value: unknown): Generator<string> {
 }
 
 function* pieces(value: unknown): Generator<string> {
-  if (typeof value !== 'object' || value === null || stepsOf(value, SMALL) <= SMALL) {
+  if (typeof value === 'string' && value.length > CHUNK_LENGTH) {
+    yield* piecesOfText(value);
+  } else if (typeof value !== 'object' || value === null || stepsOf(value, SMALL) <= SMALL) {
     yield JSON.stringify(value) ?? 'null';
   } else if (Array.isArray(value)) {
     let separator = '[';
@@ -42,9 +44,22 @@ function* pieces(value: unknown): Generator<string> {
   }
 }
 
-/** Values in a tree, and a step for each 100 characters; stops counting beyond the limit. */
+/** A long text, cut between characters: half of a surrogate pair would be escaped. */
+function* piecesOfText(text: string): Generator<string> {
+  yield '"';
+  for (let start = 0, end: number; start < text.length; start = end) {
+    end = start + CHUNK_LENGTH;
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end++;
+    yield JSON.stringify(text.slice(start, end)).slice(1, -1);
+  }
+  yield '"';
+}
+
+const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff;
+
+/** Values in a tree, and a step for each 16 characters; stops counting beyond the limit. */
 function stepsOf(value: unknown, limit: number): number {
-  if (typeof value === 'string') return 1 + value.length / 100;
+  if (typeof value === 'string') return 1 + value.length / 16;
   if (typeof value !== 'object' || value === null) return 1;
   let steps = 1;
   for (const name in value) {

@@ -105,7 +105,9 @@ const SHORT_SCALARS = new Set(['Int', 'Float', 'Boolean']);
 /** Bytes of a leaf: a number, or an expression of it. */
 function sizeOfLeaf(type: GraphQLNullableType, value: string): string | number {
   const isShort = isEnumType(type) || SHORT_SCALARS.has((type as GraphQLNamedType).name);
-  return isShort ? SHORT_LEAF : `(typeof ${value} === 'string' ? ${value}.length : jsonSize(${value}))`;
+  return isShort
+    ? SHORT_LEAF
+    : `(typeof ${value} === 'string' && ${value}.length < 256 ? ${value}.length : jsonSize(${value}))`;
 }
 
 /** Whether the type is that of a record, an envelope or a root, and not of a part of a record. */

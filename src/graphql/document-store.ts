@@ -12,7 +12,13 @@ const MAX_CHARACTERS = 250_000;
  */
 export class DocumentStore implements Store {
   readonly #documents = new Map<string, DocumentNode>();
+  readonly #queries = new Set<string>();
   #characters = 0;
+
+  /** Whether the query was parsed and found valid before, and is still kept. */
+  has(query: string): boolean {
+    return this.#queries.has(query);
+  }
 
   async get(key: string): Promise<DocumentNode | undefined> {
     const document = this.#documents.get(key);
@@ -25,6 +31,7 @@ export class DocumentStore implements Store {
   async set(key: string, document: DocumentNode): Promise<void> {
     await this.delete(key);
     this.#documents.set(key, document);
+    this.#queries.add(queryOf(document));
     this.#characters += lengthOf(document);
     for (const oldest of this.#documents.keys()) {
       if (this.#characters <= MAX_CHARACTERS) return;
@@ -36,8 +43,10 @@ export class DocumentStore implements Store {
     const document = this.#documents.get(key);
     if (!document) return false;
     this.#characters -= lengthOf(document);
+    this.#queries.delete(queryOf(document));
     return this.#documents.delete(key);
   }
 }
 
-const lengthOf = (document: DocumentNode) => document.loc?.source.body.length ?? 0;
+const queryOf = (document: DocumentNode) => document.loc?.source.body ?? '';
+const lengthOf = (document: DocumentNode) => queryOf(document).length;

@@ -17,6 +17,7 @@ import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { largeResponses, sendLargeResponses } from './large-responses.ts';
+import { NewDocuments } from './new-documents.ts';
 
 /** Tokens of a GraphQL document: far above what a dashboard asks, far below what is hard to parse. */
 const MAX_TOKENS = 5_000;
@@ -37,6 +38,8 @@ export async function registerGraphql(
 ) {
   const { schema, operations, entrance, introspection, publicError } = parts;
   const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
+  const documentStore = new DocumentStore();
+  const newDocuments = new NewDocuments(documentStore);
   const apollo = new ApolloServer<Context>({
     schema,
     introspection,
@@ -46,9 +49,10 @@ export async function registerGraphql(
     stringifyResult: JSON.stringify,
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [limitDepth],
-    documentStore: new DocumentStore(),
+    documentStore,
     stopOnTerminationSignals: false,
     plugins: [
+      newDocuments.plugin(),
       bodies.plugin(),
       inputErrors(schema),
       costLimits(schema),
@@ -79,6 +83,7 @@ export async function registerGraphql(
       await bodies.admit(request, visit);
     },
     preParsing: async (request, _reply, payload) => bodies.measure(request, payload),
+    preHandler: (request) => newDocuments.admit(request),
     errorHandler(thrown: FastifyError, request, reply) {
       const error = publicError(thrown, request);
       const errors = [{ message: error.message, extensions: extensionsOf(error) }];

@@ -113,5 +113,5 @@ export function sendJson(request: FastifyRequest, reply: FastifyReply, body: unk
   return reply
     .removeHeader('Content-Length')
     .type('application/json; charset=utf-8')
-    .send(Readable.from(jsonChunks(body)));
+    .send(Readable.from(jsonChunks(body), { highWaterMark: 1 }));
 }

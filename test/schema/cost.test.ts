@@ -2,7 +2,7 @@ import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../schema/build.ts';
 import { estimateCost } from '../../schema/cost.ts';
-import { MAX_COST, ResponseMeter } from '../../schema/response-meter.ts';
+import { jsonSize, MAX_COST, ResponseMeter } from '../../schema/response-meter.ts';
 
 const schema = buildServiceSchema();
 
@@ -74,5 +74,16 @@ describe('the meter of a response', () => {
     meter.bytes = 1e12;
     meter.check();
     expect(meter.rejection).toBeNull();
+  });
+});
+
+describe('the size of a value', () => {
+  it.each([
+    ['a long text', 'x'.repeat(5_000)],
+    ['characters that are escaped', '\u0001"\\'.repeat(5_000)],
+    ['characters of several bytes', '\u00e9\u4e2d\ud83d\ude00'.repeat(5_000)],
+  ])('is that of its JSON, for %s', (_what, text) => {
+    expect(jsonSize(text)).toBe(Buffer.byteLength(JSON.stringify(text)));
+    expect(jsonSize(text)).toBe(Buffer.byteLength(JSON.stringify(text)));
   });
 });

@@ -22,9 +22,13 @@ describe('the chunks of a value', () => {
     expect(Math.max(...lengths)).toBeLessThan(2 * 64 * 1024);
   });
 
-  it('hold a long text in one piece', () => {
-    const value = { data: [{ notes: 'x'.repeat(1_000_000) }] };
-    expect(textOf(value)).toBe(JSON.stringify(value));
+  it('cut a long text between characters', () => {
+    for (const text of ['x', '\u0001', '\ud83d\ude00', 'x\ud83d\ude00', '\ud83d']) {
+      const value = { data: [{ notes: text.repeat(300_000) }] };
+      expect(textOf(value)).toBe(JSON.stringify(value));
+      const lengths = [...jsonChunks(value)].map((chunk) => chunk.length);
+      expect(Math.max(...lengths)).toBeLessThan(7 * 64 * 1024);
+    }
   });
 
   it.each([null, true, 1.5, 'text', [], {}])('of %j are one', (value) => {
