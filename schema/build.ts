@@ -5,6 +5,7 @@ import {
   type GraphQLSchema,
   GraphQLUnionType,
   getNamedType,
+  isLeafType,
 } from 'graphql';
 import { buildSchemaSync, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
 import { Builder } from '../entities/builder.entity.ts';
@@ -54,6 +55,7 @@ import {
   PhotoReportResolver,
   ProjectPhotoReportsResolver,
   ReportImageResolver,
+  ReportPageResolver,
 } from '../resolvers/photo-report/photo-report-reads.resolver.ts';
 import {
   BuilderProjectsResolver,
@@ -83,6 +85,7 @@ import { ViewerResolver } from '../resolvers/viewer/viewer.resolver.ts';
 import type { Budget } from '../src/context.ts';
 import { type Begin, type FieldEdge, handlersOf } from './handlers.ts';
 import type { MemberName } from './plan.ts';
+import { jsonSize } from './response-meter.ts';
 import type { RestRoute } from './rest.ts';
 import type { Scope } from './scopes.ts';
 import { recordType } from './selection.ts';
@@ -140,6 +143,7 @@ const resolvers: NonEmptyArray<new () => object> = [
   GalleryResolver,
   PhotoReportSyncResolver,
   PhotoReportResolver,
+  ReportPageResolver,
   ReportImageResolver,
   BuilderPhotoReportsResolver,
   ProjectPhotoReportsResolver,
@@ -248,6 +252,7 @@ function guardEdge(field: Field, name: string, method: Begin | null, parent: Gra
   const begin = method ?? (() => (source) => (source as Record<string, unknown>)[name]);
   const edge: FieldEdge = isGuarded ? { begin, ...guardOf(field, scope) } : { begin };
   const { enter, leave } = edge;
+  const isLeaf = isLeafType(getNamedType(field.type));
   return {
     ...field,
     // It rejects and never throws: graphql-js would leave the promises of the list's other items without anyone to hear of them.
@@ -255,6 +260,7 @@ function guardEdge(field: Field, name: string, method: Begin | null, parent: Gra
       enter?.(source, context);
       const result = await begin(args, context, info as object)(source);
       leave?.(result, context);
+      if (isLeaf) context.meter.bytes += jsonSize(result);
       return result;
     },
     extensions: { ...field.extensions, resolved: method !== null, edge },

@@ -11,8 +11,9 @@ import {
   visit,
 } from 'graphql';
 import type { Context } from '../resolvers/context.ts';
+import { TimeSlice } from '../src/shared/time-slice.ts';
 import type { FieldEdge } from './handlers.ts';
-import { type Edge, type Fragments, type Parents, type Plan, planOf } from './plan.ts';
+import { type Edge, type Fragments, type Parents, type Plan, planOf, type Written } from './plan.ts';
 
 /** Ways of deciding an operation's conditions that are planned, at most. */
 const MAX_PLANS = 16;
@@ -141,13 +142,39 @@ class Execution {
   /** Puts what the field is into the answers of its parents, and goes on below where there is anything. */
   #complete({ at, edges }: Edge, values: readonly unknown[]): Promise<void> | undefined {
     const { targets } = this.#parents[at]!;
-    const { make, put } = this.#plan.written[at]!;
+    const { make, makeItem, put } = this.#plan.written[at]!;
     const { meter } = this.#context;
+    if (makeItem) return this.#completeItems(edges, values, targets, { make, makeItem, put });
     for (let index = 0; index < values.length; index++) {
       put(targets[index]!, make(values[index], this.#parents, meter));
       meter.check();
     }
     return edges.length > 0 ? this.#completeAll(edges) : undefined;
+  }
+
+  /** The same for lists, which may be large: the event loop is left to other requests between their items. */
+  async #completeItems(
+    edges: readonly Edge[],
+    values: readonly unknown[],
+    targets: readonly object[],
+    { make, makeItem, put }: Written,
+  ): Promise<void> {
+    const { meter } = this.#context;
+    const slice = new TimeSlice();
+    for (const [index, value] of values.entries()) {
+      if (!Array.isArray(value)) {
+        put(targets[index]!, make(value, this.#parents, meter));
+        continue;
+      }
+      const items: unknown[] = [];
+      put(targets[index]!, items);
+      for (const item of value) {
+        items.push(makeItem!(item, this.#parents, meter));
+        meter.check();
+        if (slice.isOver) await slice.next();
+      }
+    }
+    if (edges.length > 0) await this.#completeAll(edges);
   }
 
   /** What the field is, for each of its parents. */

@@ -2,6 +2,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLList,
   type GraphQLNamedType,
   type GraphQLNullableType,
   type GraphQLObjectType,
@@ -9,6 +10,7 @@ import {
   type GraphQLSchema,
   type GraphQLUnionType,
   getNullableType,
+  isCompositeType,
   isEnumType,
   isLeafType,
   isListType,
@@ -46,12 +48,14 @@ export interface Edge {
 }
 
 /** What is written for an edge. */
-interface Written {
+export interface Written {
   /**
    * The answer of a resolved value, counted by the meter. Notes the parents of the edges in it; throws where nothing is and the schema
    * promises something, and where the meter's limits are exceeded.
    */
   make: (value: unknown, parents: Parents[], meter: ResponseMeter) => unknown;
+  /** The same for an item, of a field whose items are completed one by one; undefined where the list has to be made as a whole. */
+  makeItem?: Written['make'];
   /** Puts what was made into the answer of a parent. */
   put: (target: object, made: unknown) => void;
 }
@@ -95,6 +99,10 @@ function list(value: unknown, name: string): unknown[] {
   if (!Array.isArray(value)) throw new Error(`${name} is no array, and the schema promises a list.`);
   return value;
 }
+
+/** Code that ends where there is no value. */
+const knownValue = (type: GraphQLOutputType, name: string) =>
+  isNonNullType(type) ? `present(value, '${name}');` : 'if (value == null) return null;';
 
 /** Bytes of quotes, colon and comma around a field's name. */
 const PUNCTUATION = 4;
@@ -165,17 +173,21 @@ class Planner {
   #maker(type: GraphQLOutputType, place: Place): string {
     const { name, nodes } = place;
     const inner = isNonNullType(type) ? type.ofType : type;
-    const known = isNonNullType(type) ? `present(value, '${name}');` : 'if (value == null) return null;';
+    const known = knownValue(type, name);
     if (isLeafType(inner)) return this.#write(`${known} meter.bytes += jsonSize(value); return value;`);
-    if (isListType(inner)) {
-      const item = this.#made(inner.ofType, place, 'item');
-      const count = isLeafType(getNullableType(inner.ofType)) ? 'meter.bytes += jsonSize(value)' : 'meter.check()';
-      return this.#write(`${known} const made = [];
-        for (const item of list(value, '${name}')) { made.push(${item}); ${count.replace('(value)', '(item)')}; }
-        return made;`);
-    }
+    if (isListType(inner)) return this.#listMaker(type, place);
     if (isUnionType(inner)) return this.#union(inner, place, known);
     return this.#write(`${known} return ${this.#objectAt(inner as GraphQLObjectType, nodes)}(value, parents, meter);`);
+  }
+
+  /** @param makeItem name of the function that makes an item. */
+  #listMaker(type: GraphQLOutputType, place: Place, makeItem?: string): string {
+    const { ofType } = getNullableType(type) as GraphQLList<GraphQLOutputType>;
+    const item = makeItem ? `${makeItem}(item, parents, meter)` : this.#made(ofType, place, 'item');
+    const count = isLeafType(getNullableType(ofType)) ? 'meter.bytes += jsonSize(item)' : 'meter.check()';
+    return this.#write(`${knownValue(type, place.name)} const made = [];
+      for (const item of list(value, '${place.name}')) { made.push(${item}); ${count}; }
+      return made;`);
   }
 
   /** One function for each member of the union. */
@@ -228,8 +240,11 @@ class Planner {
     this.#below = [];
     const at = this.#written.push('') - 1;
     const selection = selectionOf({ fieldNodes: [...nodes], returnType: field.type, fragments: this.#fragments });
-    const make = this.#maker(field.type, place);
-    this.#written[at] = `{ make: ${make}, put: (target, made) => { target.${key} = made; } }`;
+    const list = getNullableType(field.type);
+    const makeItem =
+      isListType(list) && isCompositeType(getNullableType(list.ofType)) ? this.#maker(list.ofType, place) : undefined;
+    const make = makeItem ? this.#listMaker(field.type, place, makeItem) : this.#maker(field.type, place);
+    this.#written[at] = `{ make: ${make}, makeItem: ${makeItem}, put: (target, made) => { target.${key} = made; } }`;
     beside.push({ at, key, field, nodes, selection, edges: this.#below });
     this.#below = beside;
     return at;

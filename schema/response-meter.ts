@@ -3,6 +3,9 @@ import { ApiError, ValidationError } from '../src/errors.ts';
 /** Most fields of records that one GraphQL request may select: records times selected fields. */
 export const MAX_COST = 500_000;
 
+/** Most fields that are interpreted, those of objects and lists within a record counted each time. */
+const MAX_INTERPRETED_COST = 100_000;
+
 /** Most bytes of a GraphQL response. */
 export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
@@ -48,8 +51,9 @@ export class ResponseMeter {
     throw this.rejection;
   }
 
-  /** For a request that is executed from its beginning once more. */
-  reset(): void {
+  /** For a query that graphql-js executes from its beginning, which takes many times as long for each field. */
+  beginInterpreted(): void {
+    if (this.#maxFields !== Number.POSITIVE_INFINITY) this.#maxFields = MAX_INTERPRETED_COST;
     this.fields = 0;
     this.bytes = 0;
     this.#heldBytes = 0;

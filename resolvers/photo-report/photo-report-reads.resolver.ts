@@ -8,14 +8,15 @@ import { GraphOnly, Scoped } from '../../schema/rest.ts';
 import { BuilderId, JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
+import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
 import { photos } from '../photo/photo.reader.ts';
 import { projects } from '../project/project.reader.ts';
-import { photoReports, reportContents, type StoredContent } from './photo-report.reader.ts';
+import { photoReports, type ReportContent, reportContents, type StoredContent } from './photo-report.reader.ts';
 import { ReportExternalId, ReportSourceApp } from './photo-report.scalars.ts';
 import { readTree } from './report-tree.ts';
-import { ReportImage, ReportPage } from './report-tree.type.ts';
+import { ReportBlock, ReportImage, ReportPage } from './report-tree.type.ts';
 
 const PhotoReportPage = PageOf(PhotoReport);
 
@@ -75,7 +76,7 @@ export class PhotoReportResolver {
   @Reads('id')
   async request(@Root() report: Pick<PhotoReport, 'id'>, @Ctx() context: Context): Promise<Record<string, unknown>> {
     const { content, sourceRevision } = await contentOf(report, context);
-    return { ...content, sourceRevision };
+    return { ...((await parseJsonInSlices(content)) as ReportContent), sourceRevision };
   }
 
   @FieldResolver(() => Builder, { description: 'The builder whose report it is.' })
@@ -103,6 +104,16 @@ export class PhotoReportResolver {
 
 async function contentOf({ id }: Pick<PhotoReport, 'id'>, { loaders }: Context): Promise<StoredContent> {
   return (await loaders.one(reportContents, id)) as unknown as StoredContent;
+}
+
+@Resolver(() => ReportPage)
+export class ReportPageResolver {
+  /** By a method, so that the blocks are completed one by one: together they may be megabytes. */
+  @FieldResolver(() => [ReportBlock])
+  @Reads('blocks')
+  blocks(@Root() { blocks }: Pick<ReportPage, 'blocks'>): (typeof ReportBlock)[] {
+    return blocks;
+  }
 }
 
 @Resolver(() => ReportImage)

@@ -3,13 +3,16 @@ import { Reader } from '../../src/database/reader.ts';
 import { asJson } from '../../src/database/row-shape.ts';
 import type { PageDocumentInput } from './photo-report.input.ts';
 
+/** The content of a report, once it is parsed. */
+export type ReportContent = { page: PageDocumentInput } & Record<string, unknown>;
+
 /** What a report holds beside its row: as much of it as the tree is made of. */
 export interface StoredContent {
   id: string;
   builderId: string;
   sourceRevision: number;
-  /** The request but its revision. */
-  content: { page: PageDocumentInput } & Record<string, unknown>;
+  /** JSON of the request but its revision. */
+  content: string;
   pages: { id: string; path: string[] }[];
 }
 
@@ -28,6 +31,8 @@ export const photoReports = new Reader(PhotoReport, {
 export const reportContents = new Reader(PhotoReport, {
   name: 'PhotoReportContent',
   large: ['content'],
+  // Megabytes of it are parsed in slices.
+  asText: ['content'],
   columns: {
     pages: {
       sql: `(select json_agg(json_build_object('id', p.id, 'path', p.path)) from photo_report_page p where p.report_id = t.id)`,

@@ -1,5 +1,7 @@
+import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
+import { TimeSlice } from '../../src/shared/time-slice.ts';
 import type { BlockInput, PageDocumentInput, RichTextRunInput } from './photo-report.input.ts';
-import type { StoredContent } from './photo-report.reader.ts';
+import type { ReportContent, StoredContent } from './photo-report.reader.ts';
 import type { ReportBlock, ReportListItem, ReportPage, RichTextRun } from './report-tree.type.ts';
 
 interface SentItem {
@@ -9,19 +11,35 @@ interface SentItem {
   checked?: boolean | null;
 }
 
-/** The tree of a report as it is read: what was left out has its default, and every page has its id. */
-export function readTree({ builderId, content, pages }: StoredContent): ReportPage {
+/**
+ * The tree of a report as it is read: what was left out has its default, and every page has its id. It may be made of megabytes,
+ * so the event loop is left to others between its blocks.
+ */
+export async function readTree({ builderId, content, pages }: StoredContent): Promise<ReportPage> {
+  const { page: root } = (await parseJsonInSlices(content)) as ReportContent;
+  const slice = new TimeSlice();
   const ids = new Map(pages.map(({ id, path }) => [JSON.stringify(path), id]));
-  const readPage = (page: PageDocumentInput, path: string[]): ReportPage => ({
-    id: ids.get(JSON.stringify(path))!,
-    path,
-    title: page.title,
-    shortDescription: page.shortDescription ?? null,
-    contentMetadata: page.contentMetadata ?? null,
-    sharingMetadata: page.sharingMetadata ?? null,
-    blocks: page.blocks.map((block) => readBlock(block, path)),
-  });
-  const readBlock = (block: BlockInput, path: string[]): ReportBlock => {
+  const readPage = async (page: PageDocumentInput, path: string[]): Promise<ReportPage> => {
+    const blocks: ReportBlock[] = [];
+    for (const block of page.blocks) {
+      blocks.push(block.type === 'PAGE' ? await readChild(block, path) : readBlock(block));
+      if (slice.isOver) await slice.next();
+    }
+    return {
+      id: ids.get(JSON.stringify(path))!,
+      path,
+      title: page.title,
+      shortDescription: page.shortDescription ?? null,
+      contentMetadata: page.contentMetadata ?? null,
+      sharingMetadata: page.sharingMetadata ?? null,
+      blocks,
+    };
+  };
+  const readChild = async ({ type, sourceBlockId, properties, childPage }: BlockInput, path: string[]) => {
+    const page = await readPage(childPage as PageDocumentInput, [...path, sourceBlockId]);
+    return { type, sourceBlockId, properties, childPage: page } as ReportBlock;
+  };
+  const readBlock = (block: BlockInput): ReportBlock => {
     const { type, sourceBlockId, properties } = block;
     const common = { type, sourceBlockId, properties };
     switch (type) {
@@ -38,13 +56,11 @@ export function readTree({ builderId, content, pages }: StoredContent): ReportPa
           captureSequenceId: block.captureSequenceId ?? null,
           imageFailure: block.imageFailure ?? null,
         };
-      case 'PAGE':
-        return { ...common, childPage: readPage(block.childPage as PageDocumentInput, [...path, sourceBlockId]) };
       default:
         return { ...common, items: (properties.items as SentItem[]).map(readItem) };
     }
   };
-  return readPage(content.page, []);
+  return readPage(root, []);
 }
 
 const readRuns = (runs: RichTextRunInput[]): RichTextRun[] =>

@@ -136,6 +136,6 @@ export class ReportPage {
   @Field(() => JsonObject, { nullable: true })
   sharingMetadata!: Record<string, unknown> | null;
 
-  @Field(() => [ReportBlock])
+  /** A field of `ReportPageResolver`. */
   blocks!: ReportBlock[];
 }

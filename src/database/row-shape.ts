@@ -29,12 +29,14 @@ export interface Columns {
   only?: ReadonlySet<string>;
   /** Columns of the entity that may hold megabytes: they are read on connections of their own where they are large. */
   large?: string[];
+  /** Columns of the entity that are left as the text that PostgreSQL sends. */
+  asText?: string[];
 }
 
 /** Bytes from which a value is large. */
 const LARGE_BYTES = 16 * 1024;
 
-/** Bytes of JSON for each byte that PostgreSQL stores, which it may have compressed. */
+/** Bytes of JSON for each byte that PostgreSQL stores, unless the column is never compressed. */
 const JSON_EXPANSION = 8;
 
 export const asText: Conversion = (text) => text;
@@ -65,7 +67,11 @@ export class RowShape {
   #guard = '';
 
   /** @param guarded whether large values are left out. */
-  constructor(metadata: EntityMetadata, { columns = {}, without = [], only, large = [] }: Columns, guarded = true) {
+  constructor(
+    metadata: EntityMetadata,
+    { columns = {}, without = [], only, large = [], asText: unconverted = [] }: Columns,
+    guarded = true,
+  ) {
     this.table = `"${metadata.tableName}"`;
     this.#metadata = metadata;
     const own = metadata.props.filter(({ name, persist }) => {
@@ -84,11 +90,12 @@ export class RowShape {
     for (const { name, fieldNames, columnTypes } of own) {
       if (!wanted.has(name)) continue;
       const column = `t."${fieldNames[0]}"`;
+      const convert = unconverted.includes(name) ? asText : conversionOf(columnTypes[0]!);
       if (this.isGuarded && large.includes(name)) {
         const size = sizeOf(column, columnTypes[0]!);
         sizes.push(`coalesce(${size}, 0)`);
-        this.#column(name, `case when ${size} <= ${LARGE_BYTES} then ${column} end`, conversionOf(columnTypes[0]!));
-      } else this.#column(name, column, conversionOf(columnTypes[0]!));
+        this.#column(name, `case when ${size} <= ${LARGE_BYTES} then ${column} end`, convert);
+      } else this.#column(name, column, convert);
     }
     this.idIndex = this.#sql.indexOf('t."id"');
     for (const [name, column] of Object.entries(columns)) {
@@ -159,7 +166,8 @@ const described = (names: readonly string[], describe: (name: string) => Propert
 
 /** SQL of a value's size in bytes, which PostgreSQL knows without reading the value. */
 function sizeOf(column: string, columnType: string): string {
-  if (columnType.startsWith('jsonb')) return `pg_column_size(${column}) * ${JSON_EXPANSION}`;
+  const expansion = columnType.includes('external') ? 1 : JSON_EXPANSION;
+  if (columnType.startsWith('jsonb')) return `pg_column_size(${column}) * ${expansion}`;
   return `octet_length(${column})`;
 }
 

@@ -42,7 +42,7 @@ export function compiledQueries(schema: GraphQLSchema): ApolloServerPlugin<Conte
           throw error;
         }
         loaders.beginAgain();
-        meter.reset();
+        meter.beginInterpreted();
         return null;
       },
     }),

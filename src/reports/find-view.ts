@@ -23,7 +23,7 @@ export async function findView(
   if (!member) return null;
   const [report, stored] = await Promise.all([photoReports.one(database, id), reportContents.one(database, id)]);
   if (!report || !stored) return null;
-  const tree = readTree(stored as unknown as StoredContent);
+  const tree = await readTree(stored as unknown as StoredContent);
   const { builderId, projectId } = report;
   const [shown, project] = await Promise.all([
     photos.many(database, imagesOf(tree), { builderId }),

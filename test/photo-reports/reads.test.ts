@@ -131,7 +131,8 @@ describe('photoReports', () => {
       service.countStatements('au1', () => graphql(query, variables));
     await graphql(ONE, { r: small });
     const one = await statements(ONE, { r: small });
-    expect(await statements(ONE, { r: large })).toBe(one);
+    // One more reads the content on a slow connection, because it is large.
+    expect(await statements(ONE, { r: large })).toBe(one + 1);
     for (let more = 0; more < 10; more++) await sync(await photosOf(3));
     expect(await statements(LIST, {})).toBeLessThanOrEqual(one + 1);
   });

@@ -65,7 +65,7 @@ describe('the meter of a response', () => {
     meter.check();
     meter.fields = 11;
     expect(() => meter.check()).toThrow('has 11, and the limit is 10');
-    meter.reset();
+    meter.beginInterpreted();
     expect(() => meter.check()).toThrow('has 11, and the limit is 10');
   });
 

@@ -1,0 +1,88 @@
+import { TimeSlice } from './time-slice.ts';
+
+/** Characters that are parsed in one piece. */
+const PIECE_LENGTH = 256 * 1024;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const OPEN_BRACE = 123;
+const CLOSE_BRACKET = 93;
+const CLOSE_BRACE = 125;
+
+/** The value of valid JSON, parsed in pieces that leave the event loop to other requests between them. */
+export async function parseJsonInSlices(text: string): Promise<unknown> {
+  return text.length <= PIECE_LENGTH ? JSON.parse(text) : new SlicedParser(text).parse(0, text.length);
+}
+
+class SlicedParser {
+  readonly #text: string;
+  readonly #slice = new TimeSlice();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The value between two places: in one piece where it is short or has no members, otherwise member by member. */
+  async parse(start: number, end: number): Promise<unknown> {
+    let first = start;
+    while (isSpace(this.#text.charCodeAt(first))) first++;
+    const open = this.#text.charCodeAt(first);
+    if (end - first <= PIECE_LENGTH || (open !== OPEN_BRACE && open !== OPEN_BRACKET)) {
+      if (this.#slice.isOver) await this.#slice.next();
+      return JSON.parse(this.#text.slice(first, end));
+    }
+    return open === OPEN_BRACE ? this.#parseObject(first + 1) : this.#parseArray(first + 1);
+  }
+
+  async #parseArray(start: number): Promise<unknown[]> {
+    const items: unknown[] = [];
+    for (let at = start, end = start; ; at = end + 1) {
+      end = await this.#endOfMember(at);
+      // There is one: an array without items is short.
+      items.push(await this.parse(at, end));
+      if (this.#text.charCodeAt(end) === CLOSE_BRACKET) return items;
+    }
+  }
+
+  async #parseObject(start: number): Promise<Record<string, unknown>> {
+    const members: Record<string, unknown> = {};
+    for (let at = start, end = start; ; at = end + 1) {
+      const name = this.#text.indexOf('"', at);
+      const nameEnd = endOfString(this.#text, name);
+      const colon = this.#text.indexOf(':', nameEnd);
+      end = await this.#endOfMember(colon + 1);
+      members[JSON.parse(this.#text.slice(name, nameEnd + 1))] = await this.parse(colon + 1, end);
+      if (this.#text.charCodeAt(end) === CLOSE_BRACE) return members;
+    }
+  }
+
+  /** Place of the comma or bracket that ends the member which begins there. */
+  async #endOfMember(start: number): Promise<number> {
+    const text = this.#text;
+    let depth = 0;
+    for (let at = start, steps = 1; at < text.length; at++, steps++) {
+      if (steps % PIECE_LENGTH === 0 && this.#slice.isOver) await this.#slice.next();
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) at = endOfString(text, at);
+      else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+      else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+        if (depth-- === 0) return at;
+      } else if (code === 44 && depth === 0) return at;
+    }
+    throw new SyntaxError('Unexpected end of JSON.');
+  }
+}
+
+const isSpace = (code: number) => code === 32 || (code >= 9 && code <= 13);
+
+/** Place of the quotation mark that ends the string which begins there. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before--;
+    // Backslashes in pairs stand for themselves.
+    if ((end - before) % 2 === 1) return end;
+  }
+  return text.length;
+}
