@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { RateLimit } from '../config.ts';
@@ -20,6 +21,12 @@ const PURGE: Statement = {
 /** Part of a window's budget that an instance takes at a time. */
 const BLOCKS = 20;
 
+/** Rejections of one key and window that are sent at once. */
+const PROMPT_REJECTIONS = 100;
+const REJECTION_DELAY_MS = 500;
+/** Rejections of one key and window that are delayed at a time. */
+const MAX_DELAYED = 500;
+
 interface Window {
   /** Milliseconds since the epoch. */
   end: number;
@@ -28,6 +35,9 @@ interface Window {
   /** What no instance had leased when last asked. */
   unleased: number;
   leasing: Promise<void> | null;
+  /** Requests that were rejected, and those of them that wait for their rejection now. */
+  rejected: number;
+  delayed: number;
 }
 
 /**
@@ -63,7 +73,17 @@ export class RateLimiter {
       'X-RateLimit-Remaining': window.left + window.unleased,
       'X-RateLimit-Reset': seconds,
     });
-    if (!allowed) throw rateLimited(seconds);
+    if (allowed) return;
+    await this.#delayRejection(window);
+    throw rateLimited(seconds);
+  }
+
+  /** Rejections of a client that goes on sending are delayed: as fast as they are asked for, they would cost as much as responses. */
+  async #delayRejection(window: Window): Promise<void> {
+    if (++window.rejected <= PROMPT_REJECTIONS || window.delayed >= MAX_DELAYED) return;
+    window.delayed++;
+    await sleep(REJECTION_DELAY_MS);
+    window.delayed--;
   }
 
   #window(key: string): Window {
@@ -73,7 +93,7 @@ export class RateLimiter {
     if (!window || window.end <= now || window.end > now + seconds * 1000) {
       if (this.#windows.size > 10_000) this.#forgetEnded(now);
       const end = (Math.floor(now / (seconds * 1000)) + 1) * seconds * 1000;
-      window = { end, left: 0, unleased: requests, leasing: null };
+      window = { end, left: 0, unleased: requests, leasing: null, rejected: 0, delayed: 0 };
       this.#windows.set(key, window);
     }
     return window;
