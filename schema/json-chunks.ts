@@ -8,9 +8,12 @@ const SMALL = 4_096;
  * The JSON of a value in chunks, the same as `JSON.stringify` gives for plain objects, arrays and leaves. Serializing a large response
  * in one piece would keep the event loop from all other requests.
  */
-export function* jsonChunks(value: unknown): Generator<string> {
+export const jsonChunks = (value: unknown): Generator<string> => inChunks(pieces(value));
+
+/** The same text in larger pieces. */
+export function* inChunks(pieces: Iterable<string>): Generator<string> {
   let chunk = '';
-  for (const piece of pieces(value)) {
+  for (const piece of pieces) {
     chunk += piece;
     if (chunk.length < CHUNK_LENGTH) continue;
     yield chunk;

@@ -81,7 +81,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   );
   await registerStorage(app, storages);
   refuseOtherMethods(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], entrance);
-  await registerReportPages(app, { databases, storages, clock, baseUrl, limitVisitor: visits.limitVisitor });
+  await registerReportPages(app, { databases, storages, shares, clock, baseUrl, limitVisitor: visits.limitVisitor });
   await registerRest(app, { schema, operations, entrance });
   await registerUploads(app, entrance);
   const { introspection } = config;

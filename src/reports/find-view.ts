@@ -23,6 +23,7 @@ export async function findView(
   if (!member) return null;
   const [report, stored] = await Promise.all([photoReports.one(database, id), reportContents.one(database, id)]);
   if (!report || !stored) return null;
+  const { content } = stored as unknown as StoredContent;
   const tree = await readTree(stored as unknown as StoredContent);
   const { builderId, projectId } = report;
   const [shown, project] = await Promise.all([
@@ -35,7 +36,7 @@ export async function findView(
     .map(({ id: photoId, key, contentType, fileName, description }) => {
       return [photoId, { url: storage.downloadUrl(key, contentType, fileName), description }] as const;
     });
-  return { report, tree, user, projectName: project?.name ?? null, photos: new Map(signed) };
+  return { report, tree, bytes: content.length, user, projectName: project?.name ?? null, photos: new Map(signed) };
 }
 
 /** Attachment ids of the images of a tree. */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { inChunks } from '../../schema/json-chunks.ts';
 import { errorPage } from '../oauth/pages/error.ts';
 import { signedInAs } from '../oauth/pages/forms.ts';
 import { html } from '../oauth/pages/html.ts';
@@ -7,6 +9,8 @@ import { signedOutPage } from '../oauth/pages/signed-out.ts';
 import { sendPage } from '../oauth/send-page.ts';
 import { signIn, signOut } from '../oauth/sign-in.ts';
 import { preparePages, refuseOtherMethods } from '../oauth/site.ts';
+import type { FairShares } from '../shared/fair-shares.ts';
+import { RequestUsage } from '../shared/request-usage.ts';
 import type { Storages } from '../storage/storage.ts';
 import { findView } from './find-view.ts';
 import { renderReport } from './render.ts';
@@ -15,6 +19,7 @@ import { isReportId, noSuchReport, ReportVisit, type Visitor, type VisitParts } 
 
 interface ReportPagesParts extends VisitParts {
   storages: Storages;
+  shares: FairShares;
   /** Takes one request from the budget of the visitor's address; throws 429. */
   limitVisitor: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
@@ -26,7 +31,7 @@ const STYLESHEET = `/reports/assets/report-${createHash('sha256').update(STYLES)
  * of the session, as the browser sends no header. Part 2 of the decisions.
  */
 export async function registerReportPages(app: FastifyInstance, parts: ReportPagesParts): Promise<void> {
-  const { storages, baseUrl } = parts;
+  const { storages, shares, baseUrl } = parts;
   const policy = [
     ...["default-src 'none'", "style-src 'self'", `img-src 'self' ${new URL(baseUrl).origin}`],
     ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
@@ -35,16 +40,20 @@ export async function registerReportPages(app: FastifyInstance, parts: ReportPag
   const read = async (visit: ReportVisit): Promise<FastifyReply> => {
     const visitors = await visit.visitors();
     if (visitors.length === 0) return visit.askToSignIn();
+    const usage = new RequestUsage(shares, `user:${visitors[0]!.user.id}`);
+    visit.http.usage = usage;
+    await usage.begin();
     for (const visitor of visitors) {
-      const view = await findView(visitor, storages, visit.reportId);
+      const view = await findView({ ...visitor, database: visitor.database.within(usage) }, storages, visit.reportId);
       if (!view) continue;
+      usage.streamedBytes = view.bytes;
       return visit.reply
         .headers({
           'Content-Type': 'text/html; charset=utf-8',
           'Content-Security-Policy': policy,
           'X-Frame-Options': 'DENY',
         })
-        .send(renderReport(view, visit.forms(), STYLESHEET));
+        .send(Readable.from(inChunks(renderReport(view, visit.forms(), STYLESHEET)), { highWaterMark: 1 }));
     }
     return showNotFound(visit, visitors[0]!);
   };

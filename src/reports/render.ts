@@ -1,6 +1,7 @@
 import type { PhotoReport } from '../../entities/photo-report.entity.ts';
 import type {
   ReportBlock,
+  ReportChildPage,
   ReportImage,
   ReportList,
   ReportListItem,
@@ -27,19 +28,24 @@ export interface ReportView {
   tree: ReportPage;
   /** By attachment id; the ones that are archived are not among them. */
   photos: ReadonlyMap<string, ShownPhoto>;
+  /** Of its content, about. */
+  bytes: number;
   /** Who reads it. */
   user: SignedInUser;
 }
 
-/** The report as a page. Every text is escaped; the only addresses are our own and, of the deep link, one under HTTPS. */
-export function renderReport(
+/**
+ * The report as a page, in pieces: it may have megabytes. Every text is escaped; the only addresses are our own and, of the deep
+ * link, one under HTTPS.
+ */
+export function* renderReport(
   { report, projectName, tree, photos, user }: ReportView,
   forms: FormContext,
   stylesheet: string,
-): string {
+): Generator<string> {
   const { sourceAuthor, sourceApp, sourceDeepLink } = report;
   const title = titleOf(tree);
-  return html`${documentHead(title, stylesheet)}
+  yield html`${documentHead(title, stylesheet)}
 <body>
 <header>
 <span class="service"><img src="${icon.path}" alt="" width="28" height="28">${SERVICE_NAME}</span>
@@ -58,12 +64,14 @@ ${report.status === 'partial' && html`<dt>Images</dt><dd class="partial">Some ha
 </dl>
 ${renderLead(tree)}
 ${renderContents(tree)}
-${renderBlocks(tree, 1, photos)}
+`.text;
+  yield* renderBlocks(tree, 1, photos);
+  yield `
 </article>
 </main>
 </body>
 </html>
-`.text;
+`;
 }
 
 type Photos = ReportView['photos'];
@@ -91,13 +99,15 @@ const childrenOf = ({ blocks }: ReportPage): ReportPage[] =>
 const renderLead = ({ shortDescription }: ReportPage): Markup | null =>
   shortDescription ? html`<p class="lead">${shortDescription}</p>` : null;
 
-const renderBlocks = ({ blocks }: ReportPage, level: number, shown: Photos): Markup =>
-  blocks.length === 0
-    ? html`<p class="empty">Nothing is on this page.</p>`
-    : html`${blocks.map((block) => renderBlock(block, level, shown))}`;
+function* renderBlocks({ blocks }: ReportPage, level: number, shown: Photos): Generator<string> {
+  if (blocks.length === 0) yield html`<p class="empty">Nothing is on this page.</p>`.text;
+  for (const block of blocks) {
+    if ('childPage' in block) yield* renderChild(block.childPage as ReportPage, level + 1, shown);
+    else yield renderBlock(block, level, shown).text;
+  }
+}
 
-function renderBlock(block: ReportBlock, level: number, shown: Photos): Markup {
-  if ('childPage' in block) return renderChild(block.childPage as ReportPage, level + 1, shown);
+function renderBlock(block: Exclude<ReportBlock, ReportChildPage>, level: number, shown: Photos): Markup {
   if ('items' in block) return renderItems(block.items, block.type);
   if ('imageStatus' in block) return renderImage(block, shown);
   if ('level' in block) return heading(Math.min(level + block.level, 6), renderRuns(block.richText));
@@ -105,16 +115,16 @@ function renderBlock(block: ReportBlock, level: number, shown: Photos): Markup {
 `;
 }
 
-const renderChild = (
-  page: ReportPage,
-  level: number,
-  shown: Photos,
-): Markup => html`<section class="page" id="${page.id}">
+function* renderChild(page: ReportPage, level: number, shown: Photos): Generator<string> {
+  yield html`<section class="page" id="${page.id}">
 ${heading(level, html`${titleOf(page)}`)}
 ${renderLead(page)}
-${renderBlocks(page, level, shown)}
+`.text;
+  yield* renderBlocks(page, level, shown);
+  yield `
 </section>
 `;
+}
 
 function heading(level: number, content: Markup): Markup {
   switch (level) {

@@ -51,6 +51,9 @@ export class RequestUsage {
     this.onEnd(await this.#largeRead);
   }
 
+  /** Nothing is rejected for its size, unless the limits of a request say so. */
+  hold(_bytes: number): void {}
+
   /** Runs a read that may take long, once the share has room for it. */
   runSlowRead<T>(read: () => Promise<T>): Promise<T> {
     return this.#shares.slowReads.run(this.#shareKey, 1, read);
