@@ -22,10 +22,14 @@ export class Builder extends Timestamped {
     description: 'Signed URL of the company logo; left out when no logo is configured.',
   })
   @OmittedWhenNull()
+  /**
+   * The column holds an address on another host that an import has brought. It is exported again and never served: the field
+   * is a signed URL of `logoKey`.
+   */
   @Property({ type: 'text', nullable: true })
   logoUrl!: string | null;
 
-  /** Where the logo stands in our own storage; it wins over a stored address. */
+  /** Key of the logo in the storage. */
   @Property({ type: 'text', nullable: true })
   logoKey!: string | null;
 }

@@ -50,12 +50,7 @@ describe('GET /me', () => {
       regionId: 'au1',
       memberships: [
         { builderId, builderName: 'Hill Homes', builderLogoUrl: null, role: null },
-        {
-          builderId: otherBuilderId,
-          builderName: 'Bay Build',
-          builderLogoUrl: 'https://files.example/bay.png',
-          role: null,
-        },
+        { builderId: otherBuilderId, builderName: 'Bay Build', builderLogoUrl: null, role: null },
       ],
     });
   });
@@ -83,7 +78,7 @@ describe('GET /me', () => {
         {
           builderId: otherBuilderId,
           builderName: 'Bay Build',
-          builderLogoUrl: 'https://files.example/bay.png',
+          builderLogoUrl: null,
           role: 'FOREMAN',
         },
       ],

@@ -10,7 +10,7 @@ import { builders } from './builder.reader.ts';
 
 const BuilderPage = PageOf(Builder);
 
-type Logo = Pick<Builder, 'logoKey' | 'logoUrl'>;
+type Logo = Pick<Builder, 'logoKey'>;
 
 @Resolver(() => Builder)
 export class BuilderResolver {
@@ -35,13 +35,13 @@ export class BuilderResolver {
   }
 
   @FieldResolver()
-  @Reads('logoKey', 'logoUrl')
+  @Reads('logoKey')
   logoUrl(@Root() builder: Logo, @Ctx() context: Context): string | null {
     return logoUrlOf(builder, context);
   }
 }
 
-/** A signed URL when the logo stands in our own storage, else the stored address. Part 2 of the specification. */
-export function logoUrlOf({ logoKey, logoUrl }: Logo, { storage }: Context): string | null {
-  return logoKey ? storage.downloadUrl(logoKey) : logoUrl;
+/** A signed URL of the logo in the storage; null for a builder without one. An imported address on another host is never served. */
+export function logoUrlOf({ logoKey }: Logo, { storage }: Context): string | null {
+  return logoKey ? storage.downloadUrl(logoKey) : null;
 }

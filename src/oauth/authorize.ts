@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { isLoopback } from '../config.ts';
-import { type BuilderChoice, findChoices } from './builder-choices.ts';
+import { type BuilderChoice, findChoices, type ShownChoice } from './builder-choices.ts';
 import { isConnected, requireChoice } from './checks/builder-choice.ts';
 import { requireConnectionScopes } from './checks/connection-scope.ts';
 import { issueCode } from './codes.ts';
@@ -60,17 +60,17 @@ async function allow(step: Step, user: SignedInUser, builderId: string): Promise
   return step.sendCode(code);
 }
 
-async function choicesOf(step: Step, user: SignedInUser, builderId?: string): Promise<BuilderChoice[]> {
+async function choicesOf(step: Step, user: SignedInUser, builderId?: string): Promise<ShownChoice[]> {
   const { database, request, parts } = step;
   const choices = await findChoices(database, {
     userId: user.id,
     integratorId: request.client.integratorId,
     builderId,
   });
-  const { logoUrl: sign } = parts;
-  return choices.map((choice) =>
-    choice.logoKey !== null && sign ? { ...choice, logoUrl: sign(database.region, choice.logoKey) } : choice,
-  );
+  return choices.map((choice) => ({
+    ...choice,
+    logoUrl: choice.logoKey === null ? null : parts.logoUrl(database.region, choice.logoKey),
+  }));
 }
 
 /** `invalid_scope` where a connection allows less than is asked, `access_denied` where there is none. */
@@ -79,7 +79,7 @@ const whyNothing = (choices: BuilderChoice[]) =>
     ? invalidScope("No connection of the user's builders allows all that is asked.")
     : accessDenied('The user has no builder that is connected.');
 
-function consentQuestion({ request }: Step, user: SignedInUser, choice: BuilderChoice, hasOthers: boolean) {
+function consentQuestion({ request }: Step, user: SignedInUser, choice: ShownChoice, hasOthers: boolean) {
   const { client, scopes, redirectUri } = request;
   return {
     ...{ user, choice, scopes, hasOthers },

@@ -5,9 +5,7 @@ import type { Statement } from '../database/wire.ts';
 export interface BuilderChoice {
   id: string;
   name: string;
-  /** Where the logo stands elsewhere. */
-  logoUrl: string | null;
-  /** Where it stands in our own storage, which wins. */
+  /** Key of the logo in the storage. */
   logoKey: string | null;
   /** The builder's own word for what the user does there. */
   role: string;
@@ -15,9 +13,15 @@ export interface BuilderChoice {
   allowed: string[] | null;
 }
 
+/** A choice as a page shows it. */
+export interface ShownChoice extends BuilderChoice {
+  /** Signed URL of the logo. */
+  logoUrl: string | null;
+}
+
 const CHOICES: Statement = {
   name: 'oauth.choices',
-  text: `select builder.id, builder.name, builder.logo_url, builder.logo_key, membership.role, to_json(connection.scopes)
+  text: `select builder.id, builder.name, builder.logo_key, membership.role, to_json(connection.scopes)
     from membership
       join app_user on app_user.id = membership.user_id and app_user.disabled_at is null
       join builder on builder.id = membership.builder_id
@@ -37,10 +41,9 @@ export async function findChoices(
   }: { userId: string; integratorId: string | null; builderId?: string | null },
 ): Promise<BuilderChoice[]> {
   const rows = await database.runner.run(CHOICES, [userId, integratorId, builderId]);
-  return rows.map(([id, name, logoUrl, logoKey, role, allowed]) => ({
+  return rows.map(([id, name, logoKey, role, allowed]) => ({
     id: id!,
     name: name!,
-    logoUrl: logoUrl!,
     logoKey: logoKey!,
     role: role!,
     allowed: allowed ? JSON.parse(allowed) : null,

@@ -11,8 +11,8 @@ export interface OAuthParts {
   /** Whether access tokens still hold. */
   access: LiveTokens;
   clock: Clock;
-  /** Address of a company logo in our own storage. */
-  logoUrl?: (region: RegionId, key: string) => string;
+  /** Signed URL of a company logo. */
+  logoUrl: (region: RegionId, key: string) => string;
   /** Issuer and audience of the tokens. */
   baseUrl: string;
   /**

@@ -67,9 +67,9 @@ function statements({ builders, timesheets }: DataSize): string {
   // The builder of the nth project, subcontractor or profile: they come in runs, builder by builder.
   const owner = (perBuilder: number) => id('buil', `(n - 1) / ${perBuilder} + 1`);
   return `
-    insert into builder (id, created_at, updated_at, name, logo_url)
+    insert into builder (id, created_at, updated_at, name, logo_key)
       select ${id('buil', 'n')}, ${begin} + n * interval '1 hour', ${begin} + n * interval '1 day',
-        'Builder ' || n || ' Pty Ltd', case when n % 2 = 1 then 'https://cdn.example.com/logos/' || n || '.png' end
+        'Builder ' || n || ' Pty Ltd', case when n % 2 = 1 then 'logos/' || ${id('buil', 'n')} || '/logo.png' end
       from generate_series(1, ${all}) n;
     insert into integrator (id, created_at, updated_at, name) values ('intg_bench', ${begin}, ${begin}, 'Bench');
     insert into oauth_client (id, created_at, updated_at, integrator_id, name, type, grants, scopes)

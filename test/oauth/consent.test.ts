@@ -24,8 +24,8 @@ let service: OAuthService;
 
 beforeAll(async () => {
   service = await startOAuth();
-  await addBuilder(service, 'buil_a', { name: 'Harbour & <Sons>', logoUrl: 'https://logos.example/a.png' });
-  await addBuilder(service, 'buil_b', { name: 'Bay Build' });
+  await addBuilder(service, 'buil_a', { name: 'Harbour & <Sons>', logoKey: 'logos/buil_a/a.png' });
+  await addBuilder(service, 'buil_b', { name: 'Bay Build', logoUrl: 'https://logos.example/b.png' });
   await addBuilder(service, 'buil_few', { name: 'Few Homes', allows: ['read:builders'] });
   await addBuilder(service, 'buil_none', { name: 'Quarry', allows: null });
   await addBuilder(service, 'buil_us', { region: 'us1', name: 'Mesa Build' });
@@ -78,10 +78,18 @@ describe('consent', () => {
     expect(textOf((await arrive('user_one', {}, 'cli_once')).view)).toContain('for one hour');
   });
 
-  test("lets the company's logo load, and nothing else from elsewhere", async () => {
+  test("shows the company's logo by its signed URL", async () => {
     const { view } = await arrive('user_one');
-    expect(view.body).toContain('src="https://logos.example/a.png"');
-    expect(view.headers['content-security-policy']).toContain("img-src 'self' https://logos.example;");
+    expect(view.body).toMatch(`src="${BASE_URL}/storage/au1/logos/buil_a/a.png?`);
+    expect(view.body).toMatch(/logos\/buil_a\/a\.png\?[^"]*signature=/);
+    expect(view.headers['content-security-policy']).toContain(`img-src 'self' ${BASE_URL};`);
+  });
+
+  test('names no image on another host, whatever address was imported', async () => {
+    const { view } = await arrive('user_many');
+    expect(view.body).toContain('Bay Build');
+    expect(view.body).not.toContain('logos.example');
+    expect(view.headers['content-security-policy']).not.toContain('logos.example');
   });
 
   test('lets the form end at the scheme that it will be redirected to', async () => {

@@ -27,11 +27,17 @@ function cheapHashOf(password: string): string {
 export async function addBuilder(
   { databases }: Place,
   id: string,
-  options: { region?: RegionId; name?: string; logoUrl?: string; allows?: readonly string[] | null } = {},
+  options: {
+    region?: RegionId;
+    name?: string;
+    logoUrl?: string;
+    logoKey?: string;
+    allows?: readonly string[] | null;
+  } = {},
 ): Promise<void> {
-  const { region = 'au1', name = `Company ${id}`, logoUrl = null, allows = SCOPES } = options;
+  const { region = 'au1', name = `Company ${id}`, logoUrl = null, logoKey = null, allows = SCOPES } = options;
   const em = databases[region].fork();
-  await em.insert(Builder, { ...stamps, id, name, logoUrl, logoKey: null });
+  await em.insert(Builder, { ...stamps, id, name, logoUrl, logoKey });
   if (allows === null) return;
   const connection = { integratorId: 'intg_a', builderId: id, status: 'ACTIVE' as const, scopes: [...allows] };
   await em.insert(Connection, { ...stamps, ...connection });

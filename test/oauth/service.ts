@@ -4,6 +4,7 @@ import { Integrator } from '../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { Access } from '../../src/caller/access.ts';
+import { loadConfig } from '../../src/config.ts';
 import { REGIONS, type RegionId } from '../../src/context.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { asApiError } from '../../src/database/errors.ts';
@@ -11,6 +12,7 @@ import { bringUpToDate } from '../../src/database/migrate.ts';
 import type { OAuthParts } from '../../src/oauth/parts.ts';
 import { oauthPlugin } from '../../src/oauth/plugin.ts';
 import { digestOf, newSecret } from '../../src/oauth/secrets.ts';
+import { openStorages } from '../../src/storage/storage.ts';
 import { AccessTokens } from '../../src/tokens.ts';
 import { createDatabase } from '../setup/database.ts';
 
@@ -54,6 +56,13 @@ export async function startOAuth(): Promise<OAuthService> {
   return { app, databases, clock, tokens, access, close };
 }
 
+/** Signs logo URLs as the service does. */
+function logoSigner(clock: FakeClock, baseUrl: string): OAuthParts['logoUrl'] {
+  const config = loadConfig({ BASE_URL: baseUrl });
+  const storages = openStorages(config, { secret: newSecret(), clock });
+  return (region, key) => storages[region].downloadUrl(key);
+}
+
 /** A bare Fastify whose error handler stands for the service's own. */
 export async function buildApp(
   databases: Databases,
@@ -69,7 +78,8 @@ export async function buildApp(
     return reply.code(error.status).headers(error.headers).send(error.body());
   });
   const live = access ?? new Access({ tokens, databases, clock });
-  await app.register(oauthPlugin({ databases, tokens, clock, access: live, baseUrl, limitClient }));
+  const logoUrl = logoSigner(clock, baseUrl);
+  await app.register(oauthPlugin({ databases, tokens, clock, access: live, baseUrl, limitClient, logoUrl }));
   return app;
 }
 

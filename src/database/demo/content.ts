@@ -9,6 +9,7 @@ import { addCompanies, addContacts } from './companies.ts';
 import { BASE } from './dates.ts';
 import { addDefects } from './defects.ts';
 import { addDocuments } from './documents.ts';
+import { hasLogo, logoKeyOf } from './logos.ts';
 import { addMeetings } from './meetings.ts';
 import { addProfiles, addStaff } from './people.ts';
 import { addPhotos, type DemoPicture } from './photos.ts';
@@ -31,7 +32,8 @@ export function builderRows(
 function play(region: RegionId, place: number, asOf: number, pictures: readonly DemoPicture[] = []) {
   const scene = newScene(region, place, asOf);
   const { domain: _domain, ...builder } = builderOf(region, place);
-  scene.rows.add(Builder, builder);
+  const isLogoStored = pictures.length > 0 && hasLogo(place);
+  scene.rows.add(Builder, { ...builder, logoKey: isLogoStored ? logoKeyOf(builder.id) : null });
   const projects = addProjects(scene);
   const locations = addLocations(scene, projects);
   addBooks(scene);

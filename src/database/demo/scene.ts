@@ -31,9 +31,7 @@ export function builderOf(region: RegionId, place: number) {
     createdAt,
     updatedAt: createdAt,
     name,
-    // Every fourth builder has no logo.
-    logoUrl: place % 4 === 3 ? null : `https://files.example.com/logos/${slug}.png`,
-    logoKey: null,
+    logoUrl: null,
     domain: `${slug}.example`,
   };
 }

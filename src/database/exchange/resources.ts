@@ -105,7 +105,9 @@ export const resources: Resource[] = [
     id: 'builder',
     files: { logoKey: 'logos' },
     shapes: { logoUrl: address },
-    meanings: { logoUrl: 'Address of the company logo.' },
+    meanings: {
+      logoUrl: 'Address of the logo on another host: kept and exported, never served. Only a `logoKey` is shown.',
+    },
   },
   {
     file: 'users',

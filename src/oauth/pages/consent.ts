@@ -1,4 +1,4 @@
-import type { BuilderChoice } from '../builder-choices.ts';
+import type { ShownChoice } from '../builder-choices.ts';
 import type { SignedInUser } from '../sessions.ts';
 import { type ApplicationContext, form, signedInAs } from './forms.ts';
 import { html, type Markup } from './html.ts';
@@ -7,7 +7,7 @@ import { wordsOf } from './scope-words.ts';
 
 interface ConsentQuestion {
   user: SignedInUser;
-  choice: BuilderChoice;
+  choice: ShownChoice;
   scopes: readonly string[];
   /** Who makes the application. */
   vendor: string | null;

@@ -1,4 +1,4 @@
-import type { BuilderChoice } from '../builder-choices.ts';
+import type { ShownChoice } from '../builder-choices.ts';
 import { isConnected } from '../checks/builder-choice.ts';
 import { scopesRefused } from '../checks/connection-scope.ts';
 import type { SignedInUser } from '../sessions.ts';
@@ -9,7 +9,7 @@ import { shortWordsOf } from './scope-words.ts';
 
 interface Selection {
   user: SignedInUser;
-  choices: readonly BuilderChoice[];
+  choices: readonly ShownChoice[];
   scopes: readonly string[];
   /** The application named a company that cannot be chosen. */
   preselectionFailed: boolean;
@@ -49,10 +49,10 @@ ${signedInAs(context, user)}`,
   };
 }
 
-export const isChoosable = (choice: BuilderChoice, scopes: readonly string[]): boolean =>
+export const isChoosable = (choice: ShownChoice, scopes: readonly string[]): boolean =>
   isConnected(choice) && scopesRefused(scopes, choice).length === 0;
 
-function nothingToChoose({ application }: ApplicationContext, choices: readonly BuilderChoice[], list: Markup): Markup {
+function nothingToChoose({ application }: ApplicationContext, choices: readonly ShownChoice[], list: Markup): Markup {
   if (choices.length === 0) {
     return html`<p class="lead">You are not a member of any company here, so there is nothing that
 <strong>${application}</strong> could use. Ask your company’s administrator to add you.</p>`;
@@ -68,7 +68,7 @@ const leaveForm = (context: ApplicationContext): Markup =>
     html`<button name="action" value="leave">Go back to ${context.application}</button>`,
   );
 
-function option(choice: BuilderChoice, scopes: readonly string[], checked: boolean): Markup {
+function option(choice: ShownChoice, scopes: readonly string[], checked: boolean): Markup {
   const reason = reasonOf(choice, scopes);
   const id = `builder-${choice.id}`;
   return html`<div class="choice${reason && ' off'}">
@@ -82,7 +82,7 @@ function option(choice: BuilderChoice, scopes: readonly string[], checked: boole
 </div>`;
 }
 
-function reasonOf(choice: BuilderChoice, scopes: readonly string[]): string | null {
+function reasonOf(choice: ShownChoice, scopes: readonly string[]): string | null {
   if (!isConnected(choice)) return 'Not connected to this application.';
   const refused = scopesRefused(scopes, choice);
   return refused.length > 0 ? `Does not share with this application: ${shortWordsOf(refused)}.` : null;

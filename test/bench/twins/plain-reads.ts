@@ -14,7 +14,8 @@ export function plainReads(app: FastifyInstance, door: Door): void {
     const { offset = 0, limit = 25 } = parametersOf(request, ['offset', 'limit']);
     const ids = Object.keys(grants.connections).filter((id) => grants.connections[id]!.includes('read:builders'));
     const { rows } = await pools[region].query({ ...BUILDERS, values: [ids, limit, offset] });
-    return page(rows, builderOf, offset, limit);
+    const now = Date.now();
+    return page(rows, (row) => builderOf(row, region, now), offset, limit);
   });
 
   app.get('/timesheets', async (request) => {
@@ -65,9 +66,10 @@ function page(rows: Row[], itemOf: (row: Row) => object, offset: number, limit: 
   return pageOf(data, rows[0].total, offset, limit);
 }
 
-function builderOf(row: Row) {
+function builderOf(row: Row, region: string, now: number) {
   const builder = { id: row.id, createdAt: row.created_at, updatedAt: row.updated_at, name: row.name };
-  return row.logo_url === null ? builder : { ...builder, logoUrl: row.logo_url };
+  if (row.logo_key === null) return builder;
+  return { ...builder, logoUrl: signedUrl(region, row.logo_key, 'image/png', null, now) };
 }
 
 function timesheetOf(row: Row) {

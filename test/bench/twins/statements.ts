@@ -10,7 +10,7 @@ export const BUILDER_EXISTS: Statement = { name: 'builder-exists', text: 'select
 /** Ids, limit, offset. */
 export const BUILDERS: Statement = {
   name: 'builders',
-  text: `select total, id, name, logo_url, created_at, updated_at
+  text: `select total, id, name, logo_key, created_at, updated_at
     from (select count(*)::int as total from builder where id = any($1)) counted
     left join (select * from builder where id = any($1) order by created_at, id limit $2 offset $3) page on true
     order by created_at, id`,

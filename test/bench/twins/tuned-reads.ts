@@ -13,7 +13,8 @@ export function tunedReads(app: FastifyInstance, door: Door, runners: Record<Reg
     const { offset = 0, limit = 25 } = parametersOf(request, ['offset', 'limit']);
     const ids = Object.keys(grants.connections).filter((id) => grants.connections[id]!.includes('read:builders'));
     const rows = await runners[region].run(BUILDERS, [ids, limit, offset]);
-    return page(rows, builderOf, offset, limit);
+    const now = Date.now();
+    return page(rows, (row) => builderOf(row, region, now), offset, limit);
   });
 
   app.get('/timesheets', async (request) => {
@@ -64,9 +65,10 @@ function page(rows: TextRow[], itemOf: (row: TextRow) => object, offset: number,
 
 const isoOrNull = (text: string | null) => (text === null ? null : isoFromPostgres(text));
 
-function builderOf([, id, name, logoUrl, createdAt, updatedAt]: TextRow) {
+function builderOf([, id, name, logoKey, createdAt, updatedAt]: TextRow, region: Region, now: number) {
   const builder = { id, createdAt: isoFromPostgres(createdAt!), updatedAt: isoFromPostgres(updatedAt!), name };
-  return logoUrl === null ? builder : { ...builder, logoUrl };
+  if (logoKey === null) return builder;
+  return { ...builder, logoUrl: signedUrl(region, logoKey!, 'image/png', null, now) };
 }
 
 function timesheetOf(row: TextRow) {

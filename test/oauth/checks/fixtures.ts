@@ -14,7 +14,7 @@ export const clientOf = (changes: Partial<RegisteredClient> = {}): RegisteredCli
 });
 
 export const choiceOf = (changes: Partial<ConnectedChoice> = {}): ConnectedChoice => ({
-  ...{ id: 'buil_a', name: 'Harbour', logoUrl: null, logoKey: null, role: 'ADMIN', allowed: ['read:builders'] },
+  ...{ id: 'buil_a', name: 'Harbour', logoKey: null, role: 'ADMIN', allowed: ['read:builders'] },
   ...changes,
 });
 
