@@ -1,26 +1,31 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { printSchema } from 'graphql';
 import { openApiDocument } from '../src/rest/openapi.ts';
 import { buildServiceSchema, routeTable } from './build.ts';
+import { scalarMap } from './codegen.ts';
 
 /** Stands for the service's own address in the committed document. */
 const PLACEHOLDER_URL = 'https://api.example.com';
 
-/** The committed descriptions of the service, by file name. */
+/** The committed descriptions of the service, by their paths from the schema's folder. */
 async function descriptions(): Promise<[file: string, text: string][]> {
   const schema = buildServiceSchema();
   const document = await openApiDocument(schema, routeTable(schema), PLACEHOLDER_URL);
   return [
     ['schema.graphql', `${printSchema(schema)}\n`],
     ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],
+    ['../docs/graphql-codegen.ts', scalarMap(schema)],
   ];
 }
 
-/** Writes `schema.graphql` and `openapi.json` into the folder, and gives their paths. */
+/** Writes `schema.graphql` and `openapi.json` into the folder, the scalar map into `docs` beside it, and returns their paths. */
 export async function emitSchema(folder = 'schema'): Promise<string[]> {
   const files = await descriptions();
-  for (const [file, text] of files) await writeFile(join(folder, file), text);
+  for (const [file, text] of files) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), text);
+  }
   return files.map(([file]) => join(folder, file));
 }
 

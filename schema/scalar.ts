@@ -10,27 +10,43 @@ interface ScalarOptions<T> {
   description: string;
   /** Published in the OpenAPI document, its `examples` included. */
   jsonSchema: JsonSchema;
+  /** URL of the standard that its values follow, for `@specifiedBy`. */
+  specifiedBy?: string;
+  /** Its type in a TypeScript client, where the JSON Schema does not tell it. */
+  typescript?: string;
   /** Gives the value, or throws with the message that the client reads beside the field's name. */
   parse: (value: unknown) => T;
   /** How the text of a query parameter or header becomes a value for `parse`. Default: the text itself. */
   fromText?: (text: string) => unknown;
 }
 
+/** Standards that scalars follow. */
+export const STANDARDS = {
+  dateTime: 'https://www.rfc-editor.org/rfc/rfc3339',
+  email: 'https://www.rfc-editor.org/rfc/rfc5321',
+  json: 'https://www.rfc-editor.org/rfc/rfc8259',
+  timeZone: 'https://www.iana.org/time-zones',
+  uri: 'https://www.rfc-editor.org/rfc/rfc3986',
+} as const;
+
 /** A scalar whose rule is checked alike in a GraphQL variable, a GraphQL literal, a query string and a JSON body. */
 export function scalar<T>({
   name,
   description,
   jsonSchema,
+  specifiedBy,
+  typescript,
   parse,
   fromText,
 }: ScalarOptions<T>): GraphQLScalarType<T, unknown> {
   return new GraphQLScalarType<T, unknown>({
     name,
     description,
+    specifiedByURL: specifiedBy,
     serialize: (value) => value,
     parseValue: parse,
     parseLiteral: (node: ValueNode, variables) => parse(valueFromASTUntyped(node, variables)),
-    extensions: { jsonSchema, fromText },
+    extensions: { jsonSchema, fromText, typescript },
   });
 }
 

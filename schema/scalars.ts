@@ -1,5 +1,5 @@
 import { ID_PREFIXES, type IdKind, idPattern } from '../src/ids.ts';
-import { fail, integerFromText, scalar } from './scalar.ts';
+import { fail, integerFromText, STANDARDS, scalar } from './scalar.ts';
 
 function boundedInteger(
   name: string,
@@ -35,6 +35,7 @@ export const Timestamp = scalar<string>({
   name: 'Timestamp',
   description: 'ISO 8601 date-time in UTC, such as `2026-03-02T07:30:00.000Z`.',
   jsonSchema: { type: 'string', format: 'date-time', examples: [TIMESTAMP_EXAMPLE] },
+  specifiedBy: STANDARDS.dateTime,
   parse: (value) =>
     (typeof value === 'string' && toInstant(value)) || fail('must be an ISO 8601 date-time with a time zone'),
 });
@@ -76,6 +77,7 @@ const rangeBound = (name: string, which: string, time: string) =>
       pattern: DATE_OR_DATE_TIME,
       examples: ['2026-03-02', '2026-03-02T07:30:00Z'],
     },
+    specifiedBy: STANDARDS.dateTime,
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be an ISO 8601 date or date-time');
       if (DATE.test(value)) return isCalendarDate(value) ? `${value}T${time}Z` : fail('is not a date of the calendar');
@@ -91,6 +93,7 @@ export const JsonObject = scalar<Record<string, unknown>>({
   name: 'JsonObject',
   description: 'A free-form JSON object.',
   jsonSchema: { type: 'object', additionalProperties: true },
+  specifiedBy: STANDARDS.json,
   parse: (value) => {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return fail('must be an object');
     return isCleanJson(value) ? (value as Record<string, unknown>) : fail(UNCLEAN);
@@ -106,9 +109,17 @@ function isCleanJson(value: unknown): boolean {
   return Object.entries(value).every(([name, item]) => isCleanText(name) && isCleanJson(item));
 }
 
+interface TextBounds {
+  /** Unicode code points. */
+  min?: number;
+  max?: number;
+  example?: string;
+  specifiedBy?: string;
+}
+
 /** Text without U+0000 and lone surrogates, which PostgreSQL cannot hold, of a bounded number of Unicode code points. */
-export function text(name: string, description: string, bounds: { min?: number; max?: number; example?: string } = {}) {
-  const { min = 0, max, example = 'text' } = bounds;
+export function text(name: string, description: string, bounds: TextBounds = {}) {
+  const { min = 0, max, example = 'text', specifiedBy } = bounds;
   const length = max === undefined ? `at least ${min}` : `${min} to ${max}`;
   return scalar<string>({
     name,
@@ -119,6 +130,7 @@ export function text(name: string, description: string, bounds: { min?: number; 
       ...(max === undefined ? {} : { maxLength: max }),
       examples: [example],
     },
+    specifiedBy,
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be a string');
       if (!isCleanText(value)) return fail(UNCLEAN);
@@ -166,6 +178,7 @@ export const InductionKey = scalar<string>({
   name: 'InductionKey',
   description: "An induction's `identifier` (its number in the project) or its `id`.",
   jsonSchema: { type: 'string', pattern: INDUCTION_KEY.source, examples: ['12'] },
+  typescript: `\`${ID_PREFIXES.induction}_\${string}\` | \`\${number}\` | number`,
   parse: (value) => {
     const key = typeof value === 'number' ? String(value) : value;
     const known = typeof key === 'string' && INDUCTION_KEY.test(key) && !(Number(key) > 2147483647);
@@ -220,6 +233,7 @@ export const UploadHeaders = scalar<Record<string, string>>({
     required: ['Content-Length', 'Content-Type'],
     examples: [{ 'Content-Length': '2418044', 'Content-Type': 'image/jpeg' }],
   },
+  specifiedBy: STANDARDS.json,
   parse: () => fail('is given by the service'),
 });
 
@@ -246,6 +260,7 @@ export const ImageUrl = text('ImageUrl', 'HTTPS address of an image on an approv
   min: 1,
   max: 2_000,
   example: 'https://images.example.com/level-3-east.jpg',
+  specifiedBy: STANDARDS.uri,
 });
 
 export const StorageKey = text('StorageKey', 'Key that an upload operation has returned.', {

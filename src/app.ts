@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Databases } from './database/database.ts';
 import { registerGraphql } from './graphql/plugin.ts';
+import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './graphql/schema-document.ts';
 import { installCors } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
 import { installErrorHandler, installNotFound, publicError } from './http/errors.ts';
@@ -87,5 +88,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const { introspection } = config;
   await registerGraphql(app, { schema, operations, entrance, introspection, publicError });
   refuseOtherMethods(app, '/graphql', ['GET', 'POST'], entrance);
+  registerSchemaDocument(app, { schema, entrance, introspection });
+  refuseOtherMethods(app, SCHEMA_DOCUMENT_PATH, ['GET'], entrance);
   return app;
 }

@@ -43,6 +43,7 @@ const VOCABULARY = [
   'src/shared/request-usage.ts',
   'src/shared/time-slice.ts',
   'src/tokens.ts',
+  'schema/codegen.ts',
   'schema/enums.ts',
   'schema/input.ts',
   'schema/json-chunks.ts',

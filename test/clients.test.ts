@@ -38,11 +38,15 @@ async function problemsOf(
   await mkdir(into);
   for (const file of [...files, 'tsconfig.json', 'package.json']) await copyFile(join(CLIENTS, file), join(into, file));
   await generate(into);
-  return run(join(CLIENTS, 'node_modules', '.bin', 'tsc'), ['--project', into]).then(
+  return problemsIn(into);
+}
+
+/** What the compiler says of the files in a folder. */
+const problemsIn = (into: string): Promise<string> =>
+  run(join(CLIENTS, 'node_modules', '.bin', 'tsc'), ['--project', into]).then(
     () => '',
     (failure) => failure.stdout || failure.message,
   );
-}
 
 describe('a client of generated types', () => {
   it('compiles with those of openapi-typescript', async () => {
@@ -84,5 +88,58 @@ describe('a client of generated types', () => {
       )) as { count: number }[];
     expect(new Set(seen.timesheets).size).toBe(waiting!.count);
     expect(seen.meetings[0]).toBe(seen.meetings[1]);
+  });
+});
+
+describe('a GraphQL client of generated types', () => {
+  let into: string;
+  let token: string;
+  let problems: string;
+
+  beforeAll(async () => {
+    token = await service.as('A');
+    const headers = { authorization: `Bearer ${token}` };
+    const schema = join(folder, 'schema.graphql');
+    await writeFile(schema, await (await fetch(`${baseUrl}/graphql/schema.graphql`, { headers })).text());
+    into = join(folder, 'graphql');
+    problems = await problemsOf('graphql', ['graphql-client.ts'], () => generateGraphql(schema, into));
+  }, 90_000);
+
+  /** Runs the generator over a downloaded schema and the scalar map, without a network. */
+  const generateGraphql = (schema: string, out: string) =>
+    run(
+      process.execPath,
+      [
+        join(import.meta.dirname, '../node_modules/@graphql-codegen/cli/esm/bin.js'),
+        ...['--config', 'graphql-codegen.config.ts'],
+      ],
+      { cwd: CLIENTS, env: { ...process.env, SCHEMA: schema, OUT: out } },
+    );
+
+  it('compiles with those of @graphql-codegen/cli and the scalar map', () => {
+    expect(problems).toBe('');
+  });
+
+  it('does not compile when an id is of another type', async () => {
+    const program = `import { createMeeting, type GraphqlClient } from './graphql-client.ts';
+export const send = (client: GraphqlClient) =>
+  client.send(createMeeting, { builderId: 'buil_a1', projectId: 'sub_a1', title: 'Weekly site meeting' });
+`;
+    await writeFile(join(into, 'wrong.ts'), program);
+    const found = await problemsIn(into);
+    expect(found).toMatch(/wrong\.ts\(3,\d+\): error TS2322: Type '"sub_a1"' is not assignable to type '`proj_/);
+    expect(found.trim().split(/\n(?! )/)).toHaveLength(1);
+    await writeFile(join(into, 'wrong.ts'), program.replace('sub_a1', 'proj_a1'));
+    expect(await problemsIn(into)).toBe('');
+  }, 60_000);
+
+  it('reads every page and writes under the types that it was compiled with', async () => {
+    const builderId = service.demo('A').builderIds[0]!;
+    const { stdout } = await run(process.execPath, [join(CLIENTS, 'graphql-client.ts'), baseUrl, token, builderId]);
+    const { projects, meeting } = JSON.parse(stdout);
+    const sql = `select count(*)::int from project where builder_id = ? and status = 'IN_PROGRESS'`;
+    const [running] = (await service.databases.au1.fork().execute(sql, [builderId])) as { count: number }[];
+    expect(new Set(projects).size).toBe(running!.count);
+    expect(meeting).toMatchObject({ builderId, title: 'Weekly site meeting' });
   });
 });

@@ -1,4 +1,4 @@
-import { fail, scalar } from '../../schema/scalar.ts';
+import { fail, STANDARDS, scalar } from '../../schema/scalar.ts';
 import { text, toInstant } from '../../schema/scalars.ts';
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|\+00:00)$/;
@@ -8,6 +8,7 @@ export const GateInstant = scalar<string>({
   name: 'GateInstant',
   description: 'ISO 8601 date-time in UTC, ending in `Z` or `+00:00`, with at most three decimals of a second.',
   jsonSchema: { type: 'string', pattern: TIME.source, examples: ['2026-03-02T07:30:00.000Z'] },
+  specifiedBy: STANDARDS.dateTime,
   parse: (value) =>
     (typeof value === 'string' && TIME.test(value) && toInstant(value)) ||
     fail('must be an ISO 8601 date-time in UTC with at most three decimals'),
@@ -48,6 +49,7 @@ export const TimeZone = scalar<string>({
   name: 'TimeZone',
   description: 'Name of a time zone in the IANA database.',
   jsonSchema: { type: 'string', examples: ['Australia/Sydney'] },
+  specifiedBy: STANDARDS.timeZone,
   parse: (value) =>
     typeof value === 'string' && ZONES.has(value) ? value : fail('must be a time zone such as Australia/Sydney'),
 });
@@ -56,6 +58,7 @@ export const CalendarDate = scalar<string>({
   name: 'CalendarDate',
   description: 'Day of the calendar, such as `2026-03-02`.',
   jsonSchema: { type: 'string', format: 'date', examples: ['2026-03-02'] },
+  specifiedBy: STANDARDS.dateTime,
   parse: (value) =>
     typeof value === 'string' && toInstant(`${value}T00:00:00Z`) ? value : fail('must be an ISO 8601 date'),
 });

@@ -1,5 +1,5 @@
 import { ArgsType, Field, InputType } from 'type-graphql';
-import { fail, scalar } from '../../schema/scalar.ts';
+import { fail, STANDARDS, scalar } from '../../schema/scalar.ts';
 import {
   ExternalSourceId,
   isCleanText,
@@ -50,6 +50,7 @@ function link(name: string, description: string, { longest, pattern, isAllowed }
     name,
     description,
     jsonSchema: { type: 'string', format: 'uri', pattern, minLength: 1, maxLength: longest, examples },
+    specifiedBy: STANDARDS.uri,
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be a string');
       if ([...value].length > longest) return fail(`must have 1 to ${longest} characters`);

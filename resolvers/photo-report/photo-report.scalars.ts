@@ -1,4 +1,4 @@
-import { fail, integerFromText, scalar } from '../../schema/scalar.ts';
+import { fail, integerFromText, STANDARDS, scalar } from '../../schema/scalar.ts';
 import { isCleanText, toInstant, UNCLEAN } from '../../schema/scalars.ts';
 import { deepLinkProblem } from './deep-link.ts';
 import { fitsIn, LIMITS, type Limit, PATTERNS, rangeText, SCHEMA_VERSION } from './limits.ts';
@@ -65,6 +65,7 @@ export const AuthorEmail = scalar<string>({
     maxLength: LIMITS.authorEmail.max,
     examples: ['mia.tran@brightwire.example'],
   },
+  specifiedBy: STANDARDS.email,
   parse: (value) => {
     if (typeof value !== 'string') return fail('must be a string');
     if (!isCleanText(value)) return fail(UNCLEAN);
@@ -105,6 +106,7 @@ export const SourceInstant = scalar<string>({
   name: 'SourceInstant',
   description: 'ISO 8601 date-time with a time zone.',
   jsonSchema: { type: 'string', format: 'date-time', examples: ['2026-03-02T07:30:00.000Z'] },
+  specifiedBy: STANDARDS.dateTime,
   parse: (value) =>
     typeof value === 'string' && toInstant(value) ? value : fail('must be an ISO 8601 date-time with a time zone'),
 });
@@ -119,6 +121,7 @@ export const DeepLink = scalar<string>({
     pattern: '^[A-Za-z][A-Za-z0-9+.\\-]*:[^?#]+$',
     examples: ['https://site-notes.example/walks/20260302-0017'],
   },
+  specifiedBy: STANDARDS.uri,
   parse: (value) => {
     if (typeof value !== 'string') return fail('must be a string');
     const problem = deepLinkProblem(value);

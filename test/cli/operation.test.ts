@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -98,20 +98,27 @@ describe('migrate create', () => {
 });
 
 describe('schema emit', () => {
-  it('writes both descriptions, and with --check tells when one is stale', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'schema-'));
-    const files = [join(folder, 'schema.graphql'), join(folder, 'openapi.json')];
+  it('writes the descriptions and the scalar map, and with --check tells when one is stale', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'schema-'));
+    const folder = join(root, 'schema');
+    await mkdir(folder);
+    const map = join(root, 'docs', 'graphql-codegen.ts');
+    const files = [join(folder, 'schema.graphql'), join(folder, 'openapi.json'), map];
     try {
       expect(await emitDescriptions({ check: false }, folder)).toEqual({ files });
       expect(JSON.parse(await readFile(files[1]!, 'utf8')).openapi).toMatch(/^3\.1/);
       expect(await emitDescriptions({ check: true }, folder)).toEqual({ files: [] });
-      await appendFile(files[0]!, '\n');
-      await expect(emitDescriptions({ check: true }, folder)).rejects.toThrow(Refusal);
+      for (const file of [files[0]!, map]) {
+        const before = await readFile(file, 'utf8');
+        await appendFile(file, '\n');
+        await expect(emitDescriptions({ check: true }, folder)).rejects.toThrow(Refusal);
+        await writeFile(file, before);
+      }
       await expect(emitDescriptions({ check: true }, join(folder, 'none'))).rejects.toThrow(
         /^schema emit: there is no/,
       );
     } finally {
-      await rm(folder, { recursive: true });
+      await rm(root, { recursive: true });
     }
   });
 });

@@ -1,0 +1,50 @@
+import { type GraphQLScalarType, type GraphQLSchema, isScalarType, isSpecifiedScalarType } from 'graphql';
+import type { JsonSchema } from './scalar.ts';
+
+/** Every scalar that the schema declares itself, by name. */
+export const customScalars = (schema: GraphQLSchema): GraphQLScalarType[] =>
+  Object.values(schema.getTypeMap())
+    .filter(isScalarType)
+    .filter((type) => !isSpecifiedScalarType(type))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** Source text of `docs/graphql-codegen.ts`: the TypeScript type of every custom scalar, for GraphQL Code Generator. */
+export function scalarMap(schema: GraphQLSchema): string {
+  const lines = customScalars(schema).map((scalar) => `  ${scalar.name}: ${quoted(typescriptOf(scalar))},`);
+  return `${HEADER}\nexport const scalars = {\n${lines.join('\n')}\n} as const;\n`;
+}
+
+const HEADER = `/*
+ * TypeScript types of the schema's custom scalars, for integrators who generate a client with GraphQL Code Generator:
+ * import { scalars } and put it into the \`config\` of the generated file. Each kind of identifier has a type of its own.
+ * Written by \`npm run cli -- schema emit\`; do not edit.
+ */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are template-literal types.`;
+
+const quoted = (text: string) => (text.includes("'") ? JSON.stringify(text) : `'${text}'`);
+
+/** TypeScript type of a scalar: its own, or the one that its JSON Schema tells. Throws where neither tells one. */
+function typescriptOf({ name, extensions }: GraphQLScalarType): string {
+  const { jsonSchema, typescript } = extensions as { jsonSchema: JsonSchema; typescript?: string };
+  const type = typescript ?? typeOfSchema(jsonSchema);
+  if (type === null) throw new Error(`Give the scalar ${name} a \`typescript\` type.`);
+  return type;
+}
+
+/** The pattern of an identifier, whose beginning is its kind. */
+const IDENTIFIER = /^\^([a-z]+)_\[/;
+
+function typeOfSchema({ type, pattern, const: constant, anyOf, properties, ...more }: JsonSchema): string | null {
+  if (Array.isArray(anyOf)) return anyOf.map(typeOfSchema).join(' | ');
+  if (constant !== undefined) return JSON.stringify(constant);
+  if (type === 'integer' || type === 'number') return 'number';
+  if (type === 'boolean') return 'boolean';
+  if (type === 'string') {
+    const prefix = IDENTIFIER.exec(String(pattern))?.[1];
+    return prefix ? `\`${prefix}_\${string}\`` : 'string';
+  }
+  if (type !== 'object') return null;
+  if (!properties) return more.additionalProperties === true ? 'Record<string, unknown>' : null;
+  const fields = Object.entries(properties).map(([name, field]) => `${JSON.stringify(name)}: ${typeOfSchema(field)}`);
+  return `{ ${fields.join('; ')} }`;
+}
