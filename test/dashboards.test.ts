@@ -24,10 +24,10 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** The answer, and the statements that it took beyond the check of the token. */
-async function runOnce(name: string) {
+async function runOnce(name: string, page: Record<string, number> = {}) {
   const statements: string[] = [];
   const end = service.databases.au1.onStatement((statement) => statements.push(statement.name));
-  const { data, errors } = await service.graphql(token, queries.get(name)!, variables);
+  const { data, errors } = await service.graphql(token, queries.get(name)!, { ...variables, ...page });
   end();
   expect(errors).toBeUndefined();
   return { data, statements: statements.filter((statement) => statement !== 'access.facts') };
@@ -76,6 +76,44 @@ describe('the dashboards of the README', () => {
       expect(expiry >= variables.from! && expiry < variables.until!).toBe(true);
     }
     expect(statements.length).toBe(2);
+  });
+
+  it('show every timesheet that waits when their offset goes on to the total', async () => {
+    const project = `select id, name from project where builder_id = ? and status = 'IN_PROGRESS' order by created_at, id limit 1`;
+    const em = service.databases.au1.fork();
+    const [{ id, name }] = (await em.execute(project, [variables.builderId])) as [{ id: string; name: string }];
+    await em.execute(
+      `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+       select 'ts_page' || n, t.created_at, t.updated_at, t.builder_id, ?, t.profile_id, 'WAITING_REVIEW', t.date, n
+       from generate_series(1, 61) n, (select * from timesheet where builder_id = ? limit 1) t`,
+      [id, variables.builderId],
+    );
+    const hours: number[] = [];
+    for (let offset = 0, total = 1; offset < total; offset += 25) {
+      const { data } = await runOnce('Waiting', { offset });
+      const { timesheets } = data.projects.data.find((shown: { name: string }) => shown.name === name);
+      expect(timesheets.meta).toEqual({ totalCount: expect.any(Number), offset, limit: 25 });
+      total = timesheets.meta.totalCount;
+      hours.push(...timesheets.data.map((timesheet: { hours: number }) => timesheet.hours));
+    }
+    const [{ count }] = (await em.execute(
+      `select count(*)::int from timesheet where project_id = ? and status = 'WAITING_REVIEW'`,
+      [id],
+    )) as [{ count: number }];
+    expect(count).toBeGreaterThan(60);
+    expect(hours).toHaveLength(count);
+    await em.execute(`delete from timesheet where id like 'ts_page%'`);
+  });
+
+  it('show every project, page by page', async () => {
+    const names: string[] = [];
+    for (let projectOffset = 0, total = 1; projectOffset < total; projectOffset += 2) {
+      const { projects } = (await runOnce('Inductions', { projectOffset, limit: 2 })).data;
+      expect(projects.meta).toMatchObject({ offset: projectOffset, limit: 2 });
+      total = projects.meta.totalCount;
+      names.push(...projects.data.map((project: { name: string }) => project.name));
+    }
+    expect(names).toEqual((await runOnce('Inductions')).data.projects.data.map(({ name }: { name: string }) => name));
   });
 
   it('take a number of statements that does not grow with the data', async () => {

@@ -27,7 +27,9 @@ function levelled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(levelled);
   if (value === null || typeof value !== 'object') return value;
   const { meta, details, ...fields } = value as Record<string, object>;
-  const entries = Object.entries({ ...fields, ...meta, ...details }).map(([name, field]) => [
+  // Where a page begins and ends is in the request of one schema and in the answer of the other.
+  const { offset: _offset, limit: _limit, ...counts } = (meta ?? {}) as Record<string, unknown>;
+  const entries = Object.entries({ ...fields, ...counts, ...details }).map(([name, field]) => [
     name,
     levelled(plain(name, field)),
   ]);

@@ -25,6 +25,7 @@ const OLDEST = 'orderBy: [CREATED_AT_ASC, PRIMARY_KEY_ASC], first: 25';
 const POSTGRAPHILE = {
   Inductions: `query Inductions($builderId: String!) {
     projects: allProjects(condition: { builderId: $builderId, status: "IN_PROGRESS" }, ${OLDEST}) {
+      totalCount
       data: nodes {
         name
         waiting: inductionsByProjectId(condition: { status: "WAITING_REVIEW" }, first: 1) { totalCount }
@@ -35,6 +36,7 @@ const POSTGRAPHILE = {
             worker: workerByWorkerId {
               fullName
               siteAccess: siteAccessesByWorkerId(orderBy: [GRANTED_AT_ASC, PRIMARY_KEY_ASC], first: 25) {
+                totalCount
                 data: nodes { project: projectByProjectId { name } grantedAt revokedAt }
               }
             }
@@ -46,6 +48,7 @@ const POSTGRAPHILE = {
   }`,
   Waiting: `query Waiting($builderId: String!) {
     projects: allProjects(condition: { builderId: $builderId, status: "IN_PROGRESS" }, ${OLDEST}) {
+      totalCount
       data: nodes {
         name
         timesheets: timesheetsByProjectId(condition: { status: "WAITING_REVIEW" }, ${OLDEST}) {
@@ -71,7 +74,7 @@ const POSTGRAPHILE = {
         expiry
         subcontractor: subcontractorBySubcontractorId {
           name
-          contacts: contactsBySubcontractorId(condition: { isPrimary: true }, ${OLDEST}) { data: nodes { name email phone } }
+          contacts: contactsBySubcontractorId(condition: { isPrimary: true }, ${OLDEST}) { totalCount data: nodes { name email phone } }
         }
       }
     }
