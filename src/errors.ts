@@ -45,8 +45,9 @@ export class ValidationError extends ApiError {
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(errors: FieldError[], details: Record<string, unknown> = {}) {
-    super(400, 'BAD_USER_INPUT', errors.map((error) => `${error.fieldName}: ${error.message}`).join('; '));
-    this.errors = errors.slice(0, MAX_FIELD_ERRORS);
+    const told = errors.slice(0, MAX_FIELD_ERRORS);
+    super(400, 'BAD_USER_INPUT', told.map((error) => `${error.fieldName}: ${error.message}`).join('; '));
+    this.errors = told;
     this.details = details;
   }
 

@@ -1,8 +1,9 @@
 import { unwrapResolverError } from '@apollo/server/errors';
-import { type ASTNode, GraphQLError, type GraphQLFormattedError, parse, visit } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { messageOf } from '../../schema/input.ts';
 import { asApiError } from '../database/errors.ts';
 import { ApiError, type FieldError, ValidationError } from '../errors.ts';
+import { argumentPathOf, isValue } from './argument-names.ts';
 
 /** A GraphQL error whose extensions say what the REST answer would say. Part 3 of the decisions. */
 export function graphqlError(error: ApiError): GraphQLError {
@@ -47,17 +48,5 @@ function argumentOf(error: GraphQLError): string | null {
   const missing = /argument "(\w+)" of type "[^"]+" is required/.exec(error.message);
   if (missing) return missing[1]!;
   const node = error.nodes?.[0];
-  if (!node?.loc || !error.source || !node.kind.endsWith('Value')) return null;
-  let found: string | null = null;
-  const { start } = node.loc;
-  visit(parse(error.source), {
-    enter(candidate, _key, parent, _path, ancestors) {
-      if (found !== null || candidate.loc?.start !== start || candidate.kind !== node.kind) return;
-      const names = [...ancestors, parent]
-        .filter((ancestor) => ['Argument', 'ObjectField'].includes((ancestor as ASTNode | undefined)?.kind ?? ''))
-        .map((ancestor) => (ancestor as { name: { value: string } }).name.value);
-      if (names.length > 0) found = names.join('.');
-    },
-  });
-  return found;
+  return node?.loc && error.source && isValue(node) ? argumentPathOf(error.source, node) : null;
 }

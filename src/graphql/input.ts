@@ -1,7 +1,7 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { coerceInputValue, type GraphQLInputType, type GraphQLSchema, typeFromAST } from 'graphql';
 import { fieldError, inspectionOf } from '../../schema/input.ts';
-import { type FieldError, ValidationError } from '../errors.ts';
+import { type FieldError, MAX_FIELD_ERRORS, ValidationError } from '../errors.ts';
 import { graphqlError } from './errors.ts';
 
 /** Checks the variables before they are used, so that one error names every field that fails, as in REST. */
@@ -22,13 +22,29 @@ export function inputErrors(schema: GraphQLSchema): ApolloServerPlugin {
               errors.push(...inspect(value, name));
               continue;
             }
-            coerceInputValue(value, type, (path, _value, error) => {
-              errors.push(fieldError(name, path, error.message));
-            });
+            errors.push(...coercionErrors(name, value, type));
+            if (errors.length >= MAX_FIELD_ERRORS) break;
           }
           if (errors.length > 0) throw graphqlError(new ValidationError(errors));
         },
       };
     },
   };
+}
+
+/** Thrown to stop graphql-js, which would look for suggestions for every wrong value of a list. */
+const ENOUGH = new Error('enough errors');
+
+/** Returns what is wrong with a variable's value: the first errors, as many as one answer names. */
+function coercionErrors(name: string, value: unknown, type: GraphQLInputType): FieldError[] {
+  const errors: FieldError[] = [];
+  try {
+    coerceInputValue(value, type, (path, _value, error) => {
+      errors.push(fieldError(name, path, error.message));
+      if (errors.length >= MAX_FIELD_ERRORS) throw ENOUGH;
+    });
+  } catch (thrown) {
+    if (thrown !== ENOUGH) throw thrown;
+  }
+  return errors;
 }

@@ -12,6 +12,7 @@ import type { ApiError } from '../errors.ts';
 import { compiledQueries } from './compiled.ts';
 import { costLimits } from './cost-limits.ts';
 import { limitDepth } from './depth.ts';
+import { limitDocument, limitLength } from './document-limits.ts';
 import { DocumentStore } from './document-store.ts';
 import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
@@ -48,7 +49,7 @@ export async function registerGraphql(
     fieldResolver: meteredFieldResolver,
     stringifyResult: JSON.stringify,
     parseOptions: { maxTokens: MAX_TOKENS },
-    validationRules: [limitDepth],
+    validationRules: [limitDocument, limitDepth],
     documentStore,
     stopOnTerminationSignals: false,
     plugins: [
@@ -83,7 +84,7 @@ export async function registerGraphql(
       await bodies.admit(request, visit);
     },
     preParsing: async (request, _reply, payload) => bodies.measure(request, payload),
-    preHandler: (request) => newDocuments.admit(request),
+    preHandler: [limitLength, (request) => newDocuments.admit(request)],
     errorHandler(thrown: FastifyError, request, reply) {
       const error = publicError(thrown, request);
       const errors = [{ message: error.message, extensions: extensionsOf(error) }];

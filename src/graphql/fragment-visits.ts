@@ -1,0 +1,55 @@
+import { type DefinitionNode, type DocumentNode, Kind, visit } from 'graphql';
+
+/** Spreads and variables that validation may visit, counted for each operation that reaches them: some twenty milliseconds. */
+export const MAX_FRAGMENT_VISITS = 10_000;
+
+/** What validation looks at in an operation or a fragment, once for each operation that reaches it. */
+interface References {
+  /** Names of the fragments that are spread. */
+  spreads: string[];
+  /** Spreads and variables. */
+  size: number;
+}
+
+/**
+ * Returns the spreads and variables that validation would visit: those of every fragment, for each operation that reaches it.
+ * Stops soon after the limit.
+ */
+export function countFragmentVisits({ definitions }: DocumentNode, limit = MAX_FRAGMENT_VISITS): number {
+  const fragments = new Map<string, References>();
+  const operations: References[] = [];
+  for (const definition of definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, referencesOf(definition));
+    if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(referencesOf(definition));
+  }
+  let count = 0;
+  for (const operation of operations) {
+    const reached = new Set<string>();
+    const pending = [operation];
+    for (let next = pending.pop(); next && count <= limit; next = pending.pop()) {
+      count += next.size;
+      for (const name of next.spreads) {
+        const fragment = fragments.get(name);
+        if (!fragment || reached.has(name)) continue;
+        reached.add(name);
+        pending.push(fragment);
+      }
+    }
+  }
+  return count;
+}
+
+function referencesOf(definition: DefinitionNode): References {
+  const spreads: string[] = [];
+  let size = 1;
+  visit(definition, {
+    FragmentSpread({ name }) {
+      spreads.push(name.value);
+      size++;
+    },
+    Variable() {
+      size++;
+    },
+  });
+  return { spreads, size };
+}
