@@ -85,8 +85,8 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await registerReportPages(app, { databases, storages, shares, clock, baseUrl, limitVisitor: visits.limitVisitor });
   await registerRest(app, { schema, operations, entrance });
   await registerUploads(app, entrance);
-  const { introspection } = config;
-  await registerGraphql(app, { schema, operations, entrance, introspection, publicError });
+  const { introspection, production } = config;
+  await registerGraphql(app, { schema, operations, entrance, introspection, production, publicError });
   refuseOtherMethods(app, '/graphql', ['GET', 'POST'], entrance);
   registerSchemaDocument(app, { schema, entrance, introspection });
   refuseOtherMethods(app, SCHEMA_DOCUMENT_PATH, ['GET'], entrance);

@@ -8,14 +8,14 @@ const SCOPES = 'read:builders read:projects read:subcontractors read:timesheets'
 const ACCESS_TOKEN = `sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/'`;
 
 /** What the console shows once the service listens. */
-export function welcome({ baseUrl }: Config, demo: DemoSummary | null): string {
+export function welcome({ baseUrl, production }: Config, demo: DemoSummary | null): string {
   const lines = [
     '',
     `  Builder Integration API   ${baseUrl}`,
     '',
     `  REST reference            ${baseUrl}/docs`,
     `  OpenAPI document          ${baseUrl}/openapi.json`,
-    `  GraphQL, Apollo Sandbox   ${baseUrl}/graphql`,
+    `  ${production ? 'GraphQL                ' : 'GraphQL, Apollo Sandbox'}   ${baseUrl}/graphql`,
     `  Health                    ${baseUrl}/health/ready`,
   ];
   if (demo) {

@@ -1,6 +1,5 @@
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
-import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
@@ -16,9 +15,11 @@ import { limitDocument, limitLength } from './document-limits.ts';
 import { DocumentStore } from './document-store.ts';
 import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
+import { landingPage, landingPageHeaders } from './landing-page.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { largeResponses, sendLargeResponses } from './large-responses.ts';
 import { NewDocuments } from './new-documents.ts';
+import { formatErrorWithoutSuggestions } from './suggestions.ts';
 
 /** Tokens of a GraphQL document: far above what a dashboard asks, far below what is hard to parse. */
 const MAX_TOKENS = 5_000;
@@ -34,10 +35,11 @@ export async function registerGraphql(
     operations: readonly Operation[];
     entrance: Entrance<Context>;
     introspection: boolean;
+    production: boolean;
     publicError: PublicError;
   },
 ) {
-  const { schema, operations, entrance, introspection, publicError } = parts;
+  const { schema, operations, entrance, introspection, production, publicError } = parts;
   const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
   const documentStore = new DocumentStore();
   const newDocuments = new NewDocuments(documentStore);
@@ -45,11 +47,12 @@ export async function registerGraphql(
     schema,
     introspection,
     includeStacktraceInErrorResponses: false,
-    formatError,
+    formatError: production ? formatErrorWithoutSuggestions : formatError,
     fieldResolver: meteredFieldResolver,
     stringifyResult: JSON.stringify,
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [limitDocument, limitDepth],
+    validationOptions: { hideSuggestions: production },
     documentStore,
     stopOnTerminationSignals: false,
     plugins: [
@@ -62,7 +65,7 @@ export async function registerGraphql(
       largeResponses,
       // It would wrap the resolver of every field, those of REST too.
       ApolloServerPluginCacheControlDisabled(),
-      ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false }),
+      landingPage(production),
     ],
   });
   await apollo.start();
@@ -75,8 +78,7 @@ export async function registerGraphql(
     bodyLimit: bodies.limit,
     async onRequest(request, reply) {
       if (wantsPage(request)) {
-        // Apollo's page brings a policy of its own in a meta element.
-        reply.header('Content-Security-Policy', "frame-ancestors 'none'");
+        reply.headers(landingPageHeaders(production));
         return;
       }
       const visit = await entrance.enter(request, reply);
