@@ -12,6 +12,7 @@ import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './graphql/schema-d
 import { installCors } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
 import { installErrorHandler, installNotFound, publicError } from './http/errors.ts';
+import { logFailures } from './http/failure-log.ts';
 import { installHeaders } from './http/headers.ts';
 import { registerHealth } from './http/health.ts';
 import { installJsonParser } from './http/json.ts';
@@ -62,6 +63,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
 
   installHeaders(app, config);
   installRequestUsage(app);
+  logFailures(app, config);
   installErrorHandler(app);
   await installCors(app, new RegisteredOrigins({ databases, clock }));
   installNotFound(app, (request, reply) => entrance.enter(request, reply));

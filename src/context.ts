@@ -72,6 +72,8 @@ export interface RequestContext<Database = unknown, Loaders = unknown, Storage =
   /** Whether the body is larger than most operations take. */
   hasLargeBody?: boolean;
   outcome?: Outcome;
+  /** Name of the GraphQL operation, once it is known. */
+  operationName?: string | null;
 }
 
 /** Who came in, and to which region. */

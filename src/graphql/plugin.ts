@@ -1,4 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
@@ -13,6 +13,7 @@ import { costLimits } from './cost-limits.ts';
 import { limitDepth } from './depth.ts';
 import { limitDocument, limitLength } from './document-limits.ts';
 import { DocumentStore } from './document-store.ts';
+import { logErrors } from './error-log.ts';
 import { extensionsOf, formatError } from './errors.ts';
 import { inputErrors } from './input.ts';
 import { landingPage, landingPageHeaders } from './landing-page.ts';
@@ -60,7 +61,7 @@ export async function registerGraphql(
       bodies.plugin(),
       inputErrors(schema),
       costLimits(schema),
-      logErrors(app),
+      logErrors(app.log),
       compiledQueries(schema),
       largeResponses,
       // It would wrap the resolver of every field, those of REST too.
@@ -103,22 +104,4 @@ function wantsPage(request: FastifyRequest): boolean {
     !('query' in (request.query as object)) &&
     /text\/html/.test(request.headers.accept ?? '')
   );
-}
-
-function logErrors(app: FastifyInstance): ApolloServerPlugin<Context> {
-  return {
-    async requestDidStart() {
-      return {
-        async didEncounterErrors({ errors, contextValue }) {
-          for (const error of errors) {
-            const { message, extensions } = formatError(error.toJSON(), error);
-            const { status } = extensions!.http as { status: number };
-            if (status < 500) continue;
-            const { originalError: thrown = error } = error;
-            app.log.error({ err: thrown.cause ?? thrown, requestId: contextValue.requestId }, message);
-          }
-        },
-      };
-    },
-  };
 }

@@ -1,0 +1,16 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+
+/** Writes an error line for every response of status 500 and above, whatever route or hook sent it. Causes have lines of their own. */
+export function logFailures(app: FastifyInstance, { logLevel }: Config): void {
+  if (logLevel === 'fatal' || logLevel === 'silent') return;
+  app.addHook('onResponse', (request, reply, done) => {
+    if (reply.statusCode >= 500) {
+      const { method, context } = request;
+      const path = request.url.split('?', 1)[0];
+      const operationName = context?.operationName;
+      request.log.error({ method, path, status: reply.statusCode, operationName }, 'request failed');
+    }
+    done();
+  });
+}
