@@ -1,7 +1,8 @@
 import { conflictDigest } from '../../entities/sign-on-conflict.entity.ts';
 import type { SignOnStatus } from '../../schema/enums.ts';
 import type { Database } from '../../src/database/database.ts';
-import { type Bound, Overtaken, type Transaction } from '../../src/database/transactions.ts';
+import { ConcurrentUpdateError } from '../../src/database/retry.ts';
+import type { Bound, Transaction } from '../../src/database/transactions.ts';
 import { conflict, forbidden, notFound } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
 import {
@@ -140,7 +141,7 @@ async function accept(
         ? [SIGN_ON, [...values, visitId, signedOffAt]]
         : [SIGN_OFF, [...values, visitId]];
   const [kept] = await transaction.commit(write, ...(outcomes.length > 0 ? [settlement(id, outcomes, now)] : []));
-  if (kept!.length === 0) throw new Overtaken('The visit was ended in between.');
+  if (kept!.length === 0) throw new ConcurrentUpdateError('The visit was ended in between.');
   return { ...decision, id, visitId };
 }
 

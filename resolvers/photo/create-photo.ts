@@ -1,4 +1,3 @@
-import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../entities/photo.entity.ts';
 import { Upload } from '../../entities/upload.entity.ts';
@@ -25,17 +24,20 @@ export async function createPhoto(context: Context, builderId: string, input: Cr
   try {
     const ready = await prepareImage(context, builderId, input);
     image = ready;
-    const photo = await context.database.transaction((em) => insertPhoto(em, context, builderId, input, ready));
-    context.outcome = 'CREATED';
-    return photo;
+    const { photo, created } = await context.database.transaction((em) =>
+      insertPhoto(em, context, builderId, input, ready),
+    );
+    if (created) context.outcome = 'CREATED';
+    else await discard(context.storage, ready.key);
+    return created ? photo : replay(context, photo);
   } catch (error) {
-    const refused = error instanceof UniqueConstraintViolationException || error instanceof ImageProblem;
+    const refused = error instanceof ImageProblem;
     // After any other error the photo may be there, and needs its bytes.
     if (image && (refused || error instanceof ApiError)) await discard(context.storage, image.key);
     // The same request at the same moment may have made the photo, and used the upload up.
     const winner = refused ? await sameSource(context, builderId, input) : null;
     if (winner) return replay(context, winner);
-    throw error instanceof ImageProblem ? invalidField(error.field, error.message) : error;
+    throw refused ? invalidField(error.field, error.message) : error;
   }
 }
 
@@ -44,10 +46,15 @@ function replay(context: Context, photo: Photo): Photo {
   return photo;
 }
 
-function sameSource({ caller, database }: Context, builderId: string, { externalSourceId }: CreatePhotoArgs) {
-  if (externalSourceId == null) return null;
+function sameSource(
+  { caller, database }: Context,
+  builderId: string,
+  { externalSourceId }: CreatePhotoArgs,
+  em: EntityManager = database.fork(),
+): Promise<Photo | null> {
+  if (externalSourceId == null) return Promise.resolve(null);
   const identity = { builderId, integratorId: caller.integratorId, externalSourceId, pageExternalSourceId: null };
-  return database.fork().findOne(Photo, { ...identity, archivedAt: null });
+  return em.findOne(Photo, { ...identity, archivedAt: null });
 }
 
 async function requirePlace(context: Context, builderId: string, { projectId, folderId }: CreatePhotoArgs) {
@@ -57,18 +64,31 @@ async function requirePlace(context: Context, builderId: string, { projectId, fo
   await context.database.transaction((em) => folderFor(em, where, { field: 'folderId', id: folderId }));
 }
 
+/**
+ * Inserts the photo, or returns the one that a concurrent request has made of the same source: that request's key lets the insert
+ * fail, and the repeated transaction finds its photo. The upload is locked before the folder, as everywhere in the gallery.
+ */
 async function insertPhoto(
   em: EntityManager,
-  { caller, clock }: Context,
+  context: Context,
   builderId: string,
   input: CreatePhotoArgs,
   image: ReadyImage,
-): Promise<Photo> {
+): Promise<{ photo: Photo; created: boolean }> {
+  const { caller, clock } = context;
+  const winner = await sameSource(context, builderId, input, em);
+  if (winner) return { photo: winner, created: false };
+  const id = newId('attachment', clock.now());
+  const now = new Date(clock.now()).toISOString();
+  if (image.uploadKey !== null) {
+    const used = { consumedAt: now, photoId: id };
+    const count = await em.nativeUpdate(Upload, { key: image.uploadKey, consumedAt: null }, used);
+    if (count === 0) throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
+  }
   const where = { builderId, projectId: input.projectId ?? null };
   const folder = input.folderId == null ? null : await folderFor(em, where, { field: 'folderId', id: input.folderId });
-  const now = new Date(clock.now()).toISOString();
   const photo = photoOf({
-    id: newId('attachment', clock.now()),
+    id,
     builderId,
     projectId: where.projectId ?? folder?.projectId ?? null,
     folderId: folder?.id ?? null,
@@ -84,12 +104,7 @@ async function insertPhoto(
     now,
   });
   await em.insert(Photo, photo);
-  if (image.uploadKey !== null) {
-    const used = { consumedAt: now, photoId: photo.id };
-    const count = await em.nativeUpdate(Upload, { key: image.uploadKey, consumedAt: null }, used);
-    if (count === 0) throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
-  }
-  return photo;
+  return { photo, created: true };
 }
 
 type Given = Pick<

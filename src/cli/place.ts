@@ -13,7 +13,7 @@ export interface Place {
 /** Runs a command's work as one transaction, with the instant that it happens at. */
 export function inTransaction<T>(place: Place, work: (em: EntityManager, now: string) => Promise<T>): Promise<T> {
   const now = new Date(place.clock.now()).toISOString();
-  return place.database.fork().transactional((em) => work(em, now));
+  return place.database.transaction((em) => work(em, now));
 }
 
 /** Inserts a row; refuses with the given words when it, or another command at the same moment, has made it before. */

@@ -2,6 +2,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { RegionId } from '../context.ts';
 import { createOrm } from './orm.ts';
 import type { ReadDatabase, ReadLimits } from './reader.ts';
+import { retryTransaction } from './retry.ts';
 import { StatementRunner } from './runner.ts';
 import { TransactionRunner } from './transactions.ts';
 import type { Statement } from './wire.ts';
@@ -43,9 +44,12 @@ export class Database implements ReadDatabase {
     return this.orm.em.fork();
   }
 
-  /** A unit of work in one transaction: it commits as a whole when the work is done, or not at all. */
+  /**
+   * A unit of work in one transaction: it commits as a whole when the work is done, or not at all. When a concurrent transaction
+   * prevents it, the work runs again in a new transaction.
+   */
   transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
-    return this.fork().transactional(work);
+    return retryTransaction(() => this.fork().transactional(work));
   }
 
   /** Milliseconds since the Unix epoch by the one clock that all instances share. */

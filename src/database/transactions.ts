@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { unavailable } from '../errors.ts';
 import { SESSION_OPTIONS } from './orm.ts';
+import { retryTransaction } from './retry.ts';
 import { TIMEOUTS } from './timeouts.ts';
 import { holdBack, type Statement } from './wire.ts';
 
@@ -16,15 +15,6 @@ export type Bound = readonly [statement: Statement, values: readonly unknown[]];
 
 /** A row by the names of its columns, as the driver reads their types. */
 export type Row = Record<string, unknown>;
-
-/** Thrown inside a transaction whose reading was overtaken: nothing is kept, and the work starts again. */
-export class Overtaken extends Error {
-  override name = 'Overtaken';
-}
-
-/** Deadlock, serialization failure, and a unique key that another transaction has taken since it was looked for. */
-const AGAIN = new Set(['40P01', '40001', '23505']);
-const ATTEMPTS = 5;
 
 /**
  * Short write transactions of prepared statements, each on a connection of its own. What the work sends without waiting
@@ -49,18 +39,8 @@ export class TransactionRunner {
    * Runs the work in a transaction, READ COMMITTED, and again in a new one when another stands in its way. What the work has not
    * committed when it ends is rolled back.
    */
-  async run<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#attempt(work);
-      } catch (error) {
-        const { code } = error as { code?: string };
-        const again = error instanceof Overtaken || (code !== undefined && AGAIN.has(code));
-        if (!again) throw error;
-        if (attempt === ATTEMPTS) throw unavailable(error);
-        await sleep(Math.random() * 5 * 2 ** attempt);
-      }
-    }
+  run<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return retryTransaction(() => this.#attempt(work));
   }
 
   async close(): Promise<void> {
