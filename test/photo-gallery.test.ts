@@ -239,35 +239,6 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       expect(active).toMatchObject([{ id: back.folderId, project_id: projectId }]);
     });
 
-    it('archives an old copy only with its replacement', async () => {
-      const page = newPage();
-      const photos = await photosOf(2);
-      const before = await upsert({ ...page, photos });
-      const bad = await client.upload(Buffer.from('no image at all, just text'));
-      const after = await upsert({
-        ...page,
-        projectId: otherProjectId,
-        photos: [{ ...photos[0], imageAttachment: bad }, photos[1]],
-      });
-      expect(after).toMatchObject({
-        createdPhotos: [{ externalSourceId: 'photo-2' }],
-        failedPhotos: [{ externalSourceId: 'photo-1' }],
-      });
-      expect(await client.ok('GET', `/photos/${before.createdAttachmentIds[0]}`)).toMatchObject({ projectId });
-      expect(await client.ok('GET', `/photo-folders/${before.folderId}`)).toMatchObject({ projectId });
-      expect(
-        (await upsert({ ...page, projectId: otherProjectId, photos: await photosOf(1, 3) })).createdPhotos,
-      ).toHaveLength(1);
-      expect(await client.ok('GET', `/photos/${before.createdAttachmentIds[0]}`)).toMatchObject({ projectId });
-      const none = await upsert({
-        ...page,
-        projectId: otherProjectId,
-        photos: [{ ...photos[0], imageAttachment: bad }],
-      });
-      expect(none.createdPhotos).toEqual([]);
-      expect(await client.ok('GET', `/photos/${before.createdAttachmentIds[0]}`)).toMatchObject({ projectId });
-    });
-
     it("does not let another photo or page use the copy's reference", async () => {
       const page = newPage();
       const [photo] = await photosOf(1);
@@ -388,7 +359,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 
   it('fails with TIMEOUT what is not done in time, and keeps nothing of it', async () => {
     const photos = await photosOf(6);
-    const wanted = photos.map((photo) => ({ photo: photo as GalleryPhoto, moving: false }));
+    const wanted = photos as GalleryPhoto[];
     const context = (await slowed()) as unknown as Context;
     const page = {
       builderId: client.builderId,

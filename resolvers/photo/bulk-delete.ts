@@ -1,7 +1,16 @@
 import type { Context } from '../context.ts';
 import type { BulkDeleteArgs } from './gallery.input.ts';
 import type { BulkDeleteResult } from './gallery.type.ts';
-import { activeCopies, archiveEmptyFolders, archivePhotos, folderOfPage, lockPage, type SyncedPage } from './page.ts';
+import {
+  activeCopies,
+  archiveEmptyFolders,
+  archivePhotos,
+  folderOfPage,
+  lockPage,
+  type SyncedPage,
+  syncedFolders,
+} from './page.ts';
+import { lockFolders } from './place.ts';
 
 /**
  * Removes the photos of a page, in whatever project they are now, and its folder when a sync had made it and it is left
@@ -21,12 +30,15 @@ export function bulkDelete(
   return database.transaction(async (em) => {
     await lockPage(em, page);
     const now = new Date(clock.now()).toISOString();
-    const copies = await activeCopies(em, page, null);
+    const copies = await activeCopies(em, page);
     const project = copies[0]?.projectId ?? projectId ?? null;
     const folder = project === null ? null : await folderOfPage(em, page, project, null);
+    const folders = await syncedFolders(em, page, null);
+    await lockFolders(em, folders, 'exclusive');
     const ids = copies.map(({ id }) => id);
-    await archivePhotos(em, ids, now);
-    await archiveEmptyFolders(em, page, now, null);
-    return { status: 'deleted', folderId: folder ?? folderId ?? null, deletedAttachmentIds: ids };
+    const archived = await archivePhotos(em, ids, now, null);
+    await archiveEmptyFolders(em, folders, now);
+    const deletedAttachmentIds = ids.filter((id) => archived.has(id));
+    return { status: 'deleted', folderId: folder ?? folderId ?? null, deletedAttachmentIds };
   });
 }

@@ -10,9 +10,8 @@ import { activeCopies, folderOfPage, type SyncedPage } from './page.ts';
 import { requireProject } from './place.ts';
 
 /**
- * Brings the photos of a page of another application into a project's gallery. Photos that are there are skipped, those in
- * another project are replaced here, and one that cannot be taken fails alone. Part 4 of the specification, part 8 of the
- * decisions.
+ * Brings the photos of a page of another application into a project's gallery. Photos that are there are skipped, and one that
+ * cannot be taken fails alone. The first new photo ends all copies of the page in other projects.
  */
 export async function bulkUpsert(
   context: Context,
@@ -46,11 +45,11 @@ export async function bulkUpsert(
 async function prepare(context: Context, page: SyncedPage, input: BulkUpsertArgs) {
   const em = context.database.fork();
   const usableFolderId = input.folderId == null ? null : await usableFolder(context, page, input);
-  const ids = input.photos.map(({ externalSourceId }) => externalSourceId);
-  const copies = new Map((await activeCopies(em, page, ids)).map((copy) => [copy.externalSourceId, copy.projectId]));
-  const wanted = input.photos
-    .filter(({ externalSourceId }) => copies.get(externalSourceId) !== input.projectId)
-    .map((photo) => ({ photo, moving: copies.has(photo.externalSourceId) }));
+  const copies = await activeCopies(em, page);
+  const here = new Set(
+    copies.filter(({ projectId }) => projectId === input.projectId).map(({ externalSourceId }) => externalSourceId),
+  );
+  const wanted = input.photos.filter(({ externalSourceId }) => !here.has(externalSourceId));
   if (wanted.length === 0) return { usableFolderId, outcomes: new Map<string, GalleryOutcome>() };
   if (input.folderName == null && (await folderOfPage(em, page, input.projectId, usableFolderId)) === null) {
     throw folderNameNeeded();

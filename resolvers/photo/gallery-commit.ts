@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
+import { ConcurrentUpdateError } from '../../src/database/retry.ts';
 import { invalidField } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
 import { ImageProblem } from '../attachment/prepare.ts';
@@ -15,8 +16,11 @@ import {
   folderOfPage,
   lockPage,
   type PageCopy,
+  reusableUploads,
   type SyncedPage,
+  syncedFolders,
 } from './page.ts';
+import { lockFolders } from './place.ts';
 
 export interface Committed {
   folderId: string | null;
@@ -32,12 +36,12 @@ interface Candidate {
   id: string;
   photo: GalleryPhoto;
   image: GalleryImage;
-  old: PageCopy | undefined;
 }
 
 /**
- * Makes the photos of a page whose images are ready, and what they need: their folder, and the end of their copies in other
- * projects. The number of statements does not depend on how many photos there are.
+ * Makes the photos of a page whose images are ready, and their folder. When the first of them is made while the page has photos in
+ * other projects, the page moves: all of those are archived, whether the call names them or not. Nothing moves without a new photo.
+ * The number of statements does not depend on how many photos there are.
  */
 export async function commitPage(
   em: EntityManager,
@@ -46,15 +50,19 @@ export async function commitPage(
   input: BulkUpsertArgs & { usableFolderId: string | null },
   outcomes: ReadonlyMap<string, GalleryOutcome>,
 ): Promise<Committed> {
+  const { projectId } = input;
   await lockPage(em, page);
-  const ids = input.photos.map(({ externalSourceId }) => externalSourceId);
-  const copies = new Map((await activeCopies(em, page, ids)).map((copy) => [copy.externalSourceId, copy]));
-  const existing = new Map([...copies].filter(([, { projectId }]) => projectId === input.projectId));
+  const copies = await activeCopies(em, page);
+  const here = new Map(
+    copies.filter((copy) => copy.projectId === projectId).map((copy) => [copy.externalSourceId, copy]),
+  );
+  const existing = new Map(
+    input.photos.flatMap(({ externalSourceId: id }) => (here.has(id) ? [[id, here.get(id)!] as const] : [])),
+  );
   const candidates = input.photos.flatMap((photo): Candidate[] => {
     const image = outcomes.get(photo.externalSourceId);
     if (existing.has(photo.externalSourceId) || !image || image instanceof ImageProblem) return [];
-    const old = copies.get(photo.externalSourceId);
-    return [{ id: newId('attachment', clock.now()), photo, image, old }];
+    return [{ id: newId('attachment', clock.now()), photo, image }];
   });
   const now = new Date(clock.now()).toISOString();
   const used = await useUploads(em, page, candidates, now);
@@ -64,26 +72,26 @@ export async function commitPage(
       .filter((candidate) => !accepted.includes(candidate))
       .map(({ photo }) => [photo.externalSourceId, usedBefore()] as const),
   );
-  let folderId = await folderOfPage(em, page, input.projectId, input.usableFolderId);
-  if (accepted.length === 0) return { folderId, created: new Map(), existing, refused };
-  folderId ??= await makeFolder(em, page, input, { id: newId('folder', clock.now()), now });
-  const moved = accepted.flatMap(({ old }) => old ?? []);
-  await archivePhotos(
-    em,
-    moved.map(({ id }) => id),
-    now,
-  );
-  const rows = accepted.map((candidate) => rowOf(candidate, page, { projectId: input.projectId, folderId, now }));
+  const found = await folderOfPage(em, page, projectId, input.usableFolderId);
+  if (accepted.length === 0) return { folderId: found, created: new Map(), existing, refused };
+  const elsewhere = copies.filter((copy) => copy.projectId !== projectId).map(({ id }) => id);
+  const left = elsewhere.length > 0 ? await syncedFolders(em, page, projectId) : [];
+  const wanted = found === null ? left : [found, ...left];
+  const locked = await lockFolders(em, wanted, left.length > 0 ? 'exclusive' : 'shared');
+  if (found !== null && !locked.has(found)) throw new ConcurrentUpdateError('The folder was deleted in between.');
+  const folderId = found ?? (await makeFolder(em, page, input, { id: newId('folder', clock.now()), now }));
+  await archivePhotos(em, elsewhere, now, projectId);
+  const rows = accepted.map((candidate) => rowOf(candidate, page, { projectId, folderId, now }));
   await em.insertMany(Photo, rows);
-  if (moved.length > 0) await archiveEmptyFolders(em, page, now, input.projectId);
+  await archiveEmptyFolders(em, left, now);
   return { folderId, created: new Map(rows.map((row) => [row.externalSourceId!, row])), existing, refused };
 }
 
 const usedBefore = () => new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
 
 /**
- * Uses the uploads up, each if it is unused; or by its photo's own earlier copy, when the photo leaves another project.
- * Answers the keys that could be.
+ * Uses the uploads up, each if it is unused, or if its photo may use it again. Returns the keys that could be. Their rows are locked in
+ * the order of their keys, whatever order the photos are in.
  */
 async function useUploads(
   em: EntityManager,
@@ -91,22 +99,28 @@ async function useUploads(
   candidates: readonly Candidate[],
   now: string,
 ): Promise<Set<string>> {
-  const wanted = candidates.flatMap(({ id, photo, image, old }) =>
-    image.uploadKey === null
-      ? []
-      : [{ key: image.uploadKey, photo_id: id, external_id: photo.externalSourceId, moving: old !== undefined }],
+  const wanted = candidates.flatMap(({ id, photo: { externalSourceId }, image: { uploadKey: key } }) =>
+    key === null ? [] : [{ key, photoId: id, externalSourceId }],
   );
   if (wanted.length === 0) return new Set();
-  const rows = (await em.execute(
-    `update upload u set consumed_at = ?, photo_id = w.photo_id
-     from json_to_recordset(?::json) as w(key text, photo_id text, external_id text, moving boolean)
-     where u.key = w.key and (u.consumed_at is null or (w.moving and exists (select from photo p where p.id = u.photo_id
-       and p.builder_id = ? and p.integrator_id is not distinct from ? and p.source_app = ?
-       and p.page_external_source_id = ? and p.external_source_id = w.external_id)))
-     returning u.key`,
-    [now, JSON.stringify(wanted), page.builderId, page.integratorId, page.sourceApp, page.pageExternalSourceId],
-  )) as { key: string }[];
-  return new Set(rows.map(({ key }) => key));
+  const locked = (await em.execute(
+    `select key, consumed_at is null as unused from upload
+     where key in (select json_array_elements_text(?::json)) order by key for update`,
+    [JSON.stringify(wanted.map(({ key }) => key))],
+  )) as { key: string; unused: boolean }[];
+  const unused = new Set(locked.filter((upload) => upload.unused).map(({ key }) => key));
+  const reusable = await reusableUploads(
+    em,
+    page,
+    wanted.filter(({ key }) => !unused.has(key)),
+  );
+  const usable = wanted.filter(({ key }) => unused.has(key) || reusable.has(key));
+  await em.execute(
+    `update upload u set consumed_at = ?, photo_id = used."photoId"
+     from json_to_recordset(?::json) as used(key text, "photoId" text) where u.key = used.key`,
+    [now, JSON.stringify(usable)],
+  );
+  return new Set(usable.map(({ key }) => key));
 }
 
 /** The folder comes with the first photo. */

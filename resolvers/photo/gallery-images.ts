@@ -3,7 +3,7 @@ import { discard, ImageProblem } from '../attachment/prepare.ts';
 import type { Context } from '../context.ts';
 import type { GalleryPhoto } from './gallery.input.ts';
 import { ImageSources, type ReadyImage } from './image.ts';
-import type { SyncedPage } from './page.ts';
+import { reusableUploads, type SyncedPage } from './page.ts';
 
 /** Photos of one call that are worked on at a time. */
 const AT_A_TIME = 4;
@@ -19,12 +19,6 @@ export interface GalleryImage extends ReadyImage {
 
 export type GalleryOutcome = GalleryImage | ImageProblem;
 
-export interface WantedPhoto {
-  photo: GalleryPhoto;
-  /** Whether an active copy of it is in another project. */
-  moving: boolean;
-}
-
 /**
  * Prepares the images of many photos; what goes wrong with one is that one's outcome. By the photos' external ids. Must not
  * run inside a transaction: it may take a minute.
@@ -32,24 +26,20 @@ export interface WantedPhoto {
 export async function prepareImages(
   context: Context,
   page: SyncedPage,
-  wanted: readonly WantedPhoto[],
+  wanted: readonly GalleryPhoto[],
   deadlineMs = DEADLINE_MS,
 ): Promise<Map<string, GalleryOutcome>> {
   const outcomes = new Map<string, GalleryOutcome>();
-  const sources = await ImageSources.load(
-    context,
-    page.builderId,
-    wanted.map(({ photo }) => photo),
-  );
+  const sources = await ImageSources.load(context, page.builderId, wanted);
   const earlier = await earlierCopies(context, page, sources, wanted);
   const signal = AbortSignal.timeout(deadlineMs);
   const waiting = withoutRepeats(wanted, outcomes);
   const failures: unknown[] = [];
   const work = async () => {
     for (let next = waiting.shift(); next && failures.length === 0; next = waiting.shift()) {
-      const { photo } = next;
+      const photo = next;
       try {
-        const shared = next.moving ? earlier.get(photo.externalSourceId) : undefined;
+        const shared = earlier.get(photo.externalSourceId);
         outcomes.set(photo.externalSourceId, shared ?? (await prepareOne(sources, photo, signal)));
       } catch (error) {
         if (signal.aborted)
@@ -87,9 +77,9 @@ function nameIn(imageUrl: string): string {
 }
 
 /** One upload makes one photo: of two that name it in one call, the first has it. */
-function withoutRepeats(wanted: readonly WantedPhoto[], outcomes: Map<string, GalleryOutcome>): WantedPhoto[] {
+function withoutRepeats(wanted: readonly GalleryPhoto[], outcomes: Map<string, GalleryOutcome>): GalleryPhoto[] {
   const taken = new Set<string>();
-  return wanted.filter(({ photo }) => {
+  return wanted.filter((photo) => {
     const key = photo.imageAttachment?.key;
     if (key === undefined || !taken.has(key)) {
       if (key !== undefined) taken.add(key);
@@ -101,39 +91,32 @@ function withoutRepeats(wanted: readonly WantedPhoto[], outcomes: Map<string, Ga
   });
 }
 
-/**
- * Images of photos on the move whose reference their own earlier copy has used: they need no second check. By the photos'
- * external ids.
- */
+/** Images of photos that may use again the upload of their own earlier copy: they need no second check. By the photos' external ids. */
 async function earlierCopies(
-  { database }: Context,
-  { builderId, integratorId, sourceApp, pageExternalSourceId }: SyncedPage,
+  { database, region }: Context,
+  page: SyncedPage,
   sources: ImageSources,
-  wanted: readonly WantedPhoto[],
+  wanted: readonly GalleryPhoto[],
 ): Promise<Map<string, GalleryImage>> {
-  const used = new Map(
-    wanted.flatMap(({ photo, moving }) => {
-      const upload = moving && photo.imageAttachment ? sources.known(photo.imageAttachment.key) : null;
-      return upload?.photoId ? [[upload.photoId, { photo, upload }] as const] : [];
-    }),
-  );
-  if (used.size === 0) return new Map();
-  const identity = { builderId, integratorId, sourceApp, pageExternalSourceId };
-  const rows = await database.fork().find(Photo, { id: { $in: [...used.keys()] }, ...identity });
+  const used = wanted.flatMap(({ externalSourceId, imageAttachment }) => {
+    const upload = imageAttachment?.regionId === region ? sources.known(imageAttachment.key) : null;
+    return upload?.photoId ? [{ externalSourceId, key: upload.key }] : [];
+  });
+  const em = database.fork();
+  const reusable = await reusableUploads(em, page, used);
+  if (reusable.size === 0) return new Map();
+  const rows = new Map((await em.find(Photo, { id: { $in: [...reusable.values()] } })).map((row) => [row.id, row]));
   return new Map(
-    rows.flatMap((row) => {
-      const { photo, upload } = used.get(row.id)!;
-      if (row.externalSourceId !== photo.externalSourceId) return [];
-      const { width, height } = row.metadata as { width: number; height: number };
-      const facts = { size: row.fileSize, width, height, takenAt: row.photoTakenDate };
-      const image = {
-        key: row.key,
-        facts: { ...facts, contentType: row.contentType as ReadyImage['facts']['contentType'] },
-        uploadKey: upload.key,
-        shared: true,
-        fileName: row.fileName,
-      };
-      return [[photo.externalSourceId, image] as const];
+    used.flatMap(({ externalSourceId, key }) => {
+      const row = rows.get(reusable.get(key) ?? '');
+      return row ? [[externalSourceId, imageOf(row, key)] as const] : [];
     }),
   );
+}
+
+function imageOf(row: Photo, uploadKey: string): GalleryImage {
+  const { width, height } = row.metadata as { width: number; height: number };
+  const contentType = row.contentType as ReadyImage['facts']['contentType'];
+  const facts = { contentType, size: row.fileSize, width, height, takenAt: row.photoTakenDate };
+  return { key: row.key, facts, uploadKey, shared: true, fileName: row.fileName };
 }

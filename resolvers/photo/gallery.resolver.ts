@@ -13,7 +13,7 @@ const tag = 'Photos';
 export class GalleryResolver {
   @Mutation(() => BulkUpsertResult, {
     description:
-      'Bring the photos of a page of another application into the gallery. Photos that are there are skipped, and a page that has moved to another project takes its photos along.',
+      'Bring the photos of a page of another application into the gallery. Photos that are there are skipped. When the first new photo is made, every copy of the page in every other project is archived, whether the call names it or not; if every photo fails, nothing moves.',
   })
   @Rest('POST /builders/{builderId}/photo-gallery/bulk-upsert', { scope: 'write:photos', tag })
   bulkUpsertPhotos(

@@ -16,7 +16,13 @@ export interface PageCopy {
   folderId: string | null;
 }
 
-const OF_PAGE = `builder_id = ? and integrator_id is not distinct from ? and source_app = ? and page_external_source_id = ?`;
+/** Field of the `metadata` of a copy that was archived because its page moved: the project that it moved to. */
+const MOVED_TO = 'movedToProjectId';
+
+/** Condition that a row of that table or alias is of the page; `identity` gives its values. */
+const ofPage = (row: string) =>
+  `${row}.builder_id = ? and ${row}.integrator_id is not distinct from ? and ${row}.source_app = ?
+   and ${row}.page_external_source_id = ?`;
 
 const identity = ({ builderId, integratorId, sourceApp, pageExternalSourceId }: SyncedPage) => [
   builderId,
@@ -25,37 +31,54 @@ const identity = ({ builderId, integratorId, sourceApp, pageExternalSourceId }: 
   pageExternalSourceId,
 ];
 
-/** Those who sync or delete the same page take turns, on every instance, until their transactions end. */
+/**
+ * Those who sync or delete the same page take turns, on every instance, until their transactions end. A transaction of the gallery
+ * takes its locks in this order, so that no two can wait for each other: the page, uploads by key, folders by id, photos by id.
+ */
 export async function lockPage(em: EntityManager, page: SyncedPage): Promise<void> {
   const name = JSON.stringify(['photo page', ...identity(page)]);
   await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]);
 }
 
-/** The active photos of the page, in any project; only those of these ids when they are given. */
-export async function activeCopies(
-  em: EntityManager,
-  page: SyncedPage,
-  externalSourceIds: readonly string[] | null,
-): Promise<PageCopy[]> {
-  const some = externalSourceIds && 'and external_source_id in (select json_array_elements_text(?::json))';
+/** The active photos of the page, in any project. */
+export async function activeCopies(em: EntityManager, page: SyncedPage): Promise<PageCopy[]> {
   return em.execute(
     `select id, external_source_id as "externalSourceId", project_id as "projectId", folder_id as "folderId"
-     from photo where ${OF_PAGE} and archived_at is null ${some ?? ''} order by created_at, id`,
-    [...identity(page), ...(externalSourceIds ? [JSON.stringify(externalSourceIds)] : [])],
+     from photo where ${ofPage('photo')} and archived_at is null order by created_at, id`,
+    identity(page),
   ) as Promise<PageCopy[]>;
 }
 
-export async function archivePhotos(em: EntityManager, ids: readonly string[], now: string): Promise<void> {
-  if (ids.length === 0) return;
+/**
+ * Archives those of the photos that are still active, and returns their ids. Rows are locked in the order of their ids.
+ *
+ * @param movedTo the project that the page has moved to, when that is the reason.
+ */
+export async function archivePhotos(
+  em: EntityManager,
+  ids: readonly string[],
+  now: string,
+  movedTo: string | null,
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const locked = (await em.execute(
+    `select id from photo where id in (select json_array_elements_text(?::json)) and archived_at is null
+     order by id for update`,
+    [JSON.stringify(ids)],
+  )) as { id: string }[];
+  const active = locked.map(({ id }) => id);
+  const mark = movedTo === null ? {} : { [MOVED_TO]: movedTo };
   await em.execute(
-    `update photo set archived_at = ?, updated_at = ? where id in (select json_array_elements_text(?::json))`,
-    [now, now, JSON.stringify(ids)],
+    `update photo set archived_at = ?, updated_at = ?, metadata = metadata || ?::jsonb
+     where id in (select json_array_elements_text(?::json))`,
+    [now, now, JSON.stringify(mark), JSON.stringify(active)],
   );
+  return new Set(active);
 }
 
 /**
- * Where the page's photos go in that project: the given folder if it will do, else the one that a sync made for the page,
- * else the one that its photos are in. It cannot be deleted until the transaction ends.
+ * The folder for the page's photos in that project: the given folder if it will do, else the one that a sync made for the page,
+ * else the one that its photos are in. Locks nothing: the folder may be deleted until `lockFolders` has it.
  */
 export async function folderOfPage(
   em: EntityManager,
@@ -67,8 +90,8 @@ export async function folderOfPage(
     `select f.id from photo_folder f
      where f.builder_id = ? and f.archived_at is null and (f.project_id = ? or f.project_id is null) and (f.id = ?
        or (f.project_id = ? and f.integrator_id is not distinct from ? and f.source_app = ? and f.page_external_source_id = ?)
-       or f.id in (select folder_id from photo where ${OF_PAGE} and project_id = ? and archived_at is null))
-     order by (f.id = ?) desc nulls last, (f.page_external_source_id is not null) desc, f.created_at desc limit 1 for share`,
+       or f.id in (select folder_id from photo where ${ofPage('photo')} and project_id = ? and archived_at is null))
+     order by (f.id = ?) desc nulls last, (f.page_external_source_id is not null) desc, f.created_at desc limit 1`,
     [
       ...[page.builderId, projectId, given],
       ...[projectId, page.integratorId, page.sourceApp, page.pageExternalSourceId],
@@ -79,26 +102,50 @@ export async function folderOfPage(
   return row?.id ?? null;
 }
 
-/**
- * Archives the folders that a sync made for the page and that hold nothing now, but for those of one project. Folders that a
- * person made stay.
- */
-export async function archiveEmptyFolders(
+/** The active folders that a sync made for the page, but for those of one project. */
+export async function syncedFolders(
   em: EntityManager,
   page: SyncedPage,
-  now: string,
   exceptProjectId: string | null,
-): Promise<void> {
-  // Locked first, so that the next statement sees whatever was put into them until now.
-  const locked = (await em.execute(
-    `select id from photo_folder where ${OF_PAGE} and archived_at is null and project_id is distinct from ? for update`,
+): Promise<string[]> {
+  const rows = (await em.execute(
+    `select id from photo_folder where ${ofPage('photo_folder')} and archived_at is null and project_id is distinct from ?`,
     [...identity(page), exceptProjectId],
   )) as { id: string }[];
-  if (locked.length === 0) return;
+  return rows.map(({ id }) => id);
+}
+
+/** Archives those of the folders, locked before, that hold nothing now. */
+export async function archiveEmptyFolders(em: EntityManager, ids: readonly string[], now: string): Promise<void> {
+  if (ids.length === 0) return;
   await em.execute(
     `update photo_folder f set archived_at = ?, updated_at = ? where f.id in (select json_array_elements_text(?::json))
+       and f.archived_at is null
        and not exists (select from photo p where p.folder_id = f.id and p.archived_at is null)
        and not exists (select from photo_folder c where c.parent_id = f.id and c.archived_at is null)`,
-    [now, now, JSON.stringify(locked.map(({ id }) => id))],
+    [now, now, JSON.stringify(ids)],
   );
+}
+
+/**
+ * Keys of used uploads that photos of the page may use again, each with the photo that used it last. A photo that is not in the
+ * project that the page moves to may use its own earlier copy's upload again, also when an earlier call of the move has archived that
+ * copy. The uploads of a page that was deleted stay used.
+ */
+export async function reusableUploads(
+  em: EntityManager,
+  page: SyncedPage,
+  photos: readonly { externalSourceId: string; key: string }[],
+): Promise<Map<string, string>> {
+  if (photos.length === 0) return new Map();
+  const rows = (await em.execute(
+    `select u.key, p.id as "photoId"
+     from json_to_recordset(?::json) as wanted("key" text, "externalSourceId" text)
+       join upload u on u.key = wanted.key
+       join photo p on p.id = u.photo_id and p.external_source_id = wanted."externalSourceId"
+     where ${ofPage('p')} and (p.archived_at is null or p.metadata ->> '${MOVED_TO}' is not null)
+       and exists (select from photo other where ${ofPage('other')} and other.archived_at is null)`,
+    [JSON.stringify(photos), ...identity(page), ...identity(page)],
+  )) as { key: string; photoId: string }[];
+  return new Map(rows.map(({ key, photoId }) => [key, photoId]));
 }

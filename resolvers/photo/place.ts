@@ -31,3 +31,21 @@ export async function folderFor(
   }
   return found;
 }
+
+/**
+ * Locks the folders in the order of their ids until the transaction ends, and returns those that are active. A shared lock keeps a
+ * folder from being deleted; an exclusive one also keeps everyone else from putting something into it.
+ */
+export async function lockFolders(
+  em: EntityManager,
+  ids: readonly string[],
+  mode: 'shared' | 'exclusive',
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = (await em.execute(
+    `select id from photo_folder where id in (select json_array_elements_text(?::json)) and archived_at is null
+     order by id for ${mode === 'shared' ? 'share' : 'update'}`,
+    [JSON.stringify(ids)],
+  )) as { id: string }[];
+  return new Set(rows.map(({ id }) => id));
+}
