@@ -65,7 +65,10 @@ export async function sweep(database: Database, storage: Storage, now: number): 
 
 /** Their bytes are then named by no row. */
 async function dropUploads(client: pg.Client, before: number): Promise<number> {
-  const sql = 'delete from upload where created_at < $1 and consumed_at is null';
+  // Locked by key first, in the order in which a bulk upsert locks its uploads.
+  const sql = `with unused as materialized (
+      select key from upload where created_at < $1 and consumed_at is null order by key for update)
+    delete from upload where key in (select key from unused)`;
   return (await client.query(sql, [new Date(before).toISOString()])).rowCount ?? 0;
 }
 

@@ -1,6 +1,8 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../entities/photo.entity.ts';
+import type { PhotoFolder } from '../../entities/photo-folder.entity.ts';
+import { ConcurrentUpdateError } from '../../src/database/retry.ts';
 import { invalidField, notFound } from '../../src/errors.ts';
 import type { Context } from '../context.ts';
 import type { UpdatePhotoArgs } from './photo.input.ts';
@@ -18,9 +20,12 @@ export function updatePhoto({ clock, database }: Context, target: Target, change
     if (value === null) throw invalidField(name, 'must not be null');
   }
   return database.transaction(async (em) => {
+    // Folders are locked before photos, as everywhere in the gallery.
+    const folder = folderId == null ? null : await folderOf(em, target, folderId);
     const photo = await activePhoto(em, target);
-    if (folderId != null) {
-      const folder = await folderFor(em, photo, { field: 'folderId', id: folderId });
+    if (folder) {
+      const isElsewhere = folder.projectId !== null && photo.projectId !== null && folder.projectId !== photo.projectId;
+      if (isElsewhere) throw new ConcurrentUpdateError('The photo was put into a project in between.');
       photo.folderId = folder.id;
       photo.projectId ??= folder.projectId;
     } else if (folderId === null) {
@@ -47,10 +52,20 @@ export function archivePhoto({ clock, database }: Context, target: Target): Prom
   });
 }
 
+/** The folder, locked, if the photo may be put there; 404 for the photo comes before what is wrong with the folder. */
+async function folderOf(em: EntityManager, { builderId, photoId }: Target, id: string): Promise<PhotoFolder> {
+  const photo = await em.findOne(Photo, { id: photoId, ...WRITABLE, builderId }, { disableIdentityMap: true });
+  if (!photo) throw notFound('Photo');
+  return folderFor(em, photo, { field: 'folderId', id });
+}
+
+/** Photos of other areas of the product are read-only here. */
+const WRITABLE = { source: 'GALLERY', archivedAt: null } as const;
+
 async function activePhoto(em: EntityManager, { builderId, photoId }: Target): Promise<Photo> {
   const photo = await em.findOne(
     Photo,
-    { id: photoId, builderId, source: 'GALLERY', archivedAt: null },
+    { id: photoId, builderId, ...WRITABLE },
     { lockMode: LockMode.PESSIMISTIC_WRITE },
   );
   if (!photo) throw notFound('Photo');

@@ -6,7 +6,7 @@ import { conflict, invalidField, notFound } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
 import type { Context } from '../context.ts';
 import type { CreateFolderArgs, UpdateFolderArgs } from './folder.input.ts';
-import { folderFor, requireProject } from './place.ts';
+import { folderFor, lockFolders, requireProject } from './place.ts';
 
 interface Target {
   builderId: string;
@@ -48,7 +48,10 @@ export async function updateFolder(context: Context, target: Target, changes: Up
   if (name === null) throw invalidField('name', 'must not be null');
   return database.transaction(async (em) => {
     // Two moves at once could each be right and make a cycle together.
-    if (parentId != null) await em.execute(LOCK_TREE, [`photo folders ${target.builderId}`]);
+    if (parentId != null) {
+      await em.execute(LOCK_TREE, [`photo folders ${target.builderId}`]);
+      await lockFolders(em, [target.folderId, parentId], 'exclusive');
+    }
     const folder = await activeFolder(em, target);
     if (parentId != null && parentId !== folder.parentId) {
       const parent = await folderFor(em, folder, { field: 'parentId', id: parentId });
