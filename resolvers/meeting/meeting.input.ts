@@ -136,7 +136,7 @@ export class MeetingNoteArgs {
 
   @Field(() => [JsonObject], {
     nullable: true,
-    description: `Blocks in the form of that application, at most ${MOST_BLOCKS}.`,
+    description: `Blocks in the form of that application, at most ${MOST_BLOCKS}. The meeting's notes show the strings \`title\`, \`heading\`, \`text\`, \`markdown\` and \`content\` of each.`,
   })
   detailBlocks?: Record<string, unknown>[] | null;
 

@@ -71,7 +71,12 @@ function requireRoom({ notes }: Meeting, before: number): void {
   throw conflict('MEETING_NOTES_FULL', `The notes of a meeting may have at most ${LONGEST_NOTES} characters in all.`);
 }
 
-/** What people read of a note in the meeting's notes. The detail blocks have the form of the other application. */
-function textOf({ title, summaryMarkdown, actionItems }: MeetingNote): string {
-  return [title, summaryMarkdown, ...actionItems.map(({ text }) => `- ${text}`)].filter(Boolean).join('\n');
+/** Fields of a detail block that hold its text, in the order in which people read them. */
+const BLOCK_TEXT = ['title', 'heading', 'text', 'markdown', 'content'];
+
+/** What people read of a note in the meeting's notes. A detail block has the form of the other application; only its texts count. */
+function textOf({ title, summaryMarkdown, detailBlocks, actionItems }: MeetingNote): string {
+  const details = detailBlocks.flatMap((block) => BLOCK_TEXT.map((name) => block[name]));
+  const texts = [title, summaryMarkdown, ...details, ...actionItems.map(({ text }) => `- ${text}`)];
+  return texts.filter((text) => typeof text === 'string' && text !== '').join('\n');
 }

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MeetingBench } from '../support/meetings.ts';
+
+let meetings: MeetingBench;
+
+beforeAll(async () => {
+  meetings = await MeetingBench.start();
+});
+
+afterAll(() => meetings.service.stop());
+
+const UPSERT = `mutation ($builderId: BuilderId!, $meetingId: MeetingId!, $blocks: [JsonObject!]) {
+  upsertMeetingNote(builderId: $builderId, meetingId: $meetingId, externalSourceId: "n-1", detailBlocks: $blocks) { id } }`;
+
+const BLOCKS = [
+  { content: '5', markdown: '4', text: '3', heading: '2', title: '1', type: 'section' },
+  { text: 'second block', title: '', heading: 7, markdown: null, content: ['no text'], note: 'not read' },
+];
+const WRITTEN = '1\n2\n3\n4\n5\nsecond block';
+
+describe.each([
+  ['a meeting without a template', () => meetings.newMeeting()],
+  ['a meeting with a template', () => meetings.newTemplateMeeting()],
+])('the notes of %s', (_case, newMeeting) => {
+  it('hold the texts of a note that has only detail blocks, block by block', async () => {
+    const meetingId = await newMeeting();
+    const { status, body } = await meetings.sync(meetingId, { externalSourceId: 'n-1', detailBlocks: BLOCKS });
+    expect([status, body.detailBlocks]).toEqual([201, BLOCKS]);
+    expect(await meetings.notesOf(meetingId)).toBe(WRITTEN);
+  });
+
+  it('hold the same through GraphQL', async () => {
+    const meetingId = await newMeeting();
+    const { builderId, service, token } = meetings;
+    const { errors } = await service.graphql(token, UPSERT, { builderId, meetingId, blocks: BLOCKS });
+    expect(errors).toBeUndefined();
+    expect(await meetings.notesOf(meetingId)).toBe(WRITTEN);
+  });
+
+  it('hold the texts of the blocks between the summary and the action items', async () => {
+    const meetingId = await newMeeting();
+    await meetings.sync(meetingId, {
+      ...{ externalSourceId: 'n-1', title: 'Crane', summaryMarkdown: 'On **Monday**.' },
+      ...{ detailBlocks: [{ text: 'Road closed' }], actionItems: [{ text: 'Book it' }] },
+    });
+    expect(await meetings.notesOf(meetingId)).toBe('Crane\nOn **Monday**.\nRoad closed\n- Book it');
+  });
+
+  it('follow the blocks of the next sync, and keep what a person wrote around them', async () => {
+    const meetingId = await newMeeting();
+    await meetings.sync(meetingId, { externalSourceId: 'n-1', detailBlocks: [{ text: 'Crane' }] });
+    await meetings.editUntilSaved(meetingId, (notes) => `Mine\n\n${notes}`);
+    await meetings.sync(meetingId, { externalSourceId: 'n-1', detailBlocks: [{ text: 'Hoist' }] });
+    expect(await meetings.notesOf(meetingId)).toBe('Mine\n\nHoist');
+    await meetings.sync(meetingId, { externalSourceId: 'n-1', detailBlocks: [] });
+    expect((await meetings.notesOf(meetingId))?.trim()).toBe('Mine');
+  });
+
+  it('count the texts of the blocks towards their limit (409 MEETING_NOTES_FULL)', async () => {
+    const meetingId = await newMeeting();
+    const big = (externalSourceId: string) =>
+      meetings.sync(meetingId, { externalSourceId, detailBlocks: [{ text: 'x'.repeat(600_000) }] });
+    expect((await big('n-1')).status).toBe(201);
+    const { status, body } = await big('n-2');
+    expect([status, body.code]).toEqual([409, 'MEETING_NOTES_FULL']);
+  });
+});
