@@ -76,6 +76,11 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
   it.each([
     ['type first', () => [type(), file()]],
     ['file first', () => [file(), type()]],
+    ['type:0 and file:0', () => [type('type:0'), file('file:0')]],
+    ['file:0 first', () => [file('file:0'), type('type:0')]],
+    ['file with type:0', () => [type('type:0'), file()]],
+    ['file:0 with type', () => [file('file:0'), type()]],
+    ['both types', () => [type(), file(), type('type:0')]],
     ['among fields that nobody knows', () => [{ name: 'colour', body: 'red' }, file(), type()]],
   ])('answers 201 with a reference that makes a photo: %s', async (_name, parts) => {
     const answer = await send('upload', formOf(parts()));
@@ -91,6 +96,22 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     expect((await client.download(imageUrl)).rawPayload.equals(image)).toBe(true);
     const photo = await client.createPhoto({ imageAttachment: reference });
     expect((await client.download(photo.imageUrl)).rawPayload.equals(image)).toBe(true);
+  });
+
+  it.each([
+    ['neither a file nor a type', () => [{ name: 'colour', body: 'red' }], ['file', 'type']],
+    ['a file without a type', () => [file('file:0')], ['type']],
+    ['a type without a file', () => [type('type:0')], ['file']],
+    ['a wrong type:0', () => [file('file:0'), type('type:0', 'photo')], ['type:0']],
+    ['two types of which one is wrong', () => [file(), type(), type('type:0', 'photo')], ['type:0']],
+    ['a file under another number', () => [file('file:1'), type()], ['file:1']],
+  ])('is 400 that names the fields for %s', async (_name, parts, fields) => {
+    const answer = await send('upload', formOf(parts()));
+    expect([answer.statusCode, errorsOf(answer)]).toEqual([400, fields]);
+  });
+
+  it('takes one file: file and file:0 together are 413', async () => {
+    expect((await send('upload', formOf([file(), file('file:0'), type()]))).statusCode).toBe(413);
   });
 
   it('needs no scope, and is 401, 403, 404 and 405 like the rest', async () => {

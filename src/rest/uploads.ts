@@ -12,6 +12,8 @@ import { comeIn, refuseOtherMethods } from './plugin.ts';
 
 /** Most files of one bulk upload. Part 8 of the decisions. */
 export const MAX_BULK_FILES = 25;
+/** Either name may be used, independently of that of the type: `file` with `type:0` is a complete form. */
+const SINGLE_FILE = ['file', 'file:0'];
 const BULK_FILE = /^file:(\d|1\d|2[0-4])$/;
 
 const UPLOAD = '/builders/:builderId/attachments/upload';
@@ -31,9 +33,9 @@ export async function registerUploads(app: FastifyInstance, entrance: Entrance<C
     scope.post(UPLOAD, async (request, reply) => {
       const context = request.context!;
       const { builderId } = request.params as { builderId: string };
-      const wanted = { maxFiles: 1, isFile: (name: string) => name === 'file' };
+      const wanted = { maxFiles: 1, isFile: (name: string) => SINGLE_FILE.includes(name) };
       const [upload] = await withForm(request, context.storage.spool, wanted, (form) => {
-        requireFiles(form, ['file'], () => ['type']);
+        requireFiles(form, [form.files[0]?.fieldName ?? 'file'], () => ['type:0', 'type']);
         return keep(context, builderId, form.files);
       });
       const { fieldName: _, ...answer } = upload!;

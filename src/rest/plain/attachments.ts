@@ -26,10 +26,21 @@ const uploaded = (baseUrl: string) => ({
   imageUrl: signed(baseUrl),
 });
 
-const form = (properties: Record<string, JsonSchema>, required: string[], example: object) => ({
+/** @param anyOf alternative sets of required fields, in place of `required`. */
+const form = (
+  properties: Record<string, JsonSchema>,
+  required: string[],
+  example: object,
+  anyOf?: { required: string[] }[],
+) => ({
   requestBody: {
     required: true,
-    content: { 'multipart/form-data': { schema: { type: 'object', properties, required }, example } },
+    content: {
+      'multipart/form-data': {
+        schema: { type: 'object', properties, ...(anyOf ? { anyOf } : { required }) },
+        example,
+      },
+    },
   },
 });
 
@@ -47,9 +58,14 @@ export const attachmentRoutes = (baseUrl: string): PlainRoute[] => [
       tags: ['Attachments'],
       summary: 'Upload one image',
       description:
-        'Any valid access token will do; no scope is needed. The fields may come in any order. The image is checked when a photo refers to it, which it may once, within 7 days.',
+        'Any valid access token will do; no scope is needed. The fields may come in any order, and may be called `type:0` and `file:0` instead. The image is checked when a photo refers to it, which it may once, within 7 days.',
       parameters: [builderId],
-      ...form({ type, file }, ['type', 'file'], { type: 'attachment', file: '(bytes)' }),
+      ...form({ type, file, 'type:0': type, 'file:0': file }, [], { type: 'attachment', file: '(bytes)' }, [
+        { required: ['type', 'file'] },
+        { required: ['type:0', 'file:0'] },
+        { required: ['type', 'file:0'] },
+        { required: ['type:0', 'file'] },
+      ]),
       responses: { 201: answer('Uploaded.', referenceTo('UploadedAttachment'), uploaded(baseUrl)) },
     },
   },
