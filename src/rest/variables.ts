@@ -74,8 +74,8 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
     }
     variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
       if (place === 'path') throw notFound('Resource');
-      // A repeated parameter has one name.
-      errors.push(fieldError(name, place === 'query' ? [] : path, error.message));
+      const isQuery = place === 'query';
+      errors.push(fieldError(isQuery ? spellingOf(name, path[0], input) : name, isQuery ? [] : path, error.message));
     });
   }
   errors.push(...rangeErrors(variables));
@@ -105,14 +105,26 @@ function rawValue(
 }
 
 function valueOfQuery(name: string, { type }: GraphQLArgument, { query }: RawInput, errors: FieldError[]): unknown {
+  if (isListType(nullableType(type))) {
+    // A repeatable parameter has two spellings, which may be mixed. Only the plain one exists for the others.
+    const texts = [...textsOf(query[name]), ...textsOf(query[`${name}[]`])];
+    return texts.length === 0 ? undefined : texts.map((text) => valueOfText(text, type));
+  }
   const raw = query[name];
   if (raw === undefined) return undefined;
-  if (isListType(nullableType(type))) return [raw].flat().map((text) => valueOfText(text, type));
   if (Array.isArray(raw)) {
     errors.push({ fieldName: name, message: 'must be given once' });
     return null;
   }
   return valueOfText(raw, type);
+}
+
+/** The values of a parameter, however often it was sent. */
+const textsOf = (sent: string | string[] | undefined): string[] => (sent === undefined ? [] : [sent].flat());
+
+/** The name that a value of a query parameter was sent under, by its index among the values of both spellings. */
+function spellingOf(name: string, index: string | number | undefined, { query }: RawInput): string {
+  return typeof index === 'number' && index >= textsOf(query[name]).length ? `${name}[]` : name;
 }
 
 function valueOfBody(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldError[]): unknown {

@@ -69,6 +69,8 @@ export const headerParameters = (builder: 'required' | 'optional') => [
   parameterReference('RequestId'),
 ];
 
+const repetition = (name: string) => `May be repeated, as \`${name}=A&${name}=B\` or \`${name}[]=A&${name}[]=B\`.`;
+
 /** Parameters of an operation: those of the path in its order, then the query's. */
 export function operationParameters(
   operation: { field: string; path: string },
@@ -84,12 +86,14 @@ export function operationParameters(
     const required = isNonNullType(argument.type);
     const example = examples.ofField(operation.field, argument);
     const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
+    const isRepeatable = isListType(type);
+    const texts = [description, isRepeatable && repetition(name)].filter(Boolean);
     return {
       name,
       in: place,
       ...(required && { required }),
-      ...(description !== undefined && { description }),
-      ...(isListType(type) && { style: 'form', explode: true }),
+      ...(texts.length > 0 && { description: texts.join(' ') }),
+      ...(isRepeatable && { style: 'form', explode: true }),
       schema,
       ...(required ? { example } : { examples: unticked(example) }),
     };

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema, routeTable } from '../schema/build.ts';
+import { openApiDocument } from '../src/rest/openapi.ts';
+import { BASE_URL, type Service, startService } from './harness.ts';
+import { type Client, clientOf } from './support/uploads.ts';
+
+let service: Service;
+let client: Client;
+/** One photo of each of these areas, by area. */
+let photos: Record<string, string>;
+
+beforeAll(async () => {
+  service = await startService();
+  client = await clientOf(service, 'A');
+  const em = service.databases.au1.fork();
+  await em.execute('delete from photo where builder_id = ?', [client.builderId]);
+  photos = {};
+  for (const source of ['GALLERY', 'ITP', 'DEFECT']) {
+    const { id } = await client.createPhoto();
+    await em.execute('update photo set source = ? where id = ?', [source, id]);
+    photos[source] = id;
+  }
+});
+
+afterAll(() => service.stop());
+
+interface Answer {
+  statusCode: number;
+  json(): { data: Record<string, string>[]; errors?: { fieldName: string }[] };
+}
+
+const valuesOf = (answer: Answer, field: string) => [...new Set(answer.json().data.map((row) => row[field]))].sort();
+const fieldsOf = (answer: Answer) => [answer.statusCode, answer.json().errors?.map(({ fieldName }) => fieldName)];
+
+/** Spellings of A and B for a repeatable parameter. */
+const spellings = (name: string, a: string, b: string) => [
+  `${name}=${a}&${name}=${b}`,
+  `${name}[]=${a}&${name}[]=${b}`,
+  `${name}%5B%5D=${a}&${name}%5B%5D=${b}`,
+  `${name}=${a}&${name}[]=${b}`,
+  `${name}[]=${b}&${name}=${a}&${name}[]=${a}&${name}=${a}`,
+];
+
+describe('GET /builders/{builderId}/photos', () => {
+  it.each(spellings('source', 'ITP', 'DEFECT'))('lists the photos of both areas for ?%s', async (query) => {
+    expect(valuesOf(await client.send('GET', `/photos?${query}`), 'source')).toEqual(['DEFECT', 'ITP']);
+  });
+
+  it('lists the photos of one area for ?source[]=ITP', async () => {
+    expect(valuesOf(await client.send('GET', '/photos?source[]=ITP'), 'source')).toEqual(['ITP']);
+  });
+
+  it.each([
+    ['source[]=CAMERA', ['source[]']],
+    ['source=ITP&source[]=CAMERA', ['source[]']],
+    ['source=CAMERA&source[]=ITP', ['source']],
+    ['source[]=', ['source[]']],
+    ['source[]=CAMERA&limit=26', ['source[]', 'limit']],
+  ])('is 400 for ?%s, and names the parameter as it was written', async (query, fields) => {
+    const [status, names] = fieldsOf(await client.send('GET', `/photos?${query}`));
+    expect([status, (names as string[]).sort()]).toEqual([400, fields.sort()]);
+  });
+
+  it.each(['projectId[]=proj_anone', 'folderId[]=nonsense', 'limit[]=1', 'source[0]=ITP', 'source[][]=ITP'])(
+    'ignores the unknown parameter ?%s',
+    async (query) => {
+      const answer = await client.send('GET', `/photos?${query}`);
+      expect([answer.statusCode, valuesOf(answer, 'source')]).toEqual([200, ['GALLERY']]);
+    },
+  );
+});
+
+describe('GET /builders/{builderId}/photos/{photoId}', () => {
+  it.each(spellings('source', 'ITP', 'DEFECT'))('finds a photo of either area for ?%s', async (query) => {
+    expect(await client.ok('GET', `/photos/${photos.ITP}?${query}`)).toMatchObject({ source: 'ITP' });
+    expect((await client.send('GET', `/photos/${photos.GALLERY}?${query}`)).statusCode).toBe(404);
+  });
+});
+
+describe('GET /builders/{builderId}/meetings', () => {
+  it.each(spellings('status', 'RUNNING', 'COMPLETED'))('lists the meetings of both states for ?%s', async (query) => {
+    const answer = await client.send('GET', `/meetings?${query}`);
+    const { totalCount } = (await client.ok('GET', '/meetings?status=RUNNING&status=COMPLETED')).meta;
+    expect(answer.json().meta.totalCount).toBe(totalCount);
+    expect(totalCount).toBeGreaterThan(0);
+    expect(['RUNNING', 'COMPLETED']).toEqual(expect.arrayContaining(valuesOf(answer, 'status')));
+  });
+
+  it('is 400 for ?status[]=OVER', async () => {
+    expect(fieldsOf(await client.send('GET', '/meetings?status[]=OVER'))).toEqual([400, ['status[]']]);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('describes both spellings on every repeatable query parameter', async () => {
+    const schema = buildServiceSchema();
+    const { paths } = (await openApiDocument(schema, routeTable(schema), BASE_URL)) as {
+      paths: Record<
+        string,
+        Record<string, { parameters?: { name?: string; schema?: { type?: string }; description?: string }[] }>
+      >;
+    };
+    const parameters = Object.values(paths).flatMap((path) =>
+      Object.values(path).flatMap(({ parameters: own }) => own ?? []),
+    );
+    const repeatable = parameters.filter(({ schema: type }) => type?.type === 'array');
+    expect([...new Set(repeatable.map(({ name }) => name))].sort()).toEqual(['source', 'status']);
+    for (const { name, description } of repeatable) expect(description).toContain(`\`${name}[]=A&${name}[]=B\``);
+  });
+});
