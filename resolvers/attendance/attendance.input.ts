@@ -4,6 +4,9 @@ import { type FieldError, ValidationError } from '../../src/errors.ts';
 import { CalendarDate, GateInstant, GateText, GateWorkerId, TimeZone } from './gate-scalars.ts';
 import type { Payload } from './situations.ts';
 
+/** Milliseconds that an event may be ahead of the server's clock: the clocks of gates differ. */
+export const CLOCK_TOLERANCE_MS = 5_000;
+
 /** One physical event. Part 2 of the specification. */
 @ArgsType()
 export class SignOnEventArgs {
@@ -25,7 +28,9 @@ export class SignOnEventArgs {
   @Field(() => SignOnType)
   type!: SignOnType;
 
-  @Field(() => GateInstant, { description: 'When the gate saw it; not in the future.' })
+  @Field(() => GateInstant, {
+    description: `When the gate saw it; at most ${CLOCK_TOLERANCE_MS / 1000} seconds ahead of the server's clock. An event that is further ahead is 400 and may be sent again once the time has come.`,
+  })
   occurredAt!: string;
 
   @Field(() => GateText, { nullable: true, description: 'The gate.' })
@@ -39,7 +44,11 @@ export function payloadOf(args: SignOnEventArgs, now: number): Payload {
   if (type === 'SIGN_ON' && sourceSignOnEventId !== null) {
     errors.push({ fieldName: 'sourceSignOnEventId', message: 'must not be on a SIGN_ON' });
   }
-  if (Date.parse(occurredAt) > now) errors.push({ fieldName: 'occurredAt', message: 'must not be in the future' });
+  const ahead = Date.parse(occurredAt) - now;
+  if (ahead > CLOCK_TOLERANCE_MS) {
+    const message = `is ${ahead} ms ahead of the server's clock, of which ${CLOCK_TOLERANCE_MS} ms are accepted; send it again in ${ahead - CLOCK_TOLERANCE_MS} ms`;
+    errors.push({ fieldName: 'occurredAt', message });
+  }
   if (errors.length > 0) throw new ValidationError(errors);
   return { sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId };
 }

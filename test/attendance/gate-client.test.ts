@@ -36,7 +36,9 @@ beforeAll(async () => {
     const { method, url, headers } = request;
     const answer = await service.request({ method: method as 'POST', url: url!, headers: headers as never, payload });
     if (fault === 'lost') return response.destroy();
-    response.writeHead(answer.statusCode, answer.headers as never).end(answer.body);
+    // The header tells the clock that judged the event.
+    const date = new Date(service.clock.now()).toUTCString();
+    response.writeHead(answer.statusCode, { ...answer.headers, date } as never).end(answer.body);
   }).listen(0, '127.0.0.1');
   await once(network, 'listening');
 });
@@ -133,6 +135,66 @@ describe('the example gate', () => {
     ]);
     const sent = bodies.length;
     await client.deliver();
+    await (await openGate()).deliver();
+    expect(bodies).toHaveLength(sent);
+  });
+
+  it('keeps an event that is in the future of the service, and sends it when the time has come', async () => {
+    const client = await openGate({ longestDelay: 5 });
+    const early = await client.signOn(worker, new Date(service.clock.now() + 65_000));
+    const usual = await client.signOn(colleague, morning);
+    const delivering = client.deliver();
+    // Sent and refused more than once, while the other event is settled.
+    await expect.poll(() => bodies.length, { timeout: 10_000 }).toBeGreaterThan(3);
+    expect(client.settled.map(({ sourceEventId }) => sourceEventId)).toEqual([usual.sourceEventId]);
+    expect([client.waiting, client.refused]).toEqual([1, []]);
+    service.clock.advance(60_000);
+    await delivering;
+    expect(client.settled.map(({ sourceEventId, status }) => [sourceEventId, status])).toEqual([
+      [usual.sourceEventId, 201],
+      [early.sourceEventId, 201],
+    ]);
+    const sent = bodies.filter((body) => body.includes(early.sourceEventId));
+    expect(new Set(sent).size).toBe(1);
+  });
+
+  it('keeps an event of the future on its disk when it is switched off meanwhile', async () => {
+    const client = await openGate({ longestDelay: 60_000 });
+    await client.signOn(worker, new Date(service.clock.now() + 3_600_000));
+    const ending = new AbortController();
+    const delivering = client.deliver(ending.signal);
+    await expect.poll(() => bodies.length).toBe(1);
+    ending.abort();
+    await expect(delivering).rejects.toThrow();
+    const after = await openGate();
+    expect([after.waiting, after.refused]).toEqual([1, []]);
+  });
+
+  it('keeps every other 400 for people to look at, and goes on with the rest', async () => {
+    const client = await openGate();
+    const event = (sourceEventId: string, changes: object) => ({
+      ...{ sourceEventId, workerId: worker, type: 'SIGN_ON' as const, occurredAt: morning.toISOString() },
+      ...changes,
+    });
+    const inTheFuture = new Date(service.clock.now() + 60_000).toISOString();
+    await client.keep(
+      event('wrong-worker', { workerId: 'nobody' }),
+      event('wrong-time', { occurredAt: 'yesterday' }),
+      event('two-errors', { workerId: 'nobody', occurredAt: inTheFuture }),
+      event('right', {}),
+    );
+    await client.deliver();
+    expect(statuses(client)).toEqual([400, 400, 400, 201]);
+    const kept = (await openGate()).refused.map(({ sourceEventId, body }) => [
+      sourceEventId,
+      body.errors!.map(({ fieldName }) => fieldName).sort(),
+    ]);
+    expect(kept).toEqual([
+      ['wrong-worker', ['workerId']],
+      ['wrong-time', ['occurredAt']],
+      ['two-errors', expect.arrayContaining(['workerId'])],
+    ]);
+    const sent = bodies.length;
     await (await openGate()).deliver();
     expect(bodies).toHaveLength(sent);
   });

@@ -85,9 +85,32 @@ describe('400', () => {
     async (occurredAt) => expect((await post({ ...signOn(worker), occurredAt })).status).toBe(201),
   );
 
-  it("for an event in the future of the server's clock", async () => {
-    const occurredAt = new Date(service.clock.now() + 1).toISOString();
-    expect(await badFields({ ...signOn(worker), occurredAt })).toEqual(['occurredAt']);
+  it("for an event more than 5,000 ms ahead of the server's clock, saying by how much", async () => {
+    const occurredAt = new Date(service.clock.now() + 5_001).toISOString();
+    const { status, body } = await post({ ...signOn(worker), occurredAt });
+    expect([status, body.errors]).toEqual([
+      400,
+      [
+        {
+          fieldName: 'occurredAt',
+          message: "is 5001 ms ahead of the server's clock, of which 5000 ms are accepted; send it again in 1 ms",
+        },
+      ],
+    ]);
+  });
+
+  it('not for the same event once the time has come', async () => {
+    const event = { ...signOn(worker), occurredAt: new Date(service.clock.now() + 5_001).toISOString() };
+    expect((await post(event)).status).toBe(400);
+    service.clock.advance(1);
+    expect((await post(event)).status).toBe(201);
+  });
+
+  it("not for an event 5,000 ms ahead of the server's clock, for clocks that differ", async () => {
+    const occurredAt = new Date(service.clock.now() + 5_000).toISOString();
+    const event = { ...signOn(worker), occurredAt };
+    expect(await post(event)).toMatchObject({ status: 201, body: { data: { status: 'APPLIED', duplicate: false } } });
+    expect(await post(event)).toMatchObject({ status: 200, body: { data: { duplicate: true } } });
   });
 
   it('for a SIGN_ON with sourceSignOnEventId, beside what else is wrong', async () => {
@@ -175,6 +198,17 @@ describe('GraphQL', () => {
     const { body } = await post(event);
     const { data } = await record(event);
     expect(data.recordSignOnEvent.data).toEqual({ ...body.data, duplicate: true });
+  });
+
+  it("takes an event 5,000 ms ahead of the server's clock, and none 5,001 ms ahead", async () => {
+    const at = (ahead: number) => new Date(service.clock.now() + ahead).toISOString();
+    const taken = await record({ ...signOn(worker), occurredAt: at(5_000) });
+    expect(taken.data.recordSignOnEvent.data).toMatchObject({ status: 'APPLIED' });
+    const refused = await record({ ...signOn(worker), occurredAt: at(5_001) });
+    expect(refused.errors![0]!.extensions).toMatchObject({
+      http: { status: 400 },
+      errors: [{ fieldName: 'occurredAt', message: expect.stringContaining('5001 ms ahead') }],
+    });
   });
 
   it('says the same of what is wrong', async () => {

@@ -21,8 +21,11 @@ export interface GateEvent {
 export interface Settled {
   sourceEventId: string;
   status: number;
-  body: { code?: string; message?: string; data?: object };
+  body: { code?: string; message?: string; data?: object; errors?: { fieldName: string; message: string }[] };
 }
+
+/** Milliseconds that the service lets an event be ahead of its own clock. */
+const ACCEPTED_AHEAD_MS = 5_000;
 
 export interface GateOptions {
   baseUrl: string;
@@ -84,7 +87,10 @@ export class GateClient {
     return this.#waiting.size;
   }
 
-  /** What the service has refused for good: work for people. It is never sent again, and never under a fresh id. */
+  /**
+   * What the service has refused for good, every 400 but one of a clock that is ahead included: kept on the disk, for people to look at.
+   * It is never sent again, and never under a fresh id.
+   */
   get refused(): Settled[] {
     return this.#settled.entries.filter(({ status }) => status >= 400);
   }
@@ -93,13 +99,30 @@ export class GateClient {
     return this.#settled.entries;
   }
 
-  /** Sends until everything is answered, oldest first. The order is for people; the service takes any. */
+  /**
+   * Sends until everything is answered, oldest first. The order is for people; the service takes any. An event that is in the future of
+   * the service's clock is kept, and sent again when its time has come; the others do not wait for it.
+   */
   async deliver(signal?: AbortSignal): Promise<void> {
-    for (const event of this.#waiting.values()) {
-      const settled = await this.#send(event, signal);
-      // Were this lost, the event would be sent once more, and answered with 200.
-      await this.#settled.append([settled], { durable: false });
-      this.#waiting.delete(event.sourceEventId);
+    /** When to send an event again, on the clock of `performance`, which no correction of the time of day moves. */
+    const notBefore = new Map<string, number>();
+    while (this.#waiting.size > 0) {
+      for (const event of this.#waiting.values()) {
+        const { sourceEventId } = event;
+        if ((notBefore.get(sourceEventId) ?? 0) > performance.now()) continue;
+        const { settled, wait } = await this.#send(event, signal);
+        if (wait > 0) {
+          // Asked again at the latest after the longest delay: the service's clock may have been corrected.
+          notBefore.set(sourceEventId, performance.now() + Math.min(wait, this.#options.longestDelay));
+          continue;
+        }
+        // Were this lost, the event would be sent once more, and answered with 200.
+        await this.#settled.append([settled], { durable: false });
+        this.#waiting.delete(sourceEventId);
+      }
+      if (this.#waiting.size === 0) return;
+      const next = Math.min(...[...this.#waiting.keys()].map((id) => notBefore.get(id) ?? 0));
+      await sleep(Math.max(0, next - performance.now()), undefined, { signal });
     }
   }
 
@@ -110,8 +133,12 @@ export class GateClient {
     return event;
   }
 
-  /** One event, until it has an answer that stands: the same bytes each time. */
-  async #send(event: GateEvent, signal?: AbortSignal): Promise<Settled> {
+  /**
+   * One event, until it has an answer: the same bytes each time.
+   *
+   * @returns the answer, and the milliseconds until the event is no longer in the future of the service; 0 when the answer stands.
+   */
+  async #send(event: GateEvent, signal?: AbortSignal): Promise<{ settled: Settled; wait: number }> {
     const { token, firstDelay, longestDelay } = this.#options;
     let refused: string | undefined;
     for (let attempt = 0; ; attempt++) {
@@ -121,7 +148,10 @@ export class GateClient {
         const sent = await token(refused);
         const { status, headers, body } = await this.#post(event, sent);
         if (status === 401) refused = sent;
-        else if (status < 500 && status !== 429) return { sourceEventId: event.sourceEventId, status, body };
+        else if (status < 500 && status !== 429) {
+          const settled = { sourceEventId: event.sourceEventId, status, body };
+          return { settled, wait: millisecondsAhead(event, settled, headers.get('date')) };
+        }
         wait += Number(headers.get('retry-after') ?? 0) * 1000;
       } catch (error) {
         // The network failed, and whether the event has arrived is unknown: that is what its id is for.
@@ -141,6 +171,17 @@ export class GateClient {
     });
     return { status: response.status, headers: response.headers, body: (await response.json()) as Settled['body'] };
   }
+}
+
+/**
+ * Milliseconds until the service accepts an event that it refused as being in the future; 0 for every other answer. The `Date` header is
+ * the service's clock, in whole seconds, so the result is never too small.
+ */
+function millisecondsAhead(event: GateEvent, { status, body }: Settled, date: string | null): number {
+  const fields = body.errors?.map(({ fieldName }) => fieldName) ?? [];
+  if (status !== 400 || date === null || fields.length !== 1 || fields[0] !== 'occurredAt') return 0;
+  const ahead = Date.parse(event.occurredAt) - Date.parse(date) - ACCEPTED_AHEAD_MS;
+  return Number.isNaN(ahead) ? 0 : Math.max(0, ahead);
 }
 
 export interface Credentials {

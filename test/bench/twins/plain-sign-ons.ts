@@ -48,8 +48,8 @@ export function plainSignOns(app: FastifyInstance, door: Door): void {
       if (!/^proj_[a-z0-9]+$/.test(projectId)) throw notFound('Resource');
       const { sourceEventId, workerId, occurredAt, deviceId = null } = request.body;
       const now = new Date();
-      if (Date.parse(occurredAt) > now.getTime()) {
-        throw invalid([{ fieldName: 'occurredAt', message: 'must not be in the future' }]);
+      if (Date.parse(occurredAt) > now.getTime() + 5_000) {
+        throw invalid([{ fieldName: 'occurredAt', message: 'is too far in the future' }]);
       }
       const pool = pools[caller.region];
       const { rows } = await pool.query({ ...ACCESS, values: [workerId, projectId, builderId] });

@@ -35,8 +35,8 @@ export function tunedWrites(app: FastifyInstance, door: Door, writers: Record<Re
       if (!/^proj_[a-z0-9]+$/.test(projectId)) throw notFound('Resource');
       const { sourceEventId, workerId, occurredAt, deviceId = null } = request.body;
       const now = Date.now();
-      if (Date.parse(occurredAt) > now) {
-        throw invalid([{ fieldName: 'occurredAt', message: 'must not be in the future' }]);
+      if (Date.parse(occurredAt) > now + 5_000) {
+        throw invalid([{ fieldName: 'occurredAt', message: 'is too far in the future' }]);
       }
       const integratorId = caller.grants.integrator_id;
       const key = JSON.stringify([integratorId, builderId, projectId, sourceEventId]);
