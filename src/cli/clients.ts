@@ -15,7 +15,7 @@ export interface NewClient {
   internal: boolean;
   name: string;
   type: ClientType;
-  /** Empty for those that its type usually has. */
+  /** Empty for every grant that its type may use. */
   grants: string[];
   /** Each may hold several scopes with spaces between. */
   scopes: string[];
@@ -96,12 +96,20 @@ function checkOwner({ integratorId, internal, name, type }: NewClient) {
   };
 }
 
+/** The grants of a client that names none: a confidential client may use every grant, a public one must sign people in. */
+function everyGrantOf({ internal, type }: Pick<NewClient, 'internal' | 'type'>): Grant[] {
+  if (internal) return ['client_credentials'];
+  return type === 'PUBLIC' ? ['authorization_code', 'refresh_token'] : [...GRANTS];
+}
+
 function checkFlow({ internal, type, grants: texts, redirectUris, origins }: NewClient) {
-  const usual: Grant[] = type === 'PUBLIC' ? ['authorization_code', 'refresh_token'] : ['client_credentials'];
   const unknown = texts.find((text) => !(GRANTS as readonly string[]).includes(text));
   if (unknown !== undefined) refuse('--grant', `"${unknown}" is no grant; there are ${GRANTS.join(' ')}`);
-  const grants = texts.length === 0 ? usual : GRANTS.filter((grant) => texts.includes(grant));
+  const grants =
+    texts.length === 0 ? everyGrantOf({ internal, type }) : GRANTS.filter((grant) => texts.includes(grant));
   const forPeople = grants.includes('authorization_code');
+  // Registered for every grant, a confidential client uses the code flow once it has a redirect URI.
+  const needsRedirect = forPeople && (type === 'PUBLIC' || texts.length > 0);
   if (type === 'PUBLIC' && grants.includes('client_credentials')) {
     refuse('--grant', 'client_credentials is for confidential clients');
   }
@@ -109,7 +117,7 @@ function checkFlow({ internal, type, grants: texts, redirectUris, origins }: New
     refuse('--grant', 'an internal client uses client_credentials alone');
   }
   if (grants.includes('refresh_token') && !forPeople) refuse('--grant', 'refresh_token needs authorization_code');
-  if (forPeople && redirectUris.length === 0) refuse('--redirect-uri', 'authorization_code needs at least one');
+  if (needsRedirect && redirectUris.length === 0) refuse('--redirect-uri', 'authorization_code needs at least one');
   if (!forPeople && redirectUris.length > 0) refuse('--redirect-uri', 'is of no use without authorization_code');
   if (type !== 'PUBLIC' && origins.length > 0) refuse('--origin', 'only a public client runs in browsers');
   return {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ClientSecret } from '../../entities/client-secret.entity.ts';
-import { OAuthClient } from '../../entities/oauth-client.entity.ts';
+import { GRANTS, OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { findClient } from '../../src/oauth/clients.ts';
 import { isSecretOf } from '../../src/oauth/secrets.ts';
@@ -24,20 +24,43 @@ describe('client create', () => {
   const create = (...args: string[]) => ['client', 'create', '--name', 'App', ...args];
   const ours = (...args: string[]) => create('--integrator', integrator, '--scope', 'read:builders', ...args);
 
-  it('registers a confidential client for client credentials and gives its secret, of which it keeps a digest', async () => {
+  it('registers a confidential client for every grant and gives its secret, of which it keeps a digest', async () => {
     const scope = ['--scope', 'read:projects read:builders', '--scope', 'read:projects'];
     const made = await operator.json(create('--integrator', integrator, ...scope));
     const { clientId, clientSecret, ...rest } = made;
     const scopes = ['read:builders', 'read:projects'];
     expect(rest).toEqual({
       ...{ regionId: 'au1', integratorId: integrator, internal: false, name: 'App', type: 'confidential' },
-      ...{ grants: ['client_credentials'], scopes, redirectUris: [], origins: [], pilotAgreement: null },
+      ...{ grants: [...GRANTS], scopes, redirectUris: [], origins: [], pilotAgreement: null },
       createdAt: at(START),
     });
     const client = await findClient([operator.databases.au1], clientId);
-    expect(client).toMatchObject({ type: 'CONFIDENTIAL', grants: ['client_credentials'], scopes });
+    expect(client).toMatchObject({ type: 'CONFIDENTIAL', grants: [...GRANTS], scopes });
     expect(isSecretOf(clientSecret, client!.digests)).toBe(true);
     expect(JSON.stringify(await em().find(ClientSecret, { clientId }))).not.toContain(clientSecret);
+  });
+
+  it('registers the redirect URIs of a confidential client that names no grant', async () => {
+    const made = await operator.json(ours('--redirect-uri', 'https://app.example.com/cb'));
+    expect(made).toMatchObject({ grants: [...GRANTS], redirectUris: ['https://app.example.com/cb'] });
+  });
+
+  it.each([
+    [['client_credentials'], []],
+    [['authorization_code'], ['--redirect-uri', 'https://app.example.com/cb']],
+    [
+      ['authorization_code', 'refresh_token'],
+      ['--redirect-uri', 'https://app.example.com/cb'],
+    ],
+  ])('registers a confidential client for the grants %j alone when --grant names them', async (grants, more) => {
+    const made = await operator.json(ours(...grants.flatMap((grant) => ['--grant', grant]), ...more));
+    expect(made.grants).toEqual(grants);
+  });
+
+  it('leaves the grants of a client that was registered before', async () => {
+    const { clientId } = await operator.json(ours('--grant', 'client_credentials'));
+    for (const command of ['rotate-secret', 'disable', 'enable']) await operator.json(['client', command, clientId]);
+    expect((await em().findOneOrFail(OAuthClient, clientId)).grants).toEqual(['client_credentials']);
   });
 
   it('registers a public client with PKCE in mind: no secret, redirect URIs, origins', async () => {
@@ -56,7 +79,8 @@ describe('client create', () => {
   it('registers an internal client, which alone may hold read:attendance', async () => {
     const made = await operator.json(create('--internal', '--scope', 'read:attendance read:projects'));
     const scopes = ['read:projects', 'read:attendance'];
-    expect(made).toMatchObject({ internal: true, integratorId: null, type: 'confidential', scopes });
+    const grants = ['client_credentials'];
+    expect(made).toMatchObject({ internal: true, integratorId: null, type: 'confidential', grants, scopes });
     expect(made.clientSecret).toMatch(/^[\w-]{43}$/);
   });
 
@@ -132,7 +156,16 @@ describe('client create', () => {
     ['a public client with client credentials', ['--type', 'public', '--grant', 'client_credentials'], /^--grant: /],
     ['refreshing without signing in', ['--grant', 'refresh_token'], /^--grant: refresh_token needs authorization_code/],
     ['signing in without a redirect URI', ['--type', 'public'], /^--redirect-uri: .*at least one\.$/],
-    ['a redirect URI of no use', ['--redirect-uri', 'https://a.com/cb'], /^--redirect-uri: is of no use/],
+    [
+      'the code flow of a confidential client without a redirect URI',
+      ['--grant', 'authorization_code'],
+      /^--redirect-uri: authorization_code needs at least one\.$/,
+    ],
+    [
+      'a redirect URI of no use',
+      ['--grant', 'client_credentials', '--redirect-uri', 'https://a.com/cb'],
+      /^--redirect-uri: is of no use/,
+    ],
     [
       'a redirect URI that cannot be one',
       ['--grant', 'authorization_code', '--redirect-uri', 'https://a.com/', '--redirect-uri', 'http://a.com/'],

@@ -44,7 +44,7 @@ function clientCommands(parent: Command, shell: Shell): void {
     .addOption(
       repeatable('--grant <grant>', 'client_credentials, authorization_code or refresh_token').default(
         [],
-        'client_credentials; public: authorization_code and refresh_token',
+        'every grant; public: authorization_code and refresh_token; internal: client_credentials',
       ),
     )
     .addOption(repeatable('--scope <scopes>', 'scopes that the client may ask for, with spaces between'))
