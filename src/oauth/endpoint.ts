@@ -1,5 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { invalidRequest, methodNotAllowed, OAuthError } from './errors.ts';
+import { asApiError } from '../database/errors.ts';
+import { type ApiError, methodNotAllowed, payloadTooLarge, unsupportedMediaType } from '../errors.ts';
+import { invalidRequest, OAuthError, transportErrorBody } from './errors.ts';
 import { type Parameters, readForm, readJson } from './parameters.ts';
 import type { OAuthParts } from './parts.ts';
 
@@ -23,10 +25,15 @@ export function prepareEndpoints(app: FastifyInstance, { limitAddress }: Pick<OA
   app.addHook('onSend', async (_request, reply) => {
     reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
   });
-  app.setErrorHandler((thrown: FastifyError, _request, reply) => {
-    const error = asOAuthError(thrown);
-    if (!error) throw thrown;
-    return reply.code(error.status).headers(error.headers).send(error.body());
+  app.setErrorHandler((thrown: FastifyError, request, reply) => {
+    const refusal = asOAuthError(thrown);
+    if (refusal) return reply.code(refusal.status).headers(refusal.headers).send(refusal.body());
+    const error = asApiError(asRefusedBody(thrown) ?? thrown);
+    const body = transportErrorBody(error);
+    if (!body) throw thrown;
+    // The cause is for the log alone.
+    if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+    return reply.code(error.status).headers(error.headers).send(body);
   });
 }
 
@@ -38,24 +45,22 @@ export function addEndpoint(app: FastifyInstance, url: string, handler: Endpoint
     handler: (request, reply) => handler((request.body as Parameters | undefined) ?? new Map(), request, reply),
   });
   const refuse = async () => {
-    throw methodNotAllowed();
+    throw methodNotAllowed(['POST']);
   };
   const others = app.supportedMethods.filter((method) => method !== 'POST');
   // Refused before the body is read.
   app.route({ method: others, url, exposeHeadRoute: false, onRequest: refuse, handler: refuse });
 }
 
-/** Our own errors and Fastify's refusals of a body; null for what is the outer error handler's. */
+/** An error of the OAuth protocol, or null. */
 function asOAuthError(thrown: FastifyError): OAuthError | null {
   if (thrown instanceof OAuthError) return thrown;
-  switch (thrown.code) {
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return invalidRequest(`The body must be ${Object.keys(TYPES).join(' or ')}.`);
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return invalidRequest(`The body may have at most ${BODY_LIMIT} bytes.`, 413);
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return invalidRequest('The Content-Length does not match the body.');
-    default:
-      return null;
-  }
+  const isCut = thrown.code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH';
+  return isCut ? invalidRequest('The Content-Length does not match the body.') : null;
+}
+
+/** Fastify's refusal of a body, in the words of these endpoints, or null. */
+function asRefusedBody({ code }: FastifyError): ApiError | null {
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType(Object.keys(TYPES).join(' or '));
+  return code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? payloadTooLarge(BODY_LIMIT) : null;
 }

@@ -1,3 +1,5 @@
+import type { ApiError } from '../errors.ts';
+
 /** Codes of RFC 6749 sections 4.1.2.1 and 5.2. Parts 5 and 7 of the specification. */
 export type OAuthErrorCode =
   | 'invalid_request'
@@ -8,6 +10,7 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'access_denied'
+  | 'temporarily_unavailable'
   | 'server_error';
 
 /**
@@ -68,9 +71,24 @@ export const accessDenied = (description: string) => new OAuthError(403, 'access
 /** Something went wrong on our side while the browser was here. */
 export const serverError = () => new OAuthError(500, 'server_error', 'The service cannot answer now; try again.');
 
-/** 405: the endpoints take POST alone. RFC 6749 section 3.2. */
-export const methodNotAllowed = () =>
-  new OAuthError(405, 'invalid_request', 'This path allows POST.', { Allow: 'POST' });
+/** OAuth's codes for errors of the transport, by status. */
+const TRANSPORT_CODES: Partial<Record<number, OAuthErrorCode>> = {
+  405: 'invalid_request',
+  413: 'invalid_request',
+  415: 'invalid_request',
+  429: 'temporarily_unavailable',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+};
+
+/**
+ * The body of an error of the transport on an endpoint that answers in JSON: what OAuth clients read, with the `code` and `message` that
+ * every other operation has. Null for an error of another status.
+ */
+export function transportErrorBody({ status, code, message }: ApiError): object | null {
+  const error = TRANSPORT_CODES[status];
+  return error === undefined ? null : { error, error_description: printable(message), code, message };
+}
 
 /** What an `error_description` may hold: ASCII without quotes and backslashes. RFC 6749 appendix A.8. */
 const printable = (description: string) => description.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/gu, '?');

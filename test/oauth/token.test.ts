@@ -74,6 +74,14 @@ function expectError(answer: Awaited<ReturnType<typeof post>>, status: number, e
   expectNoStore(answer);
 }
 
+/** The same for an error of the transport, which also has the `code` and `message` of other operations. */
+function expectTransportError(answer: Awaited<ReturnType<typeof post>>, status: number, code: string, text: RegExp) {
+  const described = { error_description: expect.stringMatching(DESCRIPTION), message: expect.stringMatching(text) };
+  expect(answer.body).toEqual({ error: 'invalid_request', code, ...described });
+  expect(answer.status).toBe(status);
+  expectNoStore(answer);
+}
+
 function expectNoStore({ headers }: { headers: Record<string, unknown> }) {
   expect(headers['cache-control']).toBe('no-store');
   expect(headers.pragma).toBe('no-cache');
@@ -335,7 +343,8 @@ describe('invalid_request', () => {
     'the content type is %j',
     async (type) => {
       const answer = await post(form(), { 'content-type': type });
-      expectError(answer, 400, 'invalid_request', /application\/json or application\/x-www-form-urlencoded/);
+      const types = /application\/json or application\/x-www-form-urlencoded/;
+      expectTransportError(answer, 415, 'UNSUPPORTED_MEDIA_TYPE', types);
     },
   );
 
@@ -351,8 +360,8 @@ describe('invalid_request', () => {
 
   test('there is a body and no content type', async () => {
     const answer = await service.app.inject({ method: 'POST', url: '/oauth/token', payload: Buffer.from(form()) });
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json()).toMatchObject({ error: 'invalid_request' });
+    expect(answer.statusCode).toBe(415);
+    expect(answer.json()).toMatchObject({ error: 'invalid_request', code: 'UNSUPPORTED_MEDIA_TYPE' });
   });
 
   test('there is no body, or an empty one', async () => {
@@ -369,7 +378,8 @@ describe('invalid_request', () => {
   });
 
   test('the body has more than 64 KiB', async () => {
-    expectError(await post(request({ scope: 'a'.repeat(65_536) })), 413, 'invalid_request', /65536 bytes/);
+    const answer = await post(request({ scope: 'a'.repeat(65_536) }));
+    expectTransportError(answer, 413, 'PAYLOAD_TOO_LARGE', /65536 bytes/);
   });
 
   test('the credentials in the body and in the header differ', async () => {

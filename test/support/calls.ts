@@ -63,6 +63,8 @@ export class Calls {
         return { ...usual, headers: { ...usual.headers, authorization: await this.#outsider(operation) } };
       case 404:
         return this.#toNobody(operation, usual);
+      case 405:
+        return { method: 'GET', url: usual.url, headers: usual.headers };
       case 413:
         return tooLarge(operation, usual);
       case 415:

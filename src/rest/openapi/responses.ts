@@ -43,6 +43,7 @@ const HEADERS = {
     examples: [7],
   }),
   'Retry-After': header('Seconds to wait before the next attempt.', { type: 'integer', minimum: 1, examples: [7] }),
+  Allow: header('The methods that the path takes.', { type: 'string', examples: ['POST'] }),
   'WWW-Authenticate': header('The challenge of RFC 6750; it names the missing scope where one is missing.', {
     type: 'string',
     examples: ['Bearer error="invalid_token"'],
@@ -51,7 +52,7 @@ const HEADERS = {
 
 type HeaderName = keyof typeof HEADERS;
 
-const LIMIT_HEADERS: HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+export const LIMIT_HEADERS: HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 const EVERY_HEADER: HeaderName[] = ['X-Request-Id', 'X-Service-Api-Version'];
 
 const headersNamed = (names: readonly string[]) =>
@@ -145,7 +146,7 @@ export function errorResponses({ scoped, hasResource, hasBody, conflicts }: Erro
 }
 
 /** Errors that any route may have. */
-export const limitAndFailureResponses = () => ({
+const limitAndFailureResponses = () => ({
   429: errorReference('RateLimited'),
   500: errorReference('Internal'),
   503: errorReference('Unavailable'),

@@ -1,8 +1,18 @@
 import { type JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
+import {
+  type ApiError,
+  internalError,
+  methodNotAllowed,
+  payloadTooLarge,
+  rateLimited,
+  unavailable,
+  unsupportedMediaType,
+} from '../../errors.ts';
+import { transportErrorBody } from '../../oauth/errors.ts';
 import { metadataOf } from '../../oauth/metadata.ts';
 import { parameterReference } from '../openapi/parameters.ts';
-import { everyHeader, limitAndFailureResponses, respond } from '../openapi/responses.ts';
+import { everyHeader, LIMIT_HEADERS, respond } from '../openapi/responses.ts';
 import { referenceTo } from '../openapi/schemas.ts';
 import { SCOPE_DESCRIPTION } from './oauth-schemas.ts';
 import { answer, type PlainRoute } from './route.ts';
@@ -208,8 +218,15 @@ function asClient(request: string, examples: object, responses: Record<string, o
         { invalid_client: 'The client is unknown or its credentials are wrong.' },
         ['WWW-Authenticate'],
       ),
-      413: oauthError('The body is too large.', { invalid_request: 'The body may have at most 65536 bytes.' }),
-      ...limitAndFailureResponses(),
+      405: transportError('Only POST is allowed.', methodNotAllowed(['POST'])),
+      413: transportError('The body is too large.', payloadTooLarge(65_536)),
+      415: transportError(
+        'The body is neither JSON nor a form.',
+        unsupportedMediaType('application/json or application/x-www-form-urlencoded'),
+      ),
+      429: transportError('Too many requests; wait as `Retry-After` says.', rateLimited(7)),
+      500: transportError('Something went wrong on our side.', internalError(null)),
+      503: transportError('The service cannot answer now; try again.', unavailable(null)),
     },
   };
 }
@@ -229,6 +246,22 @@ function oauthError(description: string, errors: Record<string, string>, headers
     required: ['error', 'error_description'],
   };
   return respond(description, { schema, examples: Object.fromEntries(examples) }, headers);
+}
+
+/** An error of the transport: OAuth's fields, and those that other operations have. */
+function transportError(description: string, error: ApiError): object {
+  const example = transportErrorBody(error) as Record<string, string>;
+  const constants = Object.entries({ error: example.error!, code: example.code! });
+  const schema = {
+    type: 'object',
+    properties: {
+      ...Object.fromEntries(constants.map(([name, value]) => [name, { type: 'string', enum: [value] }])),
+      error_description: { type: 'string' },
+      message: { type: 'string' },
+    },
+    required: ['error', 'error_description', 'code', 'message'],
+  };
+  return respond(description, { schema, example }, [...LIMIT_HEADERS, ...Object.keys(error.headers)]);
 }
 
 const page = (description: string, headers?: readonly string[]) => ({
