@@ -49,7 +49,9 @@ export function readQuery(url: string): Query {
   const pairs = formPairs(text);
   if (!pairs.flat().every(isCleanText)) throw invalidRequest('The query holds U+0000.');
   const names = pairs.map(([name]) => name);
-  const single = pairs.filter(([name, value]) => value !== '' && names.indexOf(name) === names.lastIndexOf(name));
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const single = pairs.filter(([name, value]) => value !== '' && counts.get(name) === 1);
   return { text, parameters: new Map(single), names };
 }
 

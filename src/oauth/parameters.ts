@@ -1,3 +1,4 @@
+import { requireParameterCount } from './checks/parameter-count.ts';
 import { requireParameterValue } from './checks/parameter-value.ts';
 import { refuseRepeatedParameters } from './checks/repeated-parameters.ts';
 import { invalidRequest } from './errors.ts';
@@ -12,8 +13,7 @@ export const readForm = (body: Uint8Array): Parameters => toParameters(formPairs
 
 /** Names and values of form data, of a body or of a query, as they were sent. */
 export function formPairs(text: string): [name: string, value: string][] {
-  const pairs = text.split('&').filter((pair) => pair !== '');
-  return pairs.map((pair) => {
+  return splitPairs(text).map((pair) => {
     const at = pair.indexOf('=');
     return at < 0
       ? [decodeFormText(pair), '']
@@ -21,10 +21,24 @@ export function formPairs(text: string): [name: string, value: string][] {
   });
 }
 
+/** Splits form data at `&` and drops empty pairs; stops at the first pair beyond the limit. */
+function splitPairs(text: string): string[] {
+  const pairs: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const separator = text.indexOf('&', start);
+    const end = separator < 0 ? text.length : separator;
+    if (end > start) pairs.push(text.slice(start, end));
+    requireParameterCount(pairs.length);
+    start = end + 1;
+  }
+  return pairs;
+}
+
 /** Reads an `application/json` body: one flat object. Part 5 of the specification. */
 export function readJson(body: Uint8Array): Parameters {
   const text = readText(body);
   if (text.trim() === '') return new Map();
+  const names = fieldNames(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,7 +49,11 @@ export function readJson(body: Uint8Array): Parameters {
     throw invalidRequest('The body must be a JSON object.');
   }
   const fields = value as Record<string, unknown>;
-  return toParameters(fieldNames(text).map((name) => [name, fields[name]]));
+  const entries = names.map((quoted): [string, unknown] => {
+    const name = JSON.parse(quoted) as string;
+    return [name, fields[name]];
+  });
+  return toParameters(entries);
 }
 
 /** Decodes one name or value of a form, or one half of Basic credentials. Throws `URIError`. RFC 6749 appendix B. */
@@ -67,17 +85,35 @@ function toParameters(entries: [name: string, value: unknown][]): Parameters {
   return parameters;
 }
 
-/** Names of the fields of a JSON object as they were written: JSON.parse keeps the last of two alike and says nothing. */
+/**
+ * Names of the fields of a JSON object, quoted as they were written. `JSON.parse` keeps the last of two equal names without an
+ * error. Runs before the text is known to be valid JSON, in one pass over it.
+ */
 function fieldNames(json: string): string[] {
   const names: string[] = [];
   let depth = 0;
   let string = '';
-  for (const [token] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g)) {
-    if (token === '{' || token === '[') depth++;
-    else if (token === '}' || token === ']') depth--;
-    else if (token === ':') {
-      if (depth === 1) names.push(JSON.parse(string));
-    } else string = token;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === '"') {
+      const end = endOfString(json, at);
+      string = json.slice(at, end + 1);
+      at = end;
+    } else if (character === '{' || character === '[') depth++;
+    else if (character === '}' || character === ']') depth--;
+    else if (character === ':' && depth === 1) {
+      names.push(string);
+      requireParameterCount(names.length);
+    }
   }
   return names;
+}
+
+/** Index of the quote that closes the string which opens at `start`; the end of the text when none does. */
+function endOfString(json: string, start: number): number {
+  for (let at = start + 1; at < json.length; at++) {
+    if (json[at] === '\\') at++;
+    else if (json[at] === '"') return at;
+  }
+  return json.length;
 }

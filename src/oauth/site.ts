@@ -21,6 +21,7 @@ const FORM_LIMIT = 16 * 1024;
 export function pagesPlugin(parts: OAuthParts): FastifyPluginAsync {
   return async (app) => {
     preparePages(app, parts.limitVisitor, startOf);
+    app.addHook('onRequest', async ({ url }) => requireReadableQuery(url));
     serveAssets(app);
     app.get('/oauth/authorize', step(parts, askUser));
     app.post('/oauth/authorize', step(parts, decide));
@@ -111,6 +112,12 @@ function describe(thrown: FastifyError, request: FastifyRequest) {
 function textOf(error: ApiError): { title: string; message: string } {
   if (error.status === 429) return { title: 'Too many requests', message: 'Wait a little, then try again.' };
   return { title: 'Something went wrong', message: 'It is not your fault. Wait a little, then try again.' };
+}
+
+/** Throws an error page for a query with too many parameters, or one that is not form data. */
+function requireReadableQuery(url: string): void {
+  const at = url.indexOf('?');
+  if (at >= 0) formPairs(url.slice(at + 1));
 }
 
 /** Where the authorization request of this address begins; null without one. The path is ours whatever the query holds. */
