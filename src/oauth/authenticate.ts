@@ -9,9 +9,20 @@ import type { OAuthParts } from './parts.ts';
 export interface Authenticated {
   client: RegisteredClient;
   credentials: Credentials;
+  chargeClient: ChargeClient;
 }
 
-/** The client of a request to the token, revocation or introspection endpoint, and one request less of its budget. */
+/**
+ * Takes one request from the client's budget; throws 429. A public client is charged when it is called, which is once a code or
+ * token is known to be the client's own and before it is used up. A confidential client was charged when its secret was verified,
+ * so nothing happens then.
+ */
+export type ChargeClient = () => Promise<void>;
+
+/**
+ * The client of a request to the token, revocation or introspection endpoint. Everybody may know the id of a public client,
+ * so that the id alone takes nothing from the client's budget.
+ */
 export async function authenticate(
   parts: OAuthParts,
   parameters: Parameters,
@@ -21,6 +32,8 @@ export async function authenticate(
   const databases = requireRegions(request.headers).map((region) => parts.databases[region]);
   const credentials = requireCredentials(parameters, request.headers.authorization);
   const client = await authenticateClient(databases, credentials);
-  await parts.limitClient?.(client.database, client.id, reply);
-  return { client, credentials };
+  const charge = async () => parts.limitClient?.(client.database, client.id, reply);
+  if (client.type === 'PUBLIC') return { client, credentials, chargeClient: charge };
+  await charge();
+  return { client, credentials, chargeClient: async () => undefined };
 }

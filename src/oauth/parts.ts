@@ -16,8 +16,8 @@ export interface OAuthParts {
   /** Issuer and audience of the tokens. */
   baseUrl: string;
   /**
-   * Takes one request from an authenticated client's budget; throws 429. After authentication, so that nobody can spend
-   * the budget of a client whose id they know. Part 12 of the decisions.
+   * Takes one request from a client's budget; throws 429. Only once a secret of a confidential client, or a code or token of a
+   * public one, has been verified, so that nobody can spend the budget of a client whose id they know. Part 12 of the decisions.
    */
   limitClient?: (database: Database, clientId: string, reply: FastifyReply) => Promise<void>;
   /** Takes one request to the token, revocation or introspection endpoint from its address's budget; throws 429. */

@@ -1,5 +1,5 @@
 import { RevokedToken } from '../../entities/revoked-token.entity.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, type ChargeClient } from './authenticate.ts';
 import { requireParameter } from './checks/required-parameter.ts';
 import { isOwner } from './checks/token-owner.ts';
 import type { RegisteredClient } from './clients.ts';
@@ -17,17 +17,26 @@ export const revocationEndpoint =
   (parts: OAuthParts): EndpointHandler =>
   async (parameters, request, reply) => {
     const token = requireParameter(parameters, 'token');
-    const { client } = await authenticate(parts, parameters, request, reply);
+    const { client, chargeClient } = await authenticate(parts, parameters, request, reply);
     const refreshToken = await findRefreshToken(client.database, token);
-    if (refreshToken) {
-      if (isOwner(refreshToken.clientId, client)) await revokeFamily(parts, client.database, refreshToken.familyId);
-    } else await revokeAccessToken(parts, client, token);
+    if (!refreshToken) await revokeAccessToken(parts, client, token, chargeClient);
+    else if (isOwner(refreshToken.clientId, client) && !refreshToken.revoked) {
+      await chargeClient();
+      await revokeFamily(parts, client.database, refreshToken.familyId);
+    }
     return reply.code(200).send();
   };
 
-async function revokeAccessToken(parts: OAuthParts, client: RegisteredClient, token: string): Promise<void> {
+/** A token that has ended takes nothing from the budget, so that whoever still has one cannot spend it. */
+async function revokeAccessToken(
+  parts: OAuthParts,
+  client: RegisteredClient,
+  token: string,
+  chargeClient: ChargeClient,
+): Promise<void> {
   const claims = await parts.tokens.verify(token);
   if (!claims || !isOwner(claims.client_id, client)) return;
+  if (await parts.access.isLive(claims, client.database.region)) await chargeClient();
   const row = { jti: claims.jti, expiresAt: new Date(claims.exp * 1000).toISOString() };
   await client.database.fork().upsert(RevokedToken, row, { onConflictAction: 'ignore' });
   parts.access.forget(claims.jti);

@@ -15,10 +15,10 @@ export const tokenEndpoint =
   (parts: OAuthParts): EndpointHandler =>
   async (parameters, request, reply) => {
     const grantType = requireParameter(parameters, 'grant_type');
-    const { client, credentials } = await authenticate(parts, parameters, request, reply);
+    const { client, credentials, chargeClient } = await authenticate(parts, parameters, request, reply);
 
     const grant = requireKnownGrant(grantType);
     if (grant === 'client_credentials') requireConfidentialClient(client, credentials);
     requireAllowedGrant(client, grant);
-    return grants[grant]({ parameters, credentials, client }, parts);
+    return grants[grant]({ parameters, credentials, client, chargeClient }, parts);
   };

@@ -13,7 +13,7 @@ import type { GrantHandler } from './grant.ts';
  * Tokens for a user, in exchange for a code. RFC 6749 section 4.1.3, RFC 7636 section 4.5, part 5 of the specification. A
  * wrong request leaves the code as it is; a second use of it revokes all that came of the first.
  */
-export const authorizationCode: GrantHandler = async ({ parameters, client }, parts) => {
+export const authorizationCode: GrantHandler = async ({ parameters, client, chargeClient }, parts) => {
   requireAudience(parameters.get('audience'), parts.baseUrl);
   const presented = requireParameter(parameters, 'code');
   const redirectUri = requireParameter(parameters, 'redirect_uri');
@@ -31,6 +31,8 @@ export const authorizationCode: GrantHandler = async ({ parameters, client }, pa
   if (code.revoked || now >= code.codeExpiresAt) throw staleGrant();
   const choice = await requireStanding(client, code);
   const scopes = scopesLeft(client, code, choice);
+  // Before the code is used up: an answer of 429 leaves it as it is.
+  await chargeClient();
 
   const response = await database.transaction(async (em) =>
     (await consumeCode(em, code, now)) ? issuePersonTokens(em, parts, client, code, scopes) : null,

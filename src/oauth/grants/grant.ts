@@ -1,3 +1,4 @@
+import type { ChargeClient } from '../authenticate.ts';
 import type { Credentials } from '../checks/credentials.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { Parameters } from '../parameters.ts';
@@ -9,6 +10,7 @@ export interface TokenRequest {
   parameters: Parameters;
   credentials: Credentials;
   client: RegisteredClient;
+  chargeClient: ChargeClient;
 }
 
 /** One way to get a token: checks its own parameters and issues. */

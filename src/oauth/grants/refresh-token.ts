@@ -17,7 +17,7 @@ import type { GrantHandler } from './grant.ts';
 const GRACE_MS = 60_000;
 
 /** New tokens in exchange for a refresh token, which they replace. RFC 6749 section 6, part 5 of the specification. */
-export const refreshToken: GrantHandler = async ({ parameters, client }, parts) => {
+export const refreshToken: GrantHandler = async ({ parameters, client, chargeClient }, parts) => {
   requireAudience(parameters.get('audience'), parts.baseUrl);
   const presented = requireParameter(parameters, 'refresh_token');
   const scope = parameters.get('scope');
@@ -36,6 +36,8 @@ export const refreshToken: GrantHandler = async ({ parameters, client }, parts) 
   const choice = await requireStanding(client, token);
   if (asked) requireConnectionScopes(asked, choice);
   const scopes = asked ?? scopesLeft(client, token, choice);
+  // Before the token is rotated: an answer of 429 leaves it as it is.
+  await chargeClient();
 
   const response = await database.transaction(async (em) =>
     (await rotateRefreshToken(em, token, now)) ? issuePersonTokens(em, parts, client, token, scopes) : null,
