@@ -24,8 +24,16 @@ export interface Config {
   host: string;
   port: number;
   baseUrl: string;
-  /** Processes that serve; one is this process alone. */
+  /** Processes that serve. */
   workers: number;
+  /** Whether a process of its own holds the port and replaces workers; otherwise one process does everything. */
+  supervise: boolean;
+  /** Whether one more worker is kept started, to take the place of one that ends. */
+  standby: boolean;
+  /** Bound of a worker's JavaScript heap. */
+  workerHeapMib: number;
+  /** Seconds without a turn of its event loop after which a worker is killed; 0 for never. */
+  workerHangSeconds: number;
   dataDir: string;
   /** Null in the embedded mode. */
   databaseUrls: Record<RegionId, string> | null;
@@ -109,6 +117,11 @@ function workerCount(value: string | undefined, name: string): number {
     : fail(name, `must be a number from 1 to 999 or max, not "${value}"`);
 }
 
+function heapMib(value: string | undefined, name: string): number {
+  if (value === undefined) return 400;
+  return /^[1-9]\d{1,5}$/.test(value) ? Number(value) : fail(name, `must be a number of MiB from 10, not "${value}"`);
+}
+
 function postgresUrl(value: string | undefined, name: string): string | undefined {
   if (value === undefined) return undefined;
   return URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)
@@ -147,8 +160,28 @@ const SETTINGS = {
   ),
   WORKERS: setting(
     '1',
-    'Processes that serve, each on a core of its own; `max` for as many as there are cores. One that ends by itself is replaced.',
+    'Processes that serve, each on a core of its own; `max` for as many as there are cores.',
     workerCount,
+  ),
+  SUPERVISE: setting(
+    '0; 1 in production, and with several WORKERS',
+    '`1` runs the workers under a process that holds the port and replaces a worker that ends or hangs. `0` serves in one process.',
+    oneOf(['0', '1']),
+  ),
+  STANDBY: setting(
+    '0; 1 in production',
+    '`1` keeps one more supervised worker started, which takes the place of one that ends at once; otherwise a start takes its time.',
+    oneOf(['0', '1']),
+  ),
+  WORKER_HEAP_MIB: setting(
+    '400',
+    "MiB of a supervised worker's JavaScript heap (`--max-old-space-size`). With code and buffers it then has less than 700 MiB.",
+    heapMib,
+  ),
+  WORKER_HANG_SECONDS: setting(
+    '30',
+    'Seconds without a turn of its event loop after which a supervised worker is killed and replaced; `0` for never.',
+    seconds,
   ),
   DATA_DIR: setting('.data', 'Folder of the embedded database, its password, generated keys and `demo.json`.', text),
   DATABASE_URL_AU1: setting(
@@ -251,6 +284,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     fail(au1 ? 'DATABASE_URL_US1' : 'DATABASE_URL_AU1', 'is missing: set both addresses or neither');
   }
   if (Boolean(values.TLS_CERT) !== Boolean(values.TLS_KEY)) fail('TLS_CERT and TLS_KEY', 'belong together');
+  if (values.SUPERVISE === '0' && values.WORKERS > 1) fail('SUPERVISE', 'cannot be 0 with several WORKERS');
   const baseUrl = values.BASE_URL ?? `${values.TLS_CERT ? 'https' : 'http'}://localhost:${values.PORT}`;
   if (production) {
     if (!au1) fail('DATABASE_URL_AU1', 'is required in production');
@@ -265,6 +299,10 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     port: values.PORT,
     baseUrl,
     workers: values.WORKERS,
+    supervise: values.WORKERS > 1 || (values.SUPERVISE ?? (production ? '1' : '0')) === '1',
+    standby: (values.STANDBY ?? (production ? '1' : '0')) === '1',
+    workerHeapMib: values.WORKER_HEAP_MIB,
+    workerHangSeconds: values.WORKER_HANG_SECONDS ?? 30,
     dataDir: resolve(values.DATA_DIR ?? '.data'),
     databaseUrls: au1 && us1 ? { au1, us1 } : null,
     migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),

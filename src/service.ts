@@ -19,8 +19,9 @@ import { tokenKey } from './keys.ts';
 import { purging } from './oauth/purge.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { openStorages } from './storage/storage.ts';
+import { Supervisor, WorkerFailed } from './supervision/supervisor.ts';
+import { obeySupervisor, receiveConnections, reportFailure } from './supervision/worker.ts';
 import { welcome } from './welcome.ts';
-import { obeyPrimary, reportFailure, startWorkers, WorkerFailed } from './workers.ts';
 
 type Stop = () => Promise<void>;
 
@@ -28,7 +29,7 @@ type BuildApp = typeof import('./app.ts').buildApp;
 
 const nothing: Stop = async () => {};
 
-/** The service as a program: one process, or a primary with its workers. */
+/** The service as a program: one process, or a supervisor with its workers. */
 export async function main(showsTiming: boolean): Promise<void> {
   const stopwatch = new Stopwatch();
   stopwatch.lap('imports');
@@ -36,9 +37,7 @@ export async function main(showsTiming: boolean): Promise<void> {
     const config = loadConfig();
     stopwatch.lap('configuration');
     if (cluster.isWorker) {
-      const started = startWorker(config);
-      obeyPrimary(() => exitAfter(started.then((stop) => stop())));
-      await started;
+      await startWorker(config);
     } else {
       const { stop, demo } = await start(config, stopwatch);
       // Whoever reads the welcome may stop the service at once.
@@ -59,7 +58,7 @@ interface Running {
 /** Starts the service. What is to be done once is done by this process, workers or not. */
 async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
   // A primary serves nobody. Reading code keeps the process from its connections, whose time is limited, so it comes first.
-  const app = config.workers === 1 ? await import('./app.ts') : null;
+  const app = config.supervise ? null : await import('./app.ts');
   stopwatch.lap('more imports');
   const opened = await openDatabases(config, 'service');
   stopwatch.lap('PostgreSQL');
@@ -82,7 +81,9 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     if (app) {
       stopServing = await serve(config, databases, app.buildApp, stopwatch);
     } else {
-      stopServing = await startWorkers(config.workers, { env: addressesOf(databases), log });
+      const supervisor = new Supervisor(config, { env: addressesOf(databases), log });
+      await supervisor.start();
+      stopServing = () => supervisor.stop();
       stopwatch.lap('workers');
     }
     const jobs = [purging(databases), sweeping(databases, storages), folding(databases)];
@@ -99,31 +100,48 @@ function addressesOf(databases: Databases): Record<string, string> {
   return Object.fromEntries(REGIONS.map((region) => [`DATABASE_URL_${region.toUpperCase()}`, databases[region].url]));
 }
 
-/** One of several processes that serve, on databases that the primary has made ready. */
-async function startWorker(config: Config): Promise<Stop> {
+/** A process that serves, on databases that the supervisor has made ready. It stops when the supervisor says so. */
+async function startWorker(config: Config): Promise<void> {
+  let stopping = false;
+  const { promise: started, resolve: hasStarted } = Promise.withResolvers<Stop>();
+  obeySupervisor({
+    drain: () => {
+      stopping = true;
+    },
+    stop: () => exitAfter(started.then((stop) => stop())),
+  });
   const { buildApp } = await import('./app.ts');
   const opened = await openDatabases(config, 'service');
-  try {
-    const stopServing = await serve(config, opened.databases, buildApp, new Stopwatch());
-    return async () => {
-      await stopServing();
-      await opened.close();
-    };
-  } catch (error) {
+  const app = await build(config, opened.databases, buildApp, () => stopping);
+  await app.ready();
+  const finishRequests = receiveConnections(app.server);
+  hasStarted(async () => {
+    stopping = true;
+    await finishRequests();
+    await app.close();
     await opened.close();
-    throw error;
-  }
+  });
 }
 
-/** Answers requests until it is stopped. */
-async function serve(config: Config, databases: Databases, build: BuildApp, stopwatch: Stopwatch): Promise<Stop> {
-  let stopping = false;
-  const app = await build(config, {
+async function build(
+  config: Config,
+  databases: Databases,
+  buildApp: BuildApp,
+  isStopping: () => boolean,
+): Promise<FastifyInstance> {
+  const app = await buildApp(config, {
     ...{ databases, clock: systemClock, tokenKey: await tokenKey(config) },
-    isStopping: () => stopping,
+    isStopping,
   });
   // A defect in one request must not end those of everybody else, as it would by default.
   process.on('unhandledRejection', (err) => app.log.error({ err }, 'a rejection that nobody waited for'));
+  return app;
+}
+
+/** Answers requests until it is stopped. */
+async function serve(config: Config, databases: Databases, buildApp: BuildApp, stopwatch: Stopwatch): Promise<Stop> {
+  let stopping = false;
+  const app = await build(config, databases, buildApp, () => stopping);
   stopwatch.lap('schema, routes');
   try {
     await listen(app, config);

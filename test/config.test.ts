@@ -46,6 +46,14 @@ describe('the settings', () => {
     expect(loadConfig({ WORKERS: 'max' }).workers).toBe(availableParallelism());
   });
 
+  it('run workers under a supervisor in production, and wherever there are several', () => {
+    expect(loadConfig({})).toMatchObject({ supervise: false, standby: false });
+    expect(loadConfig({ WORKERS: '2' })).toMatchObject({ supervise: true, standby: false });
+    expect(loadConfig({ SUPERVISE: '1' }).supervise).toBe(true);
+    expect(loadConfig(PRODUCTION)).toMatchObject({ supervise: true, standby: true, workers: 1 });
+    expect(loadConfig({ ...PRODUCTION, SUPERVISE: '0' }).supervise).toBe(false);
+  });
+
   it('switch a rate limit off with 0', () => {
     expect(loadConfig({ RATE_LIMIT_API: '0' }).rateLimits.api).toBeNull();
   });
@@ -59,6 +67,8 @@ describe('the settings', () => {
     ['a base address with a path', { BASE_URL: 'https://example.com/api' }, 'BASE_URL'],
     ['a rate limit of another form', { RATE_LIMIT_TOKEN: '120' }, 'RATE_LIMIT_TOKEN'],
     ['a mode of migration that does not exist', { MIGRATE: 'yes' }, 'MIGRATE'],
+    ['several workers without a supervisor', { WORKERS: '2', SUPERVISE: '0' }, 'SUPERVISE'],
+    ['a heap of no size', { WORKER_HEAP_MIB: '0' }, 'WORKER_HEAP_MIB'],
     ['a short token key', { TOKEN_KEY: 'c2hvcnQ' }, 'TOKEN_KEY'],
     ['a certificate without its key', { TLS_CERT: 'cert.pem' }, 'TLS_CERT and TLS_KEY'],
     ['a proxy that is whoever comes', { TRUST_PROXY: 'true' }, 'TRUST_PROXY'],

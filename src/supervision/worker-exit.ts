@@ -1,0 +1,24 @@
+/** How a worker process ended. */
+export interface WorkerExit {
+  code: number | null;
+  signal: string | null;
+  /** What it said itself before it ended. */
+  reason: string | null;
+  /** Seconds without a heartbeat after which it was killed; null when it was not. */
+  hungSeconds: number | null;
+  /** Whether V8 reported on standard error that the heap limit was reached. */
+  outOfMemory: boolean;
+}
+
+/** V8's fatal error when the heap cannot grow any more. */
+export const OUT_OF_MEMORY = /heap out of memory|Reached heap limit/;
+
+/** One line for the log. */
+export function describeExit({ code, signal, reason, hungSeconds, outOfMemory }: WorkerExit): string {
+  if (outOfMemory) return 'out of memory: the JavaScript heap reached WORKER_HEAP_MIB';
+  if (hungSeconds !== null) return `killed: its event loop did not run for ${hungSeconds} seconds`;
+  if (reason !== null) return reason;
+  // Node ends with 134 in place of SIGABRT where a shell stands between.
+  if (signal === 'SIGABRT' || code === 134) return 'a fatal error of Node (SIGABRT); standard error holds its text';
+  return signal === null ? `exit code ${code}` : `signal ${signal}`;
+}
