@@ -240,7 +240,11 @@ const SETTINGS = {
   GRAPHQL_INTROSPECTION: setting('1; 0 in production', '`1` lets GraphQL tell its schema.', oneOf(['0', '1'])),
   TLS_CERT: setting('none', 'Certificate file (PEM), to speak TLS without a proxy; with TLS_KEY.', text),
   TLS_KEY: setting('none', 'Key file (PEM) of TLS_CERT.', text),
-  METRICS_TOKEN: setting('none', 'Bearer token for `/metrics` from elsewhere than loopback.', text),
+  METRICS_TOKEN: setting(
+    'none',
+    'Bearer token for `/metrics`. Without it nobody reads them in production, and only loopback elsewhere.',
+    text,
+  ),
   LOG_LEVEL: setting(
     'info',
     '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',

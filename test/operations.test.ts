@@ -5,9 +5,14 @@ const METRICS_TOKEN = 'metrics-token-of-the-test';
 
 let open: Service;
 let guarded: Service;
+let production: Service;
 
 beforeAll(async () => {
   guarded = await startService({ METRICS_TOKEN });
+  // Its databases are those of the test all the same.
+  const address = 'postgresql://none@127.0.0.1/none';
+  const urls = { DATABASE_URL_AU1: address, DATABASE_URL_US1: address };
+  production = await startService({ NODE_ENV: 'production', ...urls });
   // The last one started owns the process's registry.
   open = await startService();
 });
@@ -15,6 +20,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await open.stop();
   await guarded.stop();
+  await production.stop();
 });
 
 describe('/health', () => {
@@ -45,6 +51,15 @@ describe('/metrics', () => {
     });
     expect(response.statusCode).toBe(403);
   });
+
+  it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '192.0.2.1'])(
+    'is for nobody in production without a token: %s',
+    async (address) => {
+      for (const token of [undefined, '', 'null', 'undefined']) {
+        expect((await metrics(production, address, token)).json()).toMatchObject({ code: 'FORBIDDEN' });
+      }
+    },
+  );
 
   it('wants the token when one is set, from everywhere', async () => {
     expect((await metrics(guarded, '127.0.0.1')).statusCode).toBe(403);

@@ -6,7 +6,11 @@ import { isLoopback } from '../config.ts';
 import { forbidden, unavailable } from '../errors.ts';
 import { digestOf, isSecretOf } from '../oauth/secrets.ts';
 
-/** `/metrics` in Prometheus' text format, for loopback or with `METRICS_TOKEN`; of workers, the sums over all. */
+/**
+ * `/metrics` in Prometheus' text format; of workers, the sums over all. It needs `METRICS_TOKEN` from every address. Only outside
+ * production, and while there is no token, loopback may read it without: in production a proxy or a neighbouring container may
+ * reach the service from a loopback address.
+ */
 export function registerMetrics(app: FastifyInstance, config: Config): void {
   // Of the process, not of the app: another one may have registered them before.
   promClient.register.clear();
@@ -21,13 +25,13 @@ export function registerMetrics(app: FastifyInstance, config: Config): void {
   observeDurations(app);
 }
 
-function requireReader(request: FastifyRequest, { metricsToken }: Config): void {
+function requireReader(request: FastifyRequest, { metricsToken, production }: Config): void {
   const token = request.headers.authorization?.replace(/^Bearer +/i, '');
   // What a proxy on this machine passes on comes from loopback too, but says for whom.
   const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined;
-  const allowed = metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
+  const allowed = !production && metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
   if (!allowed && !(token && metricsToken && isSecretOf(token, [digestOf(metricsToken)]))) {
-    throw forbidden('Metrics are for loopback, or with METRICS_TOKEN.');
+    throw forbidden('Metrics need METRICS_TOKEN as a bearer token.');
   }
 }
 
