@@ -9,7 +9,7 @@ const FILE = 'token.key';
 export async function tokenKey({ tokenKey: configured, dataDir }: Config): Promise<string> {
   if (configured) return configured;
   const path = join(dataDir, FILE);
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   try {
     const file = await open(path, 'wx', 0o600);
     try {

@@ -60,7 +60,7 @@ async function claim(path: string, me: Holder): Promise<Holder | undefined> {
   const draft = `${path}.${me.id}.tmp`;
   try {
     for (;;) {
-      await writeFile(draft, `${JSON.stringify(me)}\n`);
+      await writeFile(draft, `${JSON.stringify(me)}\n`, { mode: 0o600 });
       try {
         await link(draft, path);
         return undefined;

@@ -86,7 +86,7 @@ export async function readDemoFile(path: string): Promise<DemoFile | null> {
 
 /** Whole or not at all, and for its owner alone. */
 export async function writeDemoFile(path: string, file: DemoFile): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.new`;
   await rm(draft, { force: true });
   const handle = await open(draft, 'wx', 0o600);
