@@ -57,8 +57,9 @@ export class AccessTokens {
     return { token, jti };
   }
 
-  /** The claims of a token that we signed and that has not expired, else null. */
+  /** The claims of a token that we signed and that has not expired, else null. Any other spelling of its base64url is null too. */
   async verify(token: string): Promise<AccessClaims | null> {
+    if (!isCanonical(token)) return null;
     try {
       const { payload } = await jwtVerify(token, await this.#key, {
         algorithms: ['HS256'],
@@ -73,4 +74,12 @@ export class AccessTokens {
       throw error;
     }
   }
+}
+
+/**
+ * Whether every part of a JWT is base64url as RFC 7515 section 2 defines it: no padding, no white space, no other alphabet, and no bits
+ * beyond the last byte. jose accepts some of these in the signature, so that one token would have many spellings.
+ */
+function isCanonical(token: string): boolean {
+  return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }

@@ -2,6 +2,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from './harness.ts';
+import { otherSpellings } from './support/jwt.ts';
 
 let service: Service;
 let token: string;
@@ -311,6 +312,16 @@ describe('a bearer token that holds', () => {
     for (let times = 0; times < 2; times++) {
       expect((await service.request({ url: '/builders', headers })).statusCode).toBe(200);
     }
+  });
+});
+
+describe('a bearer token in another spelling', () => {
+  it.each(Object.keys(otherSpellings('a.b.c')))('is 401 although the token itself is in use: %s', async (name) => {
+    const send = (value: string) =>
+      service.request({ url: '/builders', headers: { authorization: `Bearer ${value}` } });
+    expect((await send(token)).statusCode).toBe(200);
+    expect((await send(otherSpellings(token)[name]!)).statusCode).toBe(401);
+    expect((await send(token)).statusCode).toBe(200);
   });
 });
 

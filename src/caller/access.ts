@@ -15,8 +15,13 @@ const FRESH_MS = 500;
 /** Tokens remembered per process and region. */
 const MAX_TOKENS = 10_000;
 
-/** A longer header than our tokens make is answered, but not kept: it may hold any number of spaces. */
-const MAX_HEADER = 2_048;
+/** A longer token than ours are is verified, but not kept. */
+const MAX_TOKEN_LENGTH = 2_048;
+
+/** A token that has not been used for so long is dropped, with what its caller may reach. */
+const IDLE_MS = 2_000;
+
+const SCHEME = 'Bearer ';
 
 const FACTS: Statement = {
   name: 'access.facts',
@@ -44,7 +49,7 @@ export class Access {
   readonly #tokens: AccessTokens;
   readonly #databases: Databases;
   readonly #clock: Clock;
-  /** By the header that brought the token: it need not be taken apart again. */
+  /** By token, those used last at the end. */
   readonly #remembered: Record<RegionId, Map<string, Remembered>> = { au1: new Map(), us1: new Map() };
 
   constructor(options: { tokens: AccessTokens; databases: Databases; clock: Clock }) {
@@ -67,21 +72,24 @@ export class Access {
   async #callerOf(authorization: string, region: RegionId): Promise<Caller | null> {
     const remembered = this.#remembered[region];
     const now = this.#clock.now();
-    let known = remembered.get(authorization);
+    // Only tokens that were verified are keys, so that a header in another spelling is not found and is taken apart.
+    const usual = authorization.startsWith(SCHEME) ? authorization.slice(SCHEME.length) : '';
+    const token = remembered.has(usual) ? usual : tokenIn(authorization);
+    let known = remembered.get(token);
     if (known && now >= known.claims.exp * 1000) {
-      remembered.delete(authorization);
+      remembered.delete(token);
       return null;
     }
     if (!known || now - known.checkedAt >= FRESH_MS || now < known.checkedAt) {
-      const claims = known?.claims ?? (await this.#tokens.verify(tokenIn(authorization)));
+      const claims = known?.claims ?? (await this.#tokens.verify(token));
       if (!claims) return null;
       known = { claims, checkedAt: now, caller: loadCaller(this.#databases[region], claims) };
-      remember(remembered, authorization, known);
+      remember(remembered, token, known, now);
     }
     try {
       return await known.caller;
     } catch (error) {
-      remembered.delete(authorization);
+      remembered.delete(token);
       throw error;
     }
   }
@@ -97,8 +105,8 @@ export class Access {
    */
   forget(id: string): void {
     for (const remembered of Object.values(this.#remembered)) {
-      for (const [authorization, { claims }] of remembered) {
-        if (claims.jti === id || familyOf(claims.jti) === id) remembered.delete(authorization);
+      for (const [token, { claims }] of remembered) {
+        if (claims.jti === id || familyOf(claims.jti) === id) remembered.delete(token);
       }
     }
   }
@@ -110,14 +118,27 @@ function tokenIn(authorization: string): string {
   return match[1]!;
 }
 
-function remember(remembered: Map<string, Remembered>, authorization: string, known: Remembered): void {
-  if (authorization.length > MAX_HEADER) return;
-  remembered.delete(authorization);
-  remembered.set(authorization, known);
-  if (remembered.size > MAX_TOKENS) {
-    const [oldest] = remembered.keys();
-    remembered.delete(oldest!);
+function remember(remembered: Map<string, Remembered>, token: string, known: Remembered, now: number): void {
+  if (token.length > MAX_TOKEN_LENGTH) return;
+  remembered.delete(token);
+  remembered.set(token, known);
+  for (const [oldest, { checkedAt }] of remembered) {
+    if (now - checkedAt < IDLE_MS && checkedAt <= now && remembered.size <= MAX_TOKENS) break;
+    remembered.delete(oldest);
   }
+}
+
+/** One set for each different list of scopes: most connections of an integrator allow the same. */
+function toScopeSets(connections: [builderId: string, scopes: string[]][]): Map<string, ReadonlySet<string>> {
+  const sets = new Map<string, ReadonlySet<string>>();
+  return new Map(
+    connections.map(([builderId, scopes]) => {
+      const key = scopes.join(' ');
+      const set = sets.get(key) ?? new Set(scopes);
+      sets.set(key, set);
+      return [builderId, set];
+    }),
+  );
 }
 
 /** What the region's database says of the token's client, connections and membership; null when it no longer holds. */
@@ -145,6 +166,6 @@ async function loadCaller(database: Database, claims: AccessClaims): Promise<Cal
     userId,
     builderId,
     scopes: new Set(granted),
-    connections: new Map(connected.map(([id, scopes]) => [id, new Set(scopes)])),
+    connections: toScopeSets(connected),
   });
 }

@@ -3,6 +3,7 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose
 import { describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/oauth/secrets.ts';
 import { AccessTokens } from '../../src/tokens.ts';
+import { otherSpellings } from '../support/jwt.ts';
 import { BASE_URL, fakeClock, START } from './service.ts';
 
 const MINUTE = 60_000;
@@ -115,6 +116,15 @@ describe('refused is a token', () => {
       const token = await new SignJWT(rest).setProtectedHeader({ alg: 'HS256' }).sign(keyBytes);
       expect(await setUp().tokens.verify(token), left).toBeNull();
     }
+  });
+
+  test('spelled in any other way than it was signed', async () => {
+    const { tokens } = setUp();
+    const token = await forge();
+    for (const [name, spelling] of Object.entries(otherSpellings(token))) {
+      expect(await tokens.verify(spelling), name).toBeNull();
+    }
+    expect(await tokens.verify(token)).toMatchObject(claims);
   });
 
   test('whose payload or signature was changed, or that is no token at all', async () => {
