@@ -22,6 +22,15 @@ export function visible<T extends { builderId: string }>(
 }
 
 /**
+ * The integrator whose client calls; throws 403 `FORBIDDEN` for an internal client. For operations whose records belong to an
+ * integrator: its uploads, photos, photo reports, meeting notes and gate events.
+ */
+export function requireIntegrator({ caller }: Context): string {
+  if (caller.integratorId === null) throw forbidden('This operation is for the clients of a connected integrator.');
+  return caller.integratorId;
+}
+
+/**
  * Builder access of an operation that names its builder: 404 when there is no such builder, 403 when it is not connected,
  * when the builder header names another one, or when the connection does not allow the scope. Part 4 of the decisions.
  */

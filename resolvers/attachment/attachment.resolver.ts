@@ -2,6 +2,7 @@ import { Arg, Args, ArgsType, Ctx, Field, Mutation, Resolver } from 'type-graphq
 import { AttachmentType } from '../../schema/enums.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FileName, FileSize } from '../../schema/scalars.ts';
+import { requireIntegrator } from '../access.ts';
 import type { Context } from '../context.ts';
 import { UploadIntent } from './attachment.type.ts';
 import { createIntent } from './uploads.ts';
@@ -33,6 +34,7 @@ export class AttachmentResolver {
     @Args() { contentType, fileName, size }: PresignArgs,
     @Ctx() context: Context,
   ): Promise<UploadIntent> {
+    requireIntegrator(context);
     return createIntent(context, builderId, { contentType, fileName, size });
   }
 }

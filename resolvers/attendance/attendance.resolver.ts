@@ -3,7 +3,7 @@ import { SignOnConflictCode } from '../../schema/enums.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
 import type { Outcome } from '../../src/context.ts';
-import { forbidden } from '../../src/errors.ts';
+import { requireIntegrator } from '../access.ts';
 import type { Context } from '../context.ts';
 import { payloadOf, SignOnEventArgs } from './attendance.input.ts';
 import { SignOnEventAnswer } from './attendance.type.ts';
@@ -30,9 +30,8 @@ export class SignOnEventResolver {
     @Args() args: SignOnEventArgs,
     @Ctx() context: Context,
   ): Promise<SignOnEventAnswer> {
-    const { caller, database, clock } = context;
-    const { integratorId } = caller;
-    if (integratorId === null) throw forbidden('Sign-on events come from a connected integrator.');
+    const { database, clock } = context;
+    const integratorId = requireIntegrator(context);
     const now = clock.now();
     const event = payloadOf(args, now);
     const { status, ...recorded } = await recordEvent(database, { integratorId, builderId, projectId }, event, now);

@@ -3,6 +3,7 @@ import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, Timestamp } from '../../schema/scalars.ts';
+import { requireIntegrator } from '../access.ts';
 import type { Context } from '../context.ts';
 import { CreateMeetingArgs, MeetingNoteArgs, MeetingText, MeetingTitle, noteFields } from './meeting.input.ts';
 import { changeMeeting, createMeeting, rewriteMeetingNotes, type Writing } from './meeting-writes.ts';
@@ -32,6 +33,8 @@ export class MeetingWritesResolver {
     @Args() input: CreateMeetingArgs,
     @Ctx() context: Context,
   ): Promise<Meeting> {
+    // A meeting without a source belongs to nobody but its builder.
+    if (input.externalSourceId != null) requireIntegrator(context);
     const { meeting, created } = await createMeeting(writing(context, builderId), input);
     context.outcome = created ? 'CREATED' : 'REPLAYED';
     return meeting;
@@ -100,6 +103,7 @@ export class MeetingWritesResolver {
     @Args() args: MeetingNoteArgs,
     @Ctx() context: Context,
   ): Promise<MeetingNote> {
+    requireIntegrator(context);
     const { externalSourceId, sourceApp = null } = args;
     const identity = { externalSourceId, sourceApp };
     const { note, created } = await syncNote(writing(context, builderId), meetingId, identity, noteFields(args));

@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { PhotoReportConflictCode } from '../../schema/enums.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
-import { forbidden } from '../../src/errors.ts';
+import { requireIntegrator } from '../access.ts';
 import type { Context } from '../context.ts';
 import { archiveReport } from './archive.ts';
 import { LIMITS, MAX_BODY_BYTES } from './limits.ts';
@@ -61,9 +61,8 @@ export class PhotoReportSyncResolver {
   }
 }
 
-function sourceOf({ caller }: Context, builderId: string, report: SourceReportArgs): Source {
-  const { integratorId } = caller;
-  if (integratorId === null) throw forbidden('Photo reports come from a connected integrator.');
+function sourceOf(context: Context, builderId: string, report: SourceReportArgs): Source {
+  const integratorId = requireIntegrator(context);
   const { sourceApp, sourceExternalId } = report;
   return { integratorId, builderId, sourceApp, sourceExternalId };
 }

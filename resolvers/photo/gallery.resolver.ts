@@ -1,6 +1,7 @@
 import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
+import { requireIntegrator } from '../access.ts';
 import type { Context } from '../context.ts';
 import { bulkDelete } from './bulk-delete.ts';
 import { bulkUpsert } from './bulk-upsert.ts';
@@ -21,6 +22,7 @@ export class GalleryResolver {
     @Args() input: BulkUpsertArgs,
     @Ctx() context: Context,
   ): Promise<BulkUpsertResult> {
+    requireIntegrator(context);
     return bulkUpsert(context, builderId, input);
   }
 
@@ -33,6 +35,7 @@ export class GalleryResolver {
     @Args() input: BulkDeleteArgs,
     @Ctx() context: Context,
   ): Promise<BulkDeleteResult> {
+    requireIntegrator(context);
     return bulkDelete(context, builderId, input);
   }
 }

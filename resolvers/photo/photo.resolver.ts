@@ -8,6 +8,7 @@ import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
+import { requireIntegrator } from '../access.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
 import { projects } from '../project/project.reader.ts';
@@ -62,6 +63,7 @@ export class PhotoResolver {
     @Args() input: CreatePhotoArgs,
     @Ctx() context: Context,
   ): Promise<Photo> {
+    requireIntegrator(context);
     return createPhoto(context, builderId, input);
   }
 
