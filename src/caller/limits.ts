@@ -18,6 +18,9 @@ const PURGE: Statement = {
   text: `delete from rate_budget where window_end < least($1, now() - interval '1 minute')`,
 };
 
+/** Windows that an instance remembers. Whoever has many addresses makes as many. */
+const MAX_WINDOWS = 50_000;
+
 /** Part of a window's budget that an instance takes at a time. */
 const BLOCKS = 20;
 
@@ -48,6 +51,7 @@ export class RateLimiter {
   readonly #name: string;
   readonly #limit: RateLimit | null;
   readonly #clock: Clock;
+  /** In the order in which they began, so that those that have ended come first. */
   readonly #windows = new Map<string, Window>();
   #purgedAt = 0;
 
@@ -91,10 +95,11 @@ export class RateLimiter {
     const now = this.#clock.now();
     let window = this.#windows.get(key);
     if (!window || window.end <= now || window.end > now + seconds * 1000) {
-      if (this.#windows.size > 10_000) this.#forgetEnded(now);
       const end = (Math.floor(now / (seconds * 1000)) + 1) * seconds * 1000;
       window = { end, left: 0, unleased: requests, leasing: null, rejected: 0, delayed: 0 };
+      this.#windows.delete(key);
       this.#windows.set(key, window);
+      this.#forgetOldest(now);
     }
     return window;
   }
@@ -121,9 +126,11 @@ export class RateLimiter {
     database.runner.run(PURGE, [new Date(now - 60_000)]).catch(() => undefined);
   }
 
-  #forgetEnded(now: number): void {
+  /** Ended windows, and the oldest beyond the bound: what is left of its lease is lost, so that the limit holds all the same. */
+  #forgetOldest(now: number): void {
     for (const [key, window] of this.#windows) {
-      if (window.end <= now) this.#windows.delete(key);
+      if (window.end > now && this.#windows.size <= MAX_WINDOWS) return;
+      this.#windows.delete(key);
     }
   }
 }
