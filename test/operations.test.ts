@@ -32,6 +32,16 @@ describe('/health', () => {
   });
 });
 
+describe('/health/ready', () => {
+  it('asks each database once for all requests at the same time', async () => {
+    const count = await open.countStatements('au1', async () => {
+      const requests = Array.from({ length: 20 }, () => open.request({ url: '/health/ready' }));
+      for (const { statusCode } of await Promise.all(requests)) expect(statusCode).toBe(200);
+    });
+    expect(count).toBe(1);
+  });
+});
+
 describe('/metrics', () => {
   const metrics = (service: Service, remoteAddress: string, token?: string) =>
     service.request({ url: '/metrics', remoteAddress, headers: token ? { authorization: `Bearer ${token}` } : {} });
