@@ -1,10 +1,18 @@
 import type { Database } from '../database/database.ts';
+import { networkOf } from '../network.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 import { verifyPassword } from './passwords.ts';
 import { type Account, findAccount } from './sessions.ts';
 import { type Attempt, beginAttempt, forgiveAttempt } from './sign-in-throttle.ts';
 
 /** Longer than any password that can be set; hashing takes time with the length. */
 const LONGEST_PASSWORD = 1000;
+
+/**
+ * Hashing takes a thread of Node's pool for some 30 milliseconds, and anybody may ask for it. Half of the four threads are left to
+ * what else needs them, the signatures of access tokens among it. 256 wait for about five seconds.
+ */
+const hashing = new FairSemaphore({ concurrency: 2, maxWaiting: 256 });
 
 interface RegionalAccount {
   database: Database;
@@ -33,7 +41,9 @@ export async function checkPassword(
   const guessless: Database[] = [];
   for (const database of databases) {
     const account = await findAccount(database, attempt.email);
-    const holds = await verifyPassword(fits ? password : '', account?.passwordHash ?? null);
+    const holds = await hashing.run(networkOf(attempt.address), () =>
+      verifyPassword(fits ? password : '', account?.passwordHash ?? null),
+    );
     if (!account) guessless.push(database);
     else if (holds && fits) accounts.push({ database, account });
   }
