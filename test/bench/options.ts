@@ -5,6 +5,7 @@ export const HELP = `npm run bench -- [part] [options]
 Parts:
   compare           the service beside a hand-written one, a tuned one, and PostGraphile (the default)
   workers           one process beside as many as there are cores
+  supervision       one process beside one worker under a supervisor, and how long a killed worker is missed
   growth            requests over 10,000,000 timesheets beside a thousandth of them, one connection
   memory            resident memory at rest and after 100,000 mixed requests
   profile           where the service's processor time goes, by package and folder

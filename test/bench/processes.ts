@@ -81,22 +81,29 @@ export class Contestant {
 
   /** Milliseconds of processor time that its processes have used so far; 0 where the system doesn't tell. */
   async processorTime(): Promise<number> {
-    const times = await Promise.all((await processTree(this.child.pid!)).map(processorTime));
-    return times.reduce((sum, time) => sum + time, 0);
+    return sum(await Promise.all((await this.pids()).map(processorTime)));
   }
 
   /** MiB of resident memory of its processes; 0 where the system doesn't tell. */
   async residentMib(): Promise<number> {
-    const sizes = (await processTree(this.child.pid!)).map(async (pid) => {
-      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-    });
-    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    return sum(await Promise.all((await this.pids()).map(residentMib)));
+  }
+
+  /** Its process, and those that it has started, the oldest first. */
+  pids(): Promise<number[]> {
+    return processTree(this.child.pid!);
   }
 
   stop(): Promise<void> {
     return stop(this.child);
   }
+}
+
+const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+
+async function residentMib(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
 /** What each server process of a PostgreSQL cluster has used, in milliseconds; none where the system doesn't tell. */

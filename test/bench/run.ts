@@ -11,6 +11,7 @@ const PARTS: Record<string, () => Promise<Part>> = {
   against: async () => (await import('./against.ts')).compareBuilds,
   compare: async () => (await import('./compare.ts')).compare,
   workers: async () => (await import('./workers.ts')).workers,
+  supervision: async () => (await import('./supervision.ts')).supervision,
   growth: async () => (await import('./growth.ts')).growth,
   memory: async () => (await import('./memory.ts')).memory,
   profile: async () => (await import('./profile.ts')).profile,

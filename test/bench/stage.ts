@@ -82,6 +82,8 @@ export class Stage {
       RATE_LIMIT_SYNC: '0',
       RATE_LIMIT_TOKEN: '0',
       LOG_LEVEL: 'warn',
+      // One process is measured, unless a part of the bench says otherwise.
+      SUPERVISE: '0',
       ...more,
     };
     const contestant = await Contestant.start(name, module, env, nodeOptions);

@@ -13,7 +13,11 @@ export async function workers(stage: Stage, options: Options): Promise<void> {
   await stage.prepare(options.timesheets);
   const works = selectedWorks(stage.data, stage.tokens, options);
   const one = await stage.startOurs();
-  const many = await stage.start('workers', '../../src/server.js', [], { WORKERS: 'max' });
+  const many = await stage.start('workers', '../../src/server.js', [], {
+    WORKERS: 'max',
+    SUPERVISE: '1',
+    STANDBY: '0',
+  });
   const generator = stage.generator();
   const rows: string[][] = [];
   for (const { name, requests } of works) {
