@@ -19,7 +19,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** One process of the built service, on a port that stays. */
+/** One process of the built service, without a supervisor, on a port that stays. */
 export class Instance {
   readonly origin: string;
   readonly #env: Record<string, string>;
@@ -32,7 +32,7 @@ export class Instance {
   private constructor(port: number, env: Record<string, string>, flags: string[]) {
     this.#flags = flags;
     this.origin = `http://127.0.0.1:${port}`;
-    this.#env = { PATH: process.env.PATH!, HOST: '127.0.0.1', PORT: String(port), ...env };
+    this.#env = { PATH: process.env.PATH!, HOST: '127.0.0.1', PORT: String(port), SUPERVISE: '0', ...env };
   }
 
   /** @param flags of Node, beside those of `npm start`. */
