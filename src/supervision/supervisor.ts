@@ -12,6 +12,9 @@ import { describeExit, OUT_OF_MEMORY } from './worker-exit.ts';
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 30_000;
 
+/** Seconds that a worker which starts may be silent: it reads its code without a pause, on a busy machine for long. */
+const START_SECONDS = 120;
+
 /** A worker that did not come up; the message says why. */
 export class WorkerFailed extends Error {
   override name = 'WorkerFailed';
@@ -27,7 +30,8 @@ interface Supervised {
   state: 'starting' | 'standby' | 'serving';
   /** When it was last heard of, in milliseconds of the monotonic clock. */
   heardAt: number;
-  hung: boolean;
+  /** Seconds of silence after which it was killed; null when it was not. */
+  hungSeconds: number | null;
 }
 
 /**
@@ -100,7 +104,7 @@ export class Supervisor {
    */
   async #fork(failures: number): Promise<void> {
     const worker = cluster.fork(this.#env);
-    const supervised: Supervised = { worker, state: 'starting', heardAt: performance.now(), hung: false };
+    const supervised: Supervised = { worker, state: 'starting', heardAt: performance.now(), hungSeconds: null };
     this.#supervised.add(supervised);
     const outOfMemory = watchForOutOfMemory(worker);
     let reason: string | null = null;
@@ -118,8 +122,7 @@ export class Supervisor {
       worker.once('exit', (code, signal) => {
         this.#supervised.delete(supervised);
         this.#dispatcher.remove(worker);
-        const hungSeconds = supervised.hung ? this.#settings.workerHangSeconds : null;
-        const exit = { code, signal, reason, hungSeconds };
+        const exit = { code, signal, reason, hungSeconds: supervised.hungSeconds };
         if (this.#replaces) {
           this.#fillPlaces();
           this.#replace(supervised.state === 'starting' ? failures + 1 : 0);
@@ -174,8 +177,9 @@ export class Supervisor {
       checkedAt = now;
       for (const supervised of this.#supervised) {
         if (wasHeldUp) supervised.heardAt = now;
-        if (supervised.hung || now - supervised.heardAt < workerHangSeconds * 1000) continue;
-        supervised.hung = true;
+        const limit = supervised.state === 'starting' ? Math.max(START_SECONDS, workerHangSeconds) : workerHangSeconds;
+        if (supervised.hungSeconds !== null || now - supervised.heardAt < limit * 1000) continue;
+        supervised.hungSeconds = limit;
         supervised.worker.process.kill('SIGKILL');
       }
     }, HEARTBEAT_MS).unref();
