@@ -18,7 +18,7 @@ import { registerHealth } from './http/health.ts';
 import { installJsonParser } from './http/json.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
-import { cutSlowClients } from './http/slow-clients.ts';
+import { cutSlowClients, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
 import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
@@ -61,6 +61,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const shares = createFairShares();
   const entrance = new TokenEntrance({ access, databases, storages, limits, budgets, shares, clock });
 
+  limitPipelining(app);
   installHeaders(app, config);
   installRequestUsage(app);
   logFailures(app, config);

@@ -15,6 +15,23 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('a connection', () => {
+  it('may have 16 requests under way, and is ended with the next', async () => {
+    const send = async (count: number) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count - 1));
+      socket.end('GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('error', () => undefined);
+      await once(socket, 'close');
+      return text.split('HTTP/1.1 200').length - 1;
+    };
+    expect(await send(16)).toBe(16);
+    expect(await send(200)).toBeLessThan(16);
+  });
+
   it('has limits for its headers, for the whole request, and for silence', async () => {
     const { headersTimeout, requestTimeout, timeout } = service.app.server;
     expect({ headersTimeout, requestTimeout, timeout }).toEqual({

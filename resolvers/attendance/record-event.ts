@@ -55,8 +55,8 @@ interface Arrival {
  */
 export async function recordEvent(database: Database, owner: Owner, event: Payload, now: number): Promise<Recorded> {
   const arrival = { owner, event, now };
-  const plainly = await database.writer.run((transaction) => recordPlainly(transaction, arrival));
-  return plainly ?? database.writer.run((transaction) => recordCarefully(transaction, arrival));
+  const plainly = await database.write((transaction) => recordPlainly(transaction, arrival));
+  return plainly ?? database.write((transaction) => recordCarefully(transaction, arrival));
 }
 
 const OPEN: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null };

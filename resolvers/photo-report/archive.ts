@@ -12,7 +12,7 @@ export function archiveReport(
   sourceRevision: number | null,
 ): Promise<PhotoReportArchive> {
   const { integratorId, builderId, sourceApp, sourceExternalId } = source;
-  return database.writer.run(async (transaction) => {
+  return database.write(async (transaction) => {
     const [, [found]] = await Promise.all([
       transaction.query(lockOf(source)),
       transaction.query([STORED_REPORT, [builderId, sourceApp, sourceExternalId]]),

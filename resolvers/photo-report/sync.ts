@@ -56,7 +56,7 @@ export async function syncReport(
   const save = new Save(source, request, clock.now());
   let begun = false;
   try {
-    return await database.writer.run(async (transaction) => {
+    return await database.write(async (transaction) => {
       begun = false;
       const { integratorId } = source;
       const { fingerprint, tree } = save;

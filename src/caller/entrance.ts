@@ -70,6 +70,8 @@ export class TokenEntrance implements Entrance<Context> {
       acquireLargeRead: () => usage.acquireLargeRead(),
       hold: (bytes) => meter.hold(bytes),
       runSlowRead: (read) => usage.runSlowRead(read),
+      runTransaction: (transaction) => usage.runTransaction(transaction),
+      runWrite: (transaction) => usage.runWrite(transaction),
     });
     return {
       requestId: request.id,

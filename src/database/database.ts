@@ -4,10 +4,17 @@ import { createOrm } from './orm.ts';
 import type { ReadDatabase, ReadLimits } from './reader.ts';
 import { retryTransaction } from './retry.ts';
 import { StatementRunner } from './runner.ts';
-import { TransactionRunner } from './transactions.ts';
+import { type Transaction, TransactionRunner } from './transactions.ts';
 import type { Statement } from './wire.ts';
 
 const NOW = { name: 'database.now', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)' };
+
+/** What a request may use of a database. */
+export interface DatabaseLimits extends ReadLimits {
+  /** Runs a transaction once the share of the caller has a connection for it: one that waits for a lock keeps its connection. */
+  runTransaction<T>(transaction: () => Promise<T>): Promise<T>;
+  runWrite<T>(transaction: () => Promise<T>): Promise<T>;
+}
 
 /** Connections for reads that may take long; each opens when it is first used. */
 const SLOW_CONNECTIONS = 4;
@@ -17,7 +24,7 @@ export class Database implements ReadDatabase {
   readonly orm: MikroORM;
   readonly runner: StatementRunner;
   readonly slowRunner: StatementRunner;
-  readonly limits: ReadLimits | null = null;
+  readonly limits: DatabaseLimits | null = null;
   readonly writer: TransactionRunner;
 
   constructor(
@@ -30,8 +37,8 @@ export class Database implements ReadDatabase {
     this.writer = new TransactionRunner(url);
   }
 
-  /** The same database, within what a request may read. */
-  within(limits: ReadLimits): Database {
+  /** The same database, within what a request may use of it. */
+  within(limits: DatabaseLimits): Database {
     return Object.create(this, { limits: { value: limits } });
   }
 
@@ -49,7 +56,14 @@ export class Database implements ReadDatabase {
    * prevents it, the work runs again in a new transaction.
    */
   transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
-    return retryTransaction(() => this.fork().transactional(work));
+    const run = () => retryTransaction(() => this.fork().transactional(work));
+    return this.limits ? this.limits.runTransaction(run) : run();
+  }
+
+  /** The same for prepared statements: short transactions that are hot. */
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const run = () => this.writer.run(work);
+    return this.limits ? this.limits.runWrite(run) : run();
   }
 
   /** Milliseconds since the Unix epoch by the one clock that all instances share. */

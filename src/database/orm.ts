@@ -21,7 +21,7 @@ export function createOrm(url: string, overrides: Partial<Options> = {}): MikroO
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: false, silent: true },
     driverOptions: { options: SESSION_OPTIONS, ...TIMEOUTS, onPoolCreated: giveUpLostConnections },
-    pool: { min: 0, max: 10 },
+    pool: { min: 0, max: 12 },
     debug: false,
     ...overrides,
   } as Options);

@@ -23,7 +23,7 @@ export type Row = Record<string, unknown>;
 export class TransactionRunner {
   readonly #pool: pg.Pool;
 
-  constructor(url: string, connections = 10) {
+  constructor(url: string, connections = 12) {
     this.#pool = new pg.Pool({
       connectionString: url,
       max: connections,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 
 /**
  * Ends connections over which an exchange, from the request's headers to the end of its response, takes longer than that. What is
@@ -11,5 +12,27 @@ export function cutSlowClients(server: Pick<Server, 'on'>, milliseconds: number)
       clearTimeout(timer);
       if (!request.complete) request.resume();
     });
+  });
+}
+
+/** Requests of one connection that may be under way at a time. */
+const MAX_PIPELINED = 16;
+
+/**
+ * Ends connections that send many requests without waiting for their responses: Node parses all that arrive together in one turn of
+ * the event loop, before anybody else's.
+ */
+export function limitPipelining(app: FastifyInstance): void {
+  const underWay = new WeakMap<object, number>();
+  app.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
+    const count = (underWay.get(socket) ?? 0) + 1;
+    underWay.set(socket, count);
+    if (count <= MAX_PIPELINED) return done();
+    reply.hijack();
+    socket.destroy();
+  });
+  app.addHook('onResponse', ({ raw: { socket } }, _reply, done) => {
+    underWay.set(socket, underWay.get(socket)! - 1);
+    done();
   });
 }

@@ -93,7 +93,7 @@ export class FairSemaphore {
 
   /** Runs the work once the cost is granted, and returns the cost when the work ends. */
   async run<T>(shareKey: string, cost: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const release = await this.acquire(shareKey, cost, signal);
+    const release = this.tryAcquire(shareKey, cost) ?? (await this.acquire(shareKey, cost, signal));
     try {
       return await work();
     } finally {

@@ -28,6 +28,16 @@ export function createFairShares() {
       ...{ name: 'slow reads', capacity: 4, perShare: 2 },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
+    /** Transactions of MikroORM. Two of its twelve connections are left to work that no share is charged for, such as OAuth. */
+    transactions: new FairSemaphore({
+      ...{ name: 'transactions', capacity: 10, perShare: 6 },
+      ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
+    }),
+    /** Transactions of prepared statements, of which there are as many connections. */
+    writes: new FairSemaphore({
+      ...{ name: 'writes', capacity: 12, perShare: 10 },
+      ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
+    }),
     /** Requests that hold large values or build a large response. */
     largeReads: new FairSemaphore({
       ...{ name: 'large reads', capacity: 2, perShare: 1 },

@@ -59,6 +59,14 @@ export class RequestUsage {
     return this.#shares.slowReads.run(this.#shareKey, 1, read);
   }
 
+  runTransaction<T>(transaction: () => Promise<T>): Promise<T> {
+    return this.#shares.transactions.run(this.#shareKey, 1, transaction);
+  }
+
+  runWrite<T>(transaction: () => Promise<T>): Promise<T> {
+    return this.#shares.writes.run(this.#shareKey, 1, transaction);
+  }
+
   /** Calls the function when the response has ended, whether or not the client received it. */
   onEnd(release: Release): void {
     this.#releases.push(release);
