@@ -73,13 +73,28 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     expect(found).toBe(body.length);
   });
 
-  it('replaces at a repeated PUT', async () => {
-    const key = uploadKey(BUILDER);
-    const url = await storage.uploadUrl(key, TYPE, 5);
-    await put(url, 'first');
-    await put(url, 'other');
-    expect(await read(key)).toBe('other');
+  it('knows other bytes under the same key by their version', async () => {
+    const key = await uploaded('first');
+    const first = (await storage.bytes.stat(key))!.version;
+    expect(await storage.bytes.copy(key, finalKey('photos', BUILDER, TYPE), TYPE)).toBe(first);
+    expect((await storage.bytes.stat(key))!.version).toBe(first);
+    const path = await storage.spool.place();
+    await writeFile(path, 'other');
+    await storage.bytes.put(key, path, TYPE);
+    const second = (await storage.bytes.stat(key))!.version;
+    expect(second).not.toBe(first);
+    expect(await storage.bytes.copy(key, finalKey('photos', BUILDER, TYPE), TYPE)).toBe(second);
   });
+
+  if (kind === 's3') {
+    it('replaces at a repeated PUT', async () => {
+      const key = uploadKey(BUILDER);
+      const url = await storage.uploadUrl(key, TYPE, 5);
+      await put(url, 'first');
+      await put(url, 'other');
+      expect(await read(key)).toBe('other');
+    });
+  }
 
   it('refuses another length', async () => {
     const key = uploadKey(BUILDER);
@@ -158,15 +173,16 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     const url = await storage.uploadUrl(key, TYPE, 5);
     await put(url, 'right');
     const kept = finalKey('photos', BUILDER, TYPE);
-    expect(await storage.bytes.copy(key, kept, TYPE)).toBe(true);
-    expect((await put(url, 'wrong')).status).toBe(200);
+    const { version } = (await storage.bytes.stat(key))!;
+    expect(await storage.bytes.copy(key, kept, TYPE)).toBe(version);
+    expect((await put(url, 'wrong')).status).toBe(kind === 'local' ? 409 : 200);
     expect(await read(kept)).toBe('right');
     const download = await fetch(storage.downloadUrl(kept));
     expect(await download.text()).toBe('right');
   });
 
   it('tells a copy of nothing from one that was made', async () => {
-    expect(await storage.bytes.copy(uploadKey(BUILDER), finalKey('photos', BUILDER, TYPE), TYPE)).toBe(false);
+    expect(await storage.bytes.copy(uploadKey(BUILDER), finalKey('photos', BUILDER, TYPE), TYPE)).toBeNull();
     expect(await storage.bytes.open('uploads/buil_a1/nothing')).toBeNull();
     expect(await storage.withFile('uploads/buil_a1/nothing', async () => true)).toBeNull();
   });

@@ -1,15 +1,28 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { RateLimiter } from '../caller/limits.ts';
 import { REGIONS, type RegionId } from '../context.ts';
-import { ApiError, forbidden, invalidField, notFound } from '../errors.ts';
+import type { Databases } from '../database/database.ts';
+import { ApiError, conflict, forbidden, invalidField, notFound } from '../errors.ts';
+import { networkOf } from '../network.ts';
+import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
 import { counted } from '../storage/collector.ts';
 import { type Grant, STORAGE_PATH } from '../storage/signatures.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
+import { holdUntilClosed, uploadCost } from './hold-until-closed.ts';
 
 /** Types that a browser may show in its window; it saves any other. */
 const SHOWN = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;
 
 export const STORAGE_ROUTE = `${STORAGE_PATH}/:region/*`;
+
+/** What requests to signed URLs are limited by, per share of their issuer. */
+export interface SignedUrlLimits {
+  shares: Pick<FairShares, 'uploads' | 'downloads'>;
+  /** Uploads in a window of time; absent for any number. */
+  requests?: RateLimiter;
+  databases?: Databases;
+}
 
 const CORS = {
   'Access-Control-Allow-Origin': '*',
@@ -22,18 +35,23 @@ const CORS = {
  * The signed URLs that the service answers itself: uploads to the local store and every download. They carry no access
  * token; the signature says what they allow. Part 8 of the decisions.
  */
-export async function registerStorage(app: FastifyInstance, storages: Storages): Promise<void> {
+export async function registerStorage(
+  app: FastifyInstance,
+  storages: Storages,
+  limits: SignedUrlLimits = { shares: createFairShares() },
+): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     // The handler takes the stream as it comes.
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     const url = STORAGE_ROUTE;
     scope.options(url, async (_request, reply) => reply.headers(CORS).code(204).send());
-    scope.put(url, { onRequest: (request, reply) => announce(storages, request, reply) }, (request, reply) =>
+    scope.put(url, { onRequest: (request, reply) => announce(storages, limits, request, reply) }, (request, reply) =>
       receive(storages, request, reply),
     );
+    const onRequest = (request: FastifyRequest, reply: FastifyReply) => admitDownload(storages, limits, request, reply);
     // Fastify's own HEAD would read the object to its end, to throw it away.
-    scope.get(url, { exposeHeadRoute: false }, (request, reply) => send(storages, request, reply));
+    scope.get(url, { exposeHeadRoute: false, onRequest }, (request, reply) => send(storages, request, reply));
     scope.head(url, (request, reply) => describe(storages, request, reply));
   });
 }
@@ -48,13 +66,35 @@ function granted(storages: Storages, method: 'GET' | 'PUT', request: FastifyRequ
   return [storage!, grant];
 }
 
-/** The signature, then the headers, before Fastify looks for a parser of the type. */
-async function announce(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** The signature, then the headers and the limits, before Fastify looks for a parser of the type. */
+async function announce(
+  storages: Storages,
+  limits: SignedUrlLimits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   reply.headers(CORS);
-  const [, { contentType, size }] = granted(storages, 'PUT', request);
+  const [, grant] = granted(storages, 'PUT', request);
+  const { contentType, size, region } = grant;
+  const shareKey = shareKeyOf(grant, request);
+  if (limits.requests) await limits.requests.take(limits.databases![region], `upload:${shareKey}`, reply);
   if (request.headers['content-type'] !== contentType) throw invalidField('Content-Type', `must be ${contentType}`);
   if (request.headers['content-length'] !== String(size)) throw invalidField('Content-Length', `must be ${size}`);
+  await holdUntilClosed(limits.shares.uploads, { shareKey, cost: uploadCost(size!) }, reply);
 }
+
+async function admitDownload(
+  storages: Storages,
+  { shares }: SignedUrlLimits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const [, grant] = granted(storages, 'GET', request);
+  await holdUntilClosed(shares.downloads, { shareKey: shareKeyOf(grant, request), cost: 1 }, reply);
+}
+
+/** The share that the URL was signed for; URLs of nobody's are charged to the address that uses them. */
+const shareKeyOf = ({ issuer }: Grant, request: FastifyRequest): string => issuer ?? networkOf(request.ip);
 
 async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const [storage, { key, contentType, size }] = granted(storages, 'PUT', request);
@@ -65,7 +105,8 @@ async function receive(storages: Storages, request: FastifyRequest, reply: Fasti
     throw request.raw.readableAborted ? invalidField('body', `must have ${size} bytes`) : error;
   });
   try {
-    await storage.bytes.put(key, file.path, contentType);
+    const outcome = await storage.bytes.putOnce(key, file.path, contentType);
+    if (outcome === 'conflict') throw conflict('UPLOAD_CONFLICT', 'Other bytes were sent to this URL before.');
   } finally {
     await storage.spool.discard(file.path);
   }

@@ -30,7 +30,7 @@ export async function findView(
     photos.many(database, imagesOf(tree), { builderId }),
     projectId === null ? null : projects.one(database, projectId, { builderId }),
   ]);
-  const storage = storages[database.region];
+  const storage = storages[database.region].issuedTo(user.id);
   const signed = shown
     .filter((photo) => photo !== null)
     .map(({ id: photoId, key, contentType, fileName, description }) => {

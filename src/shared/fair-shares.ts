@@ -48,10 +48,34 @@ export function createFairShares() {
       ...{ name: 'unsent responses', capacity: 128 * MIB, perShare: 64 * MIB },
       ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
     }),
-    /** Image decodes. An image is decoded by one thread, in at most 30 seconds. */
+    // The waits of images end after 10 seconds, as `acquireInTime` says; these are a second bound.
+    /**
+     * Decodes of images up to 25 megapixels. Each decode keeps a thread of libuv's pool busy: with those of large images at most
+     * three, so that one of four is left for files and passwords.
+     */
     imageDecodes: new FairSemaphore({
-      ...{ name: 'image checks', capacity: 2, perShare: 1 },
+      ...{ name: 'image checks', capacity: 1, perShare: 1 },
+      ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
+    }),
+    /** Decodes of larger images, of which two may run at a time: 4 units for one that needs more than 96 MiB of memory, 3 for others. */
+    largeImageDecodes: new FairSemaphore({
+      ...{ name: 'large image checks', capacity: 7, perShare: 4 },
+      ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
+    }),
+    /** Images that are downloaded from approved hosts. */
+    imageDownloads: new FairSemaphore({
+      ...{ name: 'image downloads', capacity: 32, perShare: 8 },
+      ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
+    }),
+    /** Uploads that are received, in MiB that they may take on the disk until they are stored. */
+    uploads: new FairSemaphore({
+      ...{ name: 'uploads', capacity: 4_096, perShare: 1_024 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 10_000 },
+    }),
+    /** Downloads of stored files, each of which holds a file or a connection to the store open. */
+    downloads: new FairSemaphore({
+      ...{ name: 'downloads', capacity: 512, perShare: 128 },
+      ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
     /** Bodies over 1 MiB that are received or parsed, in MiB. */
     largeBodies: new FairSemaphore({

@@ -1,9 +1,10 @@
-import type { Dirent } from 'node:fs';
+import type { BigIntStats, Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { RegionId } from '../context.ts';
-import type { ByteRange, ByteStore, StoredObject, UploadTerms } from './byte-store.ts';
+import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadTerms } from './byte-store.ts';
 import { isStorageKey } from './keys.ts';
+import { hasSameBytes } from './same-bytes.ts';
 import type { UrlSigner } from './signatures.ts';
 
 const isMissing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
@@ -20,8 +21,8 @@ export class LocalStore implements ByteStore {
     this.#signer = options.signer;
   }
 
-  async presignUpload(key: string, { contentType, size, expiresInSeconds }: UploadTerms): Promise<string> {
-    return this.#signer.sign({ method: 'PUT', region: this.#region, key, contentType, size }, expiresInSeconds);
+  async presignUpload(key: string, { expiresInSeconds, ...terms }: UploadTerms): Promise<string> {
+    return this.#signer.sign({ method: 'PUT', region: this.#region, key, ...terms }, expiresInSeconds);
   }
 
   async put(key: string, path: string): Promise<void> {
@@ -31,17 +32,31 @@ export class LocalStore implements ByteStore {
     await syncFolder(dirname(target));
   }
 
+  /** A link is made once, on a shared folder too, where a rename would replace what is there. */
+  async putOnce(key: string, path: string): Promise<PutOnceOutcome> {
+    const target = this.pathOf(key);
+    await this.#makeFolder(dirname(target));
+    try {
+      await link(path, target);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      return (await hasSameBytes(path, target)) ? 'same' : 'conflict';
+    }
+    await syncFolder(dirname(target));
+    return 'stored';
+  }
+
   /** A second name of the same bytes: an upload that comes later replaces the first name alone, never the bytes. */
-  async copy(from: string, to: string): Promise<boolean> {
+  async copy(from: string, to: string): Promise<string | null> {
     const target = this.pathOf(to);
     await this.#makeFolder(dirname(target));
     while (!(await isLinked(this.pathOf(from), target))) {
       // It finds nothing where the bytes are replaced before it has named them; those that replaced them are there.
-      if (!(await this.stat(from))) return false;
+      if (!(await this.stat(from))) return null;
       await this.#makeFolder(dirname(target));
     }
     await syncFolder(dirname(target));
-    return true;
+    return versionOf(await stat(target, { bigint: true }));
   }
 
   async open(key: string, range?: ByteRange) {
@@ -61,8 +76,9 @@ export class LocalStore implements ByteStore {
 
   async stat(key: string): Promise<StoredObject | null> {
     try {
-      const { size, mtimeMs, ctimeMs } = await stat(this.pathOf(key));
-      return { key, size, modifiedAt: Math.max(mtimeMs, ctimeMs) };
+      const found = await stat(this.pathOf(key), { bigint: true });
+      const modifiedAt = Math.max(Number(found.mtimeMs), Number(found.ctimeMs));
+      return { key, size: Number(found.size), modifiedAt, version: versionOf(found) };
     } catch (error) {
       if (isMissing(error)) return null;
       throw error;
@@ -95,6 +111,9 @@ export class LocalStore implements ByteStore {
     for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
   }
 }
+
+/** Names of the same bytes share both. */
+const versionOf = ({ ino, mtimeNs }: BigIntStats): string => `${ino}-${mtimeNs}`;
 
 async function isLinked(existing: string, name: string): Promise<boolean> {
   try {

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { S3Settings } from '../config.ts';
 import type { RegionId } from '../context.ts';
 import { unavailable } from '../errors.ts';
-import type { ByteRange, ByteStore, StoredObject, UploadTerms } from './byte-store.ts';
+import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadTerms } from './byte-store.ts';
 import { counted } from './collector.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
@@ -60,7 +60,27 @@ export class S3Store implements ByteStore {
     }
   }
 
-  async copy(from: string, to: string, contentType: string): Promise<boolean> {
+  /** Clients send their uploads to the store itself, so that nothing else writes the key. */
+  async putOnce(key: string, path: string, contentType: string): Promise<PutOnceOutcome> {
+    await this.put(key, path, contentType);
+    return 'stored';
+  }
+
+  /** The bytes that the version names, or none: a client may replace them at any moment while its upload URL is valid. */
+  async copy(from: string, to: string, contentType: string): Promise<string | null> {
+    for (let attempt = 1; ; attempt++) {
+      const source = await this.stat(from);
+      if (!source) return null;
+      try {
+        return (await this.#copyVersion(source, to, contentType)) ? source.version : null;
+      } catch (error) {
+        if (!isReplaced(error)) throw error;
+        if (attempt === ATTEMPTS) throw unavailable(error);
+      }
+    }
+  }
+
+  async #copyVersion({ key: from, version }: StoredObject, to: string, contentType: string): Promise<boolean> {
     const { sdk, client } = await this.#open();
     const source = `${this.#bucket}/${this.#prefix}${from}`;
     try {
@@ -69,6 +89,7 @@ export class S3Store implements ByteStore {
           new sdk.CopyObjectCommand({
             ...this.#at(to),
             CopySource: source.split('/').map(encodeURIComponent).join('/'),
+            CopySourceIfMatch: version,
             ContentType: contentType,
             MetadataDirective: 'REPLACE',
           }),
@@ -98,7 +119,8 @@ export class S3Store implements ByteStore {
     const { sdk, client } = await this.#open();
     try {
       const found = await answer(client.send(new sdk.HeadObjectCommand(this.#at(key))));
-      return { key, size: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 };
+      const modifiedAt = found.LastModified?.getTime() ?? 0;
+      return { key, size: found.ContentLength ?? 0, modifiedAt, version: found.ETag ?? '' };
     } catch (error) {
       if (isMissing(error)) return null;
       throw error;
@@ -126,8 +148,9 @@ export class S3Store implements ByteStore {
           ContinuationToken: token,
         }),
       );
-      for (const { Key, Size, LastModified } of page.Contents ?? []) {
-        yield { key: Key!.slice(this.#prefix.length), size: Size ?? 0, modifiedAt: LastModified?.getTime() ?? 0 };
+      for (const { Key, Size, LastModified, ETag } of page.Contents ?? []) {
+        const modifiedAt = LastModified?.getTime() ?? 0;
+        yield { key: Key!.slice(this.#prefix.length), size: Size ?? 0, modifiedAt, version: ETag ?? '' };
       }
       token = page.IsTruncated ? page.NextContinuationToken : undefined;
     } while (token);
@@ -165,6 +188,11 @@ async function answer<T>(sent: Promise<T>): Promise<T> {
     const { httpStatusCode: status } = (error as { $metadata?: { httpStatusCode?: number } }).$metadata ?? {};
     throw status === undefined || status >= 500 || status === 429 ? unavailable(error) : error;
   }
+}
+
+/** The source is no longer the version that was to be copied. */
+function isReplaced(error: unknown): boolean {
+  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 412;
 }
 
 function isMissing(error: unknown): boolean {

@@ -26,10 +26,18 @@ export class Storage {
     readonly signer: UrlSigner,
     /** Files of other hosts. */
     readonly remote: RemoteFiles,
+    /** Share that requests to the signed URLs are charged to; that of the sender's address when it is not given. */
+    readonly issuer?: string,
   ) {}
 
+  /** The same storage, whose URLs are signed for that share. */
+  issuedTo(issuer: string): Storage {
+    return new Storage(this.region, this.bytes, this.spool, this.signer, this.remote, issuer);
+  }
+
   uploadUrl(key: string, contentType: string, size: number): Promise<string> {
-    return this.bytes.presignUpload(key, { contentType, size, expiresInSeconds: SIGNED_URL_SECONDS });
+    const { issuer } = this;
+    return this.bytes.presignUpload(key, { contentType, size, expiresInSeconds: SIGNED_URL_SECONDS, issuer });
   }
 
   /**
@@ -37,7 +45,8 @@ export class Storage {
    * because a store cannot be told to send their security headers.
    */
   downloadUrl(key: string, contentType: string = contentTypeOfKey(key), fileName?: string): string {
-    return this.signer.sign({ method: 'GET', region: this.region, key, contentType, fileName }, SIGNED_URL_SECONDS);
+    const { region, issuer } = this;
+    return this.signer.sign({ method: 'GET', region, key, contentType, fileName, issuer }, SIGNED_URL_SECONDS);
   }
 
   /** Gives the work the object's bytes as a file for as long as it runs; null when there is no such object. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Fastify from 'fastify';
 import { loadConfig } from '../../src/config.ts';
 import { installErrorHandler } from '../../src/http/errors.ts';
-import { registerStorage } from '../../src/http/storage.ts';
+import { registerStorage, type SignedUrlLimits } from '../../src/http/storage.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
 import { freePort } from './ports.ts';
 
@@ -22,7 +22,7 @@ export interface TestStore {
 const SECRET = Buffer.alloc(32, 9).toString('base64url');
 
 /** The service's `/storage` routes over the store that the settings name. */
-export async function startStore(settings: Record<string, string> = {}): Promise<TestStore> {
+export async function startStore(settings: Record<string, string> = {}, limits?: SignedUrlLimits): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-store-'));
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -32,7 +32,7 @@ export async function startStore(settings: Record<string, string> = {}): Promise
   const storages = ago(0);
   const app = Fastify();
   installErrorHandler(app);
-  await registerStorage(app, storages);
+  await registerStorage(app, storages, limits);
   await app.listen({ port, host: '127.0.0.1' });
   const stop = async () => {
     await app.close();
