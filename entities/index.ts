@@ -39,6 +39,7 @@ import { TimeType } from './time-type.entity.ts';
 import { Timesheet } from './timesheet.entity.ts';
 import { TokenFamily } from './token-family.entity.ts';
 import { Upload } from './upload.entity.ts';
+import { UploadUsage } from './upload-usage.entity.ts';
 import { User } from './user.entity.ts';
 import { Worker } from './worker.entity.ts';
 
@@ -84,6 +85,7 @@ export const entities = [
   PhotoFolder,
   Photo,
   Upload,
+  UploadUsage,
   ImageHost,
   PhotoReport,
   PhotoReportPage,

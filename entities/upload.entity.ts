@@ -2,13 +2,27 @@ import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
 import { Instant, Reference } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { CountsUploadBytes } from './upload-usage.entity.ts';
+
+/** Why the bytes of an upload cannot be used, for as long as they are the same. */
+export interface FailedImageCheck {
+  /** Of the stored object: a check of other bytes is made again. */
+  version: string;
+  message: string;
+}
 
 /**
  * What a client may send, or has sent, to be used once in a photo. It belongs to the builder and integrator that made it.
  * Part 8 of the decisions.
  */
 @Entity()
+@CountsUploadBytes
 @Index({ properties: ['createdAt'] })
+// Announced uploads of an integrator, whose URLs have expired or will.
+@Index({
+  properties: ['integratorId', 'expiresAt'],
+  where: 'consumed_at is null and released_at is null and expires_at is not null',
+})
 export class Upload {
   /** Where the bytes stand until they are used. */
   @Property({ type: 'text', primary: true })
@@ -37,6 +51,17 @@ export class Upload {
 
   @Instant({ nullable: true })
   consumedAt!: string | null;
+
+  /** When its upload URL expires; null once the bytes are known to be stored. */
+  @Instant({ nullable: true })
+  expiresAt!: string | null;
+
+  /** When it stopped counting against the quota, because its URL expired and no bytes were sent. */
+  @Instant({ nullable: true })
+  releasedAt!: string | null;
+
+  @Property({ type: 'jsonb', nullable: true })
+  failedCheck!: FailedImageCheck | null;
 
   /** The photo that used it last. */
   @Property({ type: 'text', nullable: true })

@@ -59,7 +59,8 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
   const shares = createFairShares();
-  const entrance = new TokenEntrance({ access, databases, storages, limits, budgets, shares, clock });
+  const { uploadQuota } = config;
+  const entrance = new TokenEntrance({ access, databases, storages, limits, budgets, shares, uploadQuota, clock });
 
   limitPipelining(app);
   installHeaders(app, config);
@@ -83,7 +84,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
       ...visits,
     }),
   );
-  await registerStorage(app, storages);
+  await registerStorage(app, storages, { shares, requests: limits, databases });
   refuseOtherMethods(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], entrance);
   await registerReportPages(app, { databases, storages, shares, clock, baseUrl, limitVisitor: visits.limitVisitor });
   await registerRest(app, { schema, operations, entrance });

@@ -43,6 +43,8 @@ export interface Config {
   tokenKey: string | null;
   /** Null keeps attachments and photos in DATA_DIR. */
   s3: S3Settings | null;
+  /** Bytes that unused uploads of an integrator may take; null for any number. */
+  uploadQuota: number | null;
   rateLimits: { api: RateLimit | null; sync: RateLimit | null; token: RateLimit | null };
   /** Proxies before the service: how many, or their addresses. */
   trustProxy: false | number | string;
@@ -107,6 +109,12 @@ function portNumber(value: string | undefined, name: string): number {
 function seconds(value: string | undefined, name: string): number | undefined {
   if (value === undefined) return undefined;
   return /^\d{1,4}$/.test(value) ? Number(value) : fail(name, `must be a number of seconds, not "${value}"`);
+}
+
+/** The number of bytes; null for no limit. */
+function mebibytes(value: string | undefined, name: string): number | null {
+  if (value !== undefined && !/^\d{1,9}$/.test(value)) fail(name, `must be a number of MiB, not "${value}"`);
+  return Number(value ?? 16_384) * 1024 * 1024 || null;
 }
 
 function workerCount(value: string | undefined, name: string): number {
@@ -215,6 +223,11 @@ const SETTINGS = {
   S3_REGION: setting('us-east-1', "The store's own name of its region.", text),
   S3_ACCESS_KEY_ID: setting("the SDK's own search", 'Access key, with S3_SECRET_ACCESS_KEY.', text),
   S3_SECRET_ACCESS_KEY: setting('none', 'Secret of the access key.', text),
+  UPLOAD_QUOTA: setting(
+    '16384',
+    'MiB that uploads of an integrator may take which no photo uses, with those that are announced; `0` for any number.',
+    mebibytes,
+  ),
   RATE_LIMIT_API: setting(
     '1000/10',
     'Requests/seconds per client, or per address without a token; `0` for none.',
@@ -313,6 +326,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     demo: !production && !au1 && values.DEMO !== '0',
     tokenKey: values.TOKEN_KEY ?? null,
     s3: s3Settings(values),
+    uploadQuota: values.UPLOAD_QUOTA,
     rateLimits: { api: values.RATE_LIMIT_API, sync: values.RATE_LIMIT_SYNC, token: values.RATE_LIMIT_TOKEN },
     trustProxy: values.TRUST_PROXY,
     requestSeconds: values.REQUEST_SECONDS || 900,

@@ -65,6 +65,8 @@ export interface RequestContext<Database = unknown, Loaders = unknown, Storage =
   readonly meter: Meter;
   /** What the request holds of the limits until its response has ended. */
   readonly usage: Usage;
+  /** Bytes that unused uploads of an integrator may take; null for any number. */
+  readonly uploadQuota: number | null;
   /** Takes one request from the budget; throws 429 when it is spent. */
   readonly spend: (budget: Budget) => Promise<void>;
   /** Whether the budget of an operation was taken from before the body was read; the first that is called has it for itself. */

@@ -90,6 +90,15 @@ export const unsupportedMediaType = (accepted: string) =>
 export const rateLimited = (retryAfterSeconds: number) =>
   new ApiError(429, 'RATE_LIMITED', 'Too many requests.', { headers: { 'Retry-After': String(retryAfterSeconds) } });
 
+/** 429: the integrator's unused uploads take all of its quota, in bytes. */
+export const uploadQuotaExceeded = (limit: number) =>
+  new ApiError(
+    429,
+    'UPLOAD_QUOTA',
+    `Uploads that no photo uses may take at most ${limit} bytes. Use them in photos, or wait until they expire.`,
+    { headers: { 'Retry-After': '60' } },
+  );
+
 export const internalError = (cause: unknown) =>
   new ApiError(500, 'INTERNAL', 'Something went wrong on our side.', { cause });
 

@@ -75,8 +75,8 @@ describe('the migrations', () => {
   });
 
   it('give way to a writer, and try again when it is done', async () => {
-    await takeBack(database);
-    await takeBack(database);
+    const [, listTotals] = migrations.map(({ name }) => name);
+    while ((await takeBack(database))[0] !== listTotals);
     const writer = new pg.Client({ connectionString: made.url });
     await writer.connect();
     await writer.query(`begin; update timesheet set hours = 2 where id = 'ts_2'`);
@@ -86,7 +86,7 @@ describe('the migrations', () => {
     while ((await writer.query(waiting)).rowCount! > 0);
     await writer.query('commit');
     await writer.end();
-    expect(await migrating).toHaveLength(2);
+    expect(await migrating).toHaveLength(migrations.length - 1);
   });
 
   it('leave nothing to do for a second start', async () => {

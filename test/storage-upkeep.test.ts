@@ -64,10 +64,10 @@ describe('the sweep', () => {
     await writeFile(left, 'half of an upload');
     const photo = await client.createPhoto();
     const waiting = await client.upload();
-    expect(await run()).toEqual({ uploads: 0, objects: 0, files: 0 });
+    expect(await run()).toEqual({ uploads: 0, released: 0, objects: 0, files: 0 });
     service.clock.advance(DAY + 60_000);
     // Five orphans, and the upload that its photo has used.
-    expect(await run()).toEqual({ uploads: 0, objects: 6, files: 1 });
+    expect(await run()).toEqual({ uploads: 0, released: 0, objects: 6, files: 1 });
     for (const key of orphans) expect(await exists(key)).toBe(false);
     expect(await readdir(join(service.dataDir, 'storage', 'spool'))).toEqual([]);
     expect(await exists(photo.key)).toBe(true);

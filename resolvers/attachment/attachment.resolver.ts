@@ -26,7 +26,7 @@ class PresignArgs {
 export class AttachmentResolver {
   @Mutation(() => UploadIntent, {
     description:
-      'Leave to upload one image with a PUT of its bytes. They are checked when a photo refers to them, which it may once, within 7 days.',
+      'Leave to upload one image with a PUT of its bytes. They are checked when a photo refers to them, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator: 429 `UPLOAD_QUOTA`.',
   })
   @Rest('POST /builders/{builderId}/attachments/presign', { scope: null, tag: 'Attachments' })
   presignAttachment(

@@ -3,6 +3,7 @@ import type { Database, Databases } from '../../src/database/database.ts';
 import { CONNECT_MS } from '../../src/database/timeouts.ts';
 import type { Job } from '../../src/jobs.ts';
 import type { Storage, Storages } from '../../src/storage/storage.ts';
+import { releaseUnsent } from './quota.ts';
 
 const HOUR_MS = 3_600_000;
 const EVERY_MS = HOUR_MS;
@@ -33,6 +34,8 @@ function unnamedBy(row: string): string {
 export interface Swept {
   /** Uploads that were never used. */
   uploads: number;
+  /** Announced uploads that were never sent, and no longer count against a quota. */
+  released: number;
   /** Objects that no row names. */
   objects: number;
   /** Files that an operation has left behind. */
@@ -55,9 +58,10 @@ export async function sweep(database: Database, storage: Storage, now: number): 
     const { rows } = await client.query(`select pg_try_advisory_lock(${LOCK}) as taken`);
     if (!rows[0].taken) return null;
     const uploads = await dropUploads(client, now - UPLOAD_MS);
+    const released = await releaseUnsent(database, storage, now);
     let objects = 0;
     for (const folder of Object.keys(UNNAMED)) objects += await dropObjects(client, storage, folder, now);
-    return { uploads, objects, files: await storage.spool.sweep(now - GRACE_MS) };
+    return { uploads, released, objects, files: await storage.spool.sweep(now - GRACE_MS) };
   } finally {
     await client.end();
   }

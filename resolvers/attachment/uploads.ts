@@ -2,9 +2,10 @@ import { Upload } from '../../entities/upload.entity.ts';
 import { invalidField } from '../../src/errors.ts';
 import { IMAGE_TYPES, imageTypeOf } from '../../src/images/types.ts';
 import { uploadKey } from '../../src/storage/keys.ts';
-import { MAX_ATTACHMENT_BYTES } from '../../src/storage/storage.ts';
+import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 import type { Context } from '../context.ts';
 import type { UploadIntent } from './attachment.type.ts';
+import { takeQuota, withRelease } from './quota.ts';
 
 export interface DeclaredFile {
   fileName: string;
@@ -23,7 +24,8 @@ export function declaredType(field: string, contentType: string): string {
 export async function createIntent(context: Context, builderId: string, file: DeclaredFile): Promise<UploadIntent> {
   const contentType = declaredType('contentType', file.contentType);
   const upload = { key: uploadKey(builderId), ...file, contentType };
-  await recordUploads(context, builderId, [upload]);
+  const expiresAt = new Date(context.clock.now() + SIGNED_URL_SECONDS * 1000).toISOString();
+  await recordUploads(context, builderId, [upload], expiresAt);
   return {
     key: upload.key,
     type: 'attachment',
@@ -36,18 +38,30 @@ export async function createIntent(context: Context, builderId: string, file: De
   };
 }
 
-/** Makes the keys known, all of them or none: from now on each may be used once, by this integrator for this builder. */
+/**
+ * Makes the keys known, all of them or none: from now on each may be used once, by this integrator for this builder. Throws 429
+ * where they do not fit into the integrator's quota.
+ *
+ * @param expiresAt when the URL to send the bytes to expires; null where the bytes are stored.
+ */
 export async function recordUploads(
-  { caller, clock, database }: Context,
+  context: Context,
   builderId: string,
   uploads: (DeclaredFile & { key: string })[],
+  expiresAt: string | null,
 ): Promise<void> {
+  const { caller, clock, database } = context;
   const createdAt = new Date(clock.now()).toISOString();
-  const owner = { builderId, integratorId: caller.integratorId, createdAt, consumedAt: null, photoId: null };
-  await database.transaction(async (em) => {
-    await em.insertMany(
-      Upload,
-      uploads.map(({ key, fileName, contentType, size }) => ({ key, fileName, contentType, size, ...owner })),
-    );
-  });
+  const unused = { consumedAt: null, photoId: null, releasedAt: null, failedCheck: null };
+  const owner = { builderId, integratorId: caller.integratorId, createdAt, expiresAt, ...unused };
+  const bytes = uploads.reduce((sum, { size }) => sum + size, 0);
+  await withRelease(context, () =>
+    database.transaction(async (em) => {
+      await takeQuota(em, context, bytes);
+      await em.insertMany(
+        Upload,
+        uploads.map(({ key, fileName, contentType, size }) => ({ key, fileName, contentType, size, ...owner })),
+      );
+    }),
+  );
 }

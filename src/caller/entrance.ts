@@ -29,6 +29,7 @@ interface EntranceParts {
   limits: RateLimiter;
   budgets: Record<Budget, RateLimiter>;
   shares: FairShares;
+  uploadQuota: number | null;
   clock: Clock;
 }
 
@@ -80,12 +81,13 @@ export class TokenEntrance implements Entrance<Context> {
       builderHeader: builderHeaderOf(request, caller),
       database,
       loaders: new Loaders(database),
-      storage: this.#parts.storages[region],
+      storage: this.#parts.storages[region].issuedTo(shareKeyOf(caller)),
       clock: this.#parts.clock,
       shares: this.#parts.shares,
       shareKey: shareKeyOf(caller),
       meter,
       usage,
+      uploadQuota: this.#parts.uploadQuota,
       spend,
     };
   }

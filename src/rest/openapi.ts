@@ -74,6 +74,7 @@ function describePlainRoute({ method, path, access, operation }: PlainRoute): En
         hasResource: path.includes('{'),
         hasBody: method !== 'GET',
         conflicts: [],
+        hasQuota: operation.tags[0] === 'Attachments',
       }),
       ...operation.responses,
     },

@@ -1,12 +1,16 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requireBuilder } from '../../resolvers/access.ts';
+import { discard } from '../../resolvers/attachment/prepare.ts';
+import { checkQuota } from '../../resolvers/attachment/quota.ts';
 import { declaredType, recordUploads } from '../../resolvers/attachment/uploads.ts';
 import type { Context } from '../../resolvers/context.ts';
 import type { Entrance } from '../context.ts';
-import { type FieldError, invalidField, notFound, ValidationError } from '../errors.ts';
+import { ApiError, type FieldError, invalidField, notFound, ValidationError } from '../errors.ts';
+import { holdUntilClosed, uploadCost } from '../http/hold-until-closed.ts';
 import { idPattern } from '../ids.ts';
 import { detectImageType } from '../images/inspect.ts';
 import { uploadKey } from '../storage/keys.ts';
+import { MAX_ATTACHMENT_BYTES } from '../storage/storage.ts';
 import { type Form, type FormFile, installMultipart, withForm } from './multipart.ts';
 import { comeIn, refuseOtherMethods } from './plugin.ts';
 
@@ -27,6 +31,11 @@ export async function registerUploads(app: FastifyInstance, entrance: Entrance<C
       const context = await comeIn(entrance, null, request, reply);
       if (!idPattern('builder').test(builderId)) throw notFound('Builder');
       await requireBuilder(context, builderId, null);
+      const announced = announcedBytes(request);
+      await checkQuota(context, announced);
+      // A file is at most so large, whatever the body says; one without a length may be as long as any.
+      const cost = uploadCost(announced > 0 ? announced : MAX_BULK_FILES * MAX_ATTACHMENT_BYTES);
+      await holdUntilClosed(context.shares.uploads, { shareKey: context.shareKey, cost }, reply);
     });
     await installMultipart(scope);
 
@@ -62,6 +71,9 @@ export async function registerUploads(app: FastifyInstance, entrance: Entrance<C
   for (const url of [UPLOAD, BULK_UPLOAD]) refuseOtherMethods(app, url, ['POST'], entrance);
 }
 
+/** Bytes of the body; 0 where the client does not say. The parts of a form take some of them, too few to count. */
+const announcedBytes = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? 0) || 0;
+
 /** Every file that there must be, each with the type `attachment` in one of the fields that may say it. */
 function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: string) => string[]): void {
   const errors: FieldError[] = [];
@@ -82,8 +94,13 @@ async function keep(context: Context, builderId: string, files: FormFile[]) {
     files.map(async (file) => ({ ...file, key: uploadKey(builderId), contentType: await typeOf(file) })),
   );
   for (const { key, path, contentType } of uploads) await storage.bytes.put(key, path, contentType);
-  // Without it the keys are worth nothing, and the bytes are swept.
-  await recordUploads(context, builderId, uploads);
+  try {
+    await recordUploads(context, builderId, uploads, null);
+  } catch (error) {
+    // After any other error the uploads may be recorded, and need their bytes.
+    if (error instanceof ApiError) await discard(storage, ...uploads.map(({ key }) => key));
+    throw error;
+  }
   return uploads.map(({ fieldName, fileName, key, contentType }) => ({
     fieldName,
     key,

@@ -41,6 +41,7 @@ import { TimeType } from '../../../entities/time-type.entity.ts';
 import { Timesheet } from '../../../entities/timesheet.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { Upload } from '../../../entities/upload.entity.ts';
+import { UploadUsage } from '../../../entities/upload-usage.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { Worker } from '../../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../../schema/enums.ts';
@@ -236,6 +237,7 @@ export const excluded: EntityClass<object>[] = [
   SignInAttempt,
   RateBudget,
   ListTotal,
+  UploadUsage,
   ImageHost,
   Upload,
 ];

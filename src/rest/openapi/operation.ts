@@ -42,6 +42,7 @@ export function describeOperation(
         hasResource: placements.some(({ place }) => place === 'path' || place === 'header'),
         hasBody: operation.method !== 'GET',
         conflicts: operation.conflicts,
+        hasQuota: operation.tag === 'Attachments',
       }),
     },
   };

@@ -13,6 +13,7 @@ import {
   unauthenticated,
   unavailable,
   unsupportedMediaType,
+  uploadQuotaExceeded,
 } from '../../errors.ts';
 import { referenceTo } from './schemas.ts';
 
@@ -114,6 +115,10 @@ const ERRORS = {
     errors: { body: unsupportedMediaType('application/json') },
   },
   RateLimited: { description: 'Too many requests; wait as `Retry-After` says.', errors: { limit: rateLimited(7) } },
+  UploadQuota: {
+    description: 'Too many requests, or too many bytes of uploads that no photo uses; wait as `Retry-After` says.',
+    errors: { limit: rateLimited(7), quota: uploadQuotaExceeded(16 * 1024 ** 3) },
+  },
   Internal: {
     description:
       'Something went wrong on our side. Reads, and writes that carry an identity of yours, can be sent again.',
@@ -131,9 +136,17 @@ export interface ErrorTraits {
   hasResource: boolean;
   hasBody: boolean;
   conflicts: readonly string[];
+  /** It takes bytes of the integrator's quota of uploads. */
+  hasQuota: boolean;
 }
 
-export function errorResponses({ scoped, hasResource, hasBody, conflicts }: ErrorTraits): Record<string, object> {
+export function errorResponses({
+  scoped,
+  hasResource,
+  hasBody,
+  conflicts,
+  hasQuota,
+}: ErrorTraits): Record<string, object> {
   return {
     400: errorReference('InvalidInput'),
     401: errorReference('Unauthenticated'),
@@ -142,6 +155,7 @@ export function errorResponses({ scoped, hasResource, hasBody, conflicts }: Erro
     ...(conflicts.length > 0 && { 409: conflictResponse(conflicts) }),
     ...(hasBody && { 413: errorReference('PayloadTooLarge'), 415: errorReference('UnsupportedMediaType') }),
     ...limitAndFailureResponses(),
+    ...(hasQuota && { 429: errorReference('UploadQuota') }),
   };
 }
 

@@ -58,7 +58,7 @@ export const attachmentRoutes = (baseUrl: string): PlainRoute[] => [
       tags: ['Attachments'],
       summary: 'Upload one image',
       description:
-        'Any valid access token will do; no scope is needed. The fields may come in any order, and may be called `type:0` and `file:0` instead. The image is checked when a photo refers to it, which it may once, within 7 days.',
+        'Any valid access token will do; no scope is needed. The fields may come in any order, and may be called `type:0` and `file:0` instead. The image is checked when a photo refers to it, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator.',
       parameters: [builderId],
       ...form({ type, file, 'type:0': type, 'file:0': file }, [], { type: 'attachment', file: '(bytes)' }, [
         { required: ['type', 'file'] },
@@ -78,7 +78,7 @@ export const attachmentRoutes = (baseUrl: string): PlainRoute[] => [
       tags: ['Attachments'],
       summary: 'Upload up to 25 images',
       description:
-        'Any valid access token will do; no scope is needed. The files are `file:0` to `file:24`, each with its `type:0` to `type:24`, or one `type` for all. Either all of them are uploaded or none.',
+        'Any valid access token will do; no scope is needed. The files are `file:0` to `file:24`, each with its `type:0` to `type:24`, or one `type` for all. Either all of them are uploaded or none. Until photos use them their bytes count against the quota of uploads of the integrator.',
       parameters: [builderId],
       ...form({ type, 'file:0': file, 'type:0': type, 'file:1': file, 'type:1': type }, ['file:0'], {
         'file:0': '(bytes)',
@@ -112,6 +112,11 @@ const common = [
     example: KEY,
   },
   query('type', text, 'image/jpeg'),
+  {
+    ...query('issuer', text, 'intg_a0mkq3v8t2n4c7x1p9r5w6yzb'),
+    required: false,
+    description: 'For whom the URL was signed; requests are charged to them.',
+  },
   query('expires', text, '1772437500'),
   query('signature', text, '9b2d47'),
 ];
@@ -125,6 +130,15 @@ const refused = plain(
   'The URL has expired, was altered, or is signed for something else.',
   'FORBIDDEN',
   'The signed URL has expired.',
+);
+
+const busy = respond(
+  'Too many requests to URLs that were signed for the same integrator or user; wait as `Retry-After` says.',
+  {
+    schema: { type: 'object', properties: { code: text, message: text } },
+    example: { code: 'RATE_LIMITED', message: 'Too many requests.' },
+  },
+  ['Retry-After'],
 );
 
 const bytes = { 'image/*': { schema: { type: 'string', format: 'binary' }, example: '(bytes)' } };
@@ -149,7 +163,7 @@ export const storageRoutes: PlainRoute[] = [
       parameters: [...common, query('size', text, '2418044')],
       requestBody: { required: true, content: bytes },
       responses: {
-        200: { description: 'The bytes are there. Sent again before they are used, they are replaced.' },
+        200: { description: 'The bytes are stored. The same bytes may be sent again.' },
         400: answer(
           'The type or the number of bytes is not the one that was declared.',
           referenceTo('ValidationErrors'),
@@ -157,6 +171,12 @@ export const storageRoutes: PlainRoute[] = [
           [],
         ),
         403: refused,
+        409: plain(
+          'Other bytes were sent to the URL before; they are kept.',
+          'UPLOAD_CONFLICT',
+          'Other bytes were sent to this URL before.',
+        ),
+        429: busy,
       },
     },
   },
@@ -187,6 +207,7 @@ export const storageRoutes: PlainRoute[] = [
           ...plain('The file ends before the range.', 'RANGE_NOT_SATISFIABLE', 'The file has 2418044 bytes.'),
           headers: contentRange('bytes */2418044'),
         },
+        429: busy,
       },
     },
   },
