@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inspectImage } from '../src/images/inspect.ts';
-import { Turns } from '../src/images/turns.ts';
 import { animation, bomb, datedPicture, heic, heicOfPieces, picture } from './support/images.ts';
 
 let folder: string;
@@ -171,26 +170,5 @@ describe('HEIC', () => {
         await inspect(wrong).catch((error) => expect(error.name, `${at} ${value}`).toBe('BadImage'));
       }
     }
-  });
-});
-
-describe('decodes', () => {
-  it('take turns', async () => {
-    const turns = new Turns(2);
-    let running = 0;
-    let most = 0;
-    await Promise.all(
-      Array.from({ length: 9 }, (_, index) =>
-        turns
-          .take(async () => {
-            most = Math.max(most, ++running);
-            await new Promise((resolve) => setTimeout(resolve, 5));
-            running--;
-            if (index === 3) throw new Error('one that fails');
-          })
-          .catch(() => undefined),
-      ),
-    );
-    expect([running, most]).toEqual([0, 2]);
   });
 });

@@ -1,4 +1,5 @@
 import { Photo } from '../../entities/photo.entity.ts';
+import { NoCapacityError } from '../../src/images/capacity.ts';
 import { discard, ImageProblem } from '../attachment/prepare.ts';
 import type { Context } from '../context.ts';
 import type { GalleryPhoto } from './gallery.input.ts';
@@ -42,7 +43,7 @@ export async function prepareImages(
         const shared = earlier.get(photo.externalSourceId);
         outcomes.set(photo.externalSourceId, shared ?? (await prepareOne(sources, photo, signal)));
       } catch (error) {
-        if (signal.aborted)
+        if (signal.aborted || error instanceof NoCapacityError)
           outcomes.set(photo.externalSourceId, new ImageProblem('', 'TIMEOUT', 'was not done in time; send it again'));
         else if (error instanceof ImageProblem) outcomes.set(photo.externalSourceId, error);
         else failures.push(error);

@@ -57,18 +57,17 @@ export class ImageSources {
 
   /** Copies and checks the image. Throws `ImageProblem`. */
   async prepare(request: ImageRequest, signal?: AbortSignal): Promise<ReadyImage> {
-    const { storage } = this.#context;
-    const declared = request.contentType ?? null;
+    const options = { declared: request.contentType ?? null, signal };
     if (!request.imageAttachment) {
       const isApproved = (host: string) => this.#hosts.has(host);
-      const wanted = { imageUrl: request.imageUrl!, builderId: this.#builderId, declared, isApproved };
-      return { ...(await prepareDownload(storage, wanted, signal)), uploadKey: null };
+      const wanted = { imageUrl: request.imageUrl!, builderId: this.#builderId, isApproved };
+      return { ...(await prepareDownload(this.#context, wanted, options)), uploadKey: null };
     }
     const upload = this.upload(request.imageAttachment);
     if (upload.consumedAt !== null) {
       throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
     }
-    return { ...(await prepareUpload(storage, upload, declared, signal)), uploadKey: upload.key };
+    return { ...(await prepareUpload(this.#context, upload, options)), uploadKey: upload.key };
   }
 }
 

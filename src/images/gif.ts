@@ -1,28 +1,45 @@
+import type { FileWindow } from './file-window.ts';
 import { BadImage } from './types.ts';
 
-const TRUNCATED = 'is truncated';
+/** What the blocks of a GIF say. */
+export interface GifBlocks {
+  /** Pixels of the screen, or of a frame that is larger. */
+  width: number;
+  height: number;
+  frames: number;
+}
 
-/** Walks the blocks of a GIF to its trailer: a file that ends between two frames decodes well, and is not whole. */
-export function requireWholeGif(bytes: Uint8Array): void {
-  let at = 13 + colourTable(bytes[10]);
+/**
+ * Walks the blocks of a GIF to its trailer: a file that ends between two frames decodes well, and is truncated. Throws
+ * `BadImage` from one frame more than `maxFrames` on.
+ */
+export async function walkGif(window: FileWindow, maxFrames: number): Promise<GifBlocks> {
+  const screen = await window.read(0, 13);
+  const found: GifBlocks = { width: screen.readUInt16LE(6), height: screen.readUInt16LE(8), frames: 0 };
+  let at = 13 + colourTable(screen[10]!);
   for (;;) {
-    const block = bytes[at];
-    if (block === 0x3b) return;
-    if (block === 0x21) at = skipSubBlocks(bytes, at + 2);
-    else if (block === 0x2c) at = skipSubBlocks(bytes, at + 11 + colourTable(bytes[at + 9]));
-    else throw new BadImage(block === undefined ? TRUNCATED : 'is no valid GIF');
+    const block = (await window.read(at, 1))[0]!;
+    if (block === 0x3b) return found;
+    if (block === 0x21) at = await skipSubBlocks(window, at + 2);
+    else if (block === 0x2c) {
+      const frame = await window.read(at + 1, 9);
+      if (++found.frames > maxFrames) throw new BadImage(`has more than ${maxFrames} frames`);
+      found.width = Math.max(found.width, frame.readUInt16LE(0) + frame.readUInt16LE(4));
+      found.height = Math.max(found.height, frame.readUInt16LE(2) + frame.readUInt16LE(6));
+      at = await skipSubBlocks(window, at + 11 + colourTable(frame[8]!));
+    } else throw new BadImage('is no valid GIF');
   }
 }
 
 /** Bytes of the colour table that the packed field announces. */
-const colourTable = (packed: number | undefined) =>
-  packed !== undefined && packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0;
+const colourTable = (packed: number) => (packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0);
 
-function skipSubBlocks(bytes: Uint8Array, start: number): number {
+async function skipSubBlocks(window: FileWindow, start: number): Promise<number> {
   let at = start;
   for (;;) {
-    const length = bytes[at];
-    if (length === undefined) throw new BadImage(TRUNCATED);
+    // A file may hold millions of blocks: only one in each window waits for the file system.
+    if (!window.holds(at)) await window.read(at, 1);
+    const length = window.byteAt(at);
     at += length + 1;
     if (length === 0) return at;
   }

@@ -1,36 +1,24 @@
-import { open, readFile } from 'node:fs/promises';
-import type { Metadata, SharpOptions } from 'sharp';
+import { open } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Release } from '../shared/fair-semaphore.ts';
+import { DECODE_SECONDS, decodeImage, TOO_SLOW } from './decode.ts';
+import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
 import { captureDate } from './exif.ts';
-import { requireWholeGif } from './gif.ts';
+import { type ImageHeader, MAX_PIXELS, readHeader, requirePixels } from './header.ts';
 import { checkHeic } from './heic.ts';
-import { Turns } from './turns.ts';
 import { BadImage, type ImageFacts, type ImageType, imageTypeOf } from './types.ts';
 
-/** Most pixels of an image that is decoded line by line: the largest that telephones make. */
-const MAX_PIXELS = 200_000_000;
-/** Most pixels, of all frames, where the decoder holds the whole picture in memory. */
-const MAX_PIXELS_IN_MEMORY = 50_000_000;
-const MAX_FRAMES = 1_000;
-const DECODE_SECONDS = 30;
+/** A camera's block takes some kilobytes, with its thumbnail at most 64 KiB. */
+const MAX_EXIF_BYTES = 1024 * 1024;
 
-const DECODERS = ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'];
-
-let decoder: Promise<typeof import('sharp').default> | undefined;
-
-/** Loaded for the first image: a process that decodes none has no use for it in memory. */
-function loadDecoder() {
-  decoder ??= import('sharp').then(({ default: sharp }) => {
-    sharp.cache(false);
-    // Whatever a file pretends to be, only these decoders ever see it.
-    sharp.block({ operation: ['VipsForeignLoad'] });
-    sharp.unblock({ operation: DECODERS });
-    return sharp;
-  });
-  return decoder;
+export interface InspectOptions {
+  /** Throws where the detected type is not the declared one. Called before anything is decoded. */
+  requireType?: (detected: ImageType) => void;
+  /** Whose share the decode is charged to; without one it begins at once. */
+  share?: DecodeShare;
+  /** Ends the wait for a slot; a decode that has begun is bounded by itself. */
+  signal?: AbortSignal;
 }
-
-/** At most two decodes at a time in a process, whoever asks. Part 8 of the decisions. */
-const decodes = new Turns(2);
 
 /** The accepted image type that the first bytes of a file tell; null for anything else. */
 export async function detectImageType(path: string): Promise<ImageType | null> {
@@ -44,38 +32,77 @@ export async function detectImageType(path: string): Promise<ImageType | null> {
 }
 
 /**
- * Checks that a file is a whole image of an accepted type, by its bytes. Throws `BadImage`. The signal ends the wait for a
- * turn; a decode that has begun is bounded by itself.
+ * Checks that a file is a complete image of an accepted type, by its bytes: first its type, then its dimensions, and only then
+ * its pixels. Throws `BadImage`.
  */
-export async function inspectImage(path: string, size: number, signal?: AbortSignal): Promise<ImageFacts> {
+export async function inspectImage(path: string, size: number, options: InspectOptions = {}): Promise<ImageFacts> {
   const contentType = await detectImageType(path);
   if (!contentType) throw new BadImage('is not an image of an accepted type: JPEG, PNG, WebP, GIF, HEIC or HEIF');
+  options.requireType?.(contentType);
   if (contentType === 'image/heic' || contentType === 'image/heif') {
-    const { width, height, exif } = await inspectHeic(path, size);
+    const { width, height, exif } = await inspectHeic(path, size, options);
     return { contentType, size, width, height, takenAt: await dateIn(exif) };
   }
-  return decodes.take(async () => {
-    if (contentType === 'image/gif') requireWholeGif(await readFile(path));
-    const metadata = await decode(path);
-    const { width, height, orientation = 1, pageHeight = height, exif } = metadata;
-    const turned = orientation >= 5;
-    return {
-      contentType,
-      size,
-      width: turned ? pageHeight : width,
-      height: turned ? width : pageHeight,
-      takenAt: await dateIn(exif),
-    };
-  }, signal);
+  const header = await headerOf(path, contentType);
+  const release = await slotFor(header, options);
+  const { width, height, orientation = 1, pageHeight = height, exif } = await decodeInTime(path, header, release);
+  const turned = orientation >= 5;
+  return {
+    contentType,
+    size,
+    width: turned ? pageHeight : width,
+    height: turned ? width : pageHeight,
+    takenAt: await dateIn(exif),
+  };
+}
+
+const slotFor = async (header: ImageHeader, { share, signal }: InspectOptions): Promise<Release> =>
+  share ? acquireDecodeSlot(share, header, { signal }) : () => undefined;
+
+/** The decoder may look at its own deadline seldom; the slot is kept for as long as its thread is busy. */
+async function decodeInTime(path: string, header: ImageHeader, release: Release) {
+  const ended = new AbortController();
+  const decoded = decodeImage(path, header).finally(release);
+  const late = sleep(DECODE_SECONDS * 1000, null, { signal: ended.signal, ref: false }).then(() => {
+    throw new BadImage(TOO_SLOW);
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([decoded, late]);
+  } finally {
+    ended.abort();
+    decoded.catch(() => undefined);
+  }
+}
+
+async function headerOf(path: string, contentType: Exclude<ImageType, 'image/heic' | 'image/heif'>) {
+  const file = await open(path, 'r');
+  try {
+    return await readHeader(file, contentType);
+  } finally {
+    await file.close();
+  }
 }
 
 /** JPEG marks the block in front of its TIFF structure, which is what is read. */
 async function dateIn(exif: Buffer | null | undefined): Promise<string | null> {
-  if (!exif || exif.length < 8) return null;
+  if (!exif || exif.length < 8 || exif.length > MAX_EXIF_BYTES) return null;
   return captureDate(exif.subarray(0, 4).toString('latin1') === 'Exif' ? exif.subarray(6) : exif);
 }
 
-async function inspectHeic(path: string, size: number) {
+/** Its boxes take some megabytes at most, as a small image does. */
+const HEIC_COST: ImageHeader = { width: 1, height: 1, frames: 1, isHeld: false, memory: 0 };
+
+async function inspectHeic(path: string, size: number, options: InspectOptions) {
+  const release = await slotFor(HEIC_COST, options);
+  try {
+    return await readHeic(path, size);
+  } finally {
+    release();
+  }
+}
+
+async function readHeic(path: string, size: number) {
   const file = await open(path, 'r');
   try {
     const facts = await checkHeic(file, size);
@@ -87,44 +114,4 @@ async function inspectHeic(path: string, size: number) {
   } finally {
     await file.close();
   }
-}
-
-/** Decodes every pixel of every frame, and keeps none of them. */
-async function decode(path: string): Promise<Metadata> {
-  const options: SharpOptions = {
-    failOn: 'truncated',
-    sequentialRead: true,
-    pages: -1,
-    limitInputPixels: MAX_PIXELS,
-  };
-  const sharp = await loadDecoder();
-  try {
-    const metadata = await sharp(path, options).metadata();
-    const { width, height, pageHeight = height, pages = 1, format, isProgressive } = metadata;
-    if (pages > MAX_FRAMES) throw new BadImage(`has more than ${MAX_FRAMES} frames`);
-    const wholeInMemory = isProgressive || format === 'webp' || format === 'gif';
-    requirePixels(width * pageHeight * pages, wholeInMemory ? MAX_PIXELS_IN_MEMORY : MAX_PIXELS);
-    await sharp(path, options)
-      // Without it the decoder would be told to leave out what the small result does not need.
-      .extract({ left: 0, top: 0, width, height: pageHeight })
-      .resize(1, 1, { fit: 'fill' })
-      .timeout({ seconds: DECODE_SECONDS })
-      .raw()
-      .toBuffer();
-    return metadata;
-  } catch (error) {
-    throw error instanceof BadImage ? error : new BadImage(reasonOf(error as Error));
-  }
-}
-
-function requirePixels(pixels: number, limit: number): void {
-  if (pixels > limit) throw new BadImage(`has more than ${limit} pixels`);
-}
-
-/** sharp's own messages speak of libraries. */
-function reasonOf({ message }: Error): string {
-  if (/premature|unexpected end|truncated|read error|end of GIF|unable to parse/i.test(message)) return 'is truncated';
-  if (/pixel limit/i.test(message)) return `has more than ${MAX_PIXELS} pixels`;
-  if (/timeout/i.test(message)) return 'takes too long to decode';
-  return 'cannot be decoded';
 }

@@ -1,0 +1,32 @@
+import { ApiError, unavailable } from '../errors.ts';
+import type { Release } from '../shared/fair-semaphore.ts';
+
+/** Milliseconds that an image waits for its check. */
+export const MAX_WAIT_MS = 10_000;
+
+/** The limits of the share or of the service leave no room for an image. In a bulk call it fails alone. */
+export class NoCapacityError extends ApiError {
+  constructor({ status, code, message, cause, headers }: ApiError) {
+    super(status, code, message, { cause, headers });
+  }
+}
+
+/**
+ * Acquires, and gives up after a time: rejects with 429 where too many images of the share wait already, and with 503 where the
+ * time is over.
+ *
+ * @param signal ends the wait; rejects with its reason.
+ */
+export async function acquireInTime(
+  acquire: (signal: AbortSignal) => Promise<Release>,
+  { signal, maxWaitMs = MAX_WAIT_MS }: { signal?: AbortSignal; maxWaitMs?: number },
+): Promise<Release> {
+  const deadline = AbortSignal.timeout(maxWaitMs);
+  try {
+    return await acquire(signal ? AbortSignal.any([signal, deadline]) : deadline);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (deadline.aborted) throw new NoCapacityError(unavailable(error));
+    throw error instanceof ApiError ? new NoCapacityError(error) : error;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Release } from '../shared/fair-semaphore.ts';
+import type { FairShares } from '../shared/fair-shares.ts';
+import { acquireInTime } from './capacity.ts';
+import { type ImageHeader, pixelsOf } from './header.ts';
+
+/** Up to here an image is decoded in less than a second, in little memory. */
+const SMALL_PIXELS = 25_000_000;
+const SMALL_MEMORY = 32 * 1024 * 1024;
+
+/** Units of `largeImageDecodes`: of two images at a time, at most one needs more memory than this. */
+const LARGE_COST = { usual: 3, muchMemory: 4 };
+const USUAL_MEMORY = 96 * 1024 * 1024;
+
+/** Whose limits an image check is charged to. */
+export interface DecodeShare {
+  readonly shares: Pick<FairShares, 'imageDecodes' | 'largeImageDecodes'>;
+  readonly shareKey: string;
+}
+
+/**
+ * Waits until the image may be decoded. Small images have a slot of their own, and use those of large ones while they are free.
+ * Rejects with `NoCapacityError`.
+ *
+ * @param signal ends the wait; rejects with its reason.
+ */
+export async function acquireDecodeSlot(
+  { shares, shareKey }: DecodeShare,
+  header: ImageHeader,
+  options: { signal?: AbortSignal; maxWaitMs?: number } = {},
+): Promise<Release> {
+  options.signal?.throwIfAborted();
+  const { imageDecodes, largeImageDecodes } = shares;
+  if (!isSmall(header)) {
+    const cost = header.memory <= USUAL_MEMORY ? LARGE_COST.usual : LARGE_COST.muchMemory;
+    return acquireInTime((signal) => largeImageDecodes.acquire(shareKey, cost, signal), options);
+  }
+  const free = imageDecodes.tryAcquire(shareKey) ?? largeImageDecodes.tryAcquire(shareKey, LARGE_COST.usual);
+  return free ?? acquireInTime((signal) => imageDecodes.acquire(shareKey, 1, signal), options);
+}
+
+const isSmall = (header: ImageHeader) => pixelsOf(header) <= SMALL_PIXELS && header.memory <= SMALL_MEMORY;
