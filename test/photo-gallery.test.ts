@@ -5,6 +5,7 @@ import type { Context } from '../resolvers/context.ts';
 import type { GalleryPhoto } from '../resolvers/photo/gallery.input.ts';
 import { prepareImages } from '../resolvers/photo/gallery-images.ts';
 import { loadConfig } from '../src/config.ts';
+import { createFairShares } from '../src/shared/fair-shares.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { BASE_URL, type Service, startService } from './harness.ts';
 import { picture } from './support/images.ts';
@@ -43,7 +44,8 @@ async function contextOf() {
   const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
   const storage = openStorages(config, { secret: Buffer.alloc(32, 7).toString('base64url'), clock: service.clock }).au1;
   const caller = { integratorId: row!.integrator_id as string };
-  return { database: service.databases.au1, clock: service.clock, region: 'au1', storage, caller };
+  const shares = { shares: createFairShares(), shareKey: caller.integratorId };
+  return { ...shares, database: service.databases.au1, clock: service.clock, region: 'au1', storage, caller };
 }
 
 const PATH = '/photo-gallery/bulk-upsert';

@@ -19,6 +19,11 @@ export async function bulkUpsert(
   input: BulkUpsertArgs,
 ): Promise<BulkUpsertResult> {
   checkPhotos(input.photos);
+  const { shares, shareKey } = context;
+  return shares.photoBulkUpserts.run(shareKey, 1, () => upsertPage(context, builderId, input));
+}
+
+async function upsertPage(context: Context, builderId: string, input: BulkUpsertArgs): Promise<BulkUpsertResult> {
   await requireProject(context, builderId, input.projectId);
   const page: SyncedPage = {
     builderId,
