@@ -42,6 +42,7 @@ const VOCABULARY = [
   'src/shared/parse-json.ts',
   'src/shared/request-usage.ts',
   'src/shared/time-slice.ts',
+  'src/shared/hold-until-closed.ts',
   'src/tokens.ts',
   'schema/codegen.ts',
   'schema/enums.ts',

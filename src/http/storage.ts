@@ -5,11 +5,11 @@ import type { Databases } from '../database/database.ts';
 import { ApiError, conflict, forbidden, invalidField, notFound } from '../errors.ts';
 import { networkOf } from '../network.ts';
 import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
+import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
 import { counted } from '../storage/collector.ts';
 import { type Grant, STORAGE_PATH } from '../storage/signatures.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
-import { holdUntilClosed, uploadCost } from './hold-until-closed.ts';
 
 /** Types that a browser may show in its window; it saves any other. */
 const SHOWN = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;

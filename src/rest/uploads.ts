@@ -6,9 +6,9 @@ import { declaredType, recordUploads } from '../../resolvers/attachment/uploads.
 import type { Context } from '../../resolvers/context.ts';
 import type { Entrance } from '../context.ts';
 import { ApiError, type FieldError, invalidField, notFound, ValidationError } from '../errors.ts';
-import { holdUntilClosed, uploadCost } from '../http/hold-until-closed.ts';
 import { idPattern } from '../ids.ts';
 import { detectImageType } from '../images/inspect.ts';
+import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
 import { uploadKey } from '../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES } from '../storage/storage.ts';
 import { type Form, type FormFile, installMultipart, withForm } from './multipart.ts';

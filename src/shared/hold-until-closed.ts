@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { FairSemaphore } from '../shared/fair-semaphore.ts';
+import type { FairSemaphore } from './fair-semaphore.ts';
 
 const MIB = 1024 * 1024;
 /** So that a share cannot receive more than 128 small files at a time either. */
