@@ -23,8 +23,13 @@ const BUILT_IN = {
   Float: 'must be a number',
 };
 
+/** Characters of a message of graphql-js, which repeats the value; what it says of it stands at its ends. */
+const MAX_MESSAGE = 1_000;
+
 /** graphql-js speaks of types; the client is better served by what is wrong. */
-export function messageOf(message: string): string {
+export function messageOf(whole: string): string {
+  const half = MAX_MESSAGE / 2;
+  const message = whole.length > MAX_MESSAGE ? `${whole.slice(0, half)}…${whole.slice(-half)}`.toWellFormed() : whole;
   if (
     /^Expected (non-nullable type|value of type "[^"]+!", found null)|is required, but it was not provided/.test(
       message,

@@ -58,3 +58,21 @@ export const fail = (message: string): never => {
 /** Digits of a query parameter to a number; anything else stays text, which the scalar then refuses. */
 export const integerFromText = (text: string): unknown => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
 export const booleanFromText = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
+
+/** Whether a text has `min` to `max` Unicode code points. Takes time in proportion to `max`, not to the text. */
+export function hasLength(text: string, min: number, max: number): boolean {
+  // A text has no more code points than code units, and at least half as many.
+  if (text.length > 2 * max) return false;
+  const points = text.length > max || text.length < 2 * min ? countCodePoints(text) : text.length;
+  return points >= min && points <= max;
+}
+
+/** Counts Unicode code points without making a list of them. */
+export function countCodePoints(text: string): number {
+  let points = 0;
+  for (let at = 0; at < text.length; at++) {
+    // The second half of a pair counts with the first.
+    if ((text.charCodeAt(at) & 0xfc00) !== 0xdc00) points++;
+  }
+  return points;
+}

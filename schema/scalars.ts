@@ -1,5 +1,5 @@
 import { ID_PREFIXES, type IdKind, idPattern } from '../src/ids.ts';
-import { fail, integerFromText, STANDARDS, scalar } from './scalar.ts';
+import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
 
 function boundedInteger(
   name: string,
@@ -134,8 +134,7 @@ export function text(name: string, description: string, bounds: TextBounds = {})
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be a string');
       if (!isCleanText(value)) return fail(UNCLEAN);
-      const points = max !== undefined && value.length > max ? [...value].length : value.length;
-      return points < min || (max !== undefined && points > max) ? fail(`must have ${length} characters`) : value;
+      return hasLength(value, min, max ?? value.length) ? value : fail(`must have ${length} characters`);
     },
   });
 }
@@ -280,7 +279,7 @@ export const SequenceId = scalar<number | string>({
   jsonSchema: { anyOf: [{ type: 'number' }, { type: 'string', minLength: 1, maxLength: 220 }], examples: [17] },
   parse: (value) => {
     if (typeof value === 'number' && Number.isFinite(value)) return value;
-    const isText = typeof value === 'string' && value.length > 0 && [...value].length <= 220 && isCleanText(value);
+    const isText = typeof value === 'string' && hasLength(value, 1, 220) && isCleanText(value);
     return isText ? value : fail('must be a number or text of 1 to 220 characters');
   },
 });

@@ -44,15 +44,33 @@ export class ValidationError extends ApiError {
   /** What GraphQL's extensions hold beside the errors. */
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(errors: FieldError[], details: Record<string, unknown> = {}) {
-    const told = errors.slice(0, MAX_FIELD_ERRORS);
-    super(400, 'BAD_USER_INPUT', told.map((error) => `${error.fieldName}: ${error.message}`).join('; '));
-    this.errors = told;
+  constructor(all: readonly FieldError[], details: Record<string, unknown> = {}) {
+    const errors = all.slice(0, MAX_FIELD_ERRORS);
+    super(400, 'BAD_USER_INPUT', errors.map((error) => `${error.fieldName}: ${error.message}`).join('; '));
+    this.errors = errors;
     this.details = details;
   }
 
   override body(): object {
     return { errors: this.errors };
+  }
+}
+
+/** The errors of one input, which end the validation with a `ValidationError` when they are as many as one answer holds. */
+export class FieldErrors {
+  readonly #errors: FieldError[] = [];
+
+  get count(): number {
+    return this.#errors.length;
+  }
+
+  add(...errors: FieldError[]): void {
+    this.#errors.push(...errors);
+    if (this.#errors.length >= MAX_FIELD_ERRORS) this.throwIfAny();
+  }
+
+  throwIfAny(): void {
+    if (this.#errors.length > 0) throw new ValidationError(this.#errors);
   }
 }
 

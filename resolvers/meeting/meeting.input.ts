@@ -1,5 +1,5 @@
 import { ArgsType, Field, InputType } from 'type-graphql';
-import { fail, STANDARDS, scalar } from '../../schema/scalar.ts';
+import { fail, hasLength, STANDARDS, scalar } from '../../schema/scalar.ts';
 import {
   ExternalSourceId,
   isCleanText,
@@ -28,8 +28,7 @@ export const MeetingTitle = scalar<string>({
     if (typeof value !== 'string') return fail('must be a string');
     if (!isCleanText(value)) return fail('must not contain U+0000 or unpaired surrogates');
     const title = value.trim();
-    const { length } = [...title];
-    return length >= 1 && length <= LONGEST_TITLE ? title : fail(`must have 1 to ${LONGEST_TITLE} characters`);
+    return hasLength(title, 1, LONGEST_TITLE) ? title : fail(`must have 1 to ${LONGEST_TITLE} characters`);
   },
 });
 
@@ -53,7 +52,7 @@ function link(name: string, description: string, { longest, pattern, isAllowed }
     specifiedBy: STANDARDS.uri,
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be a string');
-      if ([...value].length > longest) return fail(`must have 1 to ${longest} characters`);
+      if (!hasLength(value, 0, longest)) return fail(`must have 1 to ${longest} characters`);
       const url = /^[\x21-\x7e]+$/.test(value) ? URL.parse(value) : null;
       if (!url || !isAllowed(url.protocol.slice(0, -1))) return fail(description);
       return url.username || url.password ? fail('must not hold credentials') : value;

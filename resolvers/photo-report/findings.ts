@@ -90,31 +90,55 @@ export class Findings {
    * @param level of the value in the request, which is the first.
    */
   storable(value: unknown, path: string, level: number): void {
+    const digits = this.#digits;
+    if (this.#isStorable(value, level)) return;
+    // Paths take longer to make than values to check, so they are made for a document that is rejected.
+    this.#digits = digits;
+    this.#explain(value, path, level);
+  }
+
+  #isStorable(value: unknown, level: number): boolean {
+    if (typeof value === 'string') return isCleanText(value);
+    if (typeof value === 'number') return this.#numberProblem(value) === null;
+    if (typeof value !== 'object' || value === null) return true;
+    if (level > MAX_DEPTH) return false;
+    if (Array.isArray(value)) {
+      for (let at = 0; at < value.length; at++) if (!this.#isStorable(value[at], level + 1)) return false;
+      return true;
+    }
+    for (const name of Object.keys(value)) {
+      if (name === '__proto__' || !isCleanText(name)) return false;
+      if (!this.#isStorable((value as Fields)[name], level + 1)) return false;
+    }
+    return true;
+  }
+
+  #explain(value: unknown, path: string, level: number): void {
     if (typeof value === 'string') {
       if (!isCleanText(value)) this.add(path, UNCLEAN);
     } else if (typeof value === 'number') {
-      this.#storableNumber(value, path);
+      const problem = this.#numberProblem(value);
+      if (problem !== null) this.add(path, problem);
     } else if (typeof value === 'object' && value !== null && level > MAX_DEPTH) {
       this.add(path, `must not be deeper than ${MAX_DEPTH} levels in the request`);
     } else if (Array.isArray(value)) {
-      for (let at = 0; at < value.length; at++) this.storable(value[at], `${path}[${at}]`, level + 1);
+      for (let at = 0; at < value.length; at++) this.#explain(value[at], `${path}[${at}]`, level + 1);
     } else if (isObject(value)) {
       for (const name of Object.keys(value)) {
-        if (name !== '__proto__' && isCleanText(name)) this.storable(value[name], `${path}.${name}`, level + 1);
+        if (name !== '__proto__' && isCleanText(name)) this.#explain(value[name], `${path}.${name}`, level + 1);
         else this.add(path, 'has a field with a forbidden name');
       }
     }
   }
 
   /** PostgreSQL writes numbers without exponents, so that a few bytes could become hundreds whenever the report is read. */
-  #storableNumber(value: number, path: string): void {
-    if (!Number.isFinite(value)) this.add(path, 'must be a number that fits into 64 bits');
-    else if (value !== 0) {
-      const before = this.#digits;
-      this.#digits += Math.abs(Math.floor(Math.log10(Math.abs(value))));
-      const { max } = LIMITS.digits;
-      if (this.#digits > max && before <= max)
-        this.add(path, `numbers must have ${rangeText(LIMITS.digits)} in all, written without exponents`);
-    }
+  #numberProblem(value: number): string | null {
+    if (!Number.isFinite(value)) return 'must be a number that fits into 64 bits';
+    if (value === 0) return null;
+    const before = this.#digits;
+    this.#digits += Math.abs(Math.floor(Math.log10(Math.abs(value))));
+    const { max } = LIMITS.digits;
+    const passesLimit = this.#digits > max && before <= max;
+    return passesLimit ? `numbers must have ${rangeText(LIMITS.digits)} in all, written without exponents` : null;
   }
 }

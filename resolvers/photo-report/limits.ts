@@ -1,3 +1,5 @@
+import { hasLength } from '../../schema/scalar.ts';
+
 /** Smallest and largest that something may be. */
 export interface Limit {
   /** What is limited, as an integrator calls it. */
@@ -72,17 +74,4 @@ export function limitsTable(): string {
 }
 
 /** Whether the text has as many code points as the limit allows. */
-export function fitsIn(text: string, { min, max }: Limit): boolean {
-  if (text.length < min) return false;
-  return text.length <= max || (text.length <= 2 * max && codePoints(text) <= max);
-}
-
-/** Without an array of them. */
-export function codePoints(text: string): number {
-  let points = 0;
-  for (let at = 0; at < text.length; at++) {
-    // The second half of a pair counts with the first.
-    if ((text.charCodeAt(at) & 0xfc00) !== 0xdc00) points++;
-  }
-  return points;
-}
+export const fitsIn = (text: string, { min, max }: Limit): boolean => hasLength(text, min, max);

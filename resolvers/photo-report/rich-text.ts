@@ -1,6 +1,7 @@
 import { TextMark } from '../../schema/enums.ts';
+import { countCodePoints } from '../../schema/scalar.ts';
 import { type Findings, isAbsent } from './findings.ts';
-import { codePoints, LIMITS, rangeText } from './limits.ts';
+import { LIMITS, rangeText } from './limits.ts';
 
 const RUN = new Set(['text', 'marks']);
 const LIST_ITEM = new Set(['id', 'depth', 'richText']);
@@ -40,7 +41,7 @@ function pointsOf(runs: readonly unknown[]): number {
   let points = 0;
   for (const run of runs) {
     const text = (run as { text?: unknown } | null)?.text;
-    if (typeof text === 'string') points += codePoints(text);
+    if (typeof text === 'string') points += countCodePoints(text);
   }
   return points;
 }

@@ -1,7 +1,13 @@
 import type { ApolloServerPlugin } from '@apollo/server';
-import { coerceInputValue, type GraphQLInputType, type GraphQLSchema, typeFromAST } from 'graphql';
+import {
+  coerceInputValue,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  typeFromAST,
+  type VariableDefinitionNode,
+} from 'graphql';
 import { fieldError, inspectionOf } from '../../schema/input.ts';
-import { type FieldError, MAX_FIELD_ERRORS, ValidationError } from '../errors.ts';
+import { ApiError, FieldErrors } from '../errors.ts';
 import { graphqlError } from './errors.ts';
 
 /** Checks the variables before they are used, so that one error names every field that fails, as in REST. */
@@ -10,41 +16,32 @@ export function inputErrors(schema: GraphQLSchema): ApolloServerPlugin {
     async requestDidStart() {
       return {
         async didResolveOperation({ operation, request }) {
-          const errors: FieldError[] = [];
-          for (const definition of operation?.variableDefinitions ?? []) {
-            const name = definition.variable.name.value;
-            const value = request.variables?.[name];
-            const type = typeFromAST(schema, definition.type as never) as GraphQLInputType | undefined;
-            if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType')))
-              continue;
-            const inspect = inspectionOf(type);
-            if (inspect && value != null) {
-              errors.push(...inspect(value, name));
-              continue;
-            }
-            errors.push(...coercionErrors(name, value, type));
-            if (errors.length >= MAX_FIELD_ERRORS) break;
+          try {
+            checkVariables(schema, operation?.variableDefinitions ?? [], request.variables ?? {});
+          } catch (error) {
+            throw error instanceof ApiError ? graphqlError(error) : error;
           }
-          if (errors.length > 0) throw graphqlError(new ValidationError(errors));
         },
       };
     },
   };
 }
 
-/** Thrown to stop graphql-js, which would look for suggestions for every wrong value of a list. */
-const ENOUGH = new Error('enough errors');
-
-/** Returns what is wrong with a variable's value: the first errors, as many as one answer names. */
-function coercionErrors(name: string, value: unknown, type: GraphQLInputType): FieldError[] {
-  const errors: FieldError[] = [];
-  try {
-    coerceInputValue(value, type, (path, _value, error) => {
-      errors.push(fieldError(name, path, error.message));
-      if (errors.length >= MAX_FIELD_ERRORS) throw ENOUGH;
-    });
-  } catch (thrown) {
-    if (thrown !== ENOUGH) throw thrown;
+/** Throws 400 with every variable that its type rejects. */
+function checkVariables(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  variables: Record<string, unknown>,
+): void {
+  const errors = new FieldErrors();
+  for (const definition of definitions) {
+    const name = definition.variable.name.value;
+    const value = variables[name];
+    const type = typeFromAST(schema, definition.type as never) as GraphQLInputType | undefined;
+    if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType'))) continue;
+    const inspect = inspectionOf(type);
+    if (inspect && value != null) errors.add(...inspect(value, name));
+    else coerceInputValue(value, type, (path, _value, error) => errors.add(fieldError(name, path, error.message)));
   }
-  return errors;
+  errors.throwIfAny();
 }

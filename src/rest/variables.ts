@@ -14,7 +14,7 @@ import type { Operation } from '../../schema/build.ts';
 import { fieldError, fieldPath, inspectionOf } from '../../schema/input.ts';
 import { rangeErrors } from '../../schema/range.ts';
 import { booleanFromText, integerFromText } from '../../schema/scalar.ts';
-import { type FieldError, notFound, ValidationError } from '../errors.ts';
+import { FieldErrors, notFound } from '../errors.ts';
 
 /** The parts of a request that hold an operation's input. */
 export interface RawInput {
@@ -56,18 +56,18 @@ const PLACES: Record<string, Place> = { GET: 'query', DELETE: 'bodyOrQuery' };
  */
 export function readVariables(placements: Placement[], input: RawInput): Record<string, unknown> {
   const variables: Record<string, unknown> = {};
-  const errors: FieldError[] = [];
+  const errors = new FieldErrors();
   for (const { argument, place, name } of placements) {
-    const before = errors.length;
+    const before = errors.count;
     const raw = rawValue(place, name, argument, input, errors);
     if (raw === undefined) {
-      if (isNonNullType(argument.type) && errors.length === before)
-        errors.push({ fieldName: name, message: 'is required' });
+      if (isNonNullType(argument.type) && errors.count === before)
+        errors.add({ fieldName: name, message: 'is required' });
       continue;
     }
     const inspect = inspectionOf(argument.type);
     if (inspect && raw !== null) {
-      errors.push(...inspect(raw, name));
+      errors.add(...inspect(raw, name));
       // Its type has nothing left to say.
       variables[argument.name] = raw;
       continue;
@@ -75,11 +75,11 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
     variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
       if (place === 'path') throw notFound('Resource');
       const isQuery = place === 'query';
-      errors.push(fieldError(isQuery ? spellingOf(name, path[0], input) : name, isQuery ? [] : path, error.message));
+      errors.add(fieldError(isQuery ? spellingOf(name, path[0], input) : name, isQuery ? [] : path, error.message));
     });
   }
-  errors.push(...rangeErrors(variables));
-  if (errors.length > 0) throw new ValidationError(errors);
+  errors.add(...rangeErrors(variables));
+  errors.throwIfAny();
   return variables;
 }
 
@@ -88,7 +88,7 @@ function rawValue(
   name: string,
   argument: GraphQLArgument,
   input: RawInput,
-  errors: FieldError[],
+  errors: FieldErrors,
 ): unknown {
   switch (place) {
     case 'path':
@@ -104,7 +104,7 @@ function rawValue(
   }
 }
 
-function valueOfQuery(name: string, { type }: GraphQLArgument, { query }: RawInput, errors: FieldError[]): unknown {
+function valueOfQuery(name: string, { type }: GraphQLArgument, { query }: RawInput, errors: FieldErrors): unknown {
   if (isListType(nullableType(type))) {
     // A repeatable parameter has two spellings, which may be mixed. Only the plain one exists for the others.
     const texts = [...textsOf(query[name]), ...textsOf(query[`${name}[]`])];
@@ -113,7 +113,7 @@ function valueOfQuery(name: string, { type }: GraphQLArgument, { query }: RawInp
   const raw = query[name];
   if (raw === undefined) return undefined;
   if (Array.isArray(raw)) {
-    errors.push({ fieldName: name, message: 'must be given once' });
+    errors.add({ fieldName: name, message: 'must be given once' });
     return null;
   }
   return valueOfText(raw, type);
@@ -127,10 +127,10 @@ function spellingOf(name: string, index: string | number | undefined, { query }:
   return typeof index === 'number' && index >= textsOf(query[name]).length ? `${name}[]` : name;
 }
 
-function valueOfBody(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldError[]): unknown {
+function valueOfBody(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldErrors): unknown {
   if (!isObject(body)) return undefined;
   if (inspectionOf(type)) return body[name];
-  return asWritten(body[name], type, [], (path, message) => errors.push({ fieldName: fieldPath(name, path), message }));
+  return asWritten(body[name], type, [], (path, message) => errors.add({ fieldName: fieldPath(name, path), message }));
 }
 
 /** A value as the type understands it; text that is none stays text, which the type then refuses. */
