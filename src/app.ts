@@ -16,6 +16,7 @@ import { logFailures } from './http/failure-log.ts';
 import { installHeaders } from './http/headers.ts';
 import { registerHealth } from './http/health.ts';
 import { installJsonParser } from './http/json.ts';
+import { LargeBodyParser } from './http/large-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { cutSlowClients, limitPipelining } from './http/slow-clients.ts';
@@ -70,8 +71,11 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await installCors(app, new RegisteredOrigins({ databases, clock }));
   installNotFound(app, (request, reply) => entrance.enter(request, reply));
   installJsonParser(app);
+  const largeBodies = new LargeBodyParser(shares, app.initialConfig.bodyLimit!);
+  app.addHook('onClose', () => largeBodies.close());
+  const acceptLargeBodies: LargeBodyParser['install'] = (scope, form) => largeBodies.install(scope, form);
   registerHealth(app, databases, parts.isStopping);
-  registerMetrics(app, config);
+  registerMetrics(app, config, largeBodies);
   const visits = oauthLimits(databases, limits, tokenLimits);
   await registerDocs(app, {
     document: await openApiDocument(schema, operations, baseUrl),
@@ -87,10 +91,12 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await registerStorage(app, storages, { shares, requests: limits, databases });
   refuseOtherMethods(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], entrance);
   await registerReportPages(app, { databases, storages, shares, clock, baseUrl, limitVisitor: visits.limitVisitor });
-  await registerRest(app, { schema, operations, entrance });
+  await registerRest(app, { schema, operations, entrance, acceptLargeBodies });
   await registerUploads(app, entrance);
   const { introspection, production } = config;
-  await registerGraphql(app, { schema, operations, entrance, introspection, production, publicError });
+  await registerGraphql(app, {
+    ...{ schema, operations, entrance, introspection, production, publicError, acceptLargeBodies },
+  });
   refuseOtherMethods(app, '/graphql', ['GET', 'POST'], entrance);
   registerSchemaDocument(app, { schema, entrance, introspection });
   refuseOtherMethods(app, SCHEMA_DOCUMENT_PATH, ['GET'], entrance);

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Scope } from '../schema/scopes.ts';
 import type { Clock } from './clock.ts';
+import type { ApiError } from './errors.ts';
 import type { FairShares } from './shared/fair-shares.ts';
 
 export const REGIONS = ['au1', 'us1'] as const;
@@ -71,8 +72,8 @@ export interface RequestContext<Database = unknown, Loaders = unknown, Storage =
   readonly spend: (budget: Budget) => Promise<void>;
   /** Whether the budget of an operation was taken from before the body was read; the first that is called has it for itself. */
   spent?: boolean;
-  /** Whether the body is larger than most operations take. */
-  hasLargeBody?: boolean;
+  /** Set when the body is larger than most operations accept: what they reject it with. */
+  largeBody?: ApiError;
   outcome?: Outcome;
   /** Name of the GraphQL operation, once it is known. */
   operationName?: string | null;

@@ -43,6 +43,8 @@ const VOCABULARY = [
   'src/shared/request-usage.ts',
   'src/shared/time-slice.ts',
   'src/shared/hold-until-closed.ts',
+  'src/shared/large-body.ts',
+  'src/shared/worker-thread.ts',
   'src/tokens.ts',
   'schema/codegen.ts',
   'schema/enums.ts',

@@ -2,6 +2,7 @@ import { BlockType, ImageStatus } from '../../schema/enums.ts';
 import type { FieldError } from '../../src/errors.ts';
 import { type Fields, Findings, isAbsent, isObject } from './findings.ts';
 import { LIMITS, PATTERNS, rangeText, SCHEMA_VERSION } from './limits.ts';
+import { PreparedPage, preparedPageOf } from './prepared-page.ts';
 import { inspectItems, inspectRichText, inspectUnique } from './rich-text.ts';
 
 const PAGE = new Set(['schemaVersion', 'title', 'shortDescription', 'contentMetadata', 'sharingMetadata', 'blocks']);
@@ -43,6 +44,8 @@ interface Walk {
  * and time in proportion to its size. "Page document" in part 2 of the specification, parts 3 and 9 of the decisions.
  */
 export function inspectPageDocument(value: unknown, path: string): FieldError[] {
+  const prepared = preparedPageOf(value);
+  if (prepared) return prepared.errors;
   return Findings.of((findings) => {
     const walk: Walk = { findings, blocks: 0, listTooLong: false, level: 1 };
     inspectPage(value, path, walk);
@@ -71,7 +74,9 @@ function inspectPage(value: unknown, path: string, walk: Walk): void {
 }
 
 function inspectFree(value: unknown, path: string, { findings, level }: Walk): void {
-  if (findings.freeObject(value, path)) findings.storable(value, path, depthOf(level) + 1);
+  if (value instanceof PreparedPage) {
+    findings.add(path, 'a page within a page cannot be a variable of its own in a body of this size');
+  } else if (findings.freeObject(value, path)) findings.storable(value, path, depthOf(level) + 1);
 }
 
 /** Level in the request of a page: the root is within it, and any other in a block in the list of its parent. */

@@ -8,13 +8,12 @@ export interface PlacedPage {
   pathDigest: string;
   /** Digest of its parent's path; null for the root. */
   parentDigest: string | null;
-  page: PageDocumentInput;
 }
 
 /** An image of a tree, and where it stands in the request. */
 export interface PlacedImage {
   at: string;
-  block: BlockInput;
+  block: Pick<BlockInput, 'sourceBlockId' | 'imageStatus' | 'attachmentId'>;
 }
 
 /** What a tree holds that is stored or looked up beside its content. */
@@ -39,10 +38,13 @@ export function treeOf(root: PageDocumentInput): Tree {
 
 function walk(page: PageDocumentInput, path: string[], parentDigest: string | null, at: string, tree: Tree): void {
   const pathDigest = digestOfPath(path);
-  tree.pages.push({ path, pathDigest, parentDigest, page });
+  tree.pages.push({ path, pathDigest, parentDigest });
   for (const [index, block] of page.blocks.entries()) {
     const here = `${at}.blocks[${index}]`;
-    if (block.type === 'IMAGE') tree.images.push({ at: here, block });
+    if (block.type === 'IMAGE') {
+      const { sourceBlockId, imageStatus, attachmentId } = block;
+      tree.images.push({ at: here, block: { sourceBlockId, imageStatus, attachmentId } });
+    }
     if (block.type === 'PAGE') {
       walk(block.childPage as PageDocumentInput, [...path, block.sourceBlockId], pathDigest, `${here}.childPage`, tree);
     }

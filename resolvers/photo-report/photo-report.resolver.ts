@@ -29,7 +29,8 @@ export class PhotoReportSyncResolver {
     @Args() request: PhotoReportArgs,
     @Ctx() context: Context,
   ): Promise<PhotoReportSync> {
-    return syncReport(context, sourceOf(context, builderId, request), request, false);
+    const source = sourceOf(context, builderId, request);
+    return inShare(context, () => syncReport(context, source, request, false));
   }
 
   @Mutation(() => PhotoReportSync, {
@@ -41,7 +42,8 @@ export class PhotoReportSyncResolver {
     @Args() request: PhotoReportArgs,
     @Ctx() context: Context,
   ): Promise<PhotoReportSync> {
-    return syncReport(context, sourceOf(context, builderId, request), request, true);
+    const source = sourceOf(context, builderId, request);
+    return inShare(context, () => syncReport(context, source, request, true));
   }
 
   @Mutation(() => PhotoReportArchive, {
@@ -57,9 +59,14 @@ export class PhotoReportSyncResolver {
     @Args() { sourceRevision, ...report }: ArchiveReportArgs,
     @Ctx() context: Context,
   ): Promise<PhotoReportArchive> {
-    return archiveReport(context, sourceOf(context, builderId, report), sourceRevision ?? null);
+    const source = sourceOf(context, builderId, report);
+    return inShare(context, () => archiveReport(context, source, sourceRevision ?? null));
   }
 }
+
+/** Runs a write of a photo report when the caller's share has room for it. */
+const inShare = <T>({ shares, shareKey }: Context, work: () => Promise<T>): Promise<T> =>
+  shares.photoReportSyncs.run(shareKey, 1, work);
 
 function sourceOf(context: Context, builderId: string, report: SourceReportArgs): Source {
   const integratorId = requireIntegrator(context);

@@ -1,17 +1,23 @@
 import { toInstant } from '../../schema/scalars.ts';
 import { canonicalJson, fingerprintOf } from '../../src/canonical-json.ts';
+import { STATEMENT_MS } from '../../src/database/timeouts.ts';
 import type { Bound, Transaction } from '../../src/database/transactions.ts';
 import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
 import type { Context } from '../context.ts';
 import { isPermittedScheme, schemeOf } from './deep-link.ts';
 import { inspectPageDocument } from './page-document.ts';
-import { digestOfPath, statusOf, treeOf } from './page-tree.ts';
+import { digestOfPath, statusOf, type Tree, treeOf } from './page-tree.ts';
 import type { PhotoReportArgs } from './photo-report.input.ts';
 import type { PhotoReportSync } from './photo-report.type.ts';
+import { fingerprintInSlices, type PreparedPage, preparedPageOf } from './prepared-page.ts';
 import { holdPhotos, requirePhotos } from './report-photos.ts';
 import { CONFLICTS, decideSync, type StoredReport } from './revisions.ts';
 import { ADD_PAGES, FACTS, LOCK, REMOVE_PAGES, SAVE } from './sync-statements.ts';
+
+/** Bytes of a snapshot from which on PostgreSQL is given more time to parse it: its densest content takes 0.3 s per MiB alone. */
+const LARGE_SNAPSHOT = 1024 * 1024;
+const PARSING_MS_PER_BYTE = 1_000 / 1024 / 1024;
 
 /** Whose report it is, and which. */
 export interface Source {
@@ -53,7 +59,9 @@ export async function syncReport(
   const errors = inspectPageDocument(request.page, 'page');
   if (errors.length > 0) throw new ValidationError(errors);
   const { sourceRevision } = request;
-  const save = new Save(source, request, clock.now());
+  const prepared = preparedPageOf(request.page);
+  const snapshot = prepared ? await preparedSnapshot(request, prepared) : snapshotOf(request);
+  const save = new Save(source, request, snapshot, clock.now());
   let begun = false;
   try {
     return await database.write(async (transaction) => {
@@ -72,6 +80,8 @@ export async function syncReport(
       if (request.projectId != null && !facts.projectExists) throw notFound('Project');
       requirePhotos(photos, tree.images, request.projectId);
       begun = true;
+      const { length } = snapshot.jsonb;
+      if (length > LARGE_SNAPSHOT) await transaction.allowTime(STATEMENT_MS + Math.ceil(length * PARSING_MS_PER_BYTE));
       return await save.commit(transaction, facts);
     });
   } catch (error) {
@@ -108,31 +118,54 @@ function requireKnown({ mappedAdminUserId, sourceDeepLink }: PhotoReportArgs, { 
 /** Digest of the root's path. */
 const ROOT = digestOfPath([]);
 
-/** Text as PostgreSQL receives a jsonb in binary: the version of the format, then the bytes, which the fingerprint is made of, too. */
-function jsonbOf(text: string): Buffer {
-  const bytes = Buffer.allocUnsafe(1 + Buffer.byteLength(text));
-  bytes[0] = 1;
-  bytes.write(text, 1);
-  return bytes;
+/** The content of a request in the form in which it is compared and stored. */
+interface Snapshot {
+  title: string;
+  tree: Tree;
+  fingerprint: string;
+  /** As PostgreSQL receives a jsonb in binary: the version of the format, then the bytes that the fingerprint is made of. */
+  jsonb: Buffer;
+}
+
+/** Version of the binary format of jsonb. */
+const JSONB_VERSION = '\u0001';
+
+function snapshotOf({ sourceRevision: _, ...content }: PhotoReportArgs): Snapshot {
+  const jsonb = Buffer.from(`${JSONB_VERSION}${canonicalJson(content)}`);
+  const { page } = content;
+  return { title: page.title, tree: treeOf(page), fingerprint: fingerprintOf(jsonb.subarray(1)), jsonb };
+}
+
+/** The same of a request whose page a worker thread has written already: the other fields are put around it, in their order. */
+async function preparedSnapshot(
+  { sourceRevision: _, page: __, ...rest }: PhotoReportArgs,
+  prepared: PreparedPage,
+): Promise<Snapshot> {
+  const membersWhere = (isWanted: (name: string) => boolean) =>
+    canonicalJson(Object.fromEntries(Object.entries(rest).filter(([name]) => isWanted(name)))).slice(1, -1);
+  const before = membersWhere((name) => name < 'page');
+  const after = membersWhere((name) => name > 'page');
+  const jsonb = prepared.embed(`${JSONB_VERSION}{${before && `${before},`}"page":`, `${after && `,${after}`}}`);
+  const { title, tree } = prepared;
+  return { title, tree, fingerprint: await fingerprintInSlices(jsonb.subarray(1)), jsonb };
 }
 
 /** What is to be written of one request. */
 class Save {
   readonly fingerprint: string;
-  readonly tree;
+  readonly tree: Tree;
   readonly #source: Source;
   readonly #request: PhotoReportArgs;
+  readonly #snapshot: Snapshot;
   readonly #now: number;
-  readonly #content: Buffer;
 
-  constructor(source: Source, request: PhotoReportArgs, now: number) {
-    const { sourceRevision: _, ...content } = request;
+  constructor(source: Source, request: PhotoReportArgs, snapshot: Snapshot, now: number) {
     this.#source = source;
     this.#request = request;
+    this.#snapshot = snapshot;
     this.#now = now;
-    this.#content = jsonbOf(canonicalJson(content));
-    this.fingerprint = fingerprintOf(this.#content.subarray(1));
-    this.tree = treeOf(request.page);
+    this.fingerprint = snapshot.fingerprint;
+    this.tree = snapshot.tree;
   }
 
   async commit(transaction: Transaction, { stored, pages }: Facts): Promise<PhotoReportSync> {
@@ -155,13 +188,14 @@ class Save {
 
   #values(id: string, status: string): unknown[] {
     const { integratorId, builderId, sourceApp, sourceExternalId } = this.#source;
-    const { projectId, page, sourceAuthor, mappedAdminUserId, sourceDeepLink, ...request } = this.#request;
+    const { projectId, sourceAuthor, mappedAdminUserId, sourceDeepLink, ...request } = this.#request;
+    const { title, jsonb } = this.#snapshot;
     return [
       ...[id, new Date(this.#now).toISOString(), builderId, sourceApp, sourceExternalId, integratorId],
-      ...[projectId ?? null, request.sourceRevision, status, page.title],
+      ...[projectId ?? null, request.sourceRevision, status, title],
       ...[toInstant(request.sourceCreatedAt), toInstant(request.walkthroughDate)],
       ...[JSON.stringify(sourceAuthor), mappedAdminUserId ?? null, sourceDeepLink ?? null],
-      ...[this.fingerprint, this.#content],
+      ...[this.fingerprint, jsonb],
     ];
   }
 }

@@ -1,6 +1,9 @@
 /** Milliseconds that a statement may take, the wait for its locks included, before PostgreSQL cancels it. */
 export const STATEMENT_MS = 6_000;
 
+/** Milliseconds by which the wait for an answer exceeds the time of its statement. */
+export const QUERY_MARGIN_MS = 1_000;
+
 /** Milliseconds that a statement may wait for a lock. */
 export const LOCK_MS = 4_000;
 
@@ -20,7 +23,7 @@ export const TIMEOUTS = {
   idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
   connectionTimeoutMillis: CONNECT_MS,
   // A PostgreSQL that hangs cancels nothing, so the answer itself has a limit.
-  query_timeout: STATEMENT_MS + 1_000,
+  query_timeout: STATEMENT_MS + QUERY_MARGIN_MS,
   keepAlive: true,
   // Newer than the type definitions.
   pipeline: true,

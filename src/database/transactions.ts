@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { SESSION_OPTIONS } from './orm.ts';
 import { retryTransaction } from './retry.ts';
-import { TIMEOUTS } from './timeouts.ts';
+import { QUERY_MARGIN_MS, TIMEOUTS } from './timeouts.ts';
 import { holdBack, type Statement } from './wire.ts';
 
 /**
@@ -67,6 +67,8 @@ export class Transaction {
   readonly #client: pg.PoolClient;
   readonly #begun: Promise<unknown>;
   #committed: Promise<unknown> | null = null;
+  /** Milliseconds for each answer, where the pool's limit is too short. */
+  #timeout: { query_timeout: number } | undefined;
 
   constructor(client: pg.PoolClient) {
     this.#client = client;
@@ -77,13 +79,20 @@ export class Transaction {
 
   async query([{ name, text }, values]: Bound): Promise<Row[]> {
     holdBack(this.#client);
-    return (await this.#client.query({ name, text, values: values as unknown[] })).rows;
+    return (await this.#client.query({ name, text, values: values as unknown[], ...this.#timeout })).rows;
+  }
+
+  /** Gives the statements that follow more time than usual, for a large value that PostgreSQL has to parse. */
+  async allowTime(milliseconds: number): Promise<void> {
+    holdBack(this.#client);
+    this.#timeout = { query_timeout: milliseconds + QUERY_MARGIN_MS };
+    await this.#client.query(`set local statement_timeout = ${milliseconds}`);
   }
 
   /** The last statements and the commit, in one round trip. When it answers, the transaction is durable. */
   async commit(...last: Bound[]): Promise<Row[][]> {
     const answers = last.map((bound) => this.query(bound));
-    this.#committed = this.#client.query('commit');
+    this.#committed = this.#client.query({ text: 'commit', ...this.#timeout } as pg.QueryConfig);
     this.#committed.catch(() => undefined);
     const rows = await Promise.all(answers);
     await this.#committed;

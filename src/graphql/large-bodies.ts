@@ -32,7 +32,7 @@ export class LargeBodies {
     if (announced <= this.#usual) return;
     const open = [...this.#operations.values()].find(({ scope }) => scope === null || caller.scopes.has(scope));
     if (!open) throw payloadTooLarge(this.#usual);
-    request.context!.hasLargeBody = true;
+    request.context!.largeBody = payloadTooLarge(this.#usual);
     if (!open.budget) return;
     await spend(open.budget);
     request.context!.spent = true;
@@ -58,11 +58,12 @@ export class LargeBodies {
     return {
       requestDidStart: async () => ({
         didResolveOperation: async ({ contextValue, operation }) => {
-          if (!contextValue.hasLargeBody) return;
+          const { largeBody } = contextValue;
+          if (!largeBody) return;
           const fits = operation?.selectionSet.selections.every(
             (selection) => selection.kind === 'Field' && this.#operations.has(selection.name.value),
           );
-          if (!fits) throw graphqlError(payloadTooLarge(this.#usual));
+          if (!fits) throw graphqlError(largeBody);
         },
       }),
     };

@@ -8,6 +8,7 @@ import type { Operation } from '../../schema/build.ts';
 import { meteredFieldResolver } from '../../schema/metered-field-resolver.ts';
 import type { Entrance } from '../context.ts';
 import type { ApiError } from '../errors.ts';
+import type { LargeBodyForm } from '../shared/large-body.ts';
 import { compiledQueries } from './compiled.ts';
 import { costLimits } from './cost-limits.ts';
 import { limitDepth } from './depth.ts';
@@ -38,9 +39,10 @@ export async function registerGraphql(
     introspection: boolean;
     production: boolean;
     publicError: PublicError;
+    acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
   },
 ) {
-  const { schema, operations, entrance, introspection, production, publicError } = parts;
+  const { schema, operations, entrance, introspection, production, publicError, acceptLargeBodies } = parts;
   const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
   const documentStore = new DocumentStore();
   const newDocuments = new NewDocuments(documentStore);
@@ -73,27 +75,30 @@ export async function registerGraphql(
   app.addHook('onClose', () => apollo.stop());
 
   const handle = fastifyApolloHandler(apollo, { context: async (request) => (request as FastifyRequest).context! });
-  app.route({
-    method: ['GET', 'POST'],
-    url: '/graphql',
-    bodyLimit: bodies.limit,
-    async onRequest(request, reply) {
-      if (wantsPage(request)) {
-        reply.headers(landingPageHeaders(production));
-        return;
-      }
-      const visit = await entrance.enter(request, reply);
-      request.context = entrance.context(request, visit);
-      await bodies.admit(request, visit);
-    },
-    preParsing: async (request, _reply, payload) => bodies.measure(request, payload),
-    preHandler: [limitLength, (request) => newDocuments.admit(request)],
-    errorHandler(thrown: FastifyError, request, reply) {
-      const error = publicError(thrown, request);
-      const errors = [{ message: error.message, extensions: extensionsOf(error) }];
-      return reply.code(error.status).headers(error.headers).send({ errors });
-    },
-    handler: sendLargeResponses(handle as never),
+  await app.register(async (scope) => {
+    acceptLargeBodies(scope, { kind: 'graphql' });
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/graphql',
+      bodyLimit: bodies.limit,
+      async onRequest(request, reply) {
+        if (wantsPage(request)) {
+          reply.headers(landingPageHeaders(production));
+          return;
+        }
+        const visit = await entrance.enter(request, reply);
+        request.context = entrance.context(request, visit);
+        await bodies.admit(request, visit);
+      },
+      preParsing: async (request, _reply, payload) => bodies.measure(request, payload),
+      preHandler: [limitLength, (request) => newDocuments.admit(request)],
+      errorHandler(thrown: FastifyError, request, reply) {
+        const error = publicError(thrown, request);
+        const errors = [{ message: error.message, extensions: extensionsOf(error) }];
+        return reply.code(error.status).headers(error.headers).send({ errors });
+      },
+      handler: sendLargeResponses(handle as never),
+    });
   });
 }
 

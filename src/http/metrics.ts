@@ -5,13 +5,14 @@ import type { Config } from '../config.ts';
 import { isLoopback } from '../config.ts';
 import { forbidden, unavailable } from '../errors.ts';
 import { digestOf, isSecretOf } from '../oauth/secrets.ts';
+import type { LargeBodyParser } from './large-bodies.ts';
 
 /**
  * `/metrics` in Prometheus' text format; of workers, the sums over all. It needs `METRICS_TOKEN` from every address. Only outside
  * production, and while there is no token, loopback may read it without: in production a proxy or a neighbouring container may
  * reach the service from a loopback address.
  */
-export function registerMetrics(app: FastifyInstance, config: Config): void {
+export function registerMetrics(app: FastifyInstance, config: Config, bodies: LargeBodyParser): void {
   // Of the process, not of the app: another one may have registered them before.
   promClient.register.clear();
   promClient.collectDefaultMetrics();
@@ -23,6 +24,7 @@ export function registerMetrics(app: FastifyInstance, config: Config): void {
         .send(await (cluster.isWorker ? askPrimary() : promClient.register.metrics())),
   });
   observeDurations(app);
+  countParsedBodies(bodies);
 }
 
 function requireReader(request: FastifyRequest, { metricsToken, production }: Config): void {
@@ -86,5 +88,17 @@ function observeDurations(app: FastifyInstance): void {
     }
     one.observe(elapsedTime / 1000);
     done();
+  });
+}
+
+function countParsedBodies({ parsed }: LargeBodyParser): void {
+  new promClient.Gauge({
+    name: 'parsed_bodies_total',
+    help: 'JSON bodies of routes that accept large ones, by where they were parsed',
+    labelNames: ['thread'],
+    collect() {
+      this.set({ thread: 'event_loop' }, parsed.eventLoop);
+      this.set({ thread: 'worker' }, parsed.thread);
+    },
   });
 }

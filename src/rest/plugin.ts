@@ -13,9 +13,11 @@ import type { Context } from '../../resolvers/context.ts';
 import type { Operation } from '../../schema/build.ts';
 import { compileOperation } from '../../schema/compile.ts';
 import type { CompiledOperation } from '../../schema/execution.ts';
+import { inspectionOf } from '../../schema/input.ts';
 import { meteredFieldResolver } from '../../schema/metered-field-resolver.ts';
 import type { Entrance } from '../context.ts';
 import { forbidden, methodNotAllowed } from '../errors.ts';
+import type { LargeBodyForm } from '../shared/large-body.ts';
 import { sendJson } from '../shared/request-usage.ts';
 import { inspectedSchema } from './projection.ts';
 import { sofaDocuments } from './sofa.ts';
@@ -30,9 +32,14 @@ declare module 'fastify' {
 /** Publishes every REST operation of the schema on Fastify. */
 export async function registerRest(
   app: FastifyInstance,
-  parts: { schema: GraphQLSchema; operations: Operation[]; entrance: Entrance<Context> },
+  parts: {
+    schema: GraphQLSchema;
+    operations: Operation[];
+    entrance: Entrance<Context>;
+    acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
+  },
 ): Promise<void> {
-  const { schema, operations, entrance } = parts;
+  const { schema, operations, entrance, acceptLargeBodies } = parts;
   const documents = await sofaDocuments(schema, operations);
   const inspected = inspectedSchema(schema);
   app.decorateRequest('context', null);
@@ -42,7 +49,15 @@ export async function registerRest(
     const execute = executorOf(inspected, documents.get(operation.field)!);
     const route = new RestRouteHandler(schema, operation, entrance, execute);
     const { method, bodyLimit } = operation;
-    app.route({ method, url, bodyLimit, onRequest: route.enter, handler: route.answer });
+    const publish = (scope: FastifyInstance) =>
+      scope.route({ method, url, bodyLimit, onRequest: route.enter, handler: route.answer });
+    if (bodyLimit === undefined) publish(app);
+    else {
+      await app.register(async (scope) => {
+        acceptLargeBodies(scope, route.largeBodyForm);
+        publish(scope);
+      });
+    }
     methods.set(url, [...(methods.get(url) ?? []), operation.method]);
   }
   for (const [url, allowed] of methods) refuseOtherMethods(app, url, allowed, entrance);
@@ -114,6 +129,13 @@ class RestRouteHandler {
     this.#execute = execute;
     const root = operation.kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!;
     this.#omit = omitterOf(root.getFields()[operation.field]!.type);
+  }
+
+  /** What the operation reads of a large body. */
+  get largeBodyForm(): LargeBodyForm {
+    const inBody = this.#placements.filter(({ place }) => place === 'body');
+    const documents = inBody.filter(({ argument }) => inspectionOf(argument.type));
+    return { kind: 'fields', fields: inBody.map(({ name }) => name), documents: documents.map(({ name }) => name) };
   }
 
   /** Everything that is checked before the body is read. */

@@ -77,13 +77,19 @@ export function createFairShares() {
       ...{ name: 'downloads', capacity: 512, perShare: 128 },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
-    /** Bodies over 1 MiB that are received or parsed, in MiB. */
+    /** Memory of large bodies from before they are received until their response ends, in MiB. A slow upload holds it for minutes. */
     largeBodies: new FairSemaphore({
-      ...{ name: 'large bodies', capacity: 64, perShare: 32 },
-      ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
+      ...{ name: 'large bodies', capacity: 256, perShare: 32 },
+      ...{ maxQueuedPerShare: 32, maxQueued: 256, maxWaitMs: 10_000 },
     }),
+    /** The thread that parses large bodies. A request waits at least as long as one body of another share may take. */
+    bodyParsing: new FairSemaphore({
+      ...{ name: 'large body parsing', capacity: 1, perShare: 1 },
+      ...{ maxQueuedPerShare: 32, maxQueued: 256, maxWaitMs: 30_000 },
+    }),
+    /** Fewer than the connections for writes, so that other writes never wait for syncs alone. */
     photoReportSyncs: new FairSemaphore({
-      ...{ name: 'photo report syncs', capacity: 16, perShare: 8 },
+      ...{ name: 'photo report syncs', capacity: 8, perShare: 6 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 10_000 },
     }),
     photoBulkUpserts: new FairSemaphore({

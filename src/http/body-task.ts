@@ -1,0 +1,106 @@
+import { type DocumentNode, Kind, type OperationDefinitionNode, parse, type TypeNode } from 'graphql';
+import { MAX_BODY_BYTES } from '../../resolvers/photo-report/limits.ts';
+import { preparePage } from '../../resolvers/photo-report/prepare-page.ts';
+import type { CheckedPage } from '../../resolvers/photo-report/prepared-page.ts';
+import { type FieldError, invalidField, MAX_FIELD_ERRORS, ValidationError } from '../errors.ts';
+import type { LargeBodyForm } from '../shared/large-body.ts';
+import { parseJson } from './json.ts';
+
+/**
+ * Values and field names of a large body. The densest content of a photo report is a run without text and marks, which has 6 in
+ * its 23 bytes: `{"text":"","marks":[]},`. So no report without free-form fields has more.
+ */
+export const MAX_LARGE_TOKENS = Math.ceil((MAX_BODY_BYTES * 6) / 23);
+
+/** Characters of JSON of any other value of a large body, and of a GraphQL document in it. */
+export const MAX_OTHER_VALUE = 65_536;
+const MAX_QUERY = 1024 * 1024;
+
+/** Tokens of a GraphQL document. One that has more is rejected by the server, which parses it again. */
+const MAX_QUERY_TOKENS = 5_000;
+
+/** Name of the input type of Page documents. */
+const DOCUMENT_TYPE = 'PageDocumentInput';
+
+export interface BodyTask {
+  form: LargeBodyForm;
+  body: Uint8Array;
+}
+
+/** What of a body crosses to the event loop: its errors, or what is small of it and what became of its Page documents. */
+export type BodyResult = { errors: FieldError[] } | { value: unknown; pages: [name: string, page: CheckedPage][] };
+
+type Json = Record<string, unknown>;
+
+/** Parses a large body and checks its Page documents. For a worker thread: it takes seconds for some bodies. */
+export function processBody({ form, body }: BodyTask): BodyResult {
+  try {
+    const value = parseJson(body, MAX_LARGE_TOKENS);
+    if (!isObject(value)) throw invalidField('body', 'must be an object');
+    return form.kind === 'graphql' ? graphqlRequest(value) : fieldsOf(value, form.fields, form.documents);
+  } catch (error) {
+    if (error instanceof ValidationError) return { errors: error.errors };
+    throw error;
+  }
+}
+
+function fieldsOf(body: Json, fields: readonly string[], documents: readonly string[]): BodyResult {
+  const value: Json = {};
+  const pages: [string, CheckedPage][] = [];
+  const errors: FieldError[] = [];
+  for (const name of fields) {
+    if (!Object.hasOwn(body, name)) continue;
+    const member = body[name];
+    if (documents.includes(name) && member !== null) pages.push([name, preparePage(member, name)]);
+    else if (JSON.stringify(member).length <= MAX_OTHER_VALUE) value[name] = member;
+    else errors.push({ fieldName: name, message: `must have at most ${MAX_OTHER_VALUE} characters of JSON` });
+  }
+  if (errors.length === 0) return { value, pages };
+  const pageErrors = pages.flatMap(([, page]) => ('errors' in page ? page.errors : []));
+  return { errors: [...errors, ...pageErrors].slice(0, MAX_FIELD_ERRORS) };
+}
+
+function graphqlRequest(body: Json): BodyResult {
+  const { query, operationName, variables } = body;
+  if (typeof query === 'string' && query.length > MAX_QUERY) {
+    throw invalidField('query', `must have at most ${MAX_QUERY} characters; pass large values as variables`);
+  }
+  const types = typeof query === 'string' ? variableTypes(query, operationName) : new Map<string, string>();
+  const documents = [...types].filter(([, type]) => type === DOCUMENT_TYPE).map(([name]) => name);
+  // Other top-level members of a request are small: the server parses them again.
+  const others = ['query', 'operationName', 'extensions'].filter((name) => name in body);
+  const request = Object.fromEntries(others.map((name) => [name, body[name]]));
+  const { extensions = null } = request;
+  if (JSON.stringify([operationName, extensions]).length > MAX_OTHER_VALUE) {
+    throw invalidField('body', `must have at most ${MAX_OTHER_VALUE} characters beside its query and variables`);
+  }
+  if (!isObject(variables)) return { value: request, pages: [] };
+  const result = fieldsOf(variables, [...types.keys()], documents);
+  return 'errors' in result ? result : { value: { ...request, variables: result.value }, pages: result.pages };
+}
+
+/** The variables that the operation declares, and the names of their types; none for a document that cannot be parsed. */
+function variableTypes(query: string, operationName: unknown): Map<string, string> {
+  let document: DocumentNode;
+  try {
+    document = parse(query, { noLocation: true, maxTokens: MAX_QUERY_TOKENS });
+  } catch {
+    return new Map();
+  }
+  const operations = document.definitions.filter(
+    (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
+  );
+  const operation = operations.find(({ name }) => name?.value === operationName) ?? operations[0];
+  return new Map(
+    operation?.variableDefinitions?.map(({ variable, type }) => [variable.name.value, typeName(type)]) ?? [],
+  );
+}
+
+/** Name of a type that is not a list; empty for a list. */
+function typeName(type: TypeNode): string {
+  if (type.kind === Kind.NON_NULL_TYPE) return typeName(type.type);
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : '';
+}
+
+const isObject = (value: unknown): value is Json =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);

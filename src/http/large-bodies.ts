@@ -1,0 +1,156 @@
+import { extname } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
+import type { Context } from '../../resolvers/context.ts';
+import { carrierOf, PreparedPage } from '../../resolvers/photo-report/prepared-page.ts';
+import { invalidField, payloadTooLarge, unavailable, ValidationError } from '../errors.ts';
+import type { Release } from '../shared/fair-semaphore.ts';
+import type { FairShares } from '../shared/fair-shares.ts';
+import type { LargeBodyForm } from '../shared/large-body.ts';
+import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
+import type { BodyResult, BodyTask } from './body-task.ts';
+import { countTokens, decodeJson, MAX_TOKENS, parseJsonText } from './json.ts';
+import { receiveLargeBody, receiveSmallBody, receiveUnannouncedBody } from './receive-body.ts';
+
+const MIB = 1024 * 1024;
+
+/** Tokens of a photo report from which on it is checked by the worker thread: it is parsed, walked, sorted and hashed. */
+const MAX_REPORT_TOKENS = 10_000;
+
+const THREAD = {
+  file: new URL(`./body-thread${extname(import.meta.url)}`, import.meta.url),
+  memoryMb: 1_024,
+  timeoutMs: 30_000,
+  idleMs: 10_000,
+};
+
+/** A request whose large body is being received or processed. */
+interface LargeRequest {
+  context: Context;
+  /** Fires when the connection closes. */
+  signal: AbortSignal;
+  /** Returns the memory that was granted when the response ends. */
+  hold(release: Release): void;
+}
+
+/**
+ * JSON bodies of routes that accept large ones. What is large is charged to the caller's share before it is received, and parsed
+ * and checked by a worker thread: the event loop sees a summary of it.
+ */
+export class LargeBodyParser {
+  readonly #shares: FairShares;
+  readonly #thread = new WorkerThread<BodyTask, BodyResult>(THREAD);
+  readonly #usual: number;
+  readonly #replies = new WeakMap<FastifyRequest, FastifyReply>();
+  /** Bodies that were parsed here and by the worker thread. */
+  readonly parsed = { eventLoop: 0, thread: 0 };
+
+  /** @param usual Bytes from which on a body is large. */
+  constructor(shares: FairShares, usual: number) {
+    this.#shares = shares;
+    this.#usual = usual;
+  }
+
+  /** Makes the routes of a scope accept large bodies of the form, up to the limit of each route. */
+  install(scope: FastifyInstance, form: LargeBodyForm): void {
+    scope.addHook('preParsing', (request, reply, payload, done) => {
+      this.#replies.set(request, reply);
+      done(null, payload);
+    });
+    scope.removeContentTypeParser('application/json');
+    scope.addContentTypeParser('application/json', (request: FastifyRequest, payload: RequestPayload) =>
+      this.#parse(request, payload as Readable, form),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  async #parse(request: FastifyRequest, payload: Readable, form: LargeBodyForm): Promise<unknown> {
+    const limit = request.routeOptions.bodyLimit!;
+    const length = request.headers['content-length'];
+    if (Number(length ?? 0) > limit) throw payloadTooLarge(limit);
+    if (length !== undefined && Number(length) <= this.#usual) {
+      const body = await receiveSmallBody(payload, Number(length));
+      return this.#parseSmall(body, form, () => this.#largeRequest(request));
+    }
+    const large = this.#largeRequest(request);
+    const body = await this.#receive(payload, large, { length, limit });
+    if (body.length <= this.#usual) return this.#parseSmall(body, form, () => large);
+    return this.#parseInThread(body, form, large);
+  }
+
+  async #receive(
+    payload: Readable,
+    large: LargeRequest,
+    { length, limit }: { length: string | undefined; limit: number },
+  ): Promise<Uint8Array> {
+    if (length === undefined) {
+      const admit = () => this.#admit(large, limit);
+      return receiveUnannouncedBody(payload, { usual: this.#usual, limit, admit });
+    }
+    await this.#admit(large, Number(length));
+    return receiveLargeBody(payload, Number(length));
+  }
+
+  /** A body of few bytes may still have so many tokens that it takes long. */
+  async #parseSmall(body: Uint8Array, form: LargeBodyForm, largeRequest: () => LargeRequest): Promise<unknown> {
+    if (body.length === 0) return undefined;
+    const text = decodeJson(body);
+    const tokens = countTokens(text);
+    if (tokens <= (form.kind === 'graphql' ? MAX_TOKENS : MAX_REPORT_TOKENS)) {
+      this.parsed.eventLoop++;
+      return parseJsonText(text);
+    }
+    const large = largeRequest();
+    // An operation that takes large bodies does not mind; any other is rejected once it is known.
+    const message = `must have at most ${MAX_TOKENS} values and field names in all; it has ${tokens}`;
+    large.context.largeBody ??= invalidField('body', message);
+    await this.#admit(large, body.length);
+    return this.#parseInThread(body, form, large);
+  }
+
+  /** Waits for memory of the caller's share. */
+  async #admit({ context, signal, hold }: LargeRequest, bytes: number): Promise<void> {
+    hold(await this.#shares.largeBodies.acquire(context.shareKey, Math.ceil(bytes / MIB), signal));
+  }
+
+  async #parseInThread(body: Uint8Array, form: LargeBodyForm, { context, signal }: LargeRequest): Promise<unknown> {
+    const result = await this.#shares.bodyParsing.run(context.shareKey, 1, () => this.#process(body, form), signal);
+    if ('errors' in result) throw new ValidationError(result.errors);
+    const value = result.value as Record<string, Record<string, unknown>>;
+    const target = form.kind === 'graphql' ? value.variables! : value;
+    for (const [name, page] of result.pages) target[name] = carrierOf(new PreparedPage(page)) as never;
+    return value;
+  }
+
+  async #process(body: Uint8Array, form: LargeBodyForm): Promise<BodyResult> {
+    // Memory that a socket or a pool of buffers shares cannot be transferred.
+    const isWhole = body.byteOffset === 0 && body.length > MIB;
+    const own = isWhole ? body : Uint8Array.from(body);
+    this.parsed.thread++;
+    try {
+      return await this.#thread.run({ form, body: own }, [own.buffer as ArrayBuffer]);
+    } catch (error) {
+      if (!(error instanceof WorkerThreadError)) throw error;
+      if (error.reason === 'MEMORY') throw invalidField('body', 'needs more memory to be parsed than the service has');
+      throw unavailable(error);
+    }
+  }
+
+  #largeRequest(request: FastifyRequest): LargeRequest {
+    const { raw } = this.#replies.get(request)!;
+    const connection = new AbortController();
+    const releases: Release[] = [];
+    raw.once('close', () => {
+      connection.abort(unavailable(new Error('The client went away.')));
+      for (const release of releases) release();
+    });
+    const hold = (release: Release) => {
+      if (raw.destroyed) release();
+      else releases.push(release);
+    };
+    return { context: request.context!, signal: connection.signal, hold };
+  }
+}

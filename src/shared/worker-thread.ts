@@ -1,0 +1,106 @@
+import { type Transferable, Worker } from 'node:worker_threads';
+
+export interface WorkerThreadOptions {
+  /** Module that the thread runs: it answers every message with one message. */
+  file: URL;
+  /** Maximum MiB of its heap. */
+  memoryMb: number;
+  /** Milliseconds in which a task must end. */
+  timeoutMs: number;
+  /** Milliseconds without a task after which the thread ends, so that its memory is returned. */
+  idleMs: number;
+}
+
+/** Why a task ended without a result. The thread is gone, and the next task starts another one. */
+export class WorkerThreadError extends Error {
+  override name = 'WorkerThreadError';
+  readonly reason: 'MEMORY' | 'TIMEOUT' | 'ENDED';
+
+  constructor(reason: WorkerThreadError['reason'], cause?: unknown) {
+    super(`A worker thread did not finish its task (${reason}).`, { cause });
+    this.reason = reason;
+  }
+}
+
+/** A thread that runs one task at a time. It starts with the first task; one that ends is replaced by the next task. */
+export class WorkerThread<Task, Result> {
+  readonly #options: WorkerThreadOptions;
+  #worker: Worker | null = null;
+  #isBusy = false;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: WorkerThreadOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== null;
+  }
+
+  /**
+   * Runs a task and returns its result. Rejects with `WorkerThreadError`.
+   *
+   * @param transfer moves to the thread and is empty here afterwards.
+   */
+  async run(task: Task, transfer: Transferable[] = []): Promise<Result> {
+    if (this.#isBusy) throw new Error('A worker thread runs one task at a time.');
+    this.#isBusy = true;
+    clearTimeout(this.#idle);
+    this.#worker ??= this.#start();
+    try {
+      return await this.#execute(this.#worker, task, transfer);
+    } catch (error) {
+      await this.close();
+      throw error;
+    } finally {
+      this.#isBusy = false;
+      if (this.#worker) {
+        this.#idle = setTimeout(() => this.close(), this.#options.idleMs);
+        this.#idle.unref();
+      }
+    }
+  }
+
+  /** Ends the thread, and with it a task that is running. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = null;
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    const { file, memoryMb } = this.#options;
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+    // The end of an idle thread is noticed by the next task.
+    worker.on('error', () => undefined);
+    worker.once('exit', () => {
+      if (this.#worker === worker) this.#worker = null;
+    });
+    return worker;
+  }
+
+  #execute(worker: Worker, task: Task, transfer: Transferable[]): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer);
+        worker.off('message', succeed).off('error', fail).off('exit', end);
+      };
+      const succeed = (result: Result) => {
+        stop();
+        resolve(result);
+      };
+      const fail = (error: Error & { code?: string }) => {
+        stop();
+        reject(new WorkerThreadError(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'MEMORY' : 'ENDED', error));
+      };
+      const end = () => fail(new Error('The thread ended.'));
+      const timer = setTimeout(() => {
+        stop();
+        reject(new WorkerThreadError('TIMEOUT'));
+      }, this.#options.timeoutMs);
+      worker.on('message', succeed).on('error', fail).on('exit', end);
+      worker.postMessage(task, transfer);
+    });
+  }
+}

@@ -1,0 +1,59 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { WorkerThread, type WorkerThreadOptions } from '../../src/shared/worker-thread.ts';
+
+const threads: WorkerThread<string, string>[] = [];
+
+const createThread = (options: Partial<WorkerThreadOptions> = {}) => {
+  const file = new URL('../support/thread.ts', import.meta.url);
+  const thread = new WorkerThread<string, string>({
+    ...{ file, memoryMb: 64, timeoutMs: 60_000, idleMs: 60_000 },
+    ...options,
+  });
+  threads.push(thread);
+  return thread;
+};
+
+afterEach(async () => {
+  for (const thread of threads.splice(0)) await thread.close();
+});
+
+describe('a worker thread', () => {
+  it('answers tasks one after the other', async () => {
+    const thread = createThread();
+    expect(await thread.run('answer')).toBe('answer: done');
+    expect(await thread.run('answer')).toBe('answer: done');
+  });
+
+  it('runs one task at a time', async () => {
+    const thread = createThread();
+    const first = thread.run('answer');
+    await expect(thread.run('answer')).rejects.toThrow('one task at a time');
+    expect(await first).toBe('answer: done');
+  });
+
+  it.each([
+    ['throws', 'throw', {}, 'ENDED'],
+    ['exits', 'exit', {}, 'ENDED'],
+    ['takes more memory than it may', 'hoard', {}, 'MEMORY'],
+    ['takes more time than it may', 'spin', { timeoutMs: 1_000 }, 'TIMEOUT'],
+  ])('that %s rejects its task, and the next task has another thread', async (_, task, options, reason) => {
+    const thread = createThread(options);
+    await expect(thread.run(task)).rejects.toMatchObject({ name: 'WorkerThreadError', reason });
+    if (reason !== 'TIMEOUT') expect(await thread.run('answer')).toBe('answer: done');
+    else await expect(thread.run('spin')).rejects.toMatchObject({ reason });
+  });
+
+  it('that is closed rejects its task', async () => {
+    const thread = createThread();
+    const task = thread.run('spin');
+    await thread.close();
+    await expect(task).rejects.toMatchObject({ reason: 'ENDED' });
+  });
+
+  it('ends when it has had no task for a while, and starts again with the next one', async () => {
+    const thread = createThread({ idleMs: 0 });
+    expect(await thread.run('answer')).toBe('answer: done');
+    await expect.poll(() => thread.isRunning).toBe(false);
+    expect(await thread.run('answer')).toBe('answer: done');
+  });
+});
