@@ -20,7 +20,7 @@ const MAX_QUERY = 1024 * 1024;
 const MAX_QUERY_TOKENS = 5_000;
 
 /** Name of the input type of Page documents. */
-const DOCUMENT_TYPE = 'PageDocumentInput';
+export const DOCUMENT_TYPE = 'PageDocumentInput';
 
 export interface BodyTask {
   form: LargeBodyForm;

@@ -8,7 +8,7 @@ import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
 import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
-import type { BodyResult, BodyTask } from './body-task.ts';
+import { type BodyResult, type BodyTask, DOCUMENT_TYPE } from './body-task.ts';
 import { countTokens, decodeJson, MAX_TOKENS, parseJsonText } from './json.ts';
 import { receiveLargeBody, receiveSmallBody, receiveUnannouncedBody } from './receive-body.ts';
 
@@ -99,14 +99,17 @@ export class LargeBodyParser {
     if (body.length === 0) return undefined;
     const text = decodeJson(body);
     const tokens = countTokens(text);
-    if (tokens <= (form.kind === 'graphql' ? MAX_TOKENS : MAX_REPORT_TOKENS)) {
+    const mayHoldReport = form.kind === 'fields' || text.includes(DOCUMENT_TYPE);
+    if (tokens <= (mayHoldReport ? MAX_REPORT_TOKENS : MAX_TOKENS)) {
       this.parsed.eventLoop++;
       return parseJsonText(text);
     }
     const large = largeRequest();
-    // An operation that takes large bodies does not mind; any other is rejected once it is known.
-    const message = `must have at most ${MAX_TOKENS} values and field names in all; it has ${tokens}`;
-    large.context.largeBody ??= invalidField('body', message);
+    if (tokens > MAX_TOKENS) {
+      // Accepted for the operations that take large bodies. Which operation it is will be known once it is parsed.
+      const message = `must have at most ${MAX_TOKENS} values and field names in all; it has ${tokens}`;
+      large.context.largeBody ??= invalidField('body', message);
+    }
     await this.#admit(large, body.length);
     return this.#parseInThread(body, form, large);
   }
