@@ -52,7 +52,7 @@ function fieldsOf(body: Json, fields: readonly string[], documents: readonly str
     if (!Object.hasOwn(body, name)) continue;
     const member = body[name];
     if (documents.includes(name) && member !== null) pages.push([name, preparePage(member, name)]);
-    else if (JSON.stringify(member).length <= MAX_OTHER_VALUE) value[name] = member;
+    else if (isSmall(member)) value[name] = member;
     else errors.push({ fieldName: name, message: `must have at most ${MAX_OTHER_VALUE} characters of JSON` });
   }
   if (errors.length === 0) return { value, pages };
@@ -62,18 +62,16 @@ function fieldsOf(body: Json, fields: readonly string[], documents: readonly str
 
 function graphqlRequest(body: Json): BodyResult {
   const { query, operationName, variables } = body;
+  if (!isSmall(operationName ?? null)) throw invalidField('operationName', 'is too long');
   if (typeof query === 'string' && query.length > MAX_QUERY) {
     throw invalidField('query', `must have at most ${MAX_QUERY} characters; pass large values as variables`);
   }
   const types = typeof query === 'string' ? variableTypes(query, operationName) : new Map<string, string>();
   const documents = [...types].filter(([, type]) => type === DOCUMENT_TYPE).map(([name]) => name);
-  // Other top-level members of a request are small: the server parses them again.
-  const others = ['query', 'operationName', 'extensions'].filter((name) => name in body);
+  // Extensions are dropped where they are large: the server uses none that is.
+  const names = ['query', 'operationName', ...(isSmall(body.extensions ?? null) ? ['extensions'] : [])];
+  const others = names.filter((name) => name in body);
   const request = Object.fromEntries(others.map((name) => [name, body[name]]));
-  const { extensions = null } = request;
-  if (JSON.stringify([operationName, extensions]).length > MAX_OTHER_VALUE) {
-    throw invalidField('body', `must have at most ${MAX_OTHER_VALUE} characters beside its query and variables`);
-  }
   if (!isObject(variables)) return { value: request, pages: [] };
   const result = fieldsOf(variables, [...types.keys()], documents);
   return 'errors' in result ? result : { value: { ...request, variables: result.value }, pages: result.pages };
@@ -101,6 +99,8 @@ function typeName(type: TypeNode): string {
   if (type.kind === Kind.NON_NULL_TYPE) return typeName(type.type);
   return type.kind === Kind.NAMED_TYPE ? type.name.value : '';
 }
+
+const isSmall = (value: unknown) => JSON.stringify(value).length <= MAX_OTHER_VALUE;
 
 const isObject = (value: unknown): value is Json =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
