@@ -267,7 +267,7 @@ describe('syncs that wait for a lock', () => {
     const syncs = await database.writer.run(async (transaction) => {
       await transaction.query([{ name: '', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))' }, [lock]]);
       const sent = Array.from({ length: 12 }, (_, at) => (at % 2 ? sendRest(body) : sendGraphql(body)));
-      await expect.poll(waiting).toBe(8);
+      await expect.poll(waiting, { timeout: 3_500 }).toBe(8);
       for (const [, send] of faces)
         expect(await send(JSON.stringify(request({ page: page() })), C)).toMatchObject({ status: 200 });
       expect(await waiting()).toBe(8);
