@@ -1,4 +1,4 @@
-import { type GraphQLInputType, isInputObjectType, isNonNullType } from 'graphql';
+import { GraphQLError, type GraphQLInputType, isInputObjectType, isNonNullType } from 'graphql';
 import type { FieldError } from '../src/errors.ts';
 import { enumValues } from './enums.ts';
 
@@ -7,41 +7,60 @@ export function fieldPath(name: string, path: readonly (string | number)[]): str
   return path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${key}`), name);
 }
 
-/** What a client reads of an error that graphql-js found at the path. */
-export function fieldError(name: string, path: readonly (string | number)[], message: string) {
-  // It places a missing field at the object that should have it.
-  const missing = /^Field "(\w+)" of required type .* was not provided/.exec(message);
-  if (missing) return { fieldName: fieldPath(name, [...path, missing[1]!]), message: 'is required' };
-  return { fieldName: fieldPath(name, path), message: messageOf(message) };
+/** The error that a client reads for one that graphql-js found at the path: it speaks of JSON, never of GraphQL types. */
+export function fieldError(name: string, path: readonly (string | number)[], error: GraphQLError): FieldError {
+  // graphql-js reports a missing or an unknown field at the object, not at the field.
+  const field = /^Field "(?:\w+\.)?(\w+)" (of required type|is not defined by type)/.exec(error.message);
+  const fieldName = fieldPath(name, field ? [...path, field[1]!] : path);
+  return { fieldName, message: messageOf(error) };
 }
 
-/** What a value of a type of GraphQL's own must be. */
-const BUILT_IN = {
+const BUILT_IN: Record<string, string> = {
   Boolean: 'must be true or false',
-  String: 'must be a string',
-  Int: 'must be a 32-bit integer',
   Float: 'must be a number',
+  ID: 'must be a string',
+  Int: 'must be a 32-bit integer',
+  String: 'must be a string',
 };
 
 /** Characters of a message of graphql-js, which repeats the value; what it says of it stands at its ends. */
 const MAX_MESSAGE = 1_000;
 
-/** graphql-js speaks of types; the client is better served by what is wrong. */
-export function messageOf(whole: string): string {
+/** Messages of graphql-js, and what they mean to a client that knows the field and not the type. */
+const MESSAGES: [pattern: RegExp, message: (type: string) => string | undefined][] = [
+  [
+    /^Expected non-nullable type|^Expected value of type "[^"]+!", found null|^Field "[\w.]+" of required type/,
+    required,
+  ],
+  [/is required, but it was not provided/, required],
+  [/^Field "\w+" is not defined by type/, () => 'is not a field of this object'],
+  [/(?:Enum|in) "(\w+)"|"(\w+)" enum/, oneOfValues],
+  [/^(Boolean|Float|ID|Int|String) cannot represent/, (type) => BUILT_IN[type]],
+  [/^Expected value of type "\[/, () => 'must be an array'],
+  [/^Expected value of type "(Boolean|Float|ID|Int|String)!?"/, (type) => BUILT_IN[type]],
+  [/^Expected (?:value of )?type "\w+!?"/, () => 'must be an object'],
+];
+
+function required(): string {
+  return 'is required';
+}
+
+function oneOfValues(type: string): string | undefined {
+  const values = enumValues.get(type);
+  return values && `must be one of ${values.join(', ')}`;
+}
+
+/** The rule that the value breaks: the message of a scalar of the service, else the translation of a message of graphql-js. */
+export function messageOf({ message: whole, originalError }: GraphQLError): string {
+  if (originalError && !(originalError instanceof GraphQLError)) return originalError.message;
   const half = MAX_MESSAGE / 2;
   const message = whole.length > MAX_MESSAGE ? `${whole.slice(0, half)}…${whole.slice(-half)}`.toWellFormed() : whole;
-  if (
-    /^Expected (non-nullable type|value of type "[^"]+!", found null)|is required, but it was not provided/.test(
-      message,
-    )
-  )
-    return 'is required';
-  const enumName = /(?:does not exist in|cannot represent [^:]*:).*? "(\w+)" enum|^Enum "(\w+)"/.exec(message);
-  const values = enumName && enumValues.get((enumName[1] ?? enumName[2])!);
-  if (values) return `must be one of ${values.join(', ')}`;
-  const builtIn = /^(Boolean|String|Int|Float) cannot represent/.exec(message);
-  if (builtIn) return BUILT_IN[builtIn[1] as keyof typeof BUILT_IN];
-  return message.replace(/^Expected type "\w+"\. ?/, '').replace(/^Expected value of type "[^"]+", found [^;]*; ?/, '');
+  for (const [pattern, translate] of MESSAGES) {
+    const match = pattern.exec(message);
+    const translated = match && translate(match.slice(1).find(Boolean) ?? '');
+    if (translated) return translated;
+  }
+  return 'is not valid';
 }
 
 /** Everything that is wrong with a whole value, with paths that begin with the name. */

@@ -57,7 +57,7 @@ export class Findings {
 
   list(value: unknown, path: string, limit: Limit): readonly unknown[] | null {
     if (!Array.isArray(value)) {
-      this.add(path, isAbsent(value) ? 'is required' : 'must be a list');
+      this.add(path, isAbsent(value) ? 'is required' : 'must be an array');
       return null;
     }
     if (value.length < limit.min || value.length > limit.max) this.add(path, `must have ${rangeText(limit)}`);

@@ -1,39 +1,46 @@
 import { type ASTNode, Kind, parse, type Source, visit } from 'graphql';
 
-/** Paths of the values in a document, by where each begins and what it is. */
-type ValuePaths = ReadonlyMap<string, string>;
+/** An argument's name, then the fields and list items inside it. */
+export type ArgumentPath = readonly (string | number)[];
 
-const pathsOfSource = new WeakMap<Source, ValuePaths>();
+/** Paths of the values and object fields in a document, by where each begins and what it is. */
+type ArgumentPaths = ReadonlyMap<string, ArgumentPath>;
+
+const pathsOfSource = new WeakMap<Source, ArgumentPaths>();
 
 /**
- * Returns the name of the argument that a value of the document is given to, and the path inside it; null for no such value. A
- * document is read once, however many of its values are wrong.
+ * Returns the argument that a value of the document is given to, and the path inside it; of an object field, the path of its object.
+ * Null for other nodes. A document is read once, however many of its values are wrong.
  */
-export function argumentPathOf(source: Source, value: ASTNode): string | null {
+export function argumentPathOf(source: Source, node: ASTNode): ArgumentPath | null {
   let paths = pathsOfSource.get(source);
   if (!paths) {
-    paths = valuePathsOf(source);
+    paths = argumentPathsOf(source);
     pathsOfSource.set(source, paths);
   }
-  return paths.get(keyOf(value)) ?? null;
+  return paths.get(keyOf(node)) ?? null;
 }
 
 const keyOf = ({ kind, loc }: ASTNode) => `${kind} ${loc?.start}`;
 
-function valuePathsOf(source: Source): ValuePaths {
-  const paths = new Map<string, string>();
-  const names: string[] = [];
+function argumentPathsOf(source: Source): ArgumentPaths {
+  const paths = new Map<string, ArgumentPath>();
+  const current: (string | number)[] = [];
   visit(parse(source), {
-    enter(node) {
-      if (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD) names.push(node.name.value);
-      if (names.length > 0 && isValue(node)) paths.set(keyOf(node), names.join('.'));
+    enter(node, key, _parent, path) {
+      if (isItem(key, path)) current.push(key);
+      if (node.kind === Kind.OBJECT_FIELD) paths.set(keyOf(node), [...current]);
+      if (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD) current.push(node.name.value);
+      else if (current.length > 0 && node.kind.endsWith('Value')) paths.set(keyOf(node), [...current]);
     },
-    leave(node) {
-      if (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD) names.pop();
+    leave(node, key, _parent, path) {
+      if (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD) current.pop();
+      if (isItem(key, path)) current.pop();
     },
   });
   return paths;
 }
 
-/** Whether the node is written as a value; a variable is not. */
-export const isValue = ({ kind }: ASTNode) => kind.endsWith('Value');
+/** Whether a node is an item of a list value. */
+const isItem = (key: string | number | undefined, path: readonly (string | number)[]): key is number =>
+  typeof key === 'number' && path.at(-2) === 'values';

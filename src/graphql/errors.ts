@@ -1,9 +1,9 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { messageOf } from '../../schema/input.ts';
+import { fieldError } from '../../schema/input.ts';
 import { asApiError } from '../database/errors.ts';
-import { ApiError, type FieldError, ValidationError } from '../errors.ts';
-import { argumentPathOf, isValue } from './argument-names.ts';
+import { ApiError, ValidationError } from '../errors.ts';
+import { argumentPathOf } from './argument-names.ts';
 
 /** A GraphQL error whose extensions say what the REST answer would say. Part 3 of the decisions. */
 export function graphqlError(error: ApiError): GraphQLError {
@@ -37,16 +37,17 @@ function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLErro
   if (code === 'INTERNAL_SERVER_ERROR') {
     return { message: 'Something went wrong on our side.', extensions: { code: 'INTERNAL', http: { status: 500 } } };
   }
-  const fieldName = argumentOf(error);
-  if (fieldName === null) return { ...formatted, extensions: { code, http: { status: 400 } } };
-  const errors: FieldError[] = [{ fieldName, message: messageOf(error.message) }];
+  const input = inputOf(error);
+  if (!input) return { ...formatted, extensions: { code, http: { status: 400 } } };
+  const errors = [fieldError(input.name, input.path, error)];
   return { ...formatted, extensions: { code: 'BAD_USER_INPUT', http: { status: 400 }, errors } };
 }
 
-/** Name of the argument (and the path inside it) whose literal an error points at. */
-function argumentOf(error: GraphQLError): string | null {
+/** The argument, and the path inside it, whose literal an error points at. */
+function inputOf(error: GraphQLError): { name: string; path: (string | number)[] } | null {
   const missing = /argument "(\w+)" of type "[^"]+" is required/.exec(error.message);
-  if (missing) return missing[1]!;
+  if (missing) return { name: missing[1]!, path: [] };
   const node = error.nodes?.[0];
-  return node?.loc && error.source && isValue(node) ? argumentPathOf(error.source, node) : null;
+  const [name, ...path] = (node?.loc && error.source && argumentPathOf(error.source, node)) || [];
+  return typeof name === 'string' ? { name, path } : null;
 }

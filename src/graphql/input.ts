@@ -41,7 +41,7 @@ function checkVariables(
     if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType'))) continue;
     const inspect = inspectionOf(type);
     if (inspect && value != null) errors.add(...inspect(value, name));
-    else coerceInputValue(value, type, (path, _value, error) => errors.add(fieldError(name, path, error.message)));
+    else coerceInputValue(value, type, (path, _value, error) => errors.add(fieldError(name, path, error)));
   }
   errors.throwIfAny();
 }

@@ -14,7 +14,7 @@ import type { Operation } from '../../schema/build.ts';
 import { fieldError, fieldPath, inspectionOf } from '../../schema/input.ts';
 import { rangeErrors } from '../../schema/range.ts';
 import { booleanFromText, integerFromText } from '../../schema/scalar.ts';
-import { FieldErrors, notFound } from '../errors.ts';
+import { FieldErrors, invalidField, notFound } from '../errors.ts';
 
 /** The parts of a request that hold an operation's input. */
 export interface RawInput {
@@ -57,6 +57,8 @@ const PLACES: Record<string, Place> = { GET: 'query', DELETE: 'bodyOrQuery' };
 export function readVariables(placements: Placement[], input: RawInput): Record<string, unknown> {
   const variables: Record<string, unknown> = {};
   const errors = new FieldErrors();
+  if (input.body !== undefined && !isObject(input.body) && placements.some(({ place }) => /^body/.test(place)))
+    throw invalidField('body', 'must be an object');
   for (const { argument, place, name } of placements) {
     const before = errors.count;
     const raw = rawValue(place, name, argument, input, errors);
@@ -75,7 +77,7 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
     variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
       if (place === 'path') throw notFound('Resource');
       const isQuery = place === 'query';
-      errors.add(fieldError(isQuery ? spellingOf(name, path[0], input) : name, isQuery ? [] : path, error.message));
+      errors.add(fieldError(isQuery ? spellingOf(name, path[0], input) : name, isQuery ? [] : path, error));
     });
   }
   errors.add(...rangeErrors(variables));
@@ -163,7 +165,7 @@ function asWritten(
   if (value === undefined || value === null) return value;
   if (isListType(nullable)) {
     if (Array.isArray(value)) return value.map((item, at) => asWritten(item, nullable.ofType, [...path, at], refuse));
-    refuse(path, 'must be a list');
+    refuse(path, 'must be an array');
     return [];
   }
   if (!isInputObjectType(nullable) || !isObject(value)) return value;

@@ -119,7 +119,8 @@ function wholeSelection(kind: string, field: string): string {
   );
 }
 
-function namedOperation(kind: string, { name, args }: GraphQLField<unknown, unknown>): string {
+/** A document that calls the field with every argument as a variable of the same name. */
+export function namedOperation(kind: string, { name, args }: GraphQLField<unknown, unknown>): string {
   const definitions = args.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
   const values = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
   return `${kind.toLowerCase()} (${definitions}) { ${name}(${values}) { __typename } }`;

@@ -150,6 +150,7 @@ export const VALUES: Record<string, unknown> = {
   'TimeType.name': 'Ordinary',
   'Timesheet.notes': 'Level 3 slab pour',
   'createPhoto.imageUrl': null,
+  'GalleryPhoto.imageUrl': null,
   'syncPhotoReport.page': PAGE,
   'updatePhotoReport.page': PAGE,
   'recordSignOnEvent.deviceId': 'gate-2',

@@ -1,0 +1,35 @@
+/** What a client may write where a value of another kind belongs. */
+const WRONG: readonly unknown[] = [
+  ...[null, true, 7, -1, 1.5, 1e300, '', 'x', 'x'.repeat(21_000)],
+  ...[[], ['x'], [null], [[7]], {}, { x: 1 }, [{ x: 1 }]],
+];
+
+/** Texts of a query parameter that some type refuses. */
+export const WRONG_TEXTS: readonly string[] = ['', 'x', '1.5', '-1', '26', '1e9', 'null', '{}', 'yes', '2026-13-01'];
+
+type Path = readonly (string | number)[];
+
+/** Copies of a body with one wrong thing each: a value of another kind at some path, or nothing there. */
+export function* wrongBodies(body: object): Generator<{ path: Path; body: object }> {
+  for (const path of pathsOf(body)) {
+    for (const value of WRONG) yield { path, body: replaced(body, path, value) };
+    if (typeof path.at(-1) === 'string') yield { path, body: replaced(body, path, undefined) };
+  }
+}
+
+function* pathsOf(value: unknown, path: Path = []): Generator<Path> {
+  if (path.length > 0) yield path;
+  if (value === null || typeof value !== 'object') return;
+  for (const [key, item] of Object.entries(value)) {
+    yield* pathsOf(item, [...path, Array.isArray(value) ? Number(key) : key]);
+  }
+}
+
+function replaced(body: object, path: Path, value: unknown): object {
+  const copy = structuredClone(body);
+  // biome-ignore lint/suspicious/noExplicitAny: the path was read from the body.
+  const parent = path.slice(0, -1).reduce<any>((at, key) => at[key], copy);
+  if (value === undefined) delete parent[path.at(-1)!];
+  else parent[path.at(-1)!] = value;
+  return copy;
+}
