@@ -83,7 +83,9 @@ import {
 import { ProjectTimesheetsResolver, TimesheetResolver } from '../resolvers/timesheet/timesheet.resolver.ts';
 import { ViewerResolver } from '../resolvers/viewer/viewer.resolver.ts';
 import type { Budget } from '../src/context.ts';
+import { ValidationError } from '../src/errors.ts';
 import { type Begin, type FieldEdge, handlersOf } from './handlers.ts';
+import { argumentErrors, boundsOf, isNotNull } from './input-rules.ts';
 import type { MemberName } from './plan.ts';
 import { jsonSize } from './response-meter.ts';
 import type { RestRoute } from './rest.ts';
@@ -216,7 +218,8 @@ function guardOperation({ args, extensions }: Field, name: string, call: Resolve
   if (!('scope' in (extensions ?? {}))) throw new Error(`${name} declares neither a scope nor that it needs none.`);
   const scope = extensions!.scope as Scope | null;
   const budget = (extensions!.rest as RestRoute | undefined)?.budget;
-  const resolve = budget ? spending(budget, call) : call;
+  const checked = hasRules(args) ? checking(args!, call) : call;
+  const resolve = budget ? spending(budget, checked) : checked;
   if (!args?.builderId) {
     return (source, args, context, info) => {
       context.caller.requireScope(scope);
@@ -231,6 +234,18 @@ function guardOperation({ args, extensions }: Field, name: string, call: Resolve
     return resolve(source, args, context, info);
   };
 }
+
+const hasRules = (args: Field['args']) =>
+  Object.values(args ?? {}).some((argument) => isNotNull(argument as never) || boundsOf(argument as never));
+
+/** Throws 400 for arguments that break a rule which their types cannot express. */
+const checking =
+  (declared: NonNullable<Field['args']>, resolve: Resolve): Resolve =>
+  (source, args, context, info) => {
+    const errors = argumentErrors(declared, args);
+    if (errors.length > 0) throw new ValidationError(errors);
+    return resolve(source, args, context, info);
+  };
 
 /** Takes from the operation's own budget, unless that was done when the request came in. Part 12 of the decisions. */
 const spending =

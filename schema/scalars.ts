@@ -223,6 +223,14 @@ export const FileSize = boundedInteger(
   },
 );
 
+export const PixelCount = boundedInteger(
+  'PixelCount',
+  'Width or height of an image: an integer from 1.',
+  1,
+  2147483647,
+  { examples: [4_032] },
+);
+
 export const UploadHeaders = scalar<Record<string, string>>({
   name: 'UploadHeaders',
   description: 'Headers to send with the upload, as they stand here.',

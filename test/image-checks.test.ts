@@ -246,7 +246,7 @@ describe('an upload whose check has failed', () => {
       const photo = { externalSourceId: 'a', imageAttachment: await client.upload() };
       await aFullService(context.shares);
       const end = await fillQueue(context.shares.imageDecodes, context.shareKey);
-      const outcomes = await prepareImages(context, aPage(), [{ photo: photo as never, moving: false }]);
+      const outcomes = await prepareImages(context, aPage(), [photo as never]);
       expect(outcomes.get('a')).toMatchObject({ code: 'TIMEOUT' });
       end();
     });

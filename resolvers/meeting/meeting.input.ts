@@ -1,4 +1,5 @@
 import { ArgsType, Field, InputType } from 'type-graphql';
+import { ItemCount } from '../../schema/input-rules.ts';
 import { fail, hasLength, STANDARDS, scalar } from '../../schema/scalar.ts';
 import {
   ExternalSourceId,
@@ -9,7 +10,6 @@ import {
   Timestamp,
   text,
 } from '../../schema/scalars.ts';
-import { type FieldError, ValidationError } from '../../src/errors.ts';
 
 const LONGEST_TITLE = 160;
 
@@ -135,11 +135,16 @@ export class MeetingNoteArgs {
 
   @Field(() => [JsonObject], {
     nullable: true,
-    description: `Blocks in the form of that application, at most ${MOST_BLOCKS}. The meeting's notes show the strings \`title\`, \`heading\`, \`text\`, \`markdown\` and \`content\` of each.`,
+    description: `Blocks in the form of that application, at most ${MOST_BLOCKS}. The texts of \`title\`, \`heading\`, \`text\`, \`markdown\` and \`content\` are written to the notes of the meeting.`,
   })
+  @ItemCount({ maxItems: MOST_BLOCKS })
   detailBlocks?: Record<string, unknown>[] | null;
 
-  @Field(() => [ActionItemInput], { nullable: true, description: `At most ${MOST_ACTION_ITEMS}.` })
+  @Field(() => [ActionItemInput], {
+    nullable: true,
+    description: `What the meeting decided to do, at most ${MOST_ACTION_ITEMS} items.`,
+  })
+  @ItemCount({ maxItems: MOST_ACTION_ITEMS })
   actionItems?: ActionItemInput[] | null;
 
   @Field(() => Timestamp, { nullable: true })
@@ -149,16 +154,9 @@ export class MeetingNoteArgs {
   capturedEndedAt?: string | null;
 }
 
-/** The note's fields as they are stored; throws 400 for lists that are too long. */
+/** The note's fields as they are stored. */
 export function noteFields(args: MeetingNoteArgs) {
   const { detailBlocks, actionItems } = args;
-  const errors: FieldError[] = [];
-  const atMost = (fieldName: string, list: unknown[] | null | undefined, most: number) => {
-    if (list && list.length > most) errors.push({ fieldName, message: `must have at most ${most} items` });
-  };
-  atMost('detailBlocks', detailBlocks, MOST_BLOCKS);
-  atMost('actionItems', actionItems, MOST_ACTION_ITEMS);
-  if (errors.length > 0) throw new ValidationError(errors);
   return {
     sourceDeepLink: args.sourceDeepLink ?? null,
     sourceWebLink: args.sourceWebLink ?? null,

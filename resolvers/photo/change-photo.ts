@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../entities/photo.entity.ts';
 import type { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { ConcurrentUpdateError } from '../../src/database/retry.ts';
-import { invalidField, notFound } from '../../src/errors.ts';
+import { notFound } from '../../src/errors.ts';
 import type { Context } from '../context.ts';
 import type { UpdatePhotoArgs } from './photo.input.ts';
 import { folderFor } from './place.ts';
@@ -16,9 +16,6 @@ interface Target {
 /** Changes what is given of a photo of the gallery. Part 8 of the decisions. */
 export function updatePhoto({ clock, database }: Context, target: Target, changes: UpdatePhotoArgs): Promise<Photo> {
   const { fileName, capturedAt, description, folderId } = changes;
-  for (const [name, value] of Object.entries({ fileName, capturedAt })) {
-    if (value === null) throw invalidField(name, 'must not be null');
-  }
   return database.transaction(async (em) => {
     // Folders are locked before photos, as everywhere in the gallery.
     const folder = folderId == null ? null : await folderOf(em, target, folderId);

@@ -1,4 +1,5 @@
 import { ArgsType, Field } from 'type-graphql';
+import { NotNull } from '../../schema/input-rules.ts';
 import { FolderId, FolderName, ProjectId } from '../../schema/scalars.ts';
 
 @ArgsType()
@@ -26,7 +27,8 @@ export class CreateFolderArgs {
 /** Body of the patch operation: what is left out stays. */
 @ArgsType()
 export class UpdateFolderArgs {
-  @Field(() => FolderName, { nullable: true })
+  @Field(() => FolderName, { nullable: true, description: 'New name of the folder.' })
+  @NotNull()
   name?: string | null;
 
   @Field(() => FolderId, { nullable: true, description: 'Null moves the folder to the top.' })

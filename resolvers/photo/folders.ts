@@ -45,7 +45,6 @@ export async function createFolder(context: Context, builderId: string, input: C
 export async function updateFolder(context: Context, target: Target, changes: UpdateFolderArgs): Promise<PhotoFolder> {
   const { clock, database } = context;
   const { name, parentId } = changes;
-  if (name === null) throw invalidField('name', 'must not be null');
   return database.transaction(async (em) => {
     // Two moves at once could each be right and make a cycle together.
     if (parentId != null) {
@@ -60,7 +59,7 @@ export async function updateFolder(context: Context, target: Target, changes: Up
       }
       requireSameProject(parent, folder.projectId);
     }
-    if (name !== undefined) folder.name = name;
+    if (name != null) folder.name = name;
     if (parentId !== undefined) folder.parentId = parentId;
     folder.updatedAt = new Date(clock.now()).toISOString();
     return folder;

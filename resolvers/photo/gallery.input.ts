@@ -1,4 +1,5 @@
-import { ArgsType, Field, InputType, Int } from 'type-graphql';
+import { ArgsType, Field, InputType } from 'type-graphql';
+import { ItemCount } from '../../schema/input-rules.ts';
 import {
   ExternalSourceId,
   FileName,
@@ -6,6 +7,7 @@ import {
   FolderName,
   ImageUrl,
   PhotoDescription,
+  PixelCount,
   ProjectId,
   SequenceId,
   SourceApp,
@@ -36,10 +38,10 @@ export class GalleryPhoto {
   @Field(() => ImageUrl, { nullable: true })
   imageUrl?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Pixels. Default: what the bytes say.' })
+  @Field(() => PixelCount, { nullable: true, description: 'Width in pixels. Default: what the bytes say.' })
   width?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Pixels. Default: what the bytes say.' })
+  @Field(() => PixelCount, { nullable: true, description: 'Height in pixels. Default: what the bytes say.' })
   height?: number | null;
 
   @Field(() => Timestamp, { nullable: true, description: 'When it was taken. Default: what its EXIF data tell.' })
@@ -70,7 +72,8 @@ export class BulkUpsertArgs {
   })
   folderId?: string | null;
 
-  @Field(() => [GalleryPhoto], { description: '1 to 100 photos.' })
+  @Field(() => [GalleryPhoto], { description: `Photos of the page, 1 to ${MAX_PHOTOS} in one call.` })
+  @ItemCount({ minItems: 1, maxItems: MAX_PHOTOS })
   photos!: GalleryPhoto[];
 }
 
@@ -94,7 +97,6 @@ export class BulkDeleteArgs {
 export function checkPhotos(photos: readonly GalleryPhoto[]): void {
   const errors: FieldError[] = [];
   const refuse = (fieldName: string, message: string) => errors.push({ fieldName, message });
-  if (photos.length < 1 || photos.length > MAX_PHOTOS) refuse('photos', `must hold 1 to ${MAX_PHOTOS} photos`);
   const first = new Map<string, number>();
   photos.forEach((photo, at) => {
     const earlier = first.get(photo.externalSourceId);
@@ -102,9 +104,6 @@ export function checkPhotos(photos: readonly GalleryPhoto[]): void {
     else first.set(photo.externalSourceId, at);
     if (Boolean(photo.imageAttachment) === Boolean(photo.imageUrl)) {
       refuse(`photos[${at}].imageAttachment`, 'give either imageAttachment or imageUrl');
-    }
-    for (const name of ['width', 'height'] as const) {
-      if (photo[name] != null && photo[name] < 1) refuse(`photos[${at}].${name}`, 'must be at least 1');
     }
   });
   if (errors.length > 0) throw new ValidationError(errors);

@@ -1,5 +1,6 @@
 import { ArgsType, Field } from 'type-graphql';
 import { PhotoSource } from '../../schema/enums.ts';
+import { NotNull } from '../../schema/input-rules.ts';
 import {
   ExternalSourceId,
   FileName,
@@ -69,13 +70,18 @@ export class CreatePhotoArgs {
 /** Body of the patch operation: what is left out stays. */
 @ArgsType()
 export class UpdatePhotoArgs {
-  @Field(() => FileName, { nullable: true })
+  @Field(() => FileName, { nullable: true, description: 'New name of the file.' })
+  @NotNull()
   fileName?: string | null;
 
   @Field(() => PhotoDescription, { nullable: true, description: 'Null takes it away.' })
   description?: string | null;
 
-  @Field(() => Timestamp, { nullable: true })
+  @Field(() => Timestamp, {
+    nullable: true,
+    description: 'When the photo was taken; becomes its `photoTakenDate` and `sortDate`.',
+  })
+  @NotNull()
   capturedAt?: string | null;
 
   @Field(() => FolderId, { nullable: true, description: 'Null takes the photo out of any folder.' })

@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import type { Operation } from '../../schema/build.ts';
 import { fieldError, fieldPath, inspectionOf } from '../../schema/input.ts';
+import { ruleErrors } from '../../schema/input-rules.ts';
 import { rangeErrors } from '../../schema/range.ts';
 import { booleanFromText, integerFromText } from '../../schema/scalar.ts';
 import { FieldErrors, invalidField, notFound } from '../errors.ts';
@@ -79,6 +80,7 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
       const isQuery = place === 'query';
       errors.add(fieldError(isQuery ? spellingOf(name, path[0], input) : name, isQuery ? [] : path, error));
     });
+    if (errors.length === before) errors.push(...ruleErrors(name, argument, raw));
   }
   errors.add(...rangeErrors(variables));
   errors.throwIfAny();

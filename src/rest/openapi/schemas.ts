@@ -17,6 +17,7 @@ import {
   isSpecifiedScalarType,
   isUnionType,
 } from 'graphql';
+import { boundsOf, isNotNull } from '../../../schema/input-rules.ts';
 import type { JsonSchema } from '../../../schema/scalar.ts';
 
 const BUILT_IN: Record<string, JsonSchema> = {
@@ -72,9 +73,16 @@ export class Schemas {
     const required = fields.filter(isRequiredInputField).map(({ name }) => name);
     return {
       type: 'object',
-      properties: Object.fromEntries(fields.map((field) => [field.name, this.described(field, this.of(field.type))])),
+      properties: Object.fromEntries(
+        fields.map((field) => [field.name, this.described(field, this.#inputSchema(field))]),
+      ),
       ...(required.length > 0 && { required }),
     };
+  }
+
+  #inputSchema(field: GraphQLInputField): JsonSchema {
+    const schema = isNotNull(field) ? this.present(field.type) : this.of(field.type);
+    return { ...schema, ...boundsOf(field) };
   }
 
   /** The schema with what its field or argument says of it. */
