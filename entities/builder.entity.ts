@@ -9,11 +9,11 @@ import { Id, Timestamped } from './columns.ts';
 @Scoped('read:builders')
 @Entity()
 export class Builder extends Timestamped {
-  @Field(() => BuilderId)
+  @Field(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })
   @Id()
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the company.' })
   @Property({ type: 'text' })
   name!: string;
 

@@ -13,7 +13,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Entity()
 @Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
 export class Contact extends Timestamped {
-  @Field(() => ContactId)
+  @Field(() => ContactId, { description: 'Identifies the contact.' })
   @Id()
   id!: string;
 
@@ -23,15 +23,15 @@ export class Contact extends Timestamped {
   @Reference(() => Subcontractor)
   subcontractorId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Full name of the person.' })
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'E-mail address of the person.' })
   @Property({ type: 'text', nullable: true })
   email!: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Telephone number, as it was entered.' })
   @Property({ type: 'text', nullable: true })
   phone!: string | null;
 

@@ -11,18 +11,18 @@ import { Id, Reference } from './columns.ts';
 @Entity({ tableName: 'timesheet_cost_code' })
 @Unique({ properties: ['builderId', 'code'] })
 export class CostCode {
-  @Field(() => CostCodeId)
+  @Field(() => CostCodeId, { description: 'Identifies the cost code.' })
   @Id()
   id!: string;
 
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Code, unique for the builder.' })
   @Property({ type: 'text' })
   code!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'What the code stands for.' })
   @Property({ type: 'text' })
   description!: string;
 }

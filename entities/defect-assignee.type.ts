@@ -4,13 +4,13 @@ import { AssigneeType } from '../schema/enums.ts';
 /** Whom or what a defect is assigned to. The id is text in every member, so that one selection covers all of them. */
 @ObjectType({ simpleResolvers: true })
 abstract class Assignee {
-  @Field(() => AssigneeType)
+  @Field(() => AssigneeType, { description: 'Kind of assignee, which tells the members of the union apart.' })
   type!: AssigneeType;
 
   @Field(() => String, { description: 'Identifier as the platform gave it.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the person, company or tag.' })
   name!: string;
 }
 

@@ -17,7 +17,7 @@ import { Project } from './project.entity.ts';
 @Index({ properties: ['builderId', 'createdAt', 'id'] })
 @Index({ properties: ['projectId', 'createdAt', 'id'] })
 export class Defect extends Timestamped {
-  @Field(() => DefectId)
+  @Field(() => DefectId, { description: 'Identifies the defect in paths.' })
   @Id()
   id!: string;
 
@@ -25,19 +25,19 @@ export class Defect extends Timestamped {
   @Property({ type: 'integer' })
   identifier!: number;
 
-  @Field(() => BuilderId)
+  @Field(() => BuilderId, { description: 'The builder that the defect belongs to.' })
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => ProjectId)
+  @Field(() => ProjectId, { description: 'The project that the defect is on.' })
   @Reference(() => Project)
   projectId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'What is wrong, in a few words.' })
   @Property({ type: 'text' })
   title!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'What is wrong, in full.' })
   @Property({ type: 'text', nullable: true })
   description!: string | null;
 
@@ -59,7 +59,7 @@ export class Defect extends Timestamped {
   @Field(() => Location, { nullable: true, description: 'Where on the project it is.' })
   location!: Location | null;
 
-  @Field(() => [DefectAssignee])
+  @Field(() => [DefectAssignee], { description: 'Who has to put it right: people, companies and tags.' })
   @Property({ type: 'jsonb', default: '[]' })
   assignees!: DefectAssignee[];
 

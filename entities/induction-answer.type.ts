@@ -2,7 +2,7 @@ import { Field, ObjectType } from 'type-graphql';
 
 @ObjectType({ description: 'One field of a filled induction form. Part 6 of the decisions.', simpleResolvers: true })
 export class InductionAnswer {
-  @Field(() => String)
+  @Field(() => String, { description: 'Label of the form field.' })
   name!: string;
 
   @Field(() => String, { description: 'Kind of the form field, such as `text`.' })

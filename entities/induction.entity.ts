@@ -20,7 +20,9 @@ import { Worker } from './worker.entity.ts';
 @Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
 @Index({ properties: ['workerId', 'createdAt', 'id'] })
 export class Induction extends Timestamped {
-  @Field(() => InductionId)
+  @Field(() => InductionId, {
+    description: 'Identifies the induction in paths, as its `identifier` does within the project.',
+  })
   @Id()
   id!: string;
 

@@ -16,7 +16,7 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @Index({ properties: ['builderId', 'expiry'] })
 @Index({ properties: ['builderId', 'createdAt', 'id'] })
 export class Insurance extends Timestamped {
-  @Field(() => InsuranceId)
+  @Field(() => InsuranceId, { description: 'Identifies the insurance in paths.' })
   @Id()
   id!: string;
 
@@ -26,7 +26,7 @@ export class Insurance extends Timestamped {
   @Reference(() => Subcontractor)
   subcontractorId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the document.' })
   @Property({ type: 'text' })
   name!: string;
 

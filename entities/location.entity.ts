@@ -10,7 +10,7 @@ import { Project } from './project.entity.ts';
 @Entity({ tableName: 'project_location' })
 @Index({ properties: ['projectId'] })
 export class Location {
-  @Field(() => LocationId)
+  @Field(() => LocationId, { description: 'Identifies the place.' })
   @Id()
   id!: string;
 
@@ -20,7 +20,7 @@ export class Location {
   @Reference(() => Project)
   projectId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the place, such as a level or a room.' })
   @Property({ type: 'text' })
   name!: string;
 }

@@ -9,7 +9,7 @@ import { Meeting } from './meeting.entity.ts';
 
 @ObjectType({ description: 'Something that the meeting decided to do.', simpleResolvers: true })
 export class MeetingActionItem {
-  @Field(() => String)
+  @Field(() => String, { description: 'What has to be done.' })
   text!: string;
 }
 
@@ -25,15 +25,15 @@ export class MeetingActionItem {
 })
 @Index({ properties: ['meetingId', 'createdAt', 'id'] })
 export class MeetingNote extends Timestamped {
-  @Field(() => MeetingNoteId)
+  @Field(() => MeetingNoteId, { description: 'Identifies the note.' })
   @Id()
   id!: string;
 
-  @Field(() => BuilderId)
+  @Field(() => BuilderId, { description: 'The builder that the meeting belongs to.' })
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => MeetingId)
+  @Field(() => MeetingId, { description: 'The meeting that the note belongs to.' })
   @Reference(() => Meeting)
   meetingId!: string;
 
@@ -56,7 +56,7 @@ export class MeetingNote extends Timestamped {
   @Property({ type: 'text', nullable: true })
   sourceWebLink!: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Title of the note.' })
   @Property({ type: 'text', nullable: true })
   title!: string | null;
 
@@ -68,19 +68,19 @@ export class MeetingNote extends Timestamped {
   @Property({ type: 'jsonb', default: '[]' })
   detailBlocks!: Record<string, unknown>[];
 
-  @Field(() => [MeetingActionItem])
+  @Field(() => [MeetingActionItem], { description: 'What the meeting decided to do.' })
   @Property({ type: 'jsonb', default: '[]' })
   actionItems!: MeetingActionItem[];
 
-  @Field(() => Timestamp, { nullable: true })
+  @Field(() => Timestamp, { nullable: true, description: 'When the recording behind the note began.' })
   @Instant({ nullable: true })
   capturedStartedAt!: string | null;
 
-  @Field(() => Timestamp, { nullable: true })
+  @Field(() => Timestamp, { nullable: true, description: 'When the recording behind the note ended.' })
   @Instant({ nullable: true })
   capturedEndedAt!: string | null;
 
-  @Field(() => Timestamp, { nullable: true })
+  @Field(() => Timestamp, { nullable: true, description: 'When the note was archived; null while it is active.' })
   @Instant({ nullable: true })
   archivedAt!: string | null;
 }

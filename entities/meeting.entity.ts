@@ -44,7 +44,7 @@ export class Meeting extends Timestamped {
   /** They follow from the rest or have a default; a writer need not give them. */
   [OptionalProps]?: 'name' | 'meetingTitle' | 'notes' | 'noteBlocks';
 
-  @Field(() => MeetingId)
+  @Field(() => MeetingId, { description: 'Identifies the meeting in paths.' })
   @Id()
   id!: string;
 
@@ -53,7 +53,7 @@ export class Meeting extends Timestamped {
   @Instant()
   override createdAt!: string;
 
-  @Field(() => BuilderId)
+  @Field(() => BuilderId, { description: 'The builder that holds the meeting.' })
   @Reference(() => Builder)
   builderId!: string;
 
@@ -61,7 +61,7 @@ export class Meeting extends Timestamped {
   @Reference(() => Project, { nullable: true })
   projectId!: string | null;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Title, 1 to 160 characters.' })
   @Property({ type: 'text' })
   title!: string;
 
@@ -78,7 +78,7 @@ export class Meeting extends Timestamped {
   @Enum({ items: () => MeetingStatus })
   status!: MeetingStatus;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'What is to be discussed.' })
   @Property({ type: 'text', nullable: true })
   agenda!: string | null;
 

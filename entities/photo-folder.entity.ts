@@ -22,11 +22,11 @@ import { Project } from './project.entity.ts';
     where "page_external_source_id" is not null and "archived_at" is null`,
 })
 export class PhotoFolder extends Timestamped {
-  @Field(() => FolderId)
+  @Field(() => FolderId, { description: 'Identifies the folder in paths and filters.' })
   @Id()
   id!: string;
 
-  @Field(() => BuilderId)
+  @Field(() => BuilderId, { description: 'The builder that the folder belongs to.' })
   @Reference(() => Builder)
   builderId!: string;
 
@@ -38,7 +38,7 @@ export class PhotoFolder extends Timestamped {
   @Reference(() => PhotoFolder, { nullable: true })
   parentId!: string | null;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the folder.' })
   @Property({ type: 'text' })
   name!: string;
 

@@ -36,15 +36,20 @@ const ACTIVE = 'archived_at is null';
     where "page_external_source_id" is not null and "archived_at" is null`,
 })
 export class Photo extends Timestamped {
-  @Field(() => AttachmentId)
+  @Field(() => AttachmentId, {
+    description: 'Identifies the photo in paths; also its attachment id, which `IMAGE` blocks of a photo report carry.',
+  })
   @Id()
   id!: string;
 
-  @Field(() => BuilderId)
+  @Field(() => BuilderId, { description: 'The builder that the photo belongs to.' })
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => ProjectId, { nullable: true })
+  @Field(() => ProjectId, {
+    nullable: true,
+    description: 'The project that the photo was taken on; null when it is of no one project.',
+  })
   @Reference(() => Project, { nullable: true })
   projectId!: string | null;
 
@@ -52,11 +57,14 @@ export class Photo extends Timestamped {
   @Enum({ items: () => PhotoSource })
   source!: PhotoSource;
 
-  @Field(() => FolderId, { nullable: true })
+  @Field(() => FolderId, {
+    nullable: true,
+    description: 'The gallery folder that holds the photo; null when it is in none.',
+  })
   @Reference(() => PhotoFolder, { nullable: true })
   folderId!: string | null;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the file, also of a download.' })
   @Property({ type: 'text' })
   fileName!: string;
 
@@ -72,7 +80,7 @@ export class Photo extends Timestamped {
   @Property({ type: 'integer' })
   fileSize!: number;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Text about the photo.' })
   @Property({ type: 'text', nullable: true })
   description!: string | null;
 

@@ -13,7 +13,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Entity()
 @Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
 export class Prequalification extends Timestamped {
-  @Field(() => PrequalificationId)
+  @Field(() => PrequalificationId, { description: 'Identifies the prequalification in paths.' })
   @Id()
   id!: string;
 

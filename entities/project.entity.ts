@@ -13,7 +13,7 @@ import { Integration } from './integration.type.ts';
 @Entity()
 @Index({ properties: ['builderId', 'createdAt', 'id'] })
 export class Project extends Timestamped {
-  @Field(() => ProjectId)
+  @Field(() => ProjectId, { description: 'Identifies the project in paths and filters.' })
   @Id()
   id!: string;
 
@@ -24,7 +24,7 @@ export class Project extends Timestamped {
   @Enum({ items: () => ProjectStatus })
   status!: ProjectStatus;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the project.' })
   @Property({ type: 'text' })
   name!: string;
 

@@ -20,14 +20,14 @@ import { Integration } from './integration.type.ts';
   where: 'is_builder and archived_at is null',
 })
 export class Subcontractor extends Timestamped {
-  @Field(() => SubcontractorId)
+  @Field(() => SubcontractorId, { description: 'Identifies the subcontractor in paths.' })
   @Id()
   id!: string;
 
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the company.' })
   @Property({ type: 'text' })
   name!: string;
 

@@ -9,10 +9,10 @@ import { ProfileId, ProjectId, SubcontractorId, WorkerId } from '../schema/scala
 
 @ObjectType({ description: 'The project that a record belongs to.', simpleResolvers: true })
 export class ProjectSummary {
-  @Field(() => ProjectId)
+  @Field(() => ProjectId, { description: 'Identifies the project.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the project.' })
   name!: string;
 
   /** Whose it is, where that was read. It is not printed. */
@@ -21,10 +21,10 @@ export class ProjectSummary {
 
 @ObjectType({ description: 'The subcontractor that a record belongs to.', simpleResolvers: true })
 export class SubcontractorSummary {
-  @Field(() => SubcontractorId)
+  @Field(() => SubcontractorId, { description: 'Identifies the subcontractor.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the company.' })
   name!: string;
 
   /** Whose it is, where that was read. It is not printed. */
@@ -36,19 +36,19 @@ export class SubcontractorSummary {
 
 @ObjectType({ description: 'The application vendor that sent a record.', simpleResolvers: true })
 export class IntegratorSummary {
-  @Field(() => String)
+  @Field(() => String, { description: 'Identifies the integrator.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the integrator.' })
   name!: string;
 }
 
 @ObjectType({ description: 'The worker that a record is about.', simpleResolvers: true })
 export class WorkerSummary {
-  @Field(() => WorkerId)
+  @Field(() => WorkerId, { description: 'Identifies the worker; sign-on events name it as `workerId`.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'First and last name of the worker.' })
   fullName!: string;
 
   /** Whose it is, where that was read. It is not printed. */
@@ -57,10 +57,10 @@ export class WorkerSummary {
 
 @ObjectType({ description: 'The person who filled a timesheet.', simpleResolvers: true })
 export class ProfileSummary {
-  @Field(() => ProfileId)
+  @Field(() => ProfileId, { description: 'Identifies the person.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'First and last name of the person.' })
   fullName!: string;
 
   @Field(() => ProfileType)

@@ -14,7 +14,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Entity()
 @Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
 export class SwmsDocument extends Timestamped {
-  @Field(() => SwmsId)
+  @Field(() => SwmsId, { description: 'Identifies the document in paths.' })
   @Id()
   id!: string;
 
@@ -28,7 +28,7 @@ export class SwmsDocument extends Timestamped {
   @Reference(() => Project, { nullable: true })
   projectId!: string | null;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Title of the document.' })
   @Property({ type: 'text' })
   name!: string;
 

@@ -11,14 +11,14 @@ import { Id, Reference } from './columns.ts';
 @Entity({ tableName: 'timesheet_time_type' })
 @Unique({ properties: ['builderId', 'name'] })
 export class TimeType {
-  @Field(() => TimeTypeId)
+  @Field(() => TimeTypeId, { description: 'Identifies the time type.' })
   @Id()
   id!: string;
 
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name, unique for the builder; timesheets carry it as `timeType`.' })
   @Property({ type: 'text' })
   name!: string;
 }

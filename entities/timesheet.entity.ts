@@ -22,7 +22,7 @@ import { TimeType } from './time-type.entity.ts';
 @Index({ properties: ['projectId', 'createdAt', 'id'], include: ['builderId', 'status', 'date'] })
 @Index({ properties: ['builderId', 'date'], include: ['createdAt', 'id', 'projectId', 'status'] })
 export class Timesheet extends Timestamped {
-  @Field(() => TimesheetId)
+  @Field(() => TimesheetId, { description: 'Identifies the timesheet in paths.' })
   @Id()
   id!: string;
 
@@ -53,7 +53,7 @@ export class Timesheet extends Timestamped {
   @Property({ type: 'double' })
   hours!: number;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'What the person wrote about the work.' })
   @Property({ type: 'text', nullable: true })
   notes!: string | null;
 

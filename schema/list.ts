@@ -5,7 +5,7 @@ export function ListOf<T extends object>(item: ClassType<T>): ClassType<{ data: 
   @ObjectType(`${item.name}List`, { description: `Every ${item.name} of the builder.`, simpleResolvers: true })
   @Extensions({ envelope: true })
   class ItemList {
-    @Field(() => [item])
+    @Field(() => [item], { description: 'All items.' })
     data!: T[];
   }
   return ItemList;

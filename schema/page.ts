@@ -53,7 +53,7 @@ export function PageOf<T extends object>(item: ClassType<T>): ClassType<Page<T>>
     @ObjectType(`${item.name}Page`, { description: `A page of a list of ${item.name}.`, simpleResolvers: true })
     @Extensions({ envelope: true })
     class ItemPage {
-      @Field(() => [item])
+      @Field(() => [item], { description: 'Items of the page in the order in which they were created.' })
       data!: T[];
 
       @Field(() => PageMeta)

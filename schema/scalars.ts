@@ -150,12 +150,12 @@ export const FilterText = text('FilterText', 'Text to compare with, 1 to 200 cha
   example: 'Professional indemnity',
 });
 
-function idScalar(kind: IdKind, name: string) {
+function idScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
   const pattern = idPattern(kind);
   const example = `${ID_PREFIXES[kind]}_a0mkq3v8t2n4c7x1p9r5w6yzb`;
   return scalar<string>({
     name,
-    description: `Identifier that begins with \`${ID_PREFIXES[kind]}_\`.`,
+    description: `Identifier of ${noun}, which begins with \`${ID_PREFIXES[kind]}_\`.`,
     jsonSchema: { type: 'string', pattern: pattern.source, examples: [example] },
     parse: (value) =>
       typeof value === 'string' && pattern.test(value) ? value : fail(`must be an identifier like ${example}`),
@@ -165,11 +165,11 @@ function idScalar(kind: IdKind, name: string) {
 export const BuilderId = idScalar('builder', 'BuilderId');
 export const ProjectId = idScalar('project', 'ProjectId');
 export const SubcontractorId = idScalar('subcontractor', 'SubcontractorId');
-export const SwmsId = idScalar('swms', 'SwmsId');
+export const SwmsId = idScalar('swms', 'SwmsId', 'a SWMS document');
 export const PrequalificationId = idScalar('prequalification', 'PrequalificationId');
-export const InsuranceId = idScalar('insurance', 'InsuranceId');
+export const InsuranceId = idScalar('insurance', 'InsuranceId', 'an insurance');
 export const ContactId = idScalar('contact', 'ContactId');
-export const InductionId = idScalar('induction', 'InductionId');
+export const InductionId = idScalar('induction', 'InductionId', 'an induction');
 
 const INDUCTION_KEY = new RegExp(`^[1-9][0-9]{0,9}$|${idPattern('induction').source}`);
 
@@ -186,22 +186,22 @@ export const InductionKey = scalar<string>({
 });
 
 export const WorkerId = idScalar('worker', 'WorkerId');
-export const ProfileId = idScalar('profile', 'ProfileId');
+export const ProfileId = idScalar('profile', 'ProfileId', 'a person');
 export const TimesheetId = idScalar('timesheet', 'TimesheetId');
-export const TimesheetGroupId = idScalar('timesheetGroup', 'TimesheetGroupId');
-export const CostCodeId = idScalar('costCode', 'CostCodeId');
-export const TimeTypeId = idScalar('timeType', 'TimeTypeId');
+export const TimesheetGroupId = idScalar('timesheetGroup', 'TimesheetGroupId', 'a group of timesheets');
+export const CostCodeId = idScalar('costCode', 'CostCodeId', 'a cost code');
+export const TimeTypeId = idScalar('timeType', 'TimeTypeId', 'a time type');
 export const DefectId = idScalar('defect', 'DefectId');
-export const LocationId = idScalar('location', 'LocationId');
-export const SignOnEventId = idScalar('signOnEvent', 'SignOnEventId');
-export const SignOnVisitId = idScalar('signOnVisit', 'SignOnVisitId');
+export const LocationId = idScalar('location', 'LocationId', 'a place within a project');
+export const SignOnEventId = idScalar('signOnEvent', 'SignOnEventId', 'a sign-on event');
+export const SignOnVisitId = idScalar('signOnVisit', 'SignOnVisitId', 'a visit to a site');
 export const MeetingId = idScalar('meeting', 'MeetingId');
-export const MeetingNoteId = idScalar('meetingNote', 'MeetingNoteId');
-export const MeetingTemplateId = idScalar('meetingTemplate', 'MeetingTemplateId');
-export const AttachmentId = idScalar('attachment', 'AttachmentId');
-export const FolderId = idScalar('folder', 'FolderId');
-export const PhotoReportId = idScalar('photoReport', 'PhotoReportId');
-export const PageId = idScalar('page', 'PageId');
+export const MeetingNoteId = idScalar('meetingNote', 'MeetingNoteId', 'a note of a meeting');
+export const MeetingTemplateId = idScalar('meetingTemplate', 'MeetingTemplateId', 'a meeting template');
+export const AttachmentId = idScalar('attachment', 'AttachmentId', 'a photo');
+export const FolderId = idScalar('folder', 'FolderId', 'a photo folder');
+export const PhotoReportId = idScalar('photoReport', 'PhotoReportId', 'a photo report');
+export const PageId = idScalar('page', 'PageId', 'a page of a photo report');
 export const UserId = idScalar('user', 'UserId');
 
 export const FileName = text('FileName', 'Name of a file, 1 to 255 characters.', {
@@ -236,7 +236,10 @@ export const UploadHeaders = scalar<Record<string, string>>({
   description: 'Headers to send with the upload, as they stand here.',
   jsonSchema: {
     type: 'object',
-    properties: { 'Content-Length': { type: 'string' }, 'Content-Type': { type: 'string' } },
+    properties: {
+      'Content-Length': { type: 'string', description: 'Number of bytes of the file.' },
+      'Content-Type': { type: 'string', description: 'Media type of the file.' },
+    },
     required: ['Content-Length', 'Content-Type'],
     examples: [{ 'Content-Length': '2418044', 'Content-Type': 'image/jpeg' }],
   },

@@ -2,6 +2,7 @@ import { Arg, Args, ArgsType, Ctx, Field, Mutation, Resolver } from 'type-graphq
 import { AttachmentType } from '../../schema/enums.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FileName, FileSize } from '../../schema/scalars.ts';
+import { IMAGE_TYPES } from '../../src/images/types.ts';
 import { requireIntegrator } from '../access.ts';
 import type { Context } from '../context.ts';
 import { UploadIntent } from './attachment.type.ts';
@@ -9,16 +10,18 @@ import { createIntent } from './uploads.ts';
 
 @ArgsType()
 class PresignArgs {
-  @Field(() => String, { description: 'Media type of the image.' })
+  @Field(() => String, {
+    description: `Media type of the image: ${IMAGE_TYPES.map((type) => `\`${type}\``).join(', ')}.`,
+  })
   contentType!: string;
 
-  @Field(() => FileName)
+  @Field(() => FileName, { description: 'Name of the file, 1 to 255 characters.' })
   fileName!: string;
 
   @Field(() => FileSize, { description: 'Bytes of the image; the upload must have exactly so many.' })
   size!: number;
 
-  @Field(() => AttachmentType)
+  @Field(() => AttachmentType, { description: 'What the upload is for.' })
   type!: AttachmentType;
 }
 

@@ -11,10 +11,10 @@ export class UploadIntent {
   @Field(() => AttachmentType)
   type!: AttachmentType;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Media type that the upload must have.' })
   contentType!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the file, as it was sent.' })
   fileName!: string;
 
   @Field(() => Int, { description: 'Most bytes of an attachment.' })
@@ -26,19 +26,19 @@ export class UploadIntent {
   @Field(() => String, { description: 'Where to PUT the file, for 15 minutes.' })
   uploadUrl!: string;
 
-  @Field(() => RegionId)
+  @Field(() => RegionId, { description: 'Region whose storage takes the file.' })
   regionId!: RegionId;
 }
 
 /** What an upload operation returned. Part 2 of the specification. */
 @InputType({ description: 'A file that was uploaded before.' })
 export class AttachmentReference {
-  @Field(() => StorageKey)
+  @Field(() => StorageKey, { description: 'The `key` that the upload operation returned.' })
   key!: string;
 
-  @Field(() => RegionId)
+  @Field(() => RegionId, { description: 'The `regionId` that the upload operation returned.' })
   regionId!: RegionId;
 
-  @Field(() => AttachmentType)
+  @Field(() => AttachmentType, { description: 'The `type` that the upload operation returned.' })
   type!: AttachmentType;
 }

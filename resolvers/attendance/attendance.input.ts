@@ -22,10 +22,10 @@ export class SignOnEventArgs {
   })
   sourceSignOnEventId?: string | null;
 
-  @Field(() => GateWorkerId)
+  @Field(() => GateWorkerId, { description: 'The worker whom the gate has seen.' })
   workerId!: string;
 
-  @Field(() => SignOnType)
+  @Field(() => SignOnType, { description: 'Whether the worker came or left.' })
   type!: SignOnType;
 
   @Field(() => GateInstant, {

@@ -5,7 +5,7 @@ import { SignOnEventId, SignOnVisitId } from '../../schema/scalars.ts';
 /** Part 2 of the specification, "Sign-on event response". */
 @ObjectType({ description: 'What became of a sign-on event.', simpleResolvers: true })
 export class SignOnEventResult {
-  @Field(() => SignOnEventId)
+  @Field(() => SignOnEventId, { description: 'Identifies the event in this service.' })
   id!: string;
 
   @Field(() => String, { description: 'As it was sent.' })

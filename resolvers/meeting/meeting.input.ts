@@ -78,7 +78,7 @@ export const NoteWebLink = link('NoteWebLink', 'must be an https: address of at 
 /** Part 7 of the decisions. */
 @ArgsType()
 export class CreateMeetingArgs {
-  @Field(() => MeetingTitle)
+  @Field(() => MeetingTitle, { description: 'Title, 1 to 160 characters after white space around it is removed.' })
   title!: string;
 
   @Field(() => ProjectId, { nullable: true, description: 'Absent for a meeting that is about no one project.' })
@@ -87,13 +87,13 @@ export class CreateMeetingArgs {
   @Field(() => Timestamp, { nullable: true, description: 'When the meeting is held. Default now.' })
   date?: string | null;
 
-  @Field(() => MeetingText, { nullable: true })
+  @Field(() => MeetingText, { nullable: true, description: 'What is to be discussed.' })
   agenda?: string | null;
 
-  @Field(() => MeetingText, { nullable: true })
+  @Field(() => MeetingText, { nullable: true, description: 'Notes to begin with.' })
   notes?: string | null;
 
-  @Field(() => SourceApp, { nullable: true })
+  @Field(() => SourceApp, { nullable: true, description: 'Name of the application that the meeting comes from.' })
   sourceApp?: string | null;
 
   @Field(() => ExternalSourceId, {
@@ -105,7 +105,7 @@ export class CreateMeetingArgs {
 
 @InputType({ description: 'Something that the meeting decided to do.' })
 export class ActionItemInput {
-  @Field(() => MeetingText)
+  @Field(() => MeetingText, { description: 'What has to be done.' })
   text!: string;
 }
 
@@ -118,7 +118,10 @@ export class MeetingNoteArgs {
   @Field(() => ExternalSourceId, { description: 'Identity of the note, with `sourceApp`.' })
   externalSourceId!: string;
 
-  @Field(() => SourceApp, { nullable: true })
+  @Field(() => SourceApp, {
+    nullable: true,
+    description: 'Name of the application that the note comes from, part of its identity.',
+  })
   sourceApp?: string | null;
 
   @Field(() => NoteDeepLink, { nullable: true, description: 'Opens the note in that application.' })
@@ -127,7 +130,7 @@ export class MeetingNoteArgs {
   @Field(() => NoteWebLink, { nullable: true, description: 'Opens the note in a browser.' })
   sourceWebLink?: string | null;
 
-  @Field(() => MeetingText, { nullable: true })
+  @Field(() => MeetingText, { nullable: true, description: 'Title of the note.' })
   title?: string | null;
 
   @Field(() => MeetingText, { nullable: true, description: 'Markdown.' })
@@ -147,10 +150,10 @@ export class MeetingNoteArgs {
   @ItemCount({ maxItems: MOST_ACTION_ITEMS })
   actionItems?: ActionItemInput[] | null;
 
-  @Field(() => Timestamp, { nullable: true })
+  @Field(() => Timestamp, { nullable: true, description: 'When the recording behind the note began.' })
   capturedStartedAt?: string | null;
 
-  @Field(() => Timestamp, { nullable: true })
+  @Field(() => Timestamp, { nullable: true, description: 'When the recording behind the note ended.' })
   capturedEndedAt?: string | null;
 }
 

@@ -52,13 +52,14 @@ const properties = (description: string, fields: Record<string, JsonSchema> = {}
 const block = (type: string, description: string, own: JsonSchema, extra: Record<string, JsonSchema> = {}) =>
   closed(description, {
     sourceBlockId: text(LIMITS.sourceBlockId, 'Unique among the blocks of its page.'),
-    type: { type: 'string', const: type },
+    type: { type: 'string', const: type, description: 'Kind of block.' },
     properties: own,
     ...extra,
   });
 
-const richText = { richText: ref('RichText') };
-const anything = properties('Free-form.');
+const RICH_TEXT = { description: 'Text of the block or item, in runs.', ...ref('RichText') };
+const richText = { richText: RICH_TEXT };
+const anything = properties('Free-form data of the block.');
 const listOf = (item: string) =>
   properties('Free-form beside `items`.', {
     items: list(LIMITS.items, ref(item), 'Their `id`s are unique in the list.'),
@@ -68,13 +69,13 @@ const item = (description: string, more: Record<string, JsonSchema> = {}) =>
   closed(description, {
     id: text(LIMITS.itemId, 'Unique in its list.'),
     'depth?': orNull(integer(LIMITS.itemDepth, 'How deep it is indented.')),
-    richText: ref('RichText'),
+    richText: RICH_TEXT,
     ...more,
   });
 
 const image = (status: ImageStatus, description: string, fields: Record<string, JsonSchema>) =>
   block('IMAGE', description, anything, {
-    imageStatus: { type: 'string', const: status },
+    imageStatus: { type: 'string', const: status, description: 'Whether the image is a photo of the builder.' },
     'captureSequenceId?': { type: ['number', 'null'], description: 'Its place in the walk.' },
     ...fields,
   });
@@ -93,11 +94,11 @@ export const pageSchemas: Record<string, JsonSchema> = {
   PageDocument: closed(
     `A page as it is now, whole: what it does not hold any more is gone. In the whole tree ${rangeText(LIMITS.blocks)}; pages nest ${LIMITS.levels.max} levels deep, the root included. No unknown fields.`,
     {
-      schemaVersion: { type: 'integer', const: SCHEMA_VERSION },
-      title: text(LIMITS.pageText, 'Plain text.'),
-      'shortDescription?': orNull(text(LIMITS.pageText, 'Plain text.')),
-      'contentMetadata?': orNull(freeForm('Free-form.')),
-      'sharingMetadata?': orNull(freeForm('Free-form.')),
+      schemaVersion: { type: 'integer', const: SCHEMA_VERSION, description: 'Version of this format.' },
+      title: text(LIMITS.pageText, 'Title of the page, plain text.'),
+      'shortDescription?': orNull(text(LIMITS.pageText, 'Summary of the page, plain text.')),
+      'contentMetadata?': orNull(freeForm('Free-form data about the content; it is kept and returned.')),
+      'sharingMetadata?': orNull(freeForm('Free-form data about sharing; it is kept and returned.')),
       blocks: list(LIMITS.blocks, ref('Block'), 'In their order. Each `sourceBlockId` is unique in this list.'),
     },
   ),
@@ -131,20 +132,22 @@ export const pageSchemas: Record<string, JsonSchema> = {
       pattern: PATTERNS.attachment.source,
       examples: [EXAMPLE_ID],
     },
-    'imageFailure?': { type: 'null' },
+    'imageFailure?': { type: 'null', description: 'Null or left out: the image has arrived.' },
   }),
   FailedImageBlock: image(ImageStatus.FAILED, 'An image that did not arrive. It makes the report `partial`.', {
-    'attachmentId?': { type: 'null' },
-    imageFailure: ref('ImageFailure'),
+    'attachmentId?': { type: 'null', description: 'Null or left out: there is no photo.' },
+    imageFailure: { description: 'Why the image is missing.', ...ref('ImageFailure') },
   }),
-  PageBlock: block('PAGE', 'A page within the page.', anything, { childPage: ref('PageDocument') }),
+  PageBlock: block('PAGE', 'A page within the page.', anything, {
+    childPage: { description: 'The page within the page.', ...ref('PageDocument') },
+  }),
   ImageFailure: closed('Why an image is missing.', {
-    code: text(LIMITS.failureCode, 'For machines.'),
-    message: text(LIMITS.failureMessage, 'For people.'),
+    code: text(LIMITS.failureCode, 'What failed, for programs.'),
+    message: text(LIMITS.failureMessage, 'What failed, for people.'),
   }),
   RichText: list(LIMITS.runs, ref('RichTextRun'), `Runs of text; together ${rangeText(LIMITS.richText)}.`),
   RichTextRun: closed('Text with the same marks throughout.', {
-    text: text(LIMITS.richText, 'May be empty.'),
+    text: text(LIMITS.richText, 'Text of the run; may be empty.'),
     'marks?': orNull(list(LIMITS.marks, { type: 'string', enum: Object.keys(TextMark) }, 'Left out, there are none.')),
   }),
   ListItem: item('An item of a list. No other fields.'),

@@ -32,7 +32,7 @@ const strict = { strict: true };
 @InputType({ description: 'Text with the same marks throughout.' })
 @Extensions(strict)
 export class RichTextRunInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'Text of the run; may be empty.' })
   text!: string;
 
   @Field(() => [TextMark], { nullable: true, description: 'At most two. Default: none.' })
@@ -42,20 +42,22 @@ export class RichTextRunInput {
 @InputType({ description: 'Why an image is missing.' })
 @Extensions(strict)
 export class ImageFailureInput {
-  @Field(() => FailureCode)
+  @Field(() => FailureCode, { description: 'What failed, for programs.' })
   code!: string;
 
-  @Field(() => FailureMessage)
+  @Field(() => FailureMessage, { description: 'What failed, for people.' })
   message!: string;
 }
 
 @InputType({ description: 'A part of a page. Which fields it has depends on its type.' })
 @Extensions(strict)
 export class BlockInput {
-  @Field(() => SourceBlockId)
+  @Field(() => SourceBlockId, {
+    description: 'Identifier of the block in the other application, unique among its siblings.',
+  })
   sourceBlockId!: string;
 
-  @Field(() => BlockType)
+  @Field(() => BlockType, { description: 'Kind of block, which decides about its other fields.' })
   type!: BlockType;
 
   @Field(() => JsonObject, {
@@ -89,40 +91,46 @@ export class BlockInput {
 @InputType({ description: 'A page as it is now, whole: what it does not hold any more is gone.' })
 @Extensions({ ...strict, inspect: inspectPageDocument, openapi: pageSchemas })
 export class PageDocumentInput {
-  @Field(() => PageSchemaVersion)
+  @Field(() => PageSchemaVersion, { description: 'Version of the Page document format: 1.' })
   schemaVersion!: number;
 
-  @Field(() => PageText)
+  @Field(() => PageText, { description: 'Title of the page, plain text.' })
   title!: string;
 
-  @Field(() => PageText, { nullable: true })
+  @Field(() => PageText, { nullable: true, description: 'Summary of the page, plain text.' })
   shortDescription?: string | null;
 
-  @Field(() => JsonObject, { nullable: true })
+  @Field(() => JsonObject, {
+    nullable: true,
+    description: 'Free-form data about the content; it is kept and returned.',
+  })
   contentMetadata?: Record<string, unknown> | null;
 
-  @Field(() => JsonObject, { nullable: true })
+  @Field(() => JsonObject, { nullable: true, description: 'Free-form data about sharing; it is kept and returned.' })
   sharingMetadata?: Record<string, unknown> | null;
 
-  @Field(() => [BlockInput])
+  @Field(() => [BlockInput], { description: 'Blocks in their order; each `sourceBlockId` is unique in this list.' })
   blocks!: BlockInput[];
 }
 
 @InputType({ description: 'Who made the report in its application.' })
 export class SourceAuthorInput {
-  @Field(() => AuthorExternalId)
+  @Field(() => AuthorExternalId, { description: 'Identifier of the author in the other application.' })
   externalId!: string;
 
-  @Field(() => AuthorName)
+  @Field(() => AuthorName, { description: 'Name of the author, 1 to 240 characters.' })
   name!: string;
 
-  @Field(() => AuthorEmail, { nullable: true })
+  @Field(() => AuthorEmail, { nullable: true, description: 'E-mail address of the author.' })
   email?: string | null;
 }
 
 @ArgsType()
 export class SourceReportArgs {
-  @Field(() => ReportSourceApp)
+  @Field(() => ReportSourceApp, {
+    description:
+      'Name of the application that the report comes from; with `sourceExternalId` the identity of the report.',
+  })
   sourceApp!: string;
 
   @Field(() => ReportExternalId, { description: 'Stays the same for a report.' })
@@ -141,7 +149,7 @@ export class PhotoReportArgs extends SourceReportArgs {
   @Field(() => SourceInstant, { description: 'When the site was walked.' })
   walkthroughDate!: string;
 
-  @Field(() => SourceAuthorInput)
+  @Field(() => SourceAuthorInput, { description: 'Who made the report in its application.' })
   sourceAuthor!: SourceAuthorInput;
 
   @Field(() => ReportUserId, { nullable: true, description: 'The member of the builder who is the author.' })
@@ -153,7 +161,9 @@ export class PhotoReportArgs extends SourceReportArgs {
   @Field(() => ReportProjectId, { nullable: true, description: 'The project that the report is about.' })
   projectId?: string | null;
 
-  @Field(() => PageDocumentInput)
+  @Field(() => PageDocumentInput, {
+    description: 'The whole report as it is now; what it does not hold any more is gone.',
+  })
   page!: PageDocumentInput;
 }
 

@@ -12,13 +12,13 @@ export class PhotoReportSync {
   @Field(() => Boolean, { description: 'Whether the same revision with the same content was committed before.' })
   idempotent!: boolean;
 
-  @Field(() => PhotoReportId)
+  @Field(() => PhotoReportId, { description: 'Identifies the report; it stays the same over all revisions.' })
   photoReportId!: string;
 
   @Field(() => PageId, { description: 'The root page.' })
   pageId!: string;
 
-  @Field(() => SourceRevision)
+  @Field(() => SourceRevision, { description: 'The revision that is stored now.' })
   sourceRevision!: number;
 }
 
@@ -31,7 +31,7 @@ export class PhotoReportArchive {
   @Field(() => Boolean, { description: 'Whether it was archived before.' })
   idempotent!: boolean;
 
-  @Field(() => PhotoReportId)
+  @Field(() => PhotoReportId, { description: 'Identifies the report; a newer revision restores it under the same id.' })
   photoReportId!: string;
 
   @Field(() => PageId, { description: 'The root page.' })
@@ -40,6 +40,6 @@ export class PhotoReportArchive {
   @Field(() => SourceRevision, { description: 'The stored revision.' })
   sourceRevision!: number;
 
-  @Field(() => Timestamp)
+  @Field(() => Timestamp, { description: 'When the report was archived.' })
   archivedAt!: string;
 }

@@ -4,7 +4,7 @@ import { FolderId, FolderName, ProjectId } from '../../schema/scalars.ts';
 
 @ArgsType()
 export class FolderFilterArgs {
-  @Field(() => ProjectId, { nullable: true })
+  @Field(() => ProjectId, { nullable: true, description: 'Only folders of this project.' })
   projectId?: string | null;
 
   @Field(() => FolderId, { nullable: true, description: 'Only the folders directly in this one.' })
@@ -14,7 +14,7 @@ export class FolderFilterArgs {
 /** Body of the create operation. Part 8 of the decisions. */
 @ArgsType()
 export class CreateFolderArgs {
-  @Field(() => FolderName)
+  @Field(() => FolderName, { description: 'Name of the folder, 1 to 255 characters.' })
   name!: string;
 
   @Field(() => ProjectId, { nullable: true, description: "Default: the parent's project." })

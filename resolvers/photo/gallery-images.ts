@@ -9,7 +9,7 @@ import { reusableUploads, type SyncedPage } from './page.ts';
 /** Photos of one call that are worked on at a time. */
 const AT_A_TIME = 4;
 /** For all downloads and checks of one call. Part 8 of the decisions. */
-const DEADLINE_MS = 60_000;
+export const DEADLINE_MS = 60_000;
 
 /** An image of a synced photo; a shared one is that of an earlier copy of the photo, and must not be discarded. */
 export interface GalleryImage extends ReadyImage {

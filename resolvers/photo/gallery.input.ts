@@ -32,10 +32,16 @@ export class GalleryPhoto {
   @Field(() => SequenceId, { nullable: true, description: 'Place of the photo in its page.' })
   sequenceId?: number | string | null;
 
-  @Field(() => AttachmentReference, { nullable: true })
+  @Field(() => AttachmentReference, {
+    nullable: true,
+    description: 'An uploaded image; give either this or `imageUrl`.',
+  })
   imageAttachment?: AttachmentReference | null;
 
-  @Field(() => ImageUrl, { nullable: true })
+  @Field(() => ImageUrl, {
+    nullable: true,
+    description: 'HTTPS address of the image on an approved host; give either this or `imageAttachment`.',
+  })
   imageUrl?: string | null;
 
   @Field(() => PixelCount, { nullable: true, description: 'Width in pixels. Default: what the bytes say.' })
@@ -47,7 +53,7 @@ export class GalleryPhoto {
   @Field(() => Timestamp, { nullable: true, description: 'When it was taken. Default: what its EXIF data tell.' })
   capturedAt?: string | null;
 
-  @Field(() => PhotoDescription, { nullable: true })
+  @Field(() => PhotoDescription, { nullable: true, description: 'Text about the photo, at most 20000 characters.' })
   description?: string | null;
 }
 
@@ -57,10 +63,12 @@ export class BulkUpsertArgs {
   @Field(() => ExternalSourceId, { description: 'Identifier of the page.' })
   externalSourceId!: string;
 
-  @Field(() => SourceApp)
+  @Field(() => SourceApp, {
+    description: 'Name of the application that the page comes from, part of the identity of the page.',
+  })
   sourceApp!: string;
 
-  @Field(() => ProjectId)
+  @Field(() => ProjectId, { description: 'The project whose gallery takes the photos.' })
   projectId!: string;
 
   @Field(() => FolderName, { nullable: true, description: 'Required when a folder has to be made.' })
@@ -83,7 +91,9 @@ export class BulkDeleteArgs {
   @Field(() => ExternalSourceId, { description: 'Identifier of the page.' })
   externalSourceId!: string;
 
-  @Field(() => SourceApp)
+  @Field(() => SourceApp, {
+    description: 'Name of the application that the page comes from, part of the identity of the page.',
+  })
   sourceApp!: string;
 
   @Field(() => ProjectId, { nullable: true, description: 'Not needed: the page is found wherever it is now.' })

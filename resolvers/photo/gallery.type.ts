@@ -4,16 +4,16 @@ import { AttachmentId, FolderId } from '../../schema/scalars.ts';
 
 @ObjectType({ description: 'A photo of the page and the attachment that it is here.', simpleResolvers: true })
 export class SyncedPhoto {
-  @Field(() => String)
+  @Field(() => String, { description: 'Identifier of the photo within its page, as it was sent.' })
   externalSourceId!: string;
 
-  @Field(() => AttachmentId)
+  @Field(() => AttachmentId, { description: 'Identifies the photo; what `IMAGE` blocks of a photo report carry.' })
   attachmentId!: string;
 }
 
 @ObjectType({ description: 'A photo of the page that could not be taken; the others were.', simpleResolvers: true })
 export class FailedPhoto {
-  @Field(() => String)
+  @Field(() => String, { description: 'Identifier of the photo within its page, as it was sent.' })
   externalSourceId!: string;
 
   @Field(() => String, {
@@ -22,7 +22,7 @@ export class FailedPhoto {
   })
   code!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'What failed, for people; begins with the field where one is to blame.' })
   message!: string;
 }
 
@@ -32,19 +32,21 @@ export class BulkUpsertResult {
   @Field(() => FolderId, { nullable: true, description: 'Null when no photo is in any folder.' })
   folderId!: string | null;
 
-  @Field(() => [AttachmentId])
+  @Field(() => [AttachmentId], { description: 'Ids of the photos that this call has created.' })
   createdAttachmentIds!: string[];
 
-  @Field(() => [SyncedPhoto])
+  @Field(() => [SyncedPhoto], { description: 'The photos that this call has created.' })
   createdPhotos!: SyncedPhoto[];
 
-  @Field(() => [String])
+  @Field(() => [String], { description: 'Identifiers of the photos that were there already.' })
   skippedExternalSourceIds!: string[];
 
   @Field(() => [SyncedPhoto], { description: 'Those that were there already.' })
   skippedPhotos!: SyncedPhoto[];
 
-  @Field(() => [FailedPhoto])
+  @Field(() => [FailedPhoto], {
+    description: 'The photos that could not be taken; send them again once the cause is gone.',
+  })
   failedPhotos!: FailedPhoto[];
 }
 
@@ -57,6 +59,8 @@ export class BulkDeleteResult {
   @Field(() => FolderId, { nullable: true, description: 'The folder that the page was in.' })
   folderId!: string | null;
 
-  @Field(() => [AttachmentId])
+  @Field(() => [AttachmentId], {
+    description: 'Ids of the photos that this call has archived; empty when there was nothing left.',
+  })
   deletedAttachmentIds!: string[];
 }

@@ -23,20 +23,23 @@ export const sourcesOf = ({ source }: PhotoSourceArgs): PhotoSource[] => source 
 
 @ArgsType()
 export class PhotoFilterArgs extends PhotoSourceArgs {
-  @Field(() => ProjectId, { nullable: true })
+  @Field(() => ProjectId, { nullable: true, description: 'Only photos of this project.' })
   projectId?: string | null;
 
-  @Field(() => FolderId, { nullable: true })
+  @Field(() => FolderId, { nullable: true, description: 'Only photos directly in this folder.' })
   folderId?: string | null;
 }
 
 /** Body of the create operation. Part 4 of the specification, part 8 of the decisions. */
 @ArgsType()
 export class CreatePhotoArgs {
-  @Field(() => FileName)
+  @Field(() => FileName, { description: 'Name of the file, 1 to 255 characters.' })
   fileName!: string;
 
-  @Field(() => ProjectId, { nullable: true })
+  @Field(() => ProjectId, {
+    nullable: true,
+    description: 'The project that the photo was taken on. Default: the project of the folder.',
+  })
   projectId?: string | null;
 
   @Field(() => FolderId, { nullable: true, description: 'A folder of the project.' })
@@ -54,7 +57,7 @@ export class CreatePhotoArgs {
   @Field(() => Timestamp, { nullable: true, description: 'When it was taken. Default: what its EXIF data tell.' })
   capturedAt?: string | null;
 
-  @Field(() => PhotoDescription, { nullable: true })
+  @Field(() => PhotoDescription, { nullable: true, description: 'Text about the photo, at most 20000 characters.' })
   description?: string | null;
 
   @Field(() => ExternalSourceId, {

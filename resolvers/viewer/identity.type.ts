@@ -4,10 +4,10 @@ import { BuilderId } from '../../schema/scalars.ts';
 
 @ObjectType({ description: 'A builder that the caller reaches.', simpleResolvers: true })
 export class IdentityMembership {
-  @Field(() => BuilderId)
+  @Field(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })
   builderId!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the company.' })
   builderName!: string;
 
   @Field(() => String, { nullable: true, description: 'Signed URL of the company logo.' })
@@ -29,7 +29,7 @@ export class Identity {
   @Field(() => String, { description: 'Of the user; of the client when it calls for itself.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Full name of the user; name of the client when it calls for itself.' })
   name!: string;
 
   @Field(() => String, { nullable: true, description: 'Null for a client.' })
@@ -38,7 +38,7 @@ export class Identity {
   @Field(() => String, { nullable: true, description: 'Signed URL of the picture; null for a client.' })
   profilePictureUrl!: string | null;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The OAuth client that the access token was issued to.' })
   clientId!: string;
 
   @Field(() => [String], { description: 'What the access token allows.' })

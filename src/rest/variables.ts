@@ -80,7 +80,7 @@ export function readVariables(placements: Placement[], input: RawInput): Record<
       const isQuery = place === 'query';
       errors.add(fieldError(isQuery ? spellingOf(name, path[0], input) : name, isQuery ? [] : path, error));
     });
-    if (errors.length === before) errors.push(...ruleErrors(name, argument, raw));
+    if (errors.count === before) errors.add(...ruleErrors(name, argument, raw));
   }
   errors.add(...rangeErrors(variables));
   errors.throwIfAny();

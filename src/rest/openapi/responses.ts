@@ -45,6 +45,8 @@ const HEADERS = {
   }),
   'Retry-After': header('Seconds to wait before the next attempt.', { type: 'integer', minimum: 1, examples: [7] }),
   Allow: header('The methods that the path takes.', { type: 'string', examples: ['POST'] }),
+  'Cache-Control': header('The answer must not be kept.', { type: 'string', enum: ['no-store'] }),
+  Pragma: header('The same for caches of HTTP/1.0.', { type: 'string', enum: ['no-cache'] }),
   'WWW-Authenticate': header('The challenge of RFC 6750; it names the missing scope where one is missing.', {
     type: 'string',
     examples: ['Bearer error="invalid_token"'],
@@ -53,14 +55,14 @@ const HEADERS = {
 
 type HeaderName = keyof typeof HEADERS;
 
-export const LIMIT_HEADERS: HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+export const LIMIT_HEADERS: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 const EVERY_HEADER: HeaderName[] = ['X-Request-Id', 'X-Service-Api-Version'];
 
 const headersNamed = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** The headers that every answer of the service has. */
-export const everyHeader = () => headersNamed(EVERY_HEADER);
+export const everyHeader = (extra: readonly string[] = []) => headersNamed([...EVERY_HEADER, ...extra]);
 
 /** One answer in JSON, with the headers that it has beyond those that every answer has. */
 export function respond(description: string, content: object, extraHeaders: readonly string[] = LIMIT_HEADERS) {
@@ -178,7 +180,7 @@ function conflictResponse(codes: readonly string[]): ResponseObject {
 
 const sentence = (code: string) => `${code[0]}${code.slice(1).toLowerCase().replaceAll('_', ' ')}.`;
 
-const errorSchema = (codes: readonly string[]): JsonSchema => ({
+export const errorSchema = (codes: readonly string[]): JsonSchema => ({
   type: 'object',
   properties: {
     code: { type: 'string', enum: codes, description: 'What went wrong, for programs. It stays as it is.' },
@@ -221,7 +223,13 @@ export const errorSchemas: Record<string, JsonSchema> = {
     type: 'object',
     description: 'Every failing field of the input at once.',
     properties: {
-      errors: { type: 'array', items: referenceTo('FieldError'), minItems: 1, maxItems: MAX_FIELD_ERRORS },
+      errors: {
+        type: 'array',
+        description: `Every failing field, at most ${MAX_FIELD_ERRORS}.`,
+        items: referenceTo('FieldError'),
+        minItems: 1,
+        maxItems: MAX_FIELD_ERRORS,
+      },
     },
     required: ['errors'],
   },

@@ -2,6 +2,7 @@ import {
   type GraphQLEnumType,
   type GraphQLInputField,
   type GraphQLInputObjectType,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLScalarType,
   type GraphQLSchema,
@@ -88,7 +89,7 @@ export class Schemas {
   /** The schema with what its field or argument says of it. */
   described(field: Described, schema: JsonSchema): JsonSchema {
     const named = getNamedType(field.type);
-    const description = field.description ?? (isListType(field.type) ? undefined : scalarDescription(named));
+    const description = field.description ?? (isListType(field.type) ? undefined : typeDescription(named));
     return {
       ...(description && { description }),
       ...schema,
@@ -131,7 +132,8 @@ export class Schemas {
     const fields = Object.values(type.getFields());
     const constant = this.#constants.get(type.name);
     const properties = fields.map((field) => {
-      if (field.name === constant?.field) return [field.name, { type: 'string', const: constant.value }];
+      if (field.name === constant?.field)
+        return [field.name, this.described(field, { type: 'string', const: constant.value })];
       const schema = field.extensions.omittedWhenNull ? this.present(field.type) : this.of(field.type);
       return [field.name, this.described(field, schema)];
     });
@@ -157,8 +159,8 @@ function schemaOfScalar(type: GraphQLScalarType): JsonSchema {
   return { ...schema };
 }
 
-const scalarDescription = (type: GraphQLType) =>
-  isScalarType(type) && !isSpecifiedScalarType(type) ? type.description : undefined;
+/** What a type of the service says of itself. */
+const typeDescription = (type: GraphQLNamedType) => (isSpecifiedScalarType(type) ? undefined : type.description);
 
 function nullable(schema: JsonSchema): JsonSchema {
   if (typeof schema.type !== 'string') return { anyOf: [schema, { type: 'null' }] };

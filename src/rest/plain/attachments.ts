@@ -1,7 +1,8 @@
 import { type JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
+import { REGIONS } from '../../context.ts';
 import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
-import { respond } from '../openapi/responses.ts';
+import { errorSchema, respond } from '../openapi/responses.ts';
 import { referenceTo } from '../openapi/schemas.ts';
 import { answer, type PlainRoute } from './route.ts';
 
@@ -45,7 +46,7 @@ const form = (
 });
 
 const file = { type: 'string', format: 'binary', description: 'An image of at most 40 MiB.' };
-const type = { type: 'string', enum: ['attachment'] };
+const type = { type: 'string', enum: ['attachment'], description: 'What the upload is for.' };
 
 /** The multipart uploads. Part 4 of the specification, part 8 of the decisions. */
 export const attachmentRoutes = (baseUrl: string): PlainRoute[] => [
@@ -102,7 +103,7 @@ const query = (name: string, schema: JsonSchema, example: unknown) => ({
 });
 const text = { type: 'string' };
 const common = [
-  { name: 'regionId', in: 'path', required: true, schema: { type: 'string', enum: ['au1', 'us1'] }, example: 'au1' },
+  { name: 'regionId', in: 'path', required: true, schema: { type: 'string', enum: REGIONS }, example: 'au1' },
   {
     name: 'key',
     in: 'path',
@@ -121,11 +122,7 @@ const common = [
   query('signature', text, '9b2d47'),
 ];
 const plain = (description: string, code: string, message: string) =>
-  respond(
-    description,
-    { schema: { type: 'object', properties: { code: text, message: text } }, example: { code, message } },
-    [],
-  );
+  respond(description, { schema: errorSchema([code]), example: { code, message } }, []);
 const refused = plain(
   'The URL has expired, was altered, or is signed for something else.',
   'FORBIDDEN',
@@ -215,10 +212,10 @@ export const storageRoutes: PlainRoute[] = [
 
 const reference: Record<string, JsonSchema> = {
   key: { type: 'string', description: 'Storage key.' },
-  regionId: { type: 'string', enum: ['au1', 'us1'] },
-  type: { type: 'string', enum: ['attachment'] },
-  fileName: text,
-  contentType: text,
+  regionId: { type: 'string', enum: REGIONS, description: 'Region whose storage has the file.' },
+  type,
+  fileName: { type: 'string', description: 'Name of the file, as the form gave it.' },
+  contentType: { type: 'string', description: 'Media type: the declared one, or what the bytes say.' },
   imageUrl: { type: 'string', format: 'uri', description: 'Signed URL to download the image, for 15 minutes.' },
 };
 
@@ -234,6 +231,7 @@ export const attachmentSchemas: Record<string, JsonSchema> = {
     properties: {
       uploads: {
         type: 'array',
+        description: 'The files in the order of their numbers.',
         items: {
           type: 'object',
           properties: { ...reference, fieldName: { type: 'string', description: 'Field of the form that held it.' } },

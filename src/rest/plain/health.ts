@@ -9,7 +9,7 @@ export const healthRoutes: PlainRoute[] = [
     path: '/health/live',
     access: 'public',
     operation: {
-      operationId: 'healthLive',
+      operationId: 'getLiveness',
       tags: ['Service'],
       summary: 'Tell whether the process answers',
       responses: { 200: answer('It does.', referenceTo('Liveness'), { status: 'ok' }, []) },
@@ -20,7 +20,7 @@ export const healthRoutes: PlainRoute[] = [
     path: '/health/ready',
     access: 'public',
     operation: {
-      operationId: 'healthReady',
+      operationId: 'getReadiness',
       tags: ['Service'],
       summary: 'Tell whether the service and its databases answer',
       responses: {
@@ -35,17 +35,22 @@ function readiness(au1: string, us1: string): object {
   return { status: au1 === 'ok' && us1 === 'ok' ? 'ok' : 'unavailable', regions: { au1, us1 } };
 }
 
-const state = { type: 'string', enum: ['ok', 'unavailable'] };
+const stateOf = (what: string) => ({ type: 'string', enum: ['ok', 'unavailable'], description: `Whether ${what}.` });
 
 export const healthSchemas: Record<string, JsonSchema> = {
-  Liveness: { type: 'object', properties: { status: { type: 'string', enum: ['ok'] } }, required: ['status'] },
+  Liveness: {
+    type: 'object',
+    properties: { status: { type: 'string', enum: ['ok'], description: 'Says that the process answers.' } },
+    required: ['status'],
+  },
   Readiness: {
     type: 'object',
     properties: {
-      status: state,
+      status: stateOf('the databases of all regions answer'),
       regions: {
         type: 'object',
-        properties: Object.fromEntries(REGIONS.map((region) => [region, state])),
+        description: 'State of the database of each region.',
+        properties: Object.fromEntries(REGIONS.map((region) => [region, stateOf(`the database of ${region} answers`)])),
         required: REGIONS,
       },
     },
