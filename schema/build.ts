@@ -1,5 +1,6 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
+  type GraphQLField,
   type GraphQLFieldConfig,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -157,6 +158,8 @@ export interface Operation extends RestRoute {
   kind: 'Query' | 'Mutation';
   /** Root field that answers it. */
   field: string;
+  /** Its name in the OpenAPI document: a verb first. Mutations have one, queries get `list` or `get`. */
+  operationId: string;
 }
 
 /** The whole service as one executable schema, every check included. */
@@ -202,9 +205,25 @@ export function routeTable(schema: GraphQLSchema): Operation[] {
   ] as const;
   return roots.flatMap(([kind, type]) =>
     Object.values(type?.getFields() ?? {}).flatMap((field) =>
-      field.extensions.rest ? [{ kind, field: field.name, ...(field.extensions.rest as RestRoute) }] : [],
+      field.extensions.rest
+        ? [
+            {
+              kind,
+              field: field.name,
+              operationId: operationIdOf(kind, field),
+              ...(field.extensions.rest as RestRoute),
+            },
+          ]
+        : [],
     ),
   );
+}
+
+/** `listBuilders`, `getMe`, `createPhoto`. */
+function operationIdOf(kind: Operation['kind'], { name, type }: GraphQLField<unknown, unknown>): string {
+  if (kind === 'Mutation') return name;
+  const verb = getNamedType(type).extensions.envelope ? 'list' : 'get';
+  return `${verb}${name[0]!.toUpperCase()}${name.slice(1)}`;
 }
 
 /** What a query or mutation takes from the records that a request may ask for, so that one of many aliases stays small. */

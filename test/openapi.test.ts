@@ -58,7 +58,7 @@ describe('the OpenAPI document', () => {
     for (const operation of operations) {
       const described = operationAt(operation);
       expect(described, `${operation.method} ${operation.path}`).toBeDefined();
-      expect(described.operationId).toBe(operation.field);
+      expect(described.operationId).toBe(operation.operationId);
       expect(described.security).toEqual([{ oauth2: operation.scope === null ? [] : [operation.scope] }]);
     }
   });
@@ -129,7 +129,7 @@ describe('the OpenAPI document', () => {
   it('tells the members of a union apart', () => {
     const { DefectAssignee, DefectUser } = document.components.schemas;
     expect(DefectAssignee.discriminator.mapping).toMatchObject({ USER: '#/components/schemas/DefectUser' });
-    expect(DefectUser.properties.type).toEqual({ type: 'string', const: 'USER' });
+    expect(DefectUser.properties.type).toMatchObject({ type: 'string', const: 'USER' });
   });
 
   it('describes each of its tags', () => {

@@ -144,8 +144,8 @@ export async function logoOf(client: Client, builderId: string): Promise<string 
 export const refused = (client: Client) => [
   // @ts-expect-error there is no such path
   client.get('/workers', {}),
-  // @ts-expect-error the builder header is required
-  client.get('/timesheets', { query: { limit: 5 } }),
+  // @ts-expect-error a limit is a number
+  client.get('/timesheets', { query: { limit: '5' } }),
   // @ts-expect-error no status of a defect
   client.get('/builders/{builderId}/defects', { path: { builderId: 'buil_a' }, query: { status: 'DONE' } }),
 ];

@@ -1,5 +1,5 @@
 import { createClient } from './sdk/client/index.ts';
-import { builders, createMeeting, type Meeting, timesheets } from './sdk/index.ts';
+import { createMeeting, listBuilders, listTimesheets, type Meeting } from './sdk/index.ts';
 
 /*
  * The same contract through the functions that @hey-api/openapi-ts makes, one for each operation.
@@ -10,7 +10,7 @@ export const clientOf = (baseUrl: string, token: string) => createClient({ baseU
 type Generated = ReturnType<typeof clientOf>;
 
 export async function namesOf(client: Generated): Promise<string[]> {
-  const { data, error } = await builders({ client, query: { limit: 5 } });
+  const { data, error } = await listBuilders({ client, query: { limit: 5 } });
   if (error) throw new Error('errors' in error ? error.errors[0]?.message : error.message);
   return data.data.map(({ name }) => name);
 }
@@ -22,8 +22,8 @@ export async function plan(client: Generated, builderId: string, title: string):
 
 // What the contract does not have does not compile.
 export const refused = (client: Generated) => [
-  // @ts-expect-error the builder header is required
-  timesheets({ client, query: { limit: 5 } }),
+  // @ts-expect-error a limit is a number
+  listTimesheets({ client, query: { limit: '5' } }),
   // @ts-expect-error a meeting has a title
   createMeeting({ client, path: { builderId: 'buil_a' }, body: {} }),
 ];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Service } from '../harness.ts';
-import type { Described, Json } from '../proof/fuzz/contract.ts';
+import { type Described, type Json, needsBuilder } from '../proof/fuzz/contract.ts';
 import { picture } from './images.ts';
 import { BODIES, type Samples } from './samples.ts';
 
@@ -16,7 +16,7 @@ export interface Sent {
 type Send = (sent: Sent) => Promise<Response>;
 
 const FORM = 'application/x-www-form-urlencoded';
-const OAUTH = ['token', 'revoke', 'introspect'];
+const OAUTH = ['issueToken', 'revokeToken', 'introspectToken'];
 const UPLOADS = ['uploadAttachment', 'bulkUploadAttachments'];
 const MIB = 1024 * 1024;
 const BYTES = Buffer.from('nine bytes');
@@ -148,10 +148,10 @@ export class Calls {
     if (UPLOADS.includes(operationId)) return this.#form(operationId);
     if (!operation.responses[401]) return { method, url: path, headers: {} };
     const url = this.#urlOf(path);
-    const needsBuilder = operation.parameters.some(({ name, required }) => name === 'X-Service-Builder-Id' && required);
+    const withBuilder = operation.parameters.some(needsBuilder);
     const headers = {
       ...this.#get(url).headers,
-      ...(needsBuilder && { 'x-service-builder-id': this.#samples.BuilderId! }),
+      ...(withBuilder && { 'x-service-builder-id': this.#samples.BuilderId! }),
     };
     const body = BODIES[operationId]?.(this.#samples);
     return body ? { ...this.#post(path, body), method } : { method, url, headers };
@@ -179,8 +179,8 @@ export class Calls {
   #parametersOf({ operationId }: Described): Record<string, string> {
     const { clientId, clientSecret } = this.#service.demo('A');
     const credentials = { client_id: clientId, client_secret: clientSecret! };
-    if (operationId !== 'token')
-      return { ...credentials, token: operationId === 'introspect' ? this.#token : 'unknown' };
+    if (operationId !== 'issueToken')
+      return { ...credentials, token: operationId === 'introspectToken' ? this.#token : 'unknown' };
     return {
       grant_type: 'client_credentials',
       ...credentials,

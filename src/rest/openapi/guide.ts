@@ -1,5 +1,6 @@
 import { MAX_LIMIT } from '../../../schema/page.ts';
 import { MAX_FIELD_ERRORS } from '../../errors.ts';
+import { ACCESS_TOKEN_SECONDS } from '../../tokens.ts';
 
 /** Headings of the reference, in its order. */
 export const TAGS: Record<string, string> = {
@@ -50,7 +51,8 @@ curl ${baseUrl}/builders --header 'Authorization: Bearer <ACCESS_TOKEN>'
 
 # Access
 
-A token lives 3600 seconds. It reaches the builders that are connected to your integration; each connection has scopes of
+A token lives ${ACCESS_TOKEN_SECONDS} seconds. It is a JWT with the claims \`sub\`, \`client_id\`, \`builder_id\` (authorization-code flow alone), \`iss\`,
+\`aud\`, \`scope\`, \`jti\`, \`iat\` and \`exp\`; answers that hold one carry \`Cache-Control: no-store\` and \`Pragma: no-cache\`. It reaches the builders that are connected to your integration; each connection has scopes of
 its own, and an operation needs its scope from both. A token of the authorization-code flow reaches the one builder that
 the user chose.
 

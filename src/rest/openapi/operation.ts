@@ -1,7 +1,7 @@
 import { type GraphQLField, type GraphQLInputField, type GraphQLSchema, getNamedType } from 'graphql';
 import type { Operation } from '../../../schema/build.ts';
 import type { Outcome } from '../../context.ts';
-import { placementsOf } from '../variables.ts';
+import { type Placement, placementsOf } from '../variables.ts';
 import type { Examples } from './examples.ts';
 import { operationParameters } from './parameters.ts';
 import { errorResponses, respond } from './responses.ts';
@@ -27,14 +27,14 @@ export function describeOperation(
     .filter(({ place }) => place === 'body' || place === 'bodyOrQuery')
     .map(({ argument }) => argument);
   return {
-    operationId: operation.field,
+    operationId: operation.operationId,
     tags: [operation.tag],
     summary: summaryOf(operation, field),
-    description: descriptionOf(operation, field),
+    description: descriptionOf(operation, field, isEither(placements)),
     ...(field.deprecationReason && { deprecated: true }),
     security: securityOf(operation.scope),
     parameters: operationParameters(operation, placements, parts.schemas, parts.examples),
-    ...(inBody.length > 0 && { requestBody: requestBody(operation, inBody, parts) }),
+    ...(inBody.length > 0 && { requestBody: requestBody(operation, inBody, parts, isEither(placements)) }),
     responses: {
       ...successResponses(operation, field, parts),
       ...errorResponses({
@@ -52,10 +52,11 @@ function requestBody(
   { field }: Operation,
   fields: readonly GraphQLInputField[],
   { schemas, examples }: { schemas: Schemas; examples: Examples },
+  isOptional: boolean,
 ): object {
   const schema = schemas.inputObject(fields);
   return {
-    required: 'required' in schema,
+    required: 'required' in schema && !isOptional,
     content: {
       'application/json': {
         schema: schemas.add(`${capitalised(field)}Request`, schema),
@@ -84,10 +85,15 @@ function successResponses(
   );
 }
 
-function descriptionOf({ scope }: Operation, field: GraphQLField<unknown, unknown>): string {
+/** Whether the input may stand in the query in place of the body. */
+const isEither = (placements: readonly Placement[]) => placements.some(({ place }) => place === 'bodyOrQuery');
+
+const EITHER = 'The fields may stand in a JSON body or in the query; all required ones have to be in one of the two.';
+
+function descriptionOf({ scope }: Operation, field: GraphQLField<unknown, unknown>, either: boolean): string {
   const access =
     scope === null ? 'Any valid access token will do; no scope is needed.' : `Needs the scope \`${scope}\`.`;
-  return [field.description, access].filter(Boolean).join('\n\n');
+  return [field.description, either && EITHER, access].filter(Boolean).join('\n\n');
 }
 
 /** `List subcontractor SWMS`, `Get timesheet`, `Create meeting`: what the operation does, from the names in the schema. */

@@ -11,7 +11,7 @@ const builderSchema = { type: 'string', pattern };
 /** Example of an optional parameter: Scalar's page keeps it out of its sample requests until it is ticked. */
 const unticked = (value: unknown) => ({ usual: { value, 'x-disabled': true } });
 
-/** Headers that operations refer to. Part 2 of the decisions. */
+/** Headers that operations refer to. */
 export const parameterComponents = {
   ApiVersion: {
     name: 'X-Service-Api-Version',
@@ -35,9 +35,8 @@ export const parameterComponents = {
   BuilderId: {
     name: 'X-Service-Builder-Id',
     in: 'header',
-    required: true,
     description:
-      'The builder whose data is meant. Required with a client-credentials token. An authorization-code token carries its builder: there the header may be left out, and one that names another builder is 403.',
+      'The builder whose data is meant. With a client-credentials token it has to be sent: 400 without it. An authorization-code token carries its builder in the claim `builder_id`: there the header may be left out, and one that names another builder is 403.',
     schema: builderSchema,
     example: examples[0],
   },
@@ -80,17 +79,17 @@ export function operationParameters(
 ): object[] {
   const at = (place: Placement['place']) => placements.filter((placement) => placement.place === place);
   const inPath = at('path').sort((one, other) => positionOf(one, operation.path) - positionOf(other, operation.path));
-  const inQuery = inReadingOrder(at('query'));
+  const inQuery = inReadingOrder([...at('query'), ...at('bodyOrQuery')]);
   const own = [...inPath, ...inQuery].map(({ argument, name, place }) => {
     const { description, ...schema } = schemas.described(argument, schemas.present(argument.type));
-    const required = isNonNullType(argument.type);
+    const required = isNonNullType(argument.type) && place !== 'bodyOrQuery';
     const example = examples.ofField(operation.field, argument);
     const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
     const isRepeatable = isListType(type);
     const texts = [description, isRepeatable && repetition(name)].filter(Boolean);
     return {
       name,
-      in: place,
+      in: place === 'path' ? 'path' : 'query',
       ...(required && { required }),
       ...(texts.length > 0 && { description: texts.join(' ') }),
       ...(isRepeatable && { style: 'form', explode: true }),

@@ -11,8 +11,9 @@ import {
 } from '../../errors.ts';
 import { transportErrorBody } from '../../oauth/errors.ts';
 import { metadataOf } from '../../oauth/metadata.ts';
+import { ACCESS_TOKEN_SECONDS } from '../../tokens.ts';
 import { parameterReference } from '../openapi/parameters.ts';
-import { everyHeader, LIMIT_HEADERS, respond } from '../openapi/responses.ts';
+import { everyHeader, LIMIT_HEADERS, limitAndFailureResponses, respond } from '../openapi/responses.ts';
 import { referenceTo } from '../openapi/schemas.ts';
 import { SCOPE_DESCRIPTION } from './oauth-schemas.ts';
 import { answer, type PlainRoute } from './route.ts';
@@ -32,7 +33,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
     path: '/oauth/token',
     access: 'public',
     operation: {
-      operationId: 'token',
+      operationId: 'issueToken',
       tags: ['Authentication'],
       summary: 'Get an access token',
       description:
@@ -66,13 +67,18 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
           },
         },
         {
-          200: answer('The access token.', referenceTo('Token'), {
-            access_token: TOKEN,
-            token_type: 'Bearer',
-            expires_in: 3600,
-            expires: 3600,
-            scope: 'read:builders read:projects',
-          }),
+          200: answer(
+            'The access token.',
+            referenceTo('Token'),
+            {
+              access_token: TOKEN,
+              token_type: 'Bearer',
+              expires_in: ACCESS_TOKEN_SECONDS,
+              expires: ACCESS_TOKEN_SECONDS,
+              scope: 'read:builders read:projects',
+            },
+            [...LIMIT_HEADERS, ...UNCACHED],
+          ),
           400: oauthError('The request is not one that can be granted.', {
             invalid_request: 'The parameter audience is missing.',
             invalid_grant: 'The code or refresh token is invalid, expired or revoked.',
@@ -121,7 +127,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
     path: '/oauth/revoke',
     access: 'public',
     operation: {
-      operationId: 'revoke',
+      operationId: 'revokeToken',
       tags: ['Authentication'],
       summary: 'Revoke a token',
       description:
@@ -132,7 +138,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
         {
           200: {
             description: "The token, if it was one of the client's, is revoked. No body.",
-            headers: everyHeader(),
+            headers: everyHeader(UNCACHED),
           },
           400: oauthError('A parameter is missing or malformed.', {
             invalid_request: 'The parameter token is missing.',
@@ -146,7 +152,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
     path: '/oauth/introspect',
     access: 'public',
     operation: {
-      operationId: 'introspect',
+      operationId: 'introspectToken',
       tags: ['Authentication'],
       summary: 'Ask about a token',
       description: 'RFC 7662. For confidential clients, about their own tokens; any other token is `active: false`.',
@@ -154,25 +160,29 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
         'IntrospectionRequest',
         { accessToken: { value: { token: TOKEN, ...credentials } } },
         {
-          200: respond('What the service knows of the token.', {
-            schema: referenceTo('Introspection'),
-            examples: {
-              active: {
-                value: {
-                  ...{
-                    active: true,
-                    scope: 'read:builders',
-                    client_id: CLIENT_ID,
-                    sub: CLIENT_ID,
-                    token_type: 'Bearer',
+          200: respond(
+            'What the service knows of the token.',
+            {
+              schema: referenceTo('Introspection'),
+              examples: {
+                active: {
+                  value: {
+                    ...{
+                      active: true,
+                      scope: 'read:builders',
+                      client_id: CLIENT_ID,
+                      sub: CLIENT_ID,
+                      token_type: 'Bearer',
+                    },
+                    ...{ jti: '7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e', aud: baseUrl, iss: baseUrl },
+                    ...{ iat: 1772436600, exp: 1772440200 },
                   },
-                  ...{ jti: '7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e', aud: baseUrl, iss: baseUrl },
-                  ...{ iat: 1772436600, exp: 1772440200 },
                 },
+                inactive: { value: { active: false } },
               },
-              inactive: { value: { active: false } },
             },
-          }),
+            [...LIMIT_HEADERS, ...UNCACHED],
+          ),
           400: oauthError('A parameter is missing or malformed.', {
             invalid_request: 'The parameter token is missing.',
           }),
@@ -185,7 +195,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
     path: '/.well-known/oauth-authorization-server',
     access: 'public',
     operation: {
-      operationId: 'authorizationServerMetadata',
+      operationId: 'getAuthorizationServerMetadata',
       tags: ['Authentication'],
       summary: 'Get the metadata of the authorization server',
       description: 'RFC 8414.',
@@ -231,7 +241,10 @@ function asClient(request: string, examples: object, responses: Record<string, o
   };
 }
 
-function oauthError(description: string, errors: Record<string, string>, headers?: readonly string[]): object {
+/** Headers of every answer of these endpoints, against caches. */
+const UNCACHED = ['Cache-Control', 'Pragma'];
+
+function oauthError(description: string, errors: Record<string, string>, headers = LIMIT_HEADERS): object {
   const examples = Object.entries(errors).map(([error, text]) => [
     error,
     { value: { error, error_description: text } },
@@ -239,13 +252,13 @@ function oauthError(description: string, errors: Record<string, string>, headers
   const schema = {
     type: 'object',
     properties: {
-      error: { type: 'string', enum: Object.keys(errors) },
-      error_description: { type: 'string' },
-      error_uri: { type: 'string', format: 'uri' },
+      error: { type: 'string', enum: Object.keys(errors), description: 'What went wrong, for programs (RFC 6749).' },
+      error_description: { type: 'string', description: 'What went wrong, for people. It may change.' },
+      error_uri: { type: 'string', format: 'uri', description: 'Page about the error, where there is one.' },
     },
     required: ['error', 'error_description'],
   };
-  return respond(description, { schema, examples: Object.fromEntries(examples) }, headers);
+  return respond(description, { schema, examples: Object.fromEntries(examples) }, [...headers, ...UNCACHED]);
 }
 
 /** An error of the transport: OAuth's fields, and those that other operations have. */

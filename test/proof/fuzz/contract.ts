@@ -9,11 +9,15 @@ export interface Described {
   method: string;
   path: string;
   operationId: string;
-  parameters: { name: string; in: string; required?: boolean; schema: Json }[];
+  parameters: { name: string; in: string; required?: boolean; schema: Json; component?: string }[];
   /** JSON Schema of the body by its media type. */
   bodies: Record<string, Json>;
   responses: Record<string, Json>;
 }
+
+/** Whether it is the header that names the builder where nothing else does. */
+export const needsBuilder = ({ component }: Described['parameters'][number]) =>
+  component === '#/components/parameters/BuilderId';
 
 /** What came back for a request. */
 export interface Answer {
@@ -120,7 +124,7 @@ export class Contract {
     const bodies = Object.entries<Json>(requestBody?.content ?? {}).map(([type, { schema }]) => [type, schema]);
     return {
       ...{ method, path, operationId, responses },
-      parameters: parameters.map((parameter: Json) => this.lookUp(parameter)),
+      parameters: parameters.map((parameter: Json) => ({ ...this.lookUp(parameter), component: parameter.$ref })),
       bodies: Object.fromEntries(bodies),
     };
   }

@@ -1,5 +1,5 @@
 import { BODIES } from '../../support/samples.ts';
-import type { Described, Json } from './contract.ts';
+import { type Described, type Json, needsBuilder } from './contract.ts';
 import { allowedValue, chance, type Draw, hostileText, hostileValue, mutated, number, pick } from './values.ts';
 import type { Sent, World } from './world.ts';
 
@@ -36,12 +36,14 @@ function validDraft(draw: Draw, operation: Described, world: World): Draft {
     body: undefined,
     type: null,
   };
-  for (const { name, in: place, required, schema } of operation.parameters) {
+  for (const parameter of operation.parameters) {
+    const { name, in: place, required, schema } = parameter;
     if (place === 'path') draft.inPath[name] = idFor(draw, name, schema, world);
     if (place === 'query' && (required || chance(draw, 30))) {
       for (const value of [allowedValue(draw, schema, source)].flat()) draft.query.push([name, String(value)]);
     }
-    if (name === 'X-Service-Builder-Id' && (required || chance(draw, 20))) draft.headers[name] = samples.BuilderId!;
+    if (name === 'X-Service-Builder-Id' && (needsBuilder(parameter) || chance(draw, 20)))
+      draft.headers[name] = samples.BuilderId!;
     else if (place === 'header' && chance(draw, 10)) draft.headers[name] = String(allowedValue(draw, schema, source));
   }
   if (operation.operationId === 'authorize') draft.query = authorization(draw, world);
@@ -61,11 +63,11 @@ function idFor(draw: Draw, name: string, schema: Json, { samples, contract }: Wo
 
 function bodyOf(draw: Draw, { operationId, bodies }: Described, type: string, world: World): Json {
   const { samples, contract, client, tokens, baseUrl } = world;
-  if (operationId === 'token') {
+  if (operationId === 'issueToken') {
     return { grant_type: 'client_credentials', ...idAndSecret(client), audience: baseUrl, scope: 'read:builders' };
   }
-  if (operationId === 'revoke' || operationId === 'introspect') {
-    return { token: operationId === 'introspect' ? tokens.usual : hostileText(draw), ...idAndSecret(client) };
+  if (operationId === 'revokeToken' || operationId === 'introspectToken') {
+    return { token: operationId === 'introspectToken' ? tokens.usual : hostileText(draw), ...idAndSecret(client) };
   }
   if (type === 'multipart/form-data') {
     return operationId === 'uploadAttachment'
