@@ -276,7 +276,7 @@ export const ImageUrl = text('ImageUrl', 'HTTPS address of an image on an approv
 export const StorageKey = text('StorageKey', 'Key that an upload operation has returned.', {
   min: 1,
   max: 500,
-  example: 'uploads/buil_a0mkq3v8t2n4c7x1p9r5w6yzb/5d1c6a0f9b7e4d2c8a31',
+  example: 'uploads/buil_a0mkq3v8t2n4c7x1p9r5w6yzb/5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c',
 });
 
 export const PhotoDescription = text('PhotoDescription', 'Text about a photo, at most 20000 characters.', {

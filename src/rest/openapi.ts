@@ -5,6 +5,7 @@ import { Examples } from './openapi/examples.ts';
 import { guide, TAGS } from './openapi/guide.ts';
 import { describeOperation } from './openapi/operation.ts';
 import { headerParameters, parameterComponents } from './openapi/parameters.ts';
+import { withRecordedAnswers } from './openapi/recorded.ts';
 import { errorResponses, errorSchemas, responseComponents } from './openapi/responses.ts';
 import { Schemas, unionConstants } from './openapi/schemas.ts';
 import { securityOf, securitySchemes } from './openapi/security.ts';
@@ -16,7 +17,7 @@ interface Entry {
   method: string;
   path: string;
   tag: string;
-  operation: object;
+  operation: { operationId: string; responses: Record<string, object> };
 }
 
 /**
@@ -40,6 +41,12 @@ export async function openApiDocument(
   const tags = [...new Set([...Object.keys(TAGS), ...entries.map(({ tag }) => tag)])].filter((name) =>
     entries.some(({ tag }) => tag === name),
   );
+  for (const { operation } of entries) {
+    const { operationId, responses } = operation;
+    for (const [status, response] of Object.entries(responses)) {
+      responses[status] = withRecordedAnswers(response, `${operationId} ${status}`, baseUrl);
+    }
+  }
   const paths = pathsOf(entries, tags);
   const { headers, responses } = responseComponents();
   return {
@@ -49,6 +56,7 @@ export async function openApiDocument(
       version: API_VERSION,
       summary: 'Construction-management data of builders, for approved integrators.',
       description: guide(baseUrl),
+      contact: { name: 'The operator of this service', url: `${baseUrl}/docs` },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
@@ -58,7 +66,13 @@ export async function openApiDocument(
       securitySchemes: securitySchemes(baseUrl),
       parameters: usedIn(paths, 'parameters', parameterComponents),
       headers,
-      responses: usedIn(paths, 'responses', responses),
+      responses: usedIn(
+        paths,
+        'responses',
+        Object.fromEntries(
+          Object.entries(responses).map(([name, response]) => [name, withRecordedAnswers(response, name, baseUrl)]),
+        ),
+      ),
       schemas: sorted({ ...parts.schemas.components(), ...errorSchemas, ...plainSchemas }),
     },
   };

@@ -8,7 +8,7 @@ import type { PlainRoute } from './plain/route.ts';
 /** Every route that integrators call and that is no GraphQL operation. */
 export const plainRoutes = (baseUrl: string): PlainRoute[] => [
   ...oauthRoutes(baseUrl),
-  ...attachmentRoutes(baseUrl),
+  ...attachmentRoutes,
   ...storageRoutes,
   ...healthRoutes,
 ];

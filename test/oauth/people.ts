@@ -14,7 +14,7 @@ export const PASSWORD = 'correct horse battery';
 const stamps = { createdAt: new Date(START).toISOString(), updatedAt: new Date(START).toISOString() };
 
 /** As cheap as argon2id can be: what is tested is not how long that takes. */
-const CHEAP_HASH = cheapHashOf(PASSWORD);
+export const CHEAP_HASH = cheapHashOf(PASSWORD);
 
 function cheapHashOf(password: string): string {
   const salt = Buffer.alloc(16, 1);

@@ -10,7 +10,7 @@ import {
   isUnionType,
 } from 'graphql';
 import type { JsonSchema } from '../../../schema/scalar.ts';
-import { ANSWERS, VALUES } from './example-values.ts';
+import { VALUES } from './example-values.ts';
 import type { Constants } from './schemas.ts';
 
 const BUILT_IN: Record<string, unknown> = { Boolean: true, Float: 1.5, ID: '1', Int: 1, String: 'text' };
@@ -42,10 +42,6 @@ export class Examples {
     return this.of(field.type);
   }
 
-  ofAnswer(operation: string, status: string, type: GraphQLType): unknown {
-    return merged(this.of(type), ANSWERS[`${operation} ${status}`] ?? {});
-  }
-
   of(type: GraphQLType): unknown {
     if (isNonNullType(type)) return this.of(type.ofType);
     if (isListType(type)) return this.#isWithin(type.ofType) ? [] : [this.of(type.ofType)];
@@ -74,14 +70,6 @@ export class Examples {
   #isWithin(type: GraphQLType): boolean {
     return this.#within.includes(getNamedType(type).name);
   }
-}
-
-function merged(value: unknown, over: Record<string, unknown>): unknown {
-  const entries = Object.entries(over).map(([name, item]) => {
-    const own = (value as Record<string, unknown>)[name];
-    return [name, item !== null && typeof item === 'object' ? merged(own, item as Record<string, unknown>) : item];
-  });
-  return entries.length === 0 ? value : { ...(value as object), ...Object.fromEntries(entries) };
 }
 
 /** Whether the example of this field is the one that stands for any text. */

@@ -19,7 +19,7 @@ export function describeOperation(
   operation: Operation,
   schema: GraphQLSchema,
   parts: { schemas: Schemas; examples: Examples },
-): object {
+) {
   const root = operation.kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!;
   const field = root.getFields()[operation.field]!;
   const placements = placementsOf(operation, schema);
@@ -35,7 +35,7 @@ export function describeOperation(
     security: securityOf(operation.scope),
     parameters: operationParameters(operation, placements, parts.schemas, parts.examples),
     ...(inBody.length > 0 && { requestBody: requestBody(operation, inBody, parts, isEither(placements)) }),
-    responses: {
+    responses: <Record<string, object>>{
       ...successResponses(operation, field, parts),
       ...errorResponses({
         scoped: operation.scope !== null,
@@ -67,7 +67,7 @@ function requestBody(
 }
 
 function successResponses(
-  { field: name, kind, status, outcomes }: Operation,
+  { kind, status, outcomes }: Operation,
   field: GraphQLField<unknown, unknown>,
   { schemas, examples }: { schemas: Schemas; examples: Examples },
 ): Record<string, object> {
@@ -80,7 +80,7 @@ function successResponses(
   return Object.fromEntries(
     Object.entries<string>(descriptions).map(([code, description]) => [
       code,
-      respond(description, { schema, example: examples.ofAnswer(name, code, field.type) }),
+      respond(description, { schema, example: examples.of(field.type) }),
     ]),
   );
 }

@@ -1,7 +1,8 @@
 import type { JsonSchema } from '../../../schema/scalar.ts';
 import { REGIONS } from '../../context.ts';
+import { respond } from '../openapi/responses.ts';
 import { referenceTo } from '../openapi/schemas.ts';
-import { answer, type PlainRoute } from './route.ts';
+import type { PlainRoute } from './route.ts';
 
 export const healthRoutes: PlainRoute[] = [
   {
@@ -12,7 +13,8 @@ export const healthRoutes: PlainRoute[] = [
       operationId: 'getLiveness',
       tags: ['Service'],
       summary: 'Tell whether the process answers',
-      responses: { 200: answer('It does.', referenceTo('Liveness'), { status: 'ok' }, []) },
+      description: 'For the supervisor of the process: one that does not answer has to be started again.',
+      responses: { 200: respond('It does.', { schema: referenceTo('Liveness') }, []) },
     },
   },
   {
@@ -23,17 +25,14 @@ export const healthRoutes: PlainRoute[] = [
       operationId: 'getReadiness',
       tags: ['Service'],
       summary: 'Tell whether the service and its databases answer',
+      description: 'For a load balancer: an instance that answers 503 should get no requests for now.',
       responses: {
-        200: answer('They do.', referenceTo('Readiness'), readiness('ok', 'ok'), []),
-        503: answer('A database does not.', referenceTo('Readiness'), readiness('unavailable', 'ok'), []),
+        200: respond('They do.', { schema: referenceTo('Readiness') }, []),
+        503: respond('A database does not.', { schema: referenceTo('Readiness') }, []),
       },
     },
   },
 ];
-
-function readiness(au1: string, us1: string): object {
-  return { status: au1 === 'ok' && us1 === 'ok' ? 'ok' : 'unavailable', regions: { au1, us1 } };
-}
 
 const stateOf = (what: string) => ({ type: 'string', enum: ['ok', 'unavailable'], description: `Whether ${what}.` });
 

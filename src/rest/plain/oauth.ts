@@ -13,7 +13,7 @@ import { transportErrorBody } from '../../oauth/errors.ts';
 import { metadataOf } from '../../oauth/metadata.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../tokens.ts';
 import { parameterReference } from '../openapi/parameters.ts';
-import { everyHeader, LIMIT_HEADERS, limitAndFailureResponses, respond } from '../openapi/responses.ts';
+import { everyHeader, LIMIT_HEADERS, respond } from '../openapi/responses.ts';
 import { referenceTo } from '../openapi/schemas.ts';
 import { SCOPE_DESCRIPTION } from './oauth-schemas.ts';
 import { answer, type PlainRoute } from './route.ts';

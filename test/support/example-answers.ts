@@ -1,0 +1,204 @@
+import { BASE_URL } from '../harness.ts';
+import type { Json } from '../proof/fuzz/contract.ts';
+import { type Answer, type Changes, CODE, type ExampleCalls, TOKEN, toExample } from './example-calls.ts';
+import {
+  BUILDER_ID,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  CODE_CLIENT_ID,
+  type ExampleFixture,
+  ID_BODY,
+  OTHER_CLIENT_ID,
+} from './example-fixture.ts';
+
+/** Name of an example, and the call that the service answers with it. */
+type Recording = [name: string, call: () => Promise<Answer>];
+
+const SECOND_WORKER = 'wkr_a0mkq3v8t2second';
+
+/** The answers of the document's error examples, each made by the call that leads to it. */
+export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): Recording[] {
+  const send = (operationId: string, changes: Changes = {}) => calls.send(operationId, changes);
+  const { service, sql } = fixture;
+  const tokenOf = (clientId: string, scope: string) => service.token({ clientId, scope });
+  const exampleOf = (operationId: string): Json =>
+    calls.operation(operationId).requestBody.content['application/json'].example;
+  const done = async (operationId: string, changes: Changes = {}) => {
+    const answer = await send(operationId, changes);
+    if (answer.status >= 300) throw new Error(`${operationId}: ${answer.status} ${answer.body}`);
+    return JSON.parse(answer.body);
+  };
+
+  const report = (operationId: string, changes: object) => async (): Promise<Answer> => {
+    await done('syncPhotoReport');
+    const base = operationId === 'archivePhotoReport' ? exampleOf(operationId) : exampleOf('syncPhotoReport');
+    return send(operationId, { body: { ...base, ...changes } });
+  };
+  const strangersReport = (operationId: string) => async (): Promise<Answer> => {
+    await done('syncPhotoReport', { token: await tokenOf(OTHER_CLIENT_ID, 'write:photos') });
+    return send(operationId);
+  };
+  const page = { ...exampleOf('syncPhotoReport').page, title: 'Another title' };
+  const missing = structuredClone(exampleOf('syncPhotoReport').page);
+  missing.blocks[3].attachmentId = 'att_a0nobody';
+  const reportConflicts = (operationId: string): Recording[] => [
+    [`${operationId} 409 STALE_REVISION`, report(operationId, { sourceRevision: 6 })],
+    [`${operationId} 409 REVISION_CONFLICT`, report(operationId, { page })],
+    [`${operationId} 409 ATTACHMENT_CONFLICT`, report(operationId, { sourceRevision: 8, page: missing })],
+    [`${operationId} 409 SOURCE_OWNERSHIP_REQUIRED`, strangersReport(operationId)],
+  ];
+
+  const event = exampleOf('recordSignOnEvent');
+  const signOff = { ...event, type: 'SIGN_OFF', sourceEventId: 'gate-2-20260302-000512' };
+  const named = { ...signOff, sourceSignOnEventId: event.sourceEventId };
+  const record = (body: object) => send('recordSignOnEvent', { body });
+  const afterSignOn = (body: object, before?: () => Promise<unknown>) => async (): Promise<Answer> => {
+    await done('recordSignOnEvent');
+    await before?.();
+    return record(body);
+  };
+  const conflicts: Record<string, () => Promise<Answer>> = {
+    EVENT_MISMATCH: afterSignOn({ ...event, deviceId: 'gate-3' }),
+    WORKER_MISMATCH: afterSignOn({ ...named, workerId: SECOND_WORKER }),
+    SIGN_ON_REQUIRED: afterSignOn(signOff),
+    ALREADY_SIGNED_OFF: afterSignOn({ ...named, sourceEventId: 'gate-2-20260302-000513' }, () => record(named)),
+    ATTENDANCE_CLOSED: afterSignOn(named, () =>
+      sql('update sign_on_visit set closed_at = now() where builder_id = ?', [BUILDER_ID]),
+    ),
+  };
+
+  const client = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET };
+  const oauth = (operationId: string, body: object) =>
+    send(operationId, {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: body as Json,
+    });
+  const grant = (body: object) => () =>
+    oauth('issueToken', { grant_type: 'client_credentials', ...client, scope: 'read:projects', ...body });
+  const audience = BASE_URL;
+  const oauthErrors = (operationId: string): Recording[] => [
+    [
+      `${operationId} 401 invalid_client`,
+      () => oauth(operationId, { ...oauthBody(operationId), client_secret: 'wrong' }),
+    ],
+    [
+      `${operationId} 413 invalid_request`,
+      () => oauth(operationId, { ...oauthBody(operationId), pad: 'x'.repeat(70_000) }),
+    ],
+  ];
+  const oauthBody = (operationId: string) =>
+    operationId === 'issueToken'
+      ? { grant_type: 'client_credentials', ...client, audience, scope: 'read:projects' }
+      : { ...client, token: TOKEN };
+
+  const stranger = () => service.as('B');
+  const tooLarge = JSON.stringify({ title: 'x'.repeat(1024 * 1024) });
+  const altered = async (operationId: string) => {
+    const { pathname, search } = await signedUrl(operationId, calls);
+    return calls.inject('usual', {
+      ...methodOf(operationId),
+      url: `${pathname}${search.replace(/signature=./, 'signature=-')}`,
+    });
+  };
+
+  return [
+    ['InvalidInput parameter', () => send('listBuilders', { query: { limit: '26' } })],
+    [
+      'InvalidInput header',
+      async () =>
+        calls.inject('usual', { url: '/timesheets', headers: { authorization: `Bearer ${await calls.token()}` } }),
+    ],
+    ['InvalidInput body', () => send('createMeeting', { payload: '{"title":' })],
+    ['Unauthenticated missing', () => send('listBuilders', { token: null })],
+    ['Unauthenticated invalid', () => send('listBuilders', { token: TOKEN })],
+    ['Forbidden scope', async () => send('listProjects', { token: await tokenOf(CLIENT_ID, 'read:builders') })],
+    [
+      'Forbidden connection',
+      async () => send('listProjects', { token: await tokenOf(OTHER_CLIENT_ID, 'read:projects') }),
+    ],
+    ['Forbidden builder', async () => send('listProjects', { token: await stranger() })],
+    ['ForbiddenBuilder builder', async () => send('presignAttachment', { token: await stranger() })],
+    ['NotFound resource', () => send('getProject', { path: { projectId: 'proj_a0nobody' } })],
+    ['PayloadTooLarge body', () => send('createMeeting', { payload: tooLarge })],
+    [
+      'UnsupportedMediaType body',
+      () => send('createMeeting', { headers: { 'content-type': 'text/plain' }, payload: 'x' }),
+    ],
+    [
+      'RateLimited limit',
+      async () => {
+        await send('getMe', { app: 'limited' });
+        return send('getMe', { app: 'limited' });
+      },
+    ],
+    ['Internal failure', () => send('getMe', { app: 'broken' })],
+    ['Unavailable database', () => send('getMe', { app: 'away' })],
+    ['getReadiness 503', () => send('getReadiness', { app: 'away' })],
+    ['updatePhotoFolder 409 FOLDER_CYCLE', () => send('updatePhotoFolder', { body: { parentId: `fold_${ID_BODY}` } })],
+    ['deletePhotoFolder 409 FOLDER_NOT_EMPTY', () => send('deletePhotoFolder')],
+    ...reportConflicts('syncPhotoReport'),
+    ...reportConflicts('updatePhotoReport'),
+    ['archivePhotoReport 409 STALE_REVISION', report('archivePhotoReport', { sourceRevision: 6 })],
+    ['archivePhotoReport 409 SOURCE_OWNERSHIP_REQUIRED', strangersReport('archivePhotoReport')],
+    [
+      'upsertMeetingNote 409 MEETING_NOTES_FULL',
+      async () => {
+        await sql(`update meeting set notes = repeat('x', 1000000) where builder_id = ?`, [BUILDER_ID]);
+        return send('upsertMeetingNote');
+      },
+    ],
+    ...Object.entries(conflicts).map(([code, call]): Recording => [`recordSignOnEvent 409 ${code}`, call]),
+    ['issueToken 400 invalid_request', grant({})],
+    ['issueToken 400 invalid_grant', grant({ grant_type: 'refresh_token', refresh_token: CODE })],
+    ['issueToken 400 invalid_scope', grant({ client_id: OTHER_CLIENT_ID, audience, scope: 'write:meetings' })],
+    ['issueToken 400 unauthorized_client', grant({ client_id: CODE_CLIENT_ID, audience })],
+    ['issueToken 400 unsupported_grant_type', grant({ grant_type: 'password', audience })],
+    ['revokeToken 400 invalid_request', () => oauth('revokeToken', client)],
+    ['introspectToken 400 invalid_request', () => oauth('introspectToken', client)],
+    ...['issueToken', 'revokeToken', 'introspectToken'].flatMap(oauthErrors),
+    [
+      'putUpload 400',
+      async () => {
+        const { pathname, search } = await signedUrl('putUpload', calls);
+        return calls.inject('usual', {
+          method: 'PUT',
+          url: `${pathname}${search}`,
+          headers: { 'content-type': 'image/jpeg' },
+          payload: 'fewer bytes',
+        });
+      },
+    ],
+    ['putUpload 403', () => altered('putUpload')],
+    ['getFile 403', () => altered('getFile')],
+    [
+      'getFile 404',
+      async () => {
+        const { imageUrl } = await done('getPhoto');
+        const { pathname, search } = new URL(imageUrl);
+        return calls.inject('usual', { url: `${pathname}${search}` });
+      },
+    ],
+    [
+      'getFile 416',
+      async () => {
+        const answer = await send('uploadAttachment', {
+          body: { type: 'attachment', file: Buffer.from('ten bytes!') },
+        });
+        const { pathname, search } = new URL(JSON.parse(answer.body).imageUrl);
+        return calls.inject('usual', { url: `${pathname}${search}`, headers: { range: 'bytes=4000-' } });
+      },
+    ],
+  ];
+}
+
+const methodOf = (operationId: string) => ({ method: operationId === 'putUpload' ? 'PUT' : 'GET' });
+
+/** A signed URL that the service has just given. */
+export async function signedUrl(operationId: string, calls: ExampleCalls): Promise<URL> {
+  if (operationId === 'getFile') return new URL((await calls.upload()).imageUrl);
+  return new URL(JSON.parse((await calls.send('presignAttachment')).body).uploadUrl);
+}
+
+/** The body as it stands in the document. */
+export const recorded = ({ body }: Answer): unknown => JSON.parse(toExample(body));

@@ -1,0 +1,173 @@
+import sharp from 'sharp';
+import { SCOPES } from '../../schema/scopes.ts';
+import { BASE_URL_MARK } from '../../src/rest/openapi/recorded.ts';
+import { BASE_URL } from '../harness.ts';
+import { Contract, type Json } from '../proof/fuzz/contract.ts';
+import { CLIENT_ID, type ExampleFixture, ID_BODY } from './example-fixture.ts';
+
+/** What stands in the examples for values that the service makes anew each time. */
+export const TOKEN = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJjbGlfYTBta3EifQ.Q0Yb2c3d4e5f6a7b8c9d0e';
+export const CODE = 'Jt3vS8mQx1Zk5Rw0Yb7Nc2Fd9Hg4Lp6Ua0Es8Wi1Ko';
+const UPLOAD = '5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c';
+
+export interface Answer {
+  status: number;
+  body: string;
+  headers: Record<string, string | string[] | number | undefined>;
+}
+
+/** How a call differs from the documented example. */
+export interface Changes {
+  app?: keyof ExampleFixture['apps'];
+  /** Null sends none. */
+  token?: string | null;
+  path?: Record<string, string>;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: Json;
+  /** Sent as it is. */
+  payload?: string;
+  /** Whether optional parameters are sent with their examples. */
+  optional?: boolean;
+}
+
+/** Sends the examples of the document to the service. */
+export class ExampleCalls {
+  readonly contract: Contract;
+  readonly #fixture: ExampleFixture;
+  readonly #document: Json;
+  #token: string | undefined;
+
+  constructor(fixture: ExampleFixture, document: Json) {
+    this.#fixture = fixture;
+    this.#document = document;
+    this.contract = new Contract(document);
+  }
+
+  operation(operationId: string): Json {
+    for (const [path, item] of Object.entries<Json>(this.#document.paths)) {
+      for (const [method, operation] of Object.entries<Json>(item)) {
+        if (operation.operationId === operationId) return { ...operation, method: method.toUpperCase(), path };
+      }
+    }
+    throw new Error(`The document has no operation ${operationId}.`);
+  }
+
+  /** A token of the client of the examples, with all scopes. */
+  async token(): Promise<string> {
+    this.#token ??= await this.#fixture.service.token({ clientId: CLIENT_ID, scope: SCOPES });
+    return this.#token;
+  }
+
+  /** The operation with the examples of its parameters and its body. */
+  async send(operationId: string, changes: Changes = {}): Promise<Answer> {
+    const { method, path, parameters = [], requestBody, security } = this.operation(operationId);
+    const values: Json = { path: {}, query: {}, header: {} };
+    for (const parameter of parameters.map((one: Json) => this.contract.lookUp(one))) {
+      const value =
+        parameter.example ?? (changes.optional ? Object.values<Json>(parameter.examples ?? {})[0]?.value : undefined);
+      if (value !== undefined) values[parameter.in][parameter.name] = value;
+    }
+    const headers: Record<string, string> = { ...values.header, ...changes.headers };
+    const token = changes.token === undefined && security[0]?.oauth2 ? await this.token() : changes.token;
+    if (token) headers.authorization = `Bearer ${token}`;
+    const inPath = { ...values.path, ...changes.path };
+    const url = path.replace(/\{(\w+)\}/g, (_: string, name: string) => encodeURIComponent(inPath[name]));
+    const query = queryOf({ ...values.query, ...changes.query });
+    const [type, content] = Object.entries<Json>(requestBody?.content ?? {})[0] ?? [];
+    const body = 'body' in changes ? changes.body : (content?.example ?? undefined);
+    const written = await this.#written(headers['content-type'] ?? type, body);
+    return this.inject(changes.app ?? 'usual', {
+      method,
+      url: query ? `${url}?${query}` : url,
+      headers: { ...(written && { 'content-type': written.type }), ...headers },
+      payload: changes.payload ?? written?.payload,
+    });
+  }
+
+  async inject(app: keyof ExampleFixture['apps'], options: object): Promise<Answer> {
+    const { statusCode: status, body, headers } = await this.#fixture.apps[app].inject(options);
+    return { status, body, headers };
+  }
+
+  async #written(type: string | undefined, body: Json) {
+    if (type === undefined || body === undefined) return undefined;
+    if (type === 'multipart/form-data') return formOf(body);
+    if (type === 'application/x-www-form-urlencoded') return { type, payload: new URLSearchParams(body).toString() };
+    return { type, payload: await this.toLive(JSON.stringify(body)) };
+  }
+
+  /** Values that only the service makes, in place of those that stand for them. */
+  async toLive(text: string): Promise<string> {
+    let live = text.replaceAll(TOKEN, await this.token());
+    for (const key of new Set(text.match(/uploads\/buil_\w+\/[0-9a-f]{36}/g))) {
+      live = live.replaceAll(key, (await this.upload()).key);
+    }
+    return live;
+  }
+
+  /** A fresh upload. */
+  async upload(): Promise<{ key: string; imageUrl: string }> {
+    const answer = await this.send('uploadAttachment', { body: { type: 'attachment', file: await image() } });
+    return JSON.parse(answer.body);
+  }
+}
+
+const images: Buffer[] = [];
+
+/** An image whose bytes are the same each time. */
+async function image(): Promise<Buffer> {
+  images[0] ??= await sharp({ create: { width: 640, height: 480, channels: 3, background: '#7a8b99' } })
+    .jpeg()
+    .toBuffer();
+  return images[0];
+}
+
+async function formOf(fields: Record<string, string | Buffer>) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    const bytes = value === '(bytes)' ? await image() : value;
+    if (typeof bytes === 'string') form.set(name, bytes);
+    else form.set(name, new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' }), 'level-3-east.jpg');
+  }
+  const written = new Response(form);
+  return { type: written.headers.get('content-type')!, payload: Buffer.from(await written.arrayBuffer()) };
+}
+
+function queryOf(values: Record<string, unknown>): string {
+  const pairs = Object.entries(values).flatMap(([name, value]) => [value].flat().map((item) => [name, String(item)]));
+  return new URLSearchParams(pairs).toString();
+}
+
+const ID = /\b([a-z]+)_(a[0-9a-z]{25})\b/g;
+
+/** What follows the prefixes of identifiers that are made during a call. */
+const ID_BODIES = [...'2345678'].map((digit) => ID_BODY.replace('t2', `t${digit}`));
+
+/** The text with identifiers of the examples in place of those that were made during the call; different ones stay different. */
+function withExampleIds(text: string): string {
+  const shown = new Map<string, string>();
+  return text.replace(ID, (id, prefix: string, body: string) => {
+    if (ID_BODIES.includes(body)) return id;
+    const free = () => {
+      const taken = [...shown.values()];
+      const candidates = ID_BODIES.map((other) => `${prefix}_${other}`);
+      return candidates.find((candidate) => !text.includes(candidate) && !taken.includes(candidate)) ?? id;
+    };
+    if (!shown.has(id)) shown.set(id, free());
+    return shown.get(id)!;
+  });
+}
+
+/** The text of an answer without what differs from one run to the next. */
+export const toExample = (text: string): string =>
+  withExampleIds(text)
+    .replaceAll(BASE_URL, BASE_URL_MARK)
+    .replaceAll(encodeURIComponent(BASE_URL), encodeURIComponent(BASE_URL_MARK))
+    .replace(/\b(uploads|photos)\/(buil_\w+)\/[0-9a-f]{36}/g, `$1/$2/${UPLOAD}`)
+    .replace(/signature=[\w-]+/g, 'signature=9b2d47')
+    .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, TOKEN)
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e')
+    .replace(/("fileSize": ?)"\d+"/g, '$1"2418044"')
+    .replace(/("refresh_token": ?)"[\w-]+"/g, `$1"${CODE}"`)
+    .replace(/([?&]code=)[\w-]+/g, `$1${CODE}`);

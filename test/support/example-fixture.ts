@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { ClientSecret } from '../../entities/client-secret.entity.ts';
+import { Connection } from '../../entities/connection.entity.ts';
+import { Integrator } from '../../entities/integrator.entity.ts';
+import { type Grant, OAuthClient } from '../../entities/oauth-client.entity.ts';
+import { User } from '../../entities/user.entity.ts';
+import { SCOPES, type Scope } from '../../schema/scopes.ts';
+import { buildApp } from '../../src/app.ts';
+import { REGIONS } from '../../src/context.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import { importFolder } from '../../src/database/exchange/import.ts';
+import { digestOf } from '../../src/oauth/secrets.ts';
+import { type Service, startService, TOKEN_KEY, testConfig } from '../harness.ts';
+import { CHEAP_HASH } from '../oauth/people.ts';
+import { createDatabase } from '../setup/database.ts';
+
+/** Records with the identifiers of the document's examples. */
+const RECORDS = join(import.meta.dirname, '../samples/examples');
+
+/** What follows the prefix of every identifier in the examples. */
+export const ID_BODY = 'a0mkq3v8t2n4c7x1p9r5w6yzb';
+export const BUILDER_ID = `buil_${ID_BODY}`;
+export const CLIENT_ID = `cli_${ID_BODY}`;
+export const CLIENT_SECRET = 'B2w0kqF1vZr8yXc5nQ7tLh3mJd9sGpUe';
+export const REDIRECT_URI = 'https://app.example.com/callback';
+export const OTHER_CLIENT_ID = 'cli_a0other';
+export const CODE_CLIENT_ID = 'cli_a0code';
+export const EMAIL = 'jack.nguyen@harbour-and-stone.example';
+
+const stamps = { createdAt: '2026-02-02T22:16:00.000Z', updatedAt: '2026-02-02T22:16:00.000Z' };
+
+/** The service in the states that its documented answers need. */
+export interface ExampleFixture {
+  service: Service;
+  /** With a budget of one request a day; with databases that refuse connections; with databases that have no tables. */
+  apps: Record<'usual' | 'limited' | 'away' | 'broken', FastifyInstance>;
+  /** Brings every record back as it was. */
+  reset(): Promise<void>;
+  sql(statement: string, values?: unknown[]): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** Tables of what calls create, children first. */
+const CREATED = [
+  ...['sign_on_conflict', 'sign_on_event', 'sign_on_visit', 'photo_report', 'meeting_note', 'meeting'],
+  ...['photo', 'photo_folder', 'upload'],
+];
+
+/** Those of them that the records fill, parents first. */
+const KEPT = ['photo_folder', 'photo', 'meeting', 'meeting_note'];
+
+export async function startExampleFixture(): Promise<ExampleFixture> {
+  const service = await startService();
+  const database = service.databases.au1;
+  const endings: (() => Promise<unknown>)[] = [];
+  const appOver = async (databases: Databases, settings: Record<string, string> = {}) => {
+    const config = testConfig({ DATA_DIR: service.dataDir, ...settings });
+    const app = await buildApp(config, { databases, clock: service.clock, tokenKey: TOKEN_KEY });
+    endings.push(() => app.close());
+    return app;
+  };
+  const over = (url: string) => {
+    const databases = Object.fromEntries(REGIONS.map((region) => [region, new Database(region, url)])) as Databases;
+    endings.push(() => Promise.all(REGIONS.map((region) => databases[region].close())));
+    return appOver(databases);
+  };
+  const empty = await createDatabase('template1');
+  const limits = { RATE_LIMIT_API: '1/86400', RATE_LIMIT_SYNC: '1/86400', RATE_LIMIT_TOKEN: '1/86400' };
+  const apps = {
+    usual: service.app,
+    limited: await appOver(service.databases, limits),
+    away: await over('postgresql://nobody:x@127.0.0.1:1/none'),
+    broken: await over(empty.url),
+  };
+  const sql = (statement: string, values: unknown[] = []) => database.fork().execute(statement, values);
+  const reset = async () => {
+    await sql('delete from photo_report_page where report_id in (select id from photo_report where builder_id = ?)', [
+      BUILDER_ID,
+    ]);
+    for (const table of CREATED) await sql(`delete from ${table} where builder_id = ?`, [BUILDER_ID]);
+    for (const table of KEPT) await sql(`insert into ${table} select * from kept_${table}`);
+  };
+  const stop = async () => {
+    for (const end of endings.toReversed()) await end();
+    await service.stop();
+    await empty.drop();
+  };
+  const problems: unknown[] = [];
+  await importFolder(database, RECORDS, { onBadRow: (problem) => void problems.push(problem) });
+  if (problems.length > 0) throw new Error(`Bad records: ${JSON.stringify(problems)}`);
+  for (const table of KEPT) {
+    await sql(`create table kept_${table} as select * from ${table} where builder_id = '${BUILDER_ID}'`);
+  }
+  await addClients(service);
+  return { service, apps, reset, sql, stop };
+}
+
+/** The client of the examples; one of another integrator that may do less; one that has the code flow alone. */
+async function addClients({ databases }: Service): Promise<void> {
+  const em = databases.au1.fork();
+  const other = 'intg_a0other';
+  await em.insert(Integrator, { id: other, name: 'Other', deepLinkSchemes: [], ...stamps });
+  const connect = (integratorId: string, scopes: readonly Scope[]) =>
+    em.insert(Connection, { integratorId, builderId: BUILDER_ID, status: 'ACTIVE', scopes: [...scopes], ...stamps });
+  await connect(`intg_${ID_BODY}`, SCOPES);
+  await connect(other, ['write:photos']);
+  const add = async (id: string, integratorId: string, grants: Grant[], scopes: readonly Scope[]) => {
+    await em.insert(OAuthClient, {
+      ...{ id, integratorId, name: 'Site Notes production', type: 'CONFIDENTIAL', internal: false, grants },
+      ...{ scopes: [...scopes], redirectUris: [REDIRECT_URI], origins: [], ...stamps },
+    });
+    await em.insert(ClientSecret, { clientId: id, digest: digestOf(CLIENT_SECRET), createdAt: stamps.createdAt });
+  };
+  await add(CLIENT_ID, `intg_${ID_BODY}`, ['client_credentials', 'authorization_code', 'refresh_token'], SCOPES);
+  await add(OTHER_CLIENT_ID, other, ['client_credentials'], ['read:projects', 'write:photos']);
+  await add(CODE_CLIENT_ID, other, ['authorization_code'], ['read:projects']);
+  await em.nativeUpdate(User, { email: EMAIL }, { passwordHash: CHEAP_HASH });
+}
