@@ -148,11 +148,7 @@ export const storageRoutes: PlainRoute[] = [
           [],
         ),
         403: refused,
-        409: plain(
-          'Other bytes were sent to the URL before; they are kept.',
-          'UPLOAD_CONFLICT',
-          'Other bytes were sent to this URL before.',
-        ),
+        409: plain('Other bytes were sent to the URL before; they are kept.', 'UPLOAD_CONFLICT'),
         429: busy,
       },
     },
