@@ -1,8 +1,5 @@
 import { ArgsType, type ClassType, Extensions, Field, Int, ObjectType } from 'type-graphql';
-import { PageLimit, PageOffset } from './scalars.ts';
-
-export const DEFAULT_LIMIT = 25;
-export const MAX_LIMIT = 25;
+import { DEFAULT_LIMIT, MAX_LIMIT, PageLimit, PageOffset } from './scalars.ts';
 
 /** Window of a list. Part 4 of the specification, part 5 of the decisions. */
 @ArgsType()
@@ -10,7 +7,10 @@ export class PageArgs {
   @Field(() => PageOffset, { nullable: true, description: 'Items to skip. Default 0.' })
   offset?: number | null;
 
-  @Field(() => PageLimit, { nullable: true, description: 'Items to return, 1 to 25. Default 25.' })
+  @Field(() => PageLimit, {
+    nullable: true,
+    description: `Items to return, 1 to ${MAX_LIMIT}. Default ${DEFAULT_LIMIT}.`,
+  })
   limit?: number | null;
 }
 

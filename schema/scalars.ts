@@ -10,7 +10,7 @@ function boundedInteger(
 ) {
   return scalar<number>({
     name,
-    description,
+    description: `${description}: an integer from ${minimum} to ${maximum}.`,
     jsonSchema: {
       type: 'integer',
       minimum,
@@ -25,8 +25,14 @@ function boundedInteger(
   });
 }
 
-export const PageOffset = boundedInteger('PageOffset', 'Items to skip: an integer from 0.', 0, 2147483647, 0);
-export const PageLimit = boundedInteger('PageLimit', 'Items to return: an integer from 1 to 25.', 1, 25, 25);
+const MAX_INT = 2147483647;
+
+/** Items of a page of every list. */
+export const DEFAULT_LIMIT = 25;
+export const MAX_LIMIT = 25;
+
+export const PageOffset = boundedInteger('PageOffset', 'Items to skip', 0, MAX_INT, 0);
+export const PageLimit = boundedInteger('PageLimit', 'Items to return', 1, MAX_LIMIT, DEFAULT_LIMIT);
 
 const TIMESTAMP_EXAMPLE = '2026-03-02T07:30:00.000Z';
 
@@ -213,23 +219,13 @@ export const FileName = text('FileName', 'Name of a file, 1 to 255 characters.',
 /** Largest attachment in bytes. Part 8 of the specification. */
 const MAX_FILE_SIZE = 41_943_040;
 
-export const FileSize = boundedInteger(
-  'FileSize',
-  'Bytes of a file: an integer from 1 to 41943040.',
-  1,
-  MAX_FILE_SIZE,
-  {
-    examples: [2_418_044],
-  },
-);
+export const FileSize = boundedInteger('FileSize', 'Bytes of a file', 1, MAX_FILE_SIZE, {
+  examples: [2_418_044],
+});
 
-export const PixelCount = boundedInteger(
-  'PixelCount',
-  'Width or height of an image: an integer from 1.',
-  1,
-  2147483647,
-  { examples: [4_032] },
-);
+export const PixelCount = boundedInteger('PixelCount', 'Width or height of an image', 1, MAX_INT, {
+  examples: [4_032],
+});
 
 export const UploadHeaders = scalar<Record<string, string>>({
   name: 'UploadHeaders',

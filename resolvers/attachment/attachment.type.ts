@@ -1,6 +1,7 @@
 import { Field, InputType, Int, ObjectType } from 'type-graphql';
 import { AttachmentType, RegionId } from '../../schema/enums.ts';
 import { StorageKey, UploadHeaders } from '../../schema/scalars.ts';
+import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 
 /** Answer of the presign operation. Part 2 of the specification. */
 @ObjectType({ description: 'Leave to upload one file.', simpleResolvers: true })
@@ -23,7 +24,7 @@ export class UploadIntent {
   @Field(() => UploadHeaders, { description: 'To be sent with the upload exactly as they stand here.' })
   uploadHeaders!: Record<string, string>;
 
-  @Field(() => String, { description: 'Where to PUT the file, for 15 minutes.' })
+  @Field(() => String, { description: `Where to PUT the file, for ${SIGNED_URL_SECONDS / 60} minutes.` })
   uploadUrl!: string;
 
   @Field(() => RegionId, { description: 'Region whose storage takes the file.' })

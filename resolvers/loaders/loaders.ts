@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
-import { MAX_LIMIT, type Page } from '../../schema/page.ts';
+import type { Page } from '../../schema/page.ts';
+import { MAX_LIMIT } from '../../schema/scalars.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Identity, Reader, Where, Window } from '../../src/database/reader.ts';
 import { type ApiError, invalidField } from '../../src/errors.ts';

@@ -8,6 +8,7 @@ import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { notFound } from '../../src/errors.ts';
+import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 import { requireIntegrator } from '../access.ts';
 import { builders } from '../builder/builder.reader.ts';
 import type { Context } from '../context.ts';
@@ -88,7 +89,9 @@ export class PhotoResolver {
     return archivePhoto(context, { builderId, photoId });
   }
 
-  @FieldResolver(() => String, { description: 'Signed URL to download the image, for 15 minutes.' })
+  @FieldResolver(() => String, {
+    description: `Signed URL to download the image, for ${SIGNED_URL_SECONDS / 60} minutes.`,
+  })
   @Reads('key', 'contentType', 'fileName')
   imageUrl(
     @Root() { key, contentType, fileName }: Pick<Photo, 'key' | 'contentType' | 'fileName'>,

@@ -1,5 +1,6 @@
-import { MAX_LIMIT } from '../../../schema/page.ts';
+import { MAX_LIMIT } from '../../../schema/scalars.ts';
 import { MAX_FIELD_ERRORS } from '../../errors.ts';
+import { MAX_DEPTH } from '../../http/json.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../tokens.ts';
 
 /** Headings of the reference, in its order. */
@@ -93,7 +94,7 @@ Cost codes and time types are not paged: \`{ "data": [...] }\` holds them all.
 Wrong input is 400 with every failing field at once, at most ${MAX_FIELD_ERRORS}:
 
 \`\`\`json
-{ "errors": [{ "fieldName": "limit", "message": "must be an integer from 1 to 25" }] }
+{ "errors": [{ "fieldName": "limit", "message": "must be an integer from 1 to ${MAX_LIMIT}" }] }
 \`\`\`
 
 Every other error is \`{ "code", "message" }\`. Decide by \`code\`, which is stable; \`message\` is for people.
@@ -120,7 +121,7 @@ The token endpoint answers with the errors of RFC 6749, \`{ "error", "error_desc
 | Requests per client | 1,000 in 10 seconds, unless the operator has set another limit |
 | Token requests per client and per address | 120 in a minute, unless the operator has set another limit |
 | Items of a page | ${MAX_LIMIT} |
-| Body | 1 MiB, unless the operation says otherwise; 64 levels of nesting |
+| Body | 1 MiB, unless the operation says otherwise; ${MAX_DEPTH} levels of nesting |
 
 \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds) tell where you stand.
 `.trim();

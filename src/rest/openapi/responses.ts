@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../../schema/scalar.ts';
+import { MAX_LIMIT } from '../../../schema/scalars.ts';
 import { API_VERSION } from '../../context.ts';
 import {
   type ApiError,
@@ -86,7 +87,7 @@ const ERRORS = {
   InvalidInput: {
     description: 'The input is wrong. Every failing field is named, with its path as the client wrote it.',
     errors: {
-      parameter: invalidField('limit', 'must be an integer from 1 to 25'),
+      parameter: invalidField('limit', `must be an integer from 1 to ${MAX_LIMIT}`),
       header: invalidField('X-Service-Builder-Id', 'is required'),
       body: invalidField('body', 'must be valid JSON'),
     },

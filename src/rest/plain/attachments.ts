@@ -1,10 +1,14 @@
 import { type JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
 import { REGIONS } from '../../context.ts';
-import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
+import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../storage/storage.ts';
 import { errorSchema, respond } from '../openapi/responses.ts';
 import { referenceTo } from '../openapi/schemas.ts';
+import { MAX_BULK_FILES } from '../uploads.ts';
 import type { PlainRoute } from './route.ts';
+
+const MIB = 1024 * 1024;
+const MINUTES = SIGNED_URL_SECONDS / 60;
 
 const BUILDER = 'buil_a0mkq3v8t2n4c7x1p9r5w6yzb';
 const KEY = `uploads/${BUILDER}/5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c`;
@@ -33,7 +37,11 @@ const form = (
   },
 });
 
-const file = { type: 'string', format: 'binary', description: 'An image of at most 40 MiB.' };
+const file = {
+  type: 'string',
+  format: 'binary',
+  description: `An image of at most ${MAX_ATTACHMENT_BYTES / MIB} MiB.`,
+};
 const type = { type: 'string', enum: ['attachment'], description: 'What the upload is for.' };
 
 /** The multipart uploads. Part 4 of the specification, part 8 of the decisions. */
@@ -65,9 +73,8 @@ export const attachmentRoutes: PlainRoute[] = [
     operation: {
       operationId: 'bulkUploadAttachments',
       tags: ['Attachments'],
-      summary: 'Upload up to 25 images',
-      description:
-        'Any valid access token will do; no scope is needed. The files are `file:0` to `file:24`, each with its `type:0` to `type:24`, or one `type` for all. Either all of them are uploaded or none. Until photos use them their bytes count against the quota of uploads of the integrator.',
+      summary: `Upload up to ${MAX_BULK_FILES} images`,
+      description: `Any valid access token will do; no scope is needed. The files are \`file:0\` to \`file:${MAX_BULK_FILES - 1}\`, each with its \`type:0\` to \`type:${MAX_BULK_FILES - 1}\`, or one \`type\` for all. Either all of them are uploaded or none. Until photos use them their bytes count against the quota of uploads of the integrator.`,
       parameters: [builderId],
       ...form({ type, 'file:0': file, 'type:0': type, 'file:1': file, 'type:1': type }, ['file:0'], {
         'file:0': '(bytes)',
@@ -137,7 +144,7 @@ export const storageRoutes: PlainRoute[] = [
       operationId: 'putUpload',
       tags: ['Attachments'],
       summary: 'Send the bytes to an upload URL',
-      description: `The \`uploadUrl\` of a presign operation, for ${SIGNED_URL_SECONDS / 60} minutes, from any origin. Where the service keeps its files in an S3-compatible store the URL leads there. It takes no access token; send the returned \`uploadHeaders\` as they are.`,
+      description: `The \`uploadUrl\` of a presign operation, for ${MINUTES} minutes, from any origin. Where the service keeps its files in an S3-compatible store the URL leads there. It takes no access token; send the returned \`uploadHeaders\` as they are.`,
       parameters: [...common, query('size', text, '2418044')],
       requestBody: { required: true, content: bytes },
       responses: {
@@ -161,7 +168,7 @@ export const storageRoutes: PlainRoute[] = [
       operationId: 'getFile',
       tags: ['Attachments'],
       summary: 'Download a file',
-      description: `An \`imageUrl\` or another signed URL, for ${SIGNED_URL_SECONDS / 60} minutes. It takes no access token. One range of bytes may be asked for; with several of them, or \`If-Range\`, the answer is the whole file.`,
+      description: `An \`imageUrl\` or another signed URL, for ${MINUTES} minutes. It takes no access token. One range of bytes may be asked for; with several of them, or \`If-Range\`, the answer is the whole file.`,
       parameters: [
         ...common,
         { ...query('name', text, 'level-3-east.jpg'), required: false },
@@ -192,7 +199,7 @@ const reference: Record<string, JsonSchema> = {
   type,
   fileName: { type: 'string', description: 'Name of the file, as the form gave it.' },
   contentType: { type: 'string', description: 'Media type: the declared one, or what the bytes say.' },
-  imageUrl: { type: 'string', format: 'uri', description: 'Signed URL to download the image, for 15 minutes.' },
+  imageUrl: { type: 'string', format: 'uri', description: `Signed URL to download the image, for ${MINUTES} minutes.` },
 };
 
 export const attachmentSchemas: Record<string, JsonSchema> = {
