@@ -16,7 +16,7 @@ import {
   type SelectionSetNode,
   TypeMetaFieldDef,
 } from 'graphql';
-import { DEFAULT_LIMIT, MAX_LIMIT } from './page.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT } from './scalars.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 

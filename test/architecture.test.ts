@@ -50,6 +50,7 @@ const VOCABULARY = [
   'schema/enums.ts',
   'schema/input.ts',
   'schema/json-chunks.ts',
+  'schema/input-rules.ts',
   'schema/list.ts',
   'schema/page.ts',
   'schema/range.ts',

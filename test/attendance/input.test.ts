@@ -126,15 +126,22 @@ describe('400', () => {
     }
   });
 
-  it.each(['[]', '"x"', 'null', '[{"sourceEventId":"x"}]', ''])(
-    'for the body %s, as if nothing was sent',
-    async (payload) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const response = await service.request({ method: 'POST', url: gatePath(), headers, payload });
-      expect(response.statusCode).toBe(400);
-      expect(response.json().errors).toHaveLength(4);
-    },
-  );
+  const send = (payload: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return service.request({ method: 'POST', url: gatePath(), headers, payload });
+  };
+
+  it('for an empty body, with every required field', async () => {
+    const response = await send('');
+    expect(response.statusCode).toBe(400);
+    expect(response.json().errors).toHaveLength(4);
+  });
+
+  it.each(['[]', '"x"', 'null', '[{"sourceEventId":"x"}]'])('for the body %s, which is no object', async (payload) => {
+    const response = await send(payload);
+    expect(response.statusCode).toBe(400);
+    expect(response.json().errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
+  });
 });
 
 describe('401 and 403', () => {

@@ -1,6 +1,6 @@
+import { MAX_DEPTH } from '../../../resolvers/photo-report/limits.ts';
 import { MAX_LIMIT } from '../../../schema/scalars.ts';
 import { MAX_FIELD_ERRORS } from '../../errors.ts';
-import { MAX_DEPTH } from '../../http/json.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../tokens.ts';
 
 /** Headings of the reference, in its order. */
