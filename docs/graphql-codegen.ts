@@ -46,6 +46,7 @@ export const scalars = {
   PageText: 'string',
   PhotoDescription: 'string',
   PhotoReportId: '`phrep_${string}`',
+  PixelCount: 'number',
   PrequalificationId: '`prequal_${string}`',
   ProfileId: '`pers_${string}`',
   ProjectId: '`proj_${string}`',
