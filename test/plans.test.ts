@@ -4,7 +4,7 @@ import { type GraphQLNamedType, getNamedType, isEnumType } from 'graphql';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema, routeTable } from '../schema/build.ts';
-import { READER_OPTIONS } from '../src/database/runner.ts';
+import { connectWithSettings, READER_SETTINGS } from '../src/database/session-settings.ts';
 import type { Statement } from '../src/database/wire.ts';
 import { placementsOf } from '../src/rest/variables.ts';
 import { type Service, startService } from './harness.ts';
@@ -97,8 +97,7 @@ async function scansOf(client: pg.Client, { text }: Statement): Promise<string[]
 
 describe('the plans of the prepared reads', () => {
   it('find their rows by an index, never by reading a whole table (`-u` writes the snapshot)', async () => {
-    const client = new pg.Client({ connectionString: service.databases.au1.url, options: READER_OPTIONS });
-    await client.connect();
+    const client = await connectWithSettings(service.databases.au1.url, READER_SETTINGS);
     await vacuum(client);
     const plans = new Map<string, string[]>();
     for (const name of [...statements.keys()].sort()) plans.set(name, await scansOf(client, statements.get(name)!));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.ts';
-import { createOrm, giveUpLostConnections, SESSION_OPTIONS } from './orm.ts';
+import { createOrm, giveUpLostConnections } from './orm.ts';
+import { COMMON_SETTINGS, poolSettings } from './session-settings.ts';
 import { CONNECT_MS } from './timeouts.ts';
 import { inTurn } from './turns.ts';
 
@@ -58,7 +59,8 @@ async function withMigrator<T>(
   work: (migrator: Database['orm']['migrator']) => Promise<T>,
 ): Promise<T> {
   const driverOptions = {
-    ...{ options: SESSION_OPTIONS, lock_timeout: GIVE_WAY_MS, connectionTimeoutMillis: CONNECT_MS },
+    ...poolSettings({ ...COMMON_SETTINGS, lock_timeout: String(GIVE_WAY_MS) }),
+    connectionTimeoutMillis: CONNECT_MS,
     onPoolCreated: giveUpLostConnections,
   };
   const orm = createOrm(url, { driverOptions });

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { REGIONS, type RegionId } from '../context.ts';
 import { attachCluster, type Cluster, ClusterError, openCluster } from './cluster.ts';
 import { Database, type Databases } from './database.ts';
+import { findUnsettable, READER_SETTINGS } from './session-settings.ts';
 
 /** Connections that one process that serves opens at most, to both regions. */
 const WORKER_CONNECTIONS = 60;
@@ -51,13 +52,27 @@ function embeddedCluster({ dataDir, workers }: Config, role: 'service' | 'comman
 
 async function requireReachable(databases: Databases, close: () => Promise<void>): Promise<void> {
   for (const region of REGIONS) {
-    try {
-      await databases[region].runner.run({ name: 'open.ping', text: 'select 1' }, []);
-    } catch (error) {
-      await close().catch(() => undefined);
-      const { message, code } = error as Error & { code?: string };
-      throw new DatabaseUnavailable(`DATABASE_URL_${region.toUpperCase()} cannot be used: ${message || code}.`);
+    const problem = await problemOf(databases[region]);
+    if (!problem) continue;
+    await close().catch(() => undefined);
+    throw new DatabaseUnavailable(`DATABASE_URL_${region.toUpperCase()} ${problem}.`);
+  }
+}
+
+/** Why a service cannot work with that database, to follow its name; undefined when it can. */
+async function problemOf({ url, runner }: Database): Promise<string | undefined> {
+  try {
+    // First, because the runner sets what it finds missing.
+    const unsettable = await findUnsettable(url, READER_SETTINGS);
+    if (unsettable.length > 0) {
+      const wanted = unsettable.map((name) => `${name}=${READER_SETTINGS[name]}`).join(', ');
+      return `leads through a pooler that shares sessions between transactions, so ${wanted} cannot be set: set them for the database user (alter role ... set ...), or pool by session`;
     }
+    await runner.run({ name: 'open.ping', text: 'select 1' }, []);
+    return undefined;
+  } catch (error) {
+    const { message, code } = error as Error & { code?: string };
+    return `cannot be used: ${message || code}`;
   }
 }
 

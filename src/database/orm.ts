@@ -4,13 +4,8 @@ import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
 import { migrations } from './migrations/index.ts';
+import { poolSettings, REQUEST_SETTINGS } from './session-settings.ts';
 import { TIMEOUTS } from './timeouts.ts';
-
-/**
- * Options that every connection of ours needs. Instants are read as text, which is UTC only in a UTC session. Where PostgreSQL can
- * compile a plan to machine code, it would do so for every call of one whose cost it estimates high, and take longer than the call.
- */
-export const SESSION_OPTIONS = '-c timezone=UTC -c jit=off';
 
 /** MikroORM over one regional database. Nothing connects before the first query. */
 export function createOrm(url: string, overrides: Partial<Options> = {}): MikroORM {
@@ -20,7 +15,7 @@ export function createOrm(url: string, overrides: Partial<Options> = {}): MikroO
     metadataProvider: ReflectMetadataProvider,
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: false, silent: true },
-    driverOptions: { options: SESSION_OPTIONS, ...TIMEOUTS, onPoolCreated: giveUpLostConnections },
+    driverOptions: { ...poolSettings(REQUEST_SETTINGS), ...TIMEOUTS, onPoolCreated: giveUpLostConnections },
     pool: { min: 0, max: 12 },
     debug: false,
     ...overrides,

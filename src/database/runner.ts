@@ -1,20 +1,8 @@
 import pg from 'pg';
 import { isLostConnection } from './errors.ts';
-import { SESSION_OPTIONS } from './orm.ts';
+import { applySettings, READER_SETTINGS, toOptions } from './session-settings.ts';
 import { TIMEOUTS } from './timeouts.ts';
 import { atEndOfTurn, readText, type Statement, type TextRow } from './wire.ts';
-
-/**
- * A plan that was prepared lives as long as its connection, whatever the tables were like then. What a request reads is found
- * by indexes, row by row; a plan made over empty or small tables would read the whole of them when they have grown. A plan for
- * the values of one call would be made anew for each, which takes longer than most reads.
- */
-export const READER_OPTIONS = [
-  SESSION_OPTIONS,
-  ...['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'plan_cache_mode=force_generic_plan'].map(
-    (setting) => `-c ${setting}`,
-  ),
-].join(' ');
 
 /** The statement was sent right behind another of its name, whose preparation failed. It is prepared when it is sent again. */
 const NOT_PREPARED = '26000';
@@ -245,15 +233,17 @@ export class StatementRunner {
     if (this.#closed) throw new Error('Connection ended: the runner is closed.');
     const client = new pg.Client({
       connectionString: this.#url,
-      options: READER_OPTIONS,
+      options: toOptions(READER_SETTINGS),
       ...TIMEOUTS,
     });
     client.on('error', onEnd);
     client.on('end', onEnd);
     try {
       await client.connect();
+      await applySettings(client, READER_SETTINGS);
     } catch (error) {
       onEnd();
+      client.end().catch(() => undefined);
       throw error;
     }
     return client;

@@ -14,13 +14,11 @@ export const IDLE_TRANSACTION_MS = 10_000;
 export const CONNECT_MS = 4_000;
 
 /**
- * How long a connection of the service waits, for whatever it waits. Together they bound how long a request may be held up by
- * its database. All connections are pipelined: one on which an answer is overdue is then destroyed, with all that waits on it.
+ * How long the driver waits. Together with the settings of the session (session-settings.ts) this bounds how long a request may be
+ * held up by its database. All connections are pipelined: one on which an answer is overdue is then destroyed, with all that waits
+ * on it.
  */
 export const TIMEOUTS = {
-  statement_timeout: STATEMENT_MS,
-  lock_timeout: LOCK_MS,
-  idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
   connectionTimeoutMillis: CONNECT_MS,
   // A PostgreSQL that hangs cancels nothing, so the answer itself has a limit.
   query_timeout: STATEMENT_MS + QUERY_MARGIN_MS,

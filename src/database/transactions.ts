@@ -1,14 +1,8 @@
 import pg from 'pg';
-import { SESSION_OPTIONS } from './orm.ts';
 import { retryTransaction } from './retry.ts';
+import { poolSettings, WRITER_SETTINGS } from './session-settings.ts';
 import { QUERY_MARGIN_MS, TIMEOUTS } from './timeouts.ts';
 import { holdBack, type Statement } from './wire.ts';
-
-/**
- * A prepared plan, and that of a foreign key's check, lives as long as its connection. One made while a table was known to be
- * empty would read the whole of it for ever after; what such a transaction looks for, it finds by an index.
- */
-const WRITER_OPTIONS = `${SESSION_OPTIONS} -c enable_seqscan=off`;
 
 /** A statement with the values of its parameters. */
 export type Bound = readonly [statement: Statement, values: readonly unknown[]];
@@ -27,7 +21,7 @@ export class TransactionRunner {
     this.#pool = new pg.Pool({
       connectionString: url,
       max: connections,
-      options: WRITER_OPTIONS,
+      ...poolSettings(WRITER_SETTINGS),
       ...TIMEOUTS,
     });
     // Whoever uses a connection hears of its loss from the statement; one that nobody uses is replaced.

@@ -1,13 +1,10 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Database } from '../database.ts';
-import { SESSION_OPTIONS } from '../orm.ts';
+import { COMMON_SETTINGS, connectWithSettings } from '../session-settings.ts';
 
 /** Works on a connection of its own, which ends with the work. */
 export async function withClient<T>({ url }: Database, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, options: SESSION_OPTIONS });
-  // Its loss is told by the statement that is under way, or by the next.
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectWithSettings(url, COMMON_SETTINGS);
   try {
     return await work(client);
   } finally {

@@ -1,6 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { isLostConnection } from '../errors.ts';
-import { SESSION_OPTIONS } from '../orm.ts';
+import { COMMON_SETTINGS, connectWithSettings } from '../session-settings.ts';
 
 /** An import or export that cannot be done; the message is one line for the operator. */
 export class ExchangeError extends Error {
@@ -13,10 +13,7 @@ export async function inTransaction<T extends { commit: boolean }>(
   begin: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: url, options: SESSION_OPTIONS, keepAlive: true });
-  // A lost connection also fails the statement under way, which is where it is reported.
-  client.on('error', () => {});
-  await client.connect();
+  const client = await connectWithSettings(url, COMMON_SETTINGS, { keepAlive: true });
   let ending = false;
   try {
     await client.query(begin);
