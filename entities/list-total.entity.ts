@@ -29,6 +29,16 @@ export class ListTotal {
   added!: number;
 }
 
+/** A list whose totals are kept: its table, the column that tells rows apart, and the condition of those that count. */
+export interface CountedList {
+  table: string;
+  kind: string;
+  active: 'archived_at is null' | 'true';
+}
+
+/** Every list whose totals are kept, filled by `KeepsTotal` as the entities load. */
+export const countedLists: CountedList[] = [];
+
 /**
  * Keeps the table's totals per builder, project and kind, which is a column of it; only active rows count. The function
  * `<table>_total` is made by a migration.
@@ -42,6 +52,7 @@ export function KeepsTotal(table: string, kind: string, active?: 'archived_at is
     update: `for each row when (${key('old')} is distinct from ${key('new')})`,
   };
   return (owner: new () => object) => {
+    countedLists.push({ table, kind, active: active ?? 'true' });
     for (const [event, scope] of Object.entries(triggers)) {
       const name = `${table}_total_${event}`;
       const expression = `create trigger "${name}" after ${event} on "${table}" ${scope} execute function "${table}_total"()`;

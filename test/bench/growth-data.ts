@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { INTERNAL_SCOPES, SCOPES } from '../../schema/scopes.ts';
+import { rebuildTotals } from '../../src/database/totals.ts';
 import { type DataSet, loadData } from './data.ts';
 import { id, PROJECTS } from './data-site.ts';
 import { say } from './stage.ts';
@@ -41,7 +42,7 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
     if (rows.length > 0) return rows[0].data;
     const base = await loadData(url, { builders: BUILDERS, timesheets: 0 });
     await client.query('delete from photo');
-    // The rows are right by construction, and the triggers of the kept totals run all the same.
+    // The rows are right by construction.
     await client.query('set session_replication_role = replica');
     for (const [table, rowsOf] of Object.entries(TABLES)) {
       const count = size[`${table}s` as keyof GrowthSize];
@@ -50,6 +51,8 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
         say(`${table}: ${Math.min(first + CHUNK - 1, count)} of ${count}`);
       }
     }
+    await client.query('set session_replication_role = origin');
+    await rebuildTotals({ url });
     await client.query('vacuum analyze');
     await client.query('checkpoint');
     const { rows: first } = await client.query(

@@ -6,11 +6,13 @@ import { createMigration, migrateDown, migrateUp, migrationStatus } from '../mig
 import { emitDescriptions } from '../schema.ts';
 import { withDatabases } from '../session.ts';
 import type { Report, Shell } from '../shell.ts';
+import { rebuildRegions } from '../totals.ts';
 import { group, plainCommand, regionOption } from './define.ts';
 
 /** The tables of both regional databases, the generated files, and the settings. */
 export function addOperationCommands(program: Command, shell: Shell): void {
   migrateCommands(group(program, 'migrate', 'tables of the regional databases'), shell);
+  totalsCommands(group(program, 'totals', 'kept totals of large lists'), shell);
   schemaCommands(group(program, 'schema', 'generated descriptions of the service'), shell);
   plainCommand(shell, program.command('settings').description('print every setting as a Markdown table'), () => ({
     data: { settings: settingsList() },
@@ -56,6 +58,17 @@ function migrateCommands(parent: Command, shell: Shell): void {
     ];
     return { data: made, text: text.join('\n') };
   });
+}
+
+function totalsCommands(parent: Command, shell: Shell): void {
+  onRegions(
+    shell,
+    parent.command('rebuild').description('count the rows of large lists anew, as after pg_restore --data-only'),
+    async (databases, regions) => {
+      const rebuilt = await rebuildRegions(databases, regions);
+      return { data: { rebuilt }, text: perRegion(rebuilt, ({ corrected }) => `corrected ${corrected} totals`) };
+    },
+  );
 }
 
 function schemaCommands(parent: Command, shell: Shell): void {

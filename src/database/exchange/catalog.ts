@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { countedListOf, totalTriggers } from '../totals.ts';
 
 /** A unique index, primary keys included. */
 export interface UniqueIndex {
@@ -45,9 +46,11 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
      from pg_constraint where contype = 'c' and conrelid = $1::regclass order by conname`,
     [table],
   );
+  // The totals that these keep are counted by the load itself.
+  const counted = countedListOf(table);
   const triggers = await client.query(
-    `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A'`,
-    [table],
+    `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A' and tgname <> all($2)`,
+    [table, counted ? totalTriggers(counted) : []],
   );
   return {
     uniques: indexes.rows.filter(({ unique }) => unique),

@@ -1,4 +1,6 @@
 import { escapeLiteral } from 'pg';
+import type { CountedList } from '../../../entities/list-total.entity.ts';
+import { countedListOf, countWithoutTriggers } from '../totals.ts';
 import type { CheckConstraint } from './catalog.ts';
 import type { Column, Plan, Reference } from './plan.ts';
 import { DEFAULT } from './rows.ts';
@@ -145,6 +147,7 @@ export function upsert(plan: Plan, pass: number): string {
   const names = plan.columns.map(({ name }) => name).join(', ');
   const changing = plan.columns.filter((column) => !plan.key.includes(column));
   const first = plan.key[0]!.name;
+  const list = countedListOf(plan.table);
   // A row without a file leaves the record the one that it has.
   const values = plan.columns
     .map(({ name, keeps }) => (keeps ? `coalesce(s.${name}, t.${name})` : `s.${name}`))
@@ -160,8 +163,30 @@ export function upsert(plan: Plan, pass: number): string {
         and not exists (select from exchange_waiting w where w.line = s.__line and w.pass = ${pass})
       order by s.__line
       on conflict (${plan.key.map(({ name }) => name).join(', ')}) do ${action}
-      returning old.${first} is null as fresh)
+      returning old.${first} is null as fresh ${list ? changedColumns(list) : ''})${list ? `, counted as (${countWritten(list)})` : ''}
     select (count(*) filter (where fresh))::int as inserted, (count(*) filter (where not fresh))::int as updated from written`;
+}
+
+const countedColumns = ({ kind, active }: CountedList) => [
+  ...['builder_id', 'project_id', kind],
+  ...(active === 'true' ? [] : ['archived_at']),
+];
+
+/** What each written row was counted under before and is from now on. */
+const changedColumns = (list: CountedList) =>
+  countedColumns(list)
+    .map((column) => `, old.${column} as old_${column}, new.${column} as new_${column}`)
+    .join('');
+
+function countWritten(list: CountedList): string {
+  const versions = (version: string) =>
+    countedColumns(list)
+      .map((column) => `${version}_${column} as ${column}`)
+      .join(', ');
+  return countWithoutTriggers(
+    list,
+    `select ${versions('new')}, 1 as added from written union all select ${versions('old')}, -1 from written where not fresh`,
+  );
 }
 
 export const giveUpWaiting = (pass: number) =>

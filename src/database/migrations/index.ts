@@ -1,6 +1,7 @@
 import { Migration20261120173400Initial } from './20261120173400-initial.ts';
 import { Migration20261120183000ListTotals } from './20261120183000-list-totals.ts';
 import { Migration20261120183100ListIndexes } from './20261120183100-list-indexes.ts';
+import { Migration20261122070000TotalTriggers } from './20261122070000-total-triggers.ts';
 import { Migration20261122070531UploadQuotas } from './20261122070531-upload-quotas.ts';
 
 /** Every migration, oldest first. */
@@ -8,5 +9,6 @@ export const migrations = [
   Migration20261120173400Initial,
   Migration20261120183000ListTotals,
   Migration20261120183100ListIndexes,
+  Migration20261122070000TotalTriggers,
   Migration20261122070531UploadQuotas,
 ];

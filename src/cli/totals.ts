@@ -1,0 +1,13 @@
+import type { RegionId } from '../context.ts';
+import type { Databases } from '../database/database.ts';
+import { rebuildTotals } from '../database/totals.ts';
+
+/** Makes the kept totals of each region those of its rows. */
+export async function rebuildRegions(
+  databases: Databases,
+  regions: readonly RegionId[],
+): Promise<Partial<Record<RegionId, { corrected: number }>>> {
+  const rebuilt: Partial<Record<RegionId, { corrected: number }>> = {};
+  for (const region of regions) rebuilt[region] = await rebuildTotals(databases[region]);
+  return rebuilt;
+}
