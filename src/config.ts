@@ -37,6 +37,8 @@ export interface Config {
   dataDir: string;
   /** Null in the embedded mode. */
   databaseUrls: Record<RegionId, string> | null;
+  /** Addresses of the same databases past a pooler; null in the embedded mode. */
+  directUrls: Record<RegionId, string> | null;
   migrate: 'auto' | 'check';
   demo: boolean;
   /** Key of the access tokens' HMAC; null in the embedded mode, which makes one. */
@@ -198,6 +200,12 @@ const SETTINGS = {
     postgresUrl,
   ),
   DATABASE_URL_US1: setting('embedded', 'PostgreSQL of region `us1`.', postgresUrl),
+  DATABASE_URL_AU1_DIRECT: setting(
+    'DATABASE_URL_AU1',
+    'The same database past a pooler, for migrations, jobs and commands.',
+    postgresUrl,
+  ),
+  DATABASE_URL_US1_DIRECT: setting('DATABASE_URL_US1', 'The same for region `us1`.', postgresUrl),
   MIGRATE: setting(
     'auto; check in production',
     '`auto` brings the databases up to date at start; `check` refuses to start while a migration is pending.',
@@ -300,6 +308,9 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
   if (Boolean(au1) !== Boolean(us1)) {
     fail(au1 ? 'DATABASE_URL_US1' : 'DATABASE_URL_AU1', 'is missing: set both addresses or neither');
   }
+  for (const name of ['DATABASE_URL_AU1_DIRECT', 'DATABASE_URL_US1_DIRECT'] as const) {
+    if (values[name] && !au1) fail(name, 'needs DATABASE_URL_AU1 and DATABASE_URL_US1');
+  }
   if (Boolean(values.TLS_CERT) !== Boolean(values.TLS_KEY)) fail('TLS_CERT and TLS_KEY', 'belong together');
   if (values.SUPERVISE === '0' && values.WORKERS > 1) fail('SUPERVISE', 'cannot be 0 with several WORKERS');
   const baseUrl = values.BASE_URL ?? `${values.TLS_CERT ? 'https' : 'http'}://localhost:${values.PORT}`;
@@ -322,6 +333,8 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     workerHangSeconds: values.WORKER_HANG_SECONDS ?? 30,
     dataDir: resolve(values.DATA_DIR ?? '.data'),
     databaseUrls: au1 && us1 ? { au1, us1 } : null,
+    directUrls:
+      au1 && us1 ? { au1: values.DATABASE_URL_AU1_DIRECT ?? au1, us1: values.DATABASE_URL_US1_DIRECT ?? us1 } : null,
     migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),
     demo: !production && !au1 && values.DEMO !== '0',
     tokenKey: values.TOKEN_KEY ?? null,

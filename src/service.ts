@@ -62,7 +62,8 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
   stopwatch.lap('more imports');
   const opened = await openDatabases(config, 'service');
   stopwatch.lap('PostgreSQL');
-  const { databases } = opened;
+  const { databases, direct } = opened;
+  const log = pino(loggerOptions(config));
   let stopServing = nothing;
   let stopJobs: Stop[] = [];
   const stop = async () => {
@@ -71,13 +72,13 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     await opened.close();
   };
   try {
-    for (const region of REGIONS) await bringUpToDate(databases[region], config.migrate);
+    const report = (line: string) => log.warn(line);
+    for (const region of REGIONS) await bringUpToDate(direct[region], config.migrate, report);
     stopwatch.lap('migrations');
     const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });
     const keepPictures = () => keepDemoPictures(storages);
     const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, keepPictures) : null;
     stopwatch.lap('demo data');
-    const log = pino(loggerOptions(config));
     if (app) {
       stopServing = await serve(config, databases, app.buildApp, stopwatch);
     } else {
@@ -86,7 +87,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
       stopServing = () => supervisor.stop();
       stopwatch.lap('workers');
     }
-    const jobs = [purging(databases), sweeping(databases, storages), folding(databases)];
+    const jobs = [purging(direct), sweeping(direct, storages), folding(direct)];
     stopJobs = jobs.map((job) => startJob(job, log));
     return { stop, demo };
   } catch (error) {

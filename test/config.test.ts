@@ -63,6 +63,7 @@ describe('the settings', () => {
     ['port 0', { PORT: '0' }, 'PORT'],
     ['a port beyond 65535', { PORT: '70000' }, 'PORT'],
     ['one database without the other', { DATABASE_URL_AU1: DATABASES.DATABASE_URL_AU1 }, 'DATABASE_URL_US1'],
+    ['a direct address alone', { DATABASE_URL_AU1_DIRECT: DATABASES.DATABASE_URL_AU1 }, 'DATABASE_URL_AU1_DIRECT'],
     ['a database of another kind', { ...DATABASES, DATABASE_URL_US1: 'mysql://x/y' }, 'DATABASE_URL_US1'],
     ['a base address with a path', { BASE_URL: 'https://example.com/api' }, 'BASE_URL'],
     ['a rate limit of another form', { RATE_LIMIT_TOKEN: '120' }, 'RATE_LIMIT_TOKEN'],

@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/database/database.ts';
-import { bringUpToDate, PendingMigrations, takeBack } from '../src/database/migrate.ts';
+import { bringUpToDate, PendingMigrations, rollbackLast } from '../src/database/migrate.ts';
 import { migrations } from '../src/database/migrations/index.ts';
+import { findApplied, parseRemovals, planRollback } from '../src/database/rollback.ts';
 import { createDatabase } from './setup/database.ts';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
@@ -17,6 +18,8 @@ afterAll(async () => {
   await database.close();
   await made.drop();
 });
+
+const rollBack = () => rollbackLast(database, { destroyData: true });
 
 const tables = async () =>
   (
@@ -43,15 +46,53 @@ describe('the migrations', () => {
 
   it('can be taken back to nothing and applied again', async () => {
     const before = await tables();
-    while ((await takeBack(database)).length > 0);
+    while ((await rollBack()).length > 0);
     expect(await tables()).toEqual(['mikro_orm_migrations']);
     await bringUpToDate(database, 'auto');
     expect(await tables()).toEqual(before);
     expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
   });
 
+  it('remove nothing on the way back but what `migrate down` knows of', async () => {
+    const columns = async () =>
+      (await database
+        .fork()
+        .execute(
+          `select table_name || '.' || column_name as name from information_schema.columns where table_schema = 'public'`,
+        )) as { name: string }[];
+    for (const { name } of migrations.toReversed()) {
+      const found = migrations.find((migration) => migration.name === name)!;
+      const migration = new found(database.orm.em.getDriver(), database.orm.config);
+      await migration.down();
+      const removals = migration.getQueries().flatMap((query) => parseRemovals(String(query)));
+      const before = await columns();
+      expect(await rollBack()).toEqual([name]);
+      const after = new Set((await columns()).map((column) => column.name));
+      const removed = before.map((column) => column.name).filter((column) => !after.has(column));
+      const isKnown = (path: string) =>
+        removals.some(
+          ({ table, column }) => path === `${table}.${column}` || (!column && path.startsWith(`${table}.`)),
+        );
+      expect(removed.filter((path) => !isKnown(path))).toEqual([]);
+    }
+    expect(await planRollback(database)).toBeNull();
+    await bringUpToDate(database, 'auto');
+  });
+
+  it('are not rolled back past rows, unless that is said', async () => {
+    const em = database.fork();
+    await em.execute(`insert into builder (id, created_at, updated_at, name) values ('buil_kept', now(), now(), 'K')`);
+    while ((await findApplied(database)).length > 1) await rollbackLast(database, { destroyData: false });
+    await expect(rollbackLast(database, { destroyData: false })).rejects.toThrow(
+      /^Rolling back Migration\w+Initial in au1 destroys 1 rows of builder: add --destroy-data to do it\.$/,
+    );
+    expect(await em.execute('select id from builder')).toEqual([{ id: 'buil_kept' }]);
+    expect(await rollBack()).toHaveLength(1);
+    await bringUpToDate(database, 'auto');
+  });
+
   it('count what large lists held before their totals were kept, and are cut off and run again without harm', async () => {
-    while ((await takeBack(database)).length > 0);
+    while ((await rollBack()).length > 0);
     const [initial, , indexes] = migrations.map(({ name }) => name);
     await database.orm.migrator.up({ to: initial! });
     const execute = (sql: string) => database.fork().execute(sql);
@@ -75,8 +116,8 @@ describe('the migrations', () => {
   });
 
   it('give way to a writer, and try again when it is done', async () => {
-    const [, listTotals] = migrations.map(({ name }) => name);
-    while ((await takeBack(database))[0] !== listTotals);
+    // Down to before the list totals.
+    for (let count = 1; count < migrations.length; count++) await rollBack();
     const writer = new pg.Client({ connectionString: made.url });
     await writer.connect();
     await writer.query(`begin; update timesheet set hours = 2 where id = 'ts_2'`);
@@ -91,5 +132,31 @@ describe('the migrations', () => {
 
   it('leave nothing to do for a second start', async () => {
     expect(await bringUpToDate(database, 'check')).toEqual([]);
+  });
+});
+
+describe('what the SQL of a rollback removes', () => {
+  it.each([
+    ['drop table if exists "photo" cascade;', [['photo', null]]],
+    [
+      'drop table "a", public."b";',
+      [
+        ['a', null],
+        ['b', null],
+      ],
+    ],
+    ['truncate meeting', [['meeting', null]]],
+    ['delete from "meeting" where true', [['meeting', null]]],
+    [
+      'alter table "meeting" drop column "agenda", drop column "notes";',
+      [
+        ['meeting', 'agenda'],
+        ['meeting', 'notes'],
+      ],
+    ],
+    ['alter table "public"."meeting" alter column "date" type date using ("date"::date);', [['meeting', 'date']]],
+    ['alter table "meeting" add column "agenda" text; drop index "a"; drop trigger "b" on "meeting";', []],
+  ])('is known of %s', (sql, removed) => {
+    expect(parseRemovals(sql).map(({ table, column }) => [table, column])).toEqual(removed);
   });
 });

@@ -93,6 +93,27 @@ describe('an instant', () => {
   });
 });
 
+describe('a direct address beside that of a pooler', () => {
+  it('serves migrations, jobs and every command, while requests go through the pooler', async () => {
+    const pooler = await openPooler('session');
+    const env = { DATABASE_URL_AU1: pooler.url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) };
+    const config = loadConfig({ ...env, DATABASE_URL_AU1_DIRECT: made.url });
+    const service = await openDatabases(config, 'service');
+    expect([service.databases.au1.url, service.direct.au1.url]).toEqual([pooler.url, made.url]);
+    expect(service.databases.us1).toBe(service.direct.us1);
+    await service.close();
+    const command = await openDatabases(config, 'command');
+    expect(command.databases.au1.url).toBe(made.url);
+    await command.close();
+  });
+
+  it('is named when it cannot be used', async () => {
+    const env = { DATABASE_URL_AU1: made.url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) };
+    const config = loadConfig({ ...env, DATABASE_URL_US1_DIRECT: 'postgresql://u:p@127.0.0.1:1/none' });
+    await expect(openDatabases(config, 'service')).rejects.toThrow(/^DATABASE_URL_US1_DIRECT cannot be used: /);
+  });
+});
+
 describe('a service behind a pooler that shares sessions between transactions', () => {
   const config = (url: string) =>
     loadConfig({ DATABASE_URL_AU1: url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) });

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { tryWithAdvisoryLock } from '../../src/database/advisory-lock.ts';
 import type { Database, Databases } from '../../src/database/database.ts';
-import { CONNECT_MS } from '../../src/database/timeouts.ts';
+import { COMMON_SETTINGS, connectWithSettings } from '../../src/database/session-settings.ts';
 import type { Job } from '../../src/jobs.ts';
 import type { Storage, Storages } from '../../src/storage/storage.ts';
 import { releaseUnsent } from './quota.ts';
@@ -14,7 +15,7 @@ const GRACE_MS = 24 * HOUR_MS;
 const BATCH = 500;
 
 /** One instance at a time. */
-const LOCK = `hashtext('builder-integration-api storage sweep')`;
+const LOCK = 'builder-integration-api storage sweep';
 
 /** Which of these keys no row names, by the folder that the keys stand in. */
 const UNNAMED: Record<string, string> = {
@@ -49,22 +50,26 @@ export interface Swept {
  * @param now Milliseconds since the epoch.
  */
 export async function sweep(database: Database, storage: Storage, now: number): Promise<Swept | null> {
-  const client = new pg.Client({ connectionString: database.url, connectionTimeoutMillis: CONNECT_MS });
-  // Its loss is told by the next statement, and meanwhile must not end the process.
-  client.on('error', () => undefined);
-  // The lock ends with the connection, whatever becomes of this process.
-  await client.connect();
-  try {
-    const { rows } = await client.query(`select pg_try_advisory_lock(${LOCK}) as taken`);
-    if (!rows[0].taken) return null;
-    const uploads = await dropUploads(client, now - UPLOAD_MS);
-    const released = await releaseUnsent(database, storage, now);
-    let objects = 0;
-    for (const folder of Object.keys(UNNAMED)) objects += await dropObjects(client, storage, folder, now);
-    return { uploads, released, objects, files: await storage.spool.sweep(now - GRACE_MS) };
-  } finally {
-    await client.end();
-  }
+  return tryWithAdvisoryLock(database.url, LOCK, async (signal) => {
+    // Beside the lock's connection, whose transaction stays open: what is deleted here has to last before the bytes go.
+    const client = await connectWithSettings(database.url, COMMON_SETTINGS);
+    try {
+      const uploads = await dropUploads(client, now - UPLOAD_MS);
+      const released = await releaseUnsent(database, storage, now);
+      let objects = 0;
+      for (const folder of Object.keys(UNNAMED)) objects += await dropObjects({ client, storage, signal }, folder, now);
+      return { uploads, released, objects, files: await storage.spool.sweep(now - GRACE_MS) };
+    } finally {
+      await client.end();
+    }
+  });
+}
+
+interface SweepWork {
+  client: pg.Client;
+  storage: Storage;
+  /** Aborts when the lock is lost. */
+  signal: AbortSignal;
 }
 
 /** Their bytes are then named by no row. */
@@ -76,11 +81,12 @@ async function dropUploads(client: pg.Client, before: number): Promise<number> {
   return (await client.query(sql, [new Date(before).toISOString()])).rowCount ?? 0;
 }
 
-async function dropObjects(client: pg.Client, storage: Storage, folder: string, now: number): Promise<number> {
+async function dropObjects({ client, storage, signal }: SweepWork, folder: string, now: number): Promise<number> {
   let removed = 0;
   let old: string[] = [];
   const removeUnnamed = async () => {
     const { rows } = await client.query<{ k: string }>(UNNAMED[folder]!, [JSON.stringify(old)]);
+    signal.throwIfAborted();
     await storage.bytes.remove(rows.map(({ k }) => k));
     removed += rows.length;
     old = [];

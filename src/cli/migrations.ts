@@ -2,8 +2,10 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RegionId } from '../context.ts';
 import type { Databases } from '../database/database.ts';
-import { bringUpToDate, takeBack } from '../database/migrate.ts';
+import { bringUpToDate, describeLosses, RollbackRefused, rollbackLast } from '../database/migrate.ts';
+import { migrations } from '../database/migrations/index.ts';
 import { createOrm } from '../database/orm.ts';
+import { findApplied, planRollback, type RollbackPlan } from '../database/rollback.ts';
 import { refuse } from './refusal.ts';
 import { sourceRoot } from './source-root.ts';
 
@@ -24,15 +26,42 @@ async function each<T>(regions: readonly RegionId[], work: (region: RegionId) =>
 export const migrateUp = (databases: Databases, regions: readonly RegionId[]) =>
   each(regions, (region) => bringUpToDate(databases[region], 'auto'));
 
-/** Takes back the newest migration of each region. */
-export const migrateDown = (databases: Databases, regions: readonly RegionId[]) =>
-  each(regions, (region) => takeBack(databases[region]));
+/**
+ * Rolls back the newest migration of each region, or of none: every region is checked and the whole is confirmed first.
+ *
+ * @param confirm receives what would be done, a line for each region; false leaves everything as it is
+ */
+export async function migrateDown(
+  databases: Databases,
+  regions: readonly RegionId[],
+  { destroyData, confirm }: { destroyData: boolean; confirm: (lines: string[]) => Promise<boolean> },
+): Promise<PerRegion<string[]>> {
+  const plans = new Map<RegionId, RollbackPlan>();
+  for (const region of regions) {
+    const plan = await planRollback(databases[region]);
+    if (plan) plans.set(region, plan);
+  }
+  if (plans.size === 0) return each(regions, async () => []);
+  const lossy = [...plans].filter(([, { losses }]) => losses.length > 0);
+  const lines = lossy.map(([region, plan]) => `${plan.migration} in ${region} destroys ${describeLosses(plan)}`);
+  if (!destroyData && lines.length > 0) {
+    throw new RollbackRefused(`Rolling back ${lines.join('; ')}: add --destroy-data to do it.`);
+  }
+  const steps = [...plans].map(([region, plan]) => {
+    const loss = plan.losses.length > 0 ? `, which destroys ${describeLosses(plan)}` : '';
+    return `${region}: roll back ${plan.migration}${loss}`;
+  });
+  if (!(await confirm(steps))) refuse('migrate down', 'was not confirmed');
+  return each(regions, async (region) => {
+    const expected = plans.get(region)?.migration;
+    return expected === undefined ? [] : rollbackLast(databases[region], { destroyData, expected });
+  });
+}
 
 export const migrationStatus = (databases: Databases, regions: readonly RegionId[]) =>
   each<RegionStatus>(regions, async (region) => {
-    const { migrator } = databases[region].orm;
-    const applied = (await migrator.getExecuted()).map(({ name }) => name);
-    return { applied, pending: (await migrator.getPending()).map(({ name }) => name) };
+    const applied = await findApplied(databases[region]);
+    return { applied, pending: migrations.map(({ name }) => name).filter((name) => !applied.includes(name)) };
   });
 
 /**

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { ExchangeError } from '../database/exchange/session.ts';
-import { PendingMigrations } from '../database/migrate.ts';
+import { PendingMigrations, RollbackRefused } from '../database/migrate.ts';
 import { isPlainError } from '../database/open.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAttendanceCommands } from './commands/attendance.ts';
@@ -81,6 +81,7 @@ function describe(error: unknown): string {
   const { message, code, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
   if (error instanceof Refusal || error instanceof ConfigError || error instanceof PendingMigrations) return message;
+  if (error instanceof RollbackRefused) return message;
   if (isPlainError(error) || error instanceof ExchangeError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;

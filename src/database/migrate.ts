@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ReportLine, withAdvisoryLock } from './advisory-lock.ts';
 import type { Database } from './database.ts';
+import { migrations } from './migrations/index.ts';
 import { createOrm, giveUpLostConnections } from './orm.ts';
+import { findApplied, planRollback, type RollbackPlan } from './rollback.ts';
 import { COMMON_SETTINGS, poolSettings } from './session-settings.ts';
 import { CONNECT_MS } from './timeouts.ts';
-import { inTurn } from './turns.ts';
 
 /** Two starters never migrate at once; the second waits and finds nothing left to do. */
-const TURN = 'builder-integration-api migrations';
+const LOCK = 'builder-integration-api migrations';
 
 /** How long a migration holds up those that would wait behind it. */
 const GIVE_WAY_MS = 1000;
@@ -18,20 +20,33 @@ export class PendingMigrations extends Error {
   override name = 'PendingMigrations';
 }
 
-/** `auto` applies what is pending; `check` throws `PendingMigrations` instead. Answers the names that were applied. */
-export async function bringUpToDate(database: Database, mode: 'auto' | 'check'): Promise<string[]> {
-  // Even the look needs the lock: it makes the table of what was applied.
-  return inTurn(database.url, TURN, async () => {
-    const pending = (await database.orm.migrator.getPending()).map(({ name }) => name);
-    if (pending.length === 0) return [];
-    if (mode === 'check') {
-      throw new PendingMigrations(
-        `Region ${database.region} waits for migrations (${pending.join(', ')}): run "npm run cli -- migrate up".`,
-      );
-    }
-    await withMigrator(database, (migrator) => givingWay(() => migrator.up()));
+/**
+ * `auto` applies what is pending; `check` throws `PendingMigrations` instead. Returns the names that were applied. Looking writes
+ * nothing and waits for nobody.
+ */
+export async function bringUpToDate(
+  database: Database,
+  mode: 'auto' | 'check',
+  report?: ReportLine,
+): Promise<string[]> {
+  const found = await findPending(database);
+  if (found.length === 0) return [];
+  if (mode === 'check') {
+    throw new PendingMigrations(
+      `Region ${database.region} waits for migrations (${found.join(', ')}): run "npm run cli -- migrate up".`,
+    );
+  }
+  const apply = async () => {
+    const pending = await findPending(database);
+    if (pending.length > 0) await withMigrator(database, (migrator) => givingWay(() => migrator.up()));
     return pending;
-  });
+  };
+  return withAdvisoryLock(database.url, LOCK, apply, report);
+}
+
+async function findPending(database: Database): Promise<string[]> {
+  const applied = await findApplied(database);
+  return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
 }
 
 /** Tries again when a lock was not to be had in time. */
@@ -46,12 +61,47 @@ async function givingWay<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Takes back the newest migration. */
-export async function takeBack(database: Database): Promise<string[]> {
-  return inTurn(database.url, TURN, () =>
-    withMigrator(database, async (migrator) => (await givingWay(() => migrator.down())).map(({ name }) => name)),
-  );
+/** A rollback that would destroy data, or would not be the one that was planned. Nothing was changed. */
+export class RollbackRefused extends Error {
+  override name = 'RollbackRefused';
 }
+
+export interface RollbackOptions {
+  /** Also when rows or values are lost. */
+  destroyData: boolean;
+  /** Name of the only migration that may be rolled back; any when absent. */
+  expected?: string;
+  report?: ReportLine;
+}
+
+/** Rolls back the newest migration. Returns its name; nothing when none is applied. Throws `RollbackRefused`. */
+export async function rollbackLast(
+  database: Database,
+  { destroyData, expected, report }: RollbackOptions,
+): Promise<string[]> {
+  const rollBack = async () => {
+    const plan = await planRollback(database);
+    if (!plan) return [];
+    if (expected !== undefined && plan.migration !== expected) {
+      throw new RollbackRefused(`Region ${database.region} is at ${plan.migration} by now: nothing was rolled back.`);
+    }
+    if (!destroyData && plan.losses.length > 0) {
+      throw new RollbackRefused(
+        `Rolling back ${plan.migration} in ${database.region} destroys ${describeLosses(plan)}: add --destroy-data to do it.`,
+      );
+    }
+    return withMigrator(database, async (migrator) => (await givingWay(() => migrator.down())).map(({ name }) => name));
+  };
+  return withAdvisoryLock(database.url, LOCK, rollBack, report);
+}
+
+/** `12 rows of photo, 3 values of meeting.agenda`. */
+export const describeLosses = ({ losses }: RollbackPlan): string =>
+  losses
+    .map(({ table, column, rows }) =>
+      column === null ? `${rows} rows of ${table}` : `${rows} values of ${table}.${column}`,
+    )
+    .join(', ');
 
 /** A statement of a migration takes as long as it takes, but it waits for no lock for long: others would wait behind it. */
 async function withMigrator<T>(

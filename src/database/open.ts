@@ -11,6 +11,8 @@ const COMMANDS_CONNECTIONS = 140;
 
 export interface OpenDatabases {
   databases: Databases;
+  /** The same databases for migrations and jobs, past a pooler where the configuration names such addresses. */
+  direct: Databases;
   /** Whether the embedded cluster serves them. */
   embedded: boolean;
   close(): Promise<void>;
@@ -26,19 +28,29 @@ export class DatabaseUnavailable extends Error {
  * cluster of a running service; the service itself owns it.
  */
 export async function openDatabases(config: Config, role: 'service' | 'command'): Promise<OpenDatabases> {
-  const cluster = config.databaseUrls ? null : await embeddedCluster(config, role);
-  const urlOf = (region: RegionId) => cluster?.url(`builder_api_${region}`) ?? config.databaseUrls![region];
+  const { databaseUrls, directUrls } = config;
+  const cluster = databaseUrls ? null : await embeddedCluster(config, role);
+  const embeddedUrls = () => fromRegions((region) => cluster!.url(`builder_api_${region}`));
   try {
     for (const region of cluster ? REGIONS : []) await cluster!.ensureDatabase(`builder_api_${region}`);
-    const databases = Object.fromEntries(
-      REGIONS.map((region) => [region, new Database(region, urlOf(region))]),
-    ) as Databases;
+    const urls = databaseUrls ?? embeddedUrls();
+    const direct = fromRegions((region) => new Database(region, directUrls?.[region] ?? urls[region]));
+    // A command does the work of an operator, one transaction at a time.
+    const databases = fromRegions((region) =>
+      role === 'command' || direct[region].url === urls[region] ? direct[region] : new Database(region, urls[region]),
+    );
+    const opened = new Map<string, Database>();
+    for (const region of REGIONS) {
+      const name = `DATABASE_URL_${region.toUpperCase()}`;
+      opened.set(direct[region].url === urls[region] ? name : `${name}_DIRECT`, direct[region]);
+      if (databases[region] !== direct[region]) opened.set(name, databases[region]);
+    }
     const close = async () => {
-      await Promise.all(REGIONS.map((region) => databases[region].close()));
+      await Promise.all([...opened.values()].map((database) => database.close()));
       await cluster?.stop();
     };
-    await requireReachable(databases, close);
-    return { databases, embedded: cluster !== null, close };
+    await requireReachable(opened, close);
+    return { databases, direct, embedded: cluster !== null, close };
   } catch (error) {
     await cluster?.stop();
     throw error;
@@ -50,12 +62,16 @@ function embeddedCluster({ dataDir, workers }: Config, role: 'service' | 'comman
   return role === 'service' ? openCluster({ dataDir, settings }) : attachCluster({ dataDir });
 }
 
-async function requireReachable(databases: Databases, close: () => Promise<void>): Promise<void> {
-  for (const region of REGIONS) {
-    const problem = await problemOf(databases[region]);
+const fromRegions = <T>(make: (region: RegionId) => T): Record<RegionId, T> =>
+  Object.fromEntries(REGIONS.map((region) => [region, make(region)])) as Record<RegionId, T>;
+
+/** @param opened by the name of the setting that holds the address */
+async function requireReachable(opened: Map<string, Database>, close: () => Promise<void>): Promise<void> {
+  for (const [setting, database] of opened) {
+    const problem = await problemOf(database);
     if (!problem) continue;
     await close().catch(() => undefined);
-    throw new DatabaseUnavailable(`DATABASE_URL_${region.toUpperCase()} ${problem}.`);
+    throw new DatabaseUnavailable(`${setting} ${problem}.`);
   }
 }
 

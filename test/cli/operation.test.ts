@@ -1,13 +1,15 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMigration } from '../../src/cli/migrations.ts';
 import { Refusal } from '../../src/cli/refusal.ts';
+import { runCli } from '../../src/cli/run.ts';
 import { emitDescriptions } from '../../src/cli/schema.ts';
 import { settingsReference } from '../../src/config.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
-import { type Operator, startOperator } from './operator.ts';
+import { Collector, type Operator, seedBuilders, startOperator } from './operator.ts';
 
 const MIGRATIONS = resolve(import.meta.dirname, '../../src/database/migrations');
 const names = migrations.map(({ name }) => name);
@@ -27,8 +29,8 @@ describe('migrate up, down and status', () => {
     expect(await operator.json(['migrate', 'status'])).toEqual({ regions: { au1: none, us1: none } });
     expect(await operator.json(['migrate', 'up'])).toEqual({ applied: { au1: names, us1: names } });
     expect(await operator.json(['migrate', 'up'])).toEqual({ applied: { au1: [], us1: [] } });
-    expect(await operator.json(['migrate', 'down', '--region', 'us1'])).toEqual({
-      takenBack: { us1: names.slice(-1) },
+    expect(await operator.json(['migrate', 'down', '--yes', '--region', 'us1'])).toEqual({
+      rolledBack: { us1: names.slice(-1) },
     });
     const left = { applied: names.slice(0, -1), pending: names.slice(-1) };
     expect(await operator.json(['migrate', 'status'])).toEqual({ regions: { au1: all, us1: left } });
@@ -38,9 +40,45 @@ describe('migrate up, down and status', () => {
   it('say in words what they did', async () => {
     await operator.run(['migrate', 'up']);
     const us1 = ['--region', 'us1'];
-    expect((await operator.run(['migrate', 'down', ...us1])).out).toBe(`us1: took back ${names.at(-1)}\n`);
+    expect((await operator.run(['migrate', 'down', '--yes', ...us1])).out).toBe(`us1: rolled back ${names.at(-1)}\n`);
     expect((await operator.run(['migrate', 'status', ...us1])).out).toMatch(/^us1: \n[\s\S]* {2}pending {2}\w+\n$/);
     expect((await operator.run(['migrate', 'up'])).out).toBe(`au1: applied nothing\nus1: applied ${names.at(-1)}\n`);
+  });
+
+  it('ask before they roll back, and do nothing without a yes', async () => {
+    await operator.run(['migrate', 'up']);
+    const us1 = ['migrate', 'down', '--region', 'us1'];
+    expect(await operator.refusal(us1)).toBe('--yes: is required where nobody can be asked.');
+    const answer = async (text: string) => {
+      const stdin = Object.assign(new PassThrough(), { isTTY: true });
+      const [stdout, stderr] = [new Collector(), new Collector()];
+      stdin.end(text);
+      const code = await runCli(us1, { ...{ env: operator.env, clock: operator.clock }, stdin, stdout, stderr });
+      return { code, said: `${stderr.text}${stdout.text}` };
+    };
+    for (const text of ['n\n', '\n', '']) {
+      const { code, said } = await answer(text);
+      expect(code).toBe(1);
+      expect(said).toContain(`us1: roll back ${names.at(-1)}\n`);
+      expect(said).toContain('migrate down: was not confirmed.');
+    }
+    expect(await operator.json(['migrate', 'status', '--region', 'us1'])).toEqual({ regions: { us1: all } });
+    expect(await answer('y\n')).toMatchObject({ code: 0, said: expect.stringContaining('us1: rolled back') });
+    await operator.run(['migrate', 'up']);
+  });
+
+  it('never roll back past data of any region without --destroy-data', async () => {
+    await operator.run(['migrate', 'up']);
+    await seedBuilders(operator, 'us1');
+    const down = ['migrate', 'down', '--yes'];
+    for (let left = names.length; left > 1; left--) await operator.json(down);
+    const refusal = await operator.refusal(down);
+    expect(refusal).toMatch(/ in us1 destroys 2 rows of builder, .*2 rows of worker.*: add --destroy-data to do it\.$/);
+    const [first] = names;
+    const kept = { applied: [first], pending: names.slice(1) };
+    expect(await operator.json(['migrate', 'status'])).toEqual({ regions: { au1: kept, us1: kept } });
+    expect(await operator.json([...down, '--destroy-data'])).toEqual({ rolledBack: { au1: [first], us1: [first] } });
+    await operator.run(['migrate', 'up']);
   });
 
   it('refuse an unknown region', async () => {
@@ -53,7 +91,7 @@ describe('a command on a region that waits for migrations', () => {
 
   beforeAll(async () => {
     await operator.json(['migrate', 'up']);
-    await operator.json(['migrate', 'down', '--region', 'us1']);
+    await operator.json(['migrate', 'down', '--yes', '--region', 'us1']);
   });
 
   it('is refused with MIGRATE=check, and brings it up to date otherwise', async () => {

@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { settingsList, settingsReference } from '../../config.ts';
 import { REGIONS, type RegionId } from '../../context.ts';
 import type { Databases } from '../../database/database.ts';
+import { askToConfirm } from '../confirm.ts';
 import { createMigration, migrateDown, migrateUp, migrationStatus } from '../migrations.ts';
 import { emitDescriptions } from '../schema.ts';
 import { withDatabases } from '../session.ts';
 import type { Report, Shell } from '../shell.ts';
 import { rebuildRegions } from '../totals.ts';
-import { group, plainCommand, regionOption } from './define.ts';
+import { group, type Options, plainCommand, regionOption } from './define.ts';
 
 /** The tables of both regional databases, the generated files, and the settings. */
 export function addOperationCommands(program: Command, shell: Shell): void {
@@ -26,17 +27,19 @@ function migrateCommands(parent: Command, shell: Shell): void {
     return { data: { applied }, text: perRegion(applied, (names) => `applied ${names.join(', ') || 'nothing'}`) };
   });
 
-  onRegions(
-    shell,
-    parent.command('down').description('take back the newest migration, and the data that only it has a place for'),
-    async (databases, regions) => {
-      const takenBack = await migrateDown(databases, regions);
-      return {
-        data: { takenBack },
-        text: perRegion(takenBack, (names) => `took back ${names.join(', ') || 'nothing'}`),
-      };
-    },
-  );
+  const down = parent
+    .command('down')
+    .description('roll back the newest migration')
+    .option('--yes', 'do not ask; required where there is no terminal')
+    .option('--destroy-data', 'roll back although rows or values are lost');
+  onRegions(shell, down, async (databases, regions, options) => {
+    const confirm = async (steps: string[]) => options.yes === true || askToConfirm(shell, steps);
+    const rolledBack = await migrateDown(databases, regions, { destroyData: options.destroyData === true, confirm });
+    return {
+      data: { rolledBack },
+      text: perRegion(rolledBack, (names) => `rolled back ${names.join(', ') || 'nothing'}`),
+    };
+  });
 
   onRegions(shell, parent.command('status').description('what is applied and pending'), async (databases, regions) => {
     const status = await migrationStatus(databases, regions);
@@ -88,11 +91,11 @@ function schemaCommands(parent: Command, shell: Shell): void {
 function onRegions(
   shell: Shell,
   command: Command,
-  work: (databases: Databases, regions: readonly RegionId[]) => Promise<Report>,
+  work: (databases: Databases, regions: readonly RegionId[], options: Options) => Promise<Report>,
 ): void {
   command.addOption(regionOption().default(undefined, 'both'));
-  plainCommand(shell, command, ({ region }) =>
-    withDatabases(shell, (databases) => work(databases, region ? [region] : REGIONS)),
+  plainCommand(shell, command, (options) =>
+    withDatabases(shell, (databases) => work(databases, options.region ? [options.region] : REGIONS, options)),
   );
 }
 

@@ -5,8 +5,8 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { REGIONS, type RegionId } from '../../context.ts';
 import { digestOf, VALID_SECRETS } from '../../oauth/secrets.ts';
+import { withAdvisoryLock } from '../advisory-lock.ts';
 import type { Database, Databases } from '../database.ts';
-import { inTurn } from '../turns.ts';
 import { ACCOUNTS, integratorIdOf } from './accounts.ts';
 import { inTransaction, withClient } from './connection.ts';
 import { BASE } from './dates.ts';
@@ -26,7 +26,7 @@ const FILE = 'demo.json';
 /** Some ten thousand in `au1`. */
 const TIMESHEETS = 2_500;
 const DAY = 86_400_000;
-const TURN = 'builder-integration-api demo';
+const LOCK = 'builder-integration-api demo';
 
 /**
  * Fills the regional databases that are empty, keeps `demo.json` in step, and answers what the console shows of it; null
@@ -43,7 +43,7 @@ export function loadDemo(
   keepPictures: () => Promise<readonly DemoPicture[]> = async () => [],
 ): Promise<DemoSummary | null> {
   // Who comes second waits, and finds it done.
-  return inTurn(databases.au1.url, TURN, async () => {
+  return withAdvisoryLock(databases.au1.url, LOCK, async () => {
     const states = await Promise.all(
       REGIONS.map(async (region) => [region, await stateOf(databases[region])] as const),
     );

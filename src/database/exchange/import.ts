@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { waitForAdvisoryLock } from '../advisory-lock.ts';
 import type { Database } from '../database.ts';
 import { readCatalog } from './catalog.ts';
 import { findFiles } from './files.ts';
@@ -30,7 +31,7 @@ export interface ImportResult {
 }
 
 /** Imports follow one another, because two at once could wait for each other's rows for ever. */
-const TURN = `select pg_advisory_xact_lock(hashtext('builder-integration-api import'))`;
+const LOCK = 'builder-integration-api import';
 /** Sorts and hashes of a whole file; what does not fit goes to disk. */
 const MEMORY = `set local work_mem = '64MB'; set local jit = off; set local lock_timeout = 0; set local statement_timeout = 0`;
 
@@ -47,7 +48,9 @@ export async function importFolder(
   const plans = buildPlans(database.metadata, resources);
   const found = await findFiles(folder, plans);
   const { files, commit } = await inTransaction(database.url, 'begin', async (client) => {
-    await client.query(`${MEMORY}; ${TURN}; ${createTables}`);
+    await client.query(MEMORY);
+    await waitForAdvisoryLock(client, LOCK);
+    await client.query(createTables);
     const files: FileResult[] = [];
     for (const { plan, path, size } of found) {
       const catalog = await readCatalog(client, plan.table);

@@ -11,6 +11,9 @@ const EVENTS = ['insert', 'delete', 'update'];
 export class Migration20261120183000ListTotals extends Migration {
   override name = 'Migration20261120183000ListTotals';
 
+  /** The next migration fills it from the rows. */
+  readonly derivedTables = ['list_total'];
+
   override up(): void {
     this.addSql(
       `create table "list_total" ("id" bigserial primary key, "list" text not null, "builder_id" text not null, "project_id" text null, "kind" text not null, "added" int not null);`,

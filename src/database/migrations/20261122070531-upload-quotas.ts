@@ -26,14 +26,14 @@ export class Migration20261122070531UploadQuotas extends Migration {
       `create index "upload_integrator_id_expires_at_index" on "upload" ("integrator_id", "expires_at") where consumed_at is null and released_at is null and expires_at is not null;`,
     );
     const changed = (sum: string) => `
-            insert into upload_usage (integrator_id, bytes)
+            insert into public.upload_usage (integrator_id, bytes)
               select coalesce(integrator_id, ''), ${sum} from changed where ${COUNTS('changed')} group by 1;`;
-    this.addSql(`create function "upload_usage_change"() returns trigger language plpgsql as $$
+    this.addSql(`create function "upload_usage_change"() returns trigger language plpgsql set search_path = '' as $$
         begin
           if tg_op = 'INSERT' then ${changed('sum(size)')}
           elsif tg_op = 'DELETE' then ${changed('-sum(size)')}
           else
-            insert into upload_usage (integrator_id, bytes)
+            insert into public.upload_usage (integrator_id, bytes)
               select coalesce((version).integrator_id, ''), factor * (version).size::bigint
               from (values (old, -1), (new, 1)) versions (version, factor) where ${COUNTS('(version)')};
           end if;
@@ -43,7 +43,6 @@ export class Migration20261122070531UploadQuotas extends Migration {
       this.addSql(
         `create trigger "upload_usage_${event}" after ${event} on "upload" ${scope} execute function "upload_usage_change"();`,
       );
-      this.addSql(`alter table "upload" enable always trigger "upload_usage_${event}";`);
     }
     // In the transaction that made the triggers, which keeps writers away: every upload is counted once.
     this.addSql(

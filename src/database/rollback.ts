@@ -1,0 +1,96 @@
+import type { Migration } from '@mikro-orm/migrations';
+import type { Database } from './database.ts';
+import { migrations } from './migrations/index.ts';
+
+/** Rows of a table, or values of a column, that a rollback destroys. */
+export interface DataLoss {
+  table: string;
+  /** Null for the whole table. */
+  column: string | null;
+  rows: number;
+}
+
+/** The newest migration that is applied, and what rolling it back destroys. */
+export interface RollbackPlan {
+  migration: string;
+  losses: DataLoss[];
+}
+
+/** A migration may name tables that it, or one after it, fills again from other tables. */
+interface DerivedTables {
+  readonly derivedTables?: readonly string[];
+}
+
+const TABLE = '(?:"?public"?\\.)?"?(\\w+)"?';
+const DROP_TABLE = new RegExp(
+  `\\b(?:drop table(?: if exists)?|truncate(?: table)?|delete from) ((?:${TABLE}(?:, )?)+)`,
+  'gi',
+);
+const ALTER_TABLE = new RegExp(`\\balter table(?: if exists)?(?: only)? ${TABLE} ([^;]*)`, 'gi');
+const CHANGE_COLUMN = /\b(?:drop column(?: if exists)? "?(\w+)"?|alter column "?(\w+)"?(?: set data)? type)/gi;
+
+/** What SQL takes away: tables that it drops or empties, and columns that it drops or converts. */
+export function parseRemovals(sql: string): Omit<DataLoss, 'rows'>[] {
+  const tables = [...sql.matchAll(DROP_TABLE)].flatMap(([, names]) =>
+    names!.split(', ').map((name) => ({
+      table: name
+        .replace(/^"?public"?\./, '')
+        .replaceAll('"', '')
+        .trim(),
+      column: null,
+    })),
+  );
+  const columns = [...sql.matchAll(ALTER_TABLE)].flatMap(([, table, actions]) =>
+    [...actions!.matchAll(CHANGE_COLUMN)].map(([, dropped, converted]) => ({
+      table: table!,
+      column: (dropped ?? converted)!,
+    })),
+  );
+  return [...tables, ...columns];
+}
+
+/** Names of the migrations that are applied, oldest first. Writes nothing, so that it works on a read-only database too. */
+export async function findApplied(database: Database): Promise<string[]> {
+  const em = database.fork();
+  const [found] = await em.execute<{ exists: boolean }[]>(
+    `select to_regclass('mikro_orm_migrations') is not null as exists`,
+  );
+  if (!found!.exists) return [];
+  const rows = await em.execute<{ name: string }[]>('select name from mikro_orm_migrations order by id');
+  return rows.map(({ name }) => name);
+}
+
+/** Null when nothing is applied. */
+export async function planRollback(database: Database): Promise<RollbackPlan | null> {
+  const name = (await findApplied(database)).at(-1);
+  if (name === undefined) return null;
+  const found = migrations.find((migration) => migration.name === name);
+  if (!found) throw new Error(`The database has the migration ${name}, which this release does not know.`);
+  const { em, config } = database.orm;
+  const migration: Migration & DerivedTables = new found(em.getDriver(), config);
+  await migration.down();
+  const losses: DataLoss[] = [];
+  for (const { table, column } of migration.getQueries().flatMap((query) => parseRemovals(String(query)))) {
+    if (migration.derivedTables?.includes(table)) continue;
+    const rows = await countRows(database, table, column);
+    if (rows > 0) losses.push({ table, column, rows });
+  }
+  return { migration: name, losses };
+}
+
+/** Rows of the table, or those with a value in the column; 0 where there is no such table or column. */
+async function countRows(database: Database, table: string, column: string | null): Promise<number> {
+  return database.transaction(async (em) => {
+    await em.execute('set local statement_timeout = 0');
+    const [present] = await em.execute<{ exists: boolean }[]>(
+      `select exists (select from information_schema.columns
+         where table_schema = 'public' and table_name = ? and column_name = coalesce(?, column_name)) as exists`,
+      [table, column],
+    );
+    if (!present!.exists) return 0;
+    const [counted] = await em.execute<{ count: number }[]>(
+      `select count(${column === null ? '*' : `"${column}"`})::float8 as count from public."${table}"`,
+    );
+    return counted!.count;
+  });
+}

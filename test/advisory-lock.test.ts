@@ -1,0 +1,141 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { tryWithAdvisoryLock, withAdvisoryLock } from '../src/database/advisory-lock.ts';
+import { Database } from '../src/database/database.ts';
+import { bringUpToDate, rollbackLast } from '../src/database/migrate.ts';
+import { createDatabase } from './setup/database.ts';
+import { Pooler } from './support/pooler.ts';
+
+const NAME = 'builder-integration-api test';
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let pooler: Pooler;
+
+beforeAll(async () => {
+  made = await createDatabase(inject('cluster').empty);
+  pooler = await Pooler.to(made.url, 'transaction');
+});
+
+afterAll(async () => {
+  await pooler.close();
+  await made.drop();
+});
+
+const administer = async (sql: string) => {
+  const client = new pg.Client({ connectionString: made.url });
+  await client.connect();
+  return client.query(sql).finally(() => client.end());
+};
+
+const reached = () => {
+  let reach = () => {};
+  const promise = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  return { promise, reach };
+};
+
+describe('work under an advisory lock', () => {
+  it.each([
+    ['directly', () => made.url],
+    ['through a pooler that keeps the session', () => pooler.url],
+  ])('gives the lock back when it ends, %s', async (_, urlOf) => {
+    for (let round = 0; round < 3; round++) {
+      expect(await withAdvisoryLock(urlOf(), NAME, async () => round)).toBe(round);
+      expect(await tryWithAdvisoryLock(urlOf(), NAME, async () => 'free')).toBe('free');
+    }
+    await expect(withAdvisoryLock(urlOf(), NAME, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(await tryWithAdvisoryLock(made.url, NAME, async () => 'free')).toBe('free');
+  });
+
+  it('keeps others out, and is left out by others', async () => {
+    const inside = reached();
+    const over = reached();
+    const first = withAdvisoryLock(made.url, NAME, async () => {
+      inside.reach();
+      await over.promise;
+    });
+    await inside.promise;
+    expect(await tryWithAdvisoryLock(made.url, NAME, async () => 'free')).toBeNull();
+    over.reach();
+    await first;
+  });
+
+  it('holds no snapshot meanwhile, so that an index can be built concurrently', async () => {
+    await withAdvisoryLock(made.url, NAME, () =>
+      administer('create index concurrently while_locked on meeting (title)'),
+    );
+  });
+
+  it('fails, and its signal aborts, when the lock is lost', async () => {
+    let seen: AbortSignal | undefined;
+    const work = withAdvisoryLock(made.url, NAME, async (signal) => {
+      seen = signal;
+      await administer(`select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
+        where l.locktype = 'advisory' and d.datname = current_database()`);
+      await new Promise(() => {});
+    });
+    await expect(work).rejects.toThrow(`the lock "${NAME}" is lost`);
+    expect(seen?.aborted).toBe(true);
+  });
+});
+
+describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
+  it('is reported after five seconds, with the lock, its holder and since when', async () => {
+    const holder = new pg.Client({ connectionString: made.url, application_name: 'a forgotten console' });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query(`select pg_advisory_xact_lock(hashtext('${NAME}'))`);
+    const { rows } = await holder.query('select pg_backend_pid() as pid, now() as since');
+    const reported = reached();
+    const lines: string[] = [];
+    const waiting = withAdvisoryLock(
+      made.url,
+      NAME,
+      async () => 'done',
+      (line) => {
+        lines.push(line);
+        reported.reach();
+      },
+    );
+    await reported.promise;
+    await holder.end();
+    expect(await waiting).toBe('done');
+    const [{ pid, since }] = rows;
+    expect(lines).toEqual([
+      `Waiting for the lock "${NAME}" for 5 seconds: process ${pid} ("a forgotten console") of PostgreSQL has held it since ${since.toISOString()}.`,
+    ]);
+  });
+
+  it('is reported by a start that waits for migrations of another', async () => {
+    const database = new Database('au1', made.url);
+    await rollbackLast(database, { destroyData: false });
+    const inside = reached();
+    const over = reached();
+    const other = withAdvisoryLock(made.url, 'builder-integration-api migrations', async () => {
+      inside.reach();
+      await over.promise;
+    });
+    await inside.promise;
+    const applied = bringUpToDate(database, 'auto', (line) => {
+      expect(line).toMatch(
+        /^Waiting for the lock "builder-integration-api migrations" for 5 seconds: process \d+ \("builder-integration-api migrations/,
+      );
+      over.reach();
+    });
+    expect(await applied).toHaveLength(1);
+    await other;
+    await database.close();
+  });
+});
+
+describe('migrations through a pooler that keeps the session', () => {
+  it('can be applied and rolled back, again and again', async () => {
+    const database = new Database('au1', pooler.url);
+    for (let round = 0; round < 2; round++) {
+      expect(await rollbackLast(database, { destroyData: false })).toHaveLength(1);
+      expect(await bringUpToDate(database, 'auto')).toHaveLength(1);
+    }
+    await database.close();
+  });
+});
