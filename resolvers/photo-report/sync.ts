@@ -1,5 +1,6 @@
 import { toInstant } from '../../schema/scalars.ts';
 import { canonicalJson, fingerprintOf } from '../../src/canonical-json.ts';
+import { isReadOnlyDatabase } from '../../src/database/errors.ts';
 import { STATEMENT_MS } from '../../src/database/timeouts.ts';
 import type { Bound, Transaction } from '../../src/database/transactions.ts';
 import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../src/errors.ts';
@@ -85,7 +86,9 @@ export async function syncReport(
       return await save.commit(transaction, facts);
     });
   } catch (error) {
-    throw begun && !(error instanceof ApiError && error.status < 500) ? internalError(error) : error;
+    // A read-only database has saved nothing, and takes no retry before it is writable again.
+    const failed = begun && !isReadOnlyDatabase(error) && !(error instanceof ApiError && error.status < 500);
+    throw failed ? internalError(error) : error;
   }
 }
 

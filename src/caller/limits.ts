@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { RateLimit } from '../config.ts';
 import type { Database } from '../database/database.ts';
+import { isReadOnlyDatabase } from '../database/errors.ts';
 import type { Statement } from '../database/wire.ts';
 import { rateLimited } from '../errors.ts';
 
@@ -45,7 +46,8 @@ interface Window {
 
 /**
  * A request budget per key and fixed window, shared by all instances: each leases a small block of it from the database at
- * a time, so that the limit is never passed and no request writes a row of its own. Part 12 of the decisions.
+ * a time, so that the limit is never passed and no request writes a row of its own. Part 12 of the decisions. While the database is
+ * read-only each process has the whole budget for itself: reads go on.
  */
 export class RateLimiter {
   readonly #name: string;
@@ -113,6 +115,10 @@ export class RateLimiter {
       window.left += Math.max(0, Math.min(block, requests - before));
       window.unleased = Math.max(0, requests - before - block);
       this.#purge(database);
+    } catch (error) {
+      if (!isReadOnlyDatabase(error)) throw error;
+      window.left += window.unleased;
+      window.unleased = 0;
     } finally {
       window.leasing = null;
     }

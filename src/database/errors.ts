@@ -12,6 +12,9 @@ const PASSING = new Set([
   ...['ENOSPC', 'EDQUOT'],
 ]);
 
+/** Whether a write failed because the database is read-only, as a standby is: nothing has begun. */
+export const isReadOnlyDatabase = (error: unknown): boolean => (error as { code?: string } | null)?.code === '25006';
+
 /** What a client sees of anything that was thrown: the error itself when it is public, else 503 or 500. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;

@@ -2,45 +2,52 @@ import type { FastifyInstance } from 'fastify';
 import { REGIONS, type RegionId } from '../context.ts';
 import type { Databases } from '../database/database.ts';
 
-const PING = { name: 'health.ping', text: 'select 1' };
+const PING = { name: 'health.ping', text: `select current_setting('transaction_read_only')` };
 const DEADLINE_MS = 2_000;
 
-/** `/health/live`: the process answers. `/health/ready`: both regional databases answer too, and it is not about to stop. */
+/** `read-only` is what a database answers that takes no writes, such as a standby: reads and tokens work, writes are 503. */
+type State = 'ok' | 'read-only' | 'unavailable';
+
+/**
+ * `/health/live`: the process answers. `/health/ready`: both regional databases answer too, and it is not about to stop. A
+ * database that is read-only leaves it ready, because a balancer that turned away would stop the reads as well.
+ */
 export function registerHealth(app: FastifyInstance, databases: Databases, isStopping = () => false): void {
-  const isAnswering = createProbe(databases);
+  const probe = createProbe(databases);
   app.get('/health/live', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
     const states = await Promise.all(
-      REGIONS.map(async (region) => [region, (await isAnswering(region)) ? 'ok' : 'unavailable'] as const),
+      REGIONS.map(async (region) => [region, await probe(region)] as const),
     );
-    const ready = !isStopping() && states.every(([, state]) => state === 'ok');
-    return reply
-      .code(ready ? 200 : 503)
-      .send({ status: ready ? 'ok' : 'unavailable', regions: Object.fromEntries(states) });
+    const status = isStopping() ? 'unavailable' : worst(states.map(([, state]) => state));
+    return reply.code(status === 'unavailable' ? 503 : 200).send({ status, regions: Object.fromEntries(states) });
   });
 }
 
-/** Whether a region's database answers. Requests at the same time share a query: anybody may send them, and without a limit. */
-function createProbe(databases: Databases): (region: RegionId) => Promise<boolean> {
-  const probes = new Map<RegionId, Promise<boolean>>();
+/** The state of a region's database. Requests at the same time share a query: anybody may send them, and without a limit. */
+function createProbe(databases: Databases): (region: RegionId) => Promise<State> {
+  const probes = new Map<RegionId, Promise<State>>();
   return (region) => {
     let probe = probes.get(region);
     if (!probe) {
-      probe = answers(databases[region]).finally(() => probes.delete(region));
+      probe = stateOf(databases[region]).finally(() => probes.delete(region));
       probes.set(region, probe);
     }
     return probe;
   };
 }
 
-async function answers(database: Databases['au1']): Promise<boolean> {
+const worst = (states: State[]): State =>
+  (['unavailable', 'read-only'] as const).find((state) => states.includes(state)) ?? 'ok';
+
+async function stateOf(database: Databases['au1']): Promise<State> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), DEADLINE_MS);
+  const late = new Promise<State>((resolve) => {
+    timer = setTimeout(() => resolve('unavailable'), DEADLINE_MS);
   });
   const ping = database.runner.run(PING, []).then(
-    () => true,
-    () => false,
+    ([row]): State => (row![0] === 'on' ? 'read-only' : 'ok'),
+    (): State => 'unavailable',
   );
   const answer = await Promise.race([ping, late]);
   clearTimeout(timer);

@@ -27,14 +27,22 @@ export const healthRoutes: PlainRoute[] = [
       summary: 'Tell whether the service and its databases answer',
       description: 'For a load balancer: an instance that answers 503 should get no requests for now.',
       responses: {
-        200: respond('They do.', { schema: referenceTo('Readiness') }, []),
+        200: respond(
+          'They do. A region that is `read-only` answers reads and gives client-credentials tokens; its writes are 503.',
+          { schema: referenceTo('Readiness') },
+          [],
+        ),
         503: respond('A database does not.', { schema: referenceTo('Readiness') }, []),
       },
     },
   },
 ];
 
-const stateOf = (what: string) => ({ type: 'string', enum: ['ok', 'unavailable'], description: `Whether ${what}.` });
+const stateOf = (what: string) => ({
+  type: 'string',
+  enum: ['ok', 'read-only', 'unavailable'],
+  description: `Whether ${what}.`,
+});
 
 export const healthSchemas: Record<string, JsonSchema> = {
   Liveness: {
