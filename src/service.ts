@@ -60,10 +60,11 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
   // A primary serves nobody. Reading code keeps the process from its connections, whose time is limited, so it comes first.
   const app = config.supervise ? null : await import('./app.ts');
   stopwatch.lap('more imports');
-  const opened = await openDatabases(config, 'service');
+  const log = pino(loggerOptions(config));
+  const report = (line: string) => log.warn(line);
+  const opened = await openDatabases(config, 'service', { onRestart: report, onGivenUp: fail });
   stopwatch.lap('PostgreSQL');
   const { databases, direct } = opened;
-  const log = pino(loggerOptions(config));
   let stopServing = nothing;
   let stopJobs: Stop[] = [];
   const stop = async () => {
@@ -72,7 +73,6 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     await opened.close();
   };
   try {
-    const report = (line: string) => log.warn(line);
     for (const region of REGIONS) await bringUpToDate(direct[region], config.migrate, report);
     stopwatch.lap('migrations');
     const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { attachCluster, type Cluster, ClusterError, openCluster } from '../src/database/cluster.ts';
-import { tryLock } from '../src/database/folder-lock.ts';
+import { processStart, tryLock } from '../src/database/folder-lock.ts';
 import { runningServer } from '../src/database/postmaster.ts';
 import { createDatabase } from './setup/database.ts';
 
@@ -109,7 +109,9 @@ describe('a first start', () => {
     expect(await readdir(dataDir)).not.toContain('postgres');
     const cluster = await open();
     await expect(query(cluster.url('postgres'), 'select 1')).resolves.toBe('1');
-    expect((await readdir(dataDir)).sort()).toEqual(['postgres', 'postgres.log', 'postgres.password', 'service.lock']);
+    expect((await readdir(dataDir)).sort()).toEqual([
+      ...['postgres', 'postgres.log', 'postgres.password', 'postgres.watcher', 'service.lock'],
+    ]);
   });
 });
 
@@ -125,10 +127,13 @@ describe('a second start', () => {
     await expect(query(second.url('au1'), 'select answer from kept')).resolves.toBe('42');
   });
 
-  it('adopts the database of a service that was killed, and stops it at its own end', async () => {
+  it.runIf(isLinux)('adopts the database that a killed service left running, and stops it at its own end', async () => {
     const child = await serviceUp();
     await query(child.url, 'create table kept as select 42 as answer');
     const left = await runningServer(dataDir);
+    // Somebody who kills everything by its name, say.
+    const [watcher] = (await readFile(join(dataDir, 'postgres.watcher'), 'utf8')).split(' ');
+    process.kill(Number(watcher), 'SIGKILL');
     await kill(child.process);
     expect(await runningServer(dataDir)).toEqual(left);
     const cluster = await open();
@@ -151,7 +156,9 @@ describe('a second start', () => {
     await kill(child.process);
     const opening = open();
     await vi
-      .waitFor(async () => expect(await readFile(join(dataDir, 'postgres.log'), 'utf8')).toMatch('still in use'))
+      .waitFor(async () => expect(await readFile(join(dataDir, 'postgres.log'), 'utf8')).toMatch('still in use'), {
+        timeout: 10_000,
+      })
       .finally(() => process.kill(straggler, 'SIGCONT'));
     await expect(query((await opening).url('postgres'), 'select answer from kept')).resolves.toBe('42');
     expect((await runningServer(dataDir))?.pid).not.toBe(left!.pid);
@@ -174,6 +181,86 @@ describe('a second start', () => {
     await writeFile(join(dataDir, 'postgres.log'), Buffer.alloc(10 * 1024 * 1024 + 1, 'x'));
     await open();
     expect((await stat(join(dataDir, 'postgres.log'))).size).toBeLessThan(100_000);
+  });
+});
+
+describe('the database of a service that is killed', () => {
+  it('stops by itself, with what was committed', async () => {
+    const child = await serviceUp();
+    await query(child.url, 'create table kept as select 42 as answer');
+    await kill(child.process);
+    await vi.waitFor(async () => expect(await runningServer(dataDir)).toBeUndefined(), { timeout: 15_000 });
+    expect(await readFile(join(dataDir, 'postgres.log'), 'utf8')).toContain('database system is shut down');
+    const cluster = await open();
+    await expect(query(cluster.url('postgres'), 'select answer from kept')).resolves.toBe('42');
+  });
+
+  it('is not adopted by a start that comes while it stops', async () => {
+    const child = await serviceUp();
+    const left = await runningServer(dataDir);
+    await kill(child.process);
+    const cluster = await open();
+    expect((await runningServer(dataDir))?.pid).not.toBe(left!.pid);
+    await expect(query(cluster.url('postgres'), 'select 1')).resolves.toBe('1');
+  });
+});
+
+describe('the database of a service, when it ends by itself,', () => {
+  it('is restarted on its port, with one line that says why it ended', async () => {
+    const lines: string[] = [];
+    const cluster = track(await openCluster({ dataDir, settings, onRestart: (line) => lines.push(line) }));
+    const url = cluster.url('postgres');
+    await query(url, 'create table kept as select 42 as answer');
+    const { pid } = (await runningServer(dataDir))!;
+    const back = () =>
+      vi.waitFor(async () => expect(await query(url, 'select answer from kept')).toBe('42'), {
+        timeout: 5_000,
+        interval: 50,
+      });
+    process.kill(pid, 'SIGKILL');
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    await back();
+    process.kill((await runningServer(dataDir))!.pid, 'SIGINT');
+    await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 5_000 });
+    await back();
+    expect(lines).toEqual([
+      `PostgreSQL (process ${pid}) has ended: it left no reason in its log, as when it is killed. Restarting it.`,
+      expect.stringMatching(/^PostgreSQL \(process \d+\) has ended: received fast shutdown request\. Restarting it\.$/),
+    ]);
+    await cluster.stop();
+    expect(await runningServer(dataDir)).toBeUndefined();
+  });
+
+  it('is given up after five restarts in a minute', { timeout: 60_000 }, async () => {
+    const lines: string[] = [];
+    let givenUp: ClusterError | undefined;
+    const onGivenUp = (error: ClusterError) => {
+      givenUp = error;
+    };
+    const cluster = track(await openCluster({ dataDir, settings, onRestart: (line) => lines.push(line), onGivenUp }));
+    for (let deaths = 1; deaths <= 6; deaths++) {
+      const answers = () => expect(query(cluster.url('postgres'), 'select 1')).resolves.toBe('1');
+      await vi.waitFor(answers, { timeout: 10_000 });
+      process.kill((await runningServer(dataDir))!.pid, 'SIGKILL');
+      await vi.waitFor(() => expect(lines.length + (givenUp ? 1 : 0)).toBe(deaths), { timeout: 5_000 });
+    }
+    expect(givenUp!.message).toMatch(/^PostgreSQL has ended 6 times in a minute, the last time: [^\n]*\.$/);
+    expect(lines).toHaveLength(5);
+  });
+});
+
+describe('a process that has ended and that nobody has waited for', () => {
+  it.runIf(isLinux)('counts as dead', async () => {
+    // The shell leaves its child to the program that takes its place, which waits for nobody.
+    const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    processes.push(parent);
+    const pid = Number(await firstLine(parent));
+    const state = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]![0];
+    await vi.waitFor(async () => expect(await state()).toBe('Z'));
+    expect(await processStart(pid)).toBeUndefined();
+    expect(await processStart(parent.pid!)).toMatch(/^\d+$/);
   });
 });
 

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, escapeIdentifier } from 'pg';
 import { type Lock, type LockRole, tryLock } from './folder-lock.ts';
+import { stopServerWithThisProcess, waitForFormerWatcher } from './parent-watch.ts';
 import { findIdentity, isRoot } from './postgres-user.ts';
 import {
   ClusterError,
@@ -20,6 +21,7 @@ import {
   stopServer,
   urlOf,
 } from './postmaster.ts';
+import { superviseServer } from './supervisor.ts';
 
 export { ClusterError };
 
@@ -39,6 +41,10 @@ export interface ClusterOptions {
   settings?: Record<string, string>;
   /** Receives one line for each step that takes a moment. */
   onLog?: (line: string) => void;
+  /** Receives one line for each restart of a service's server that ended. */
+  onRestart?: (line: string) => void;
+  /** Called once, when the server of a service ends too often to be restarted. */
+  onGivenUp?: (error: ClusterError) => void;
 }
 
 const DEFAULTS: Record<string, string> = {
@@ -64,7 +70,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   if ('holder' in attempt) {
     throw new ClusterError(`The data folder ${folder} is in use by process ${attempt.holder.pid}.`);
   }
-  return own(folder, attempt.lock, options);
+  return own(folder, attempt.lock, options, superviseServer);
 }
 
 /**
@@ -98,19 +104,38 @@ const exists = (path: string) =>
     () => false,
   );
 
-async function own(folder: string, lock: Lock, options: ClusterOptions): Promise<Cluster> {
+async function own(
+  folder: string,
+  lock: Lock,
+  options: ClusterOptions,
+  supervise?: typeof superviseServer,
+): Promise<Cluster> {
+  let endWatch: (() => Promise<void>) | undefined;
   try {
     const programs = await loadPrograms();
     const identity = await findIdentity(folder, programs);
     const site: Site = { folder, programs, identity, password: await preparePassword(folder) };
+    await waitForFormerWatcher(folder);
     await initialise(site, options);
+    endWatch = await stopServerWithThisProcess(site);
     const port = await bringUp(site, options);
+    const endSupervision = supervise?.({
+      ...{ site, port, settings: { ...DEFAULTS, ...options.settings } },
+      report: (line) => options.onRestart?.(line),
+      onGivenUp: (error) => options.onGivenUp?.(error),
+    });
+    const stop = async () => {
+      await endSupervision?.();
+      await stopServer(site);
+      await endWatch?.();
+    };
     let stopped: Promise<void> | undefined;
     return handle(port, site.password, () => {
-      stopped ??= stopServer(site).finally(() => lock.release());
+      stopped ??= stop().finally(() => lock.release());
       return stopped;
     });
   } catch (error) {
+    await endWatch?.();
     await lock.release();
     if (error instanceof ClusterError) throw error;
     throw new ClusterError(`The database in ${folder} cannot be opened: ${messageOf(error)}`);

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { REGIONS, type RegionId } from '../context.ts';
-import { attachCluster, type Cluster, ClusterError, openCluster } from './cluster.ts';
+import { attachCluster, type Cluster, ClusterError, type ClusterOptions, openCluster } from './cluster.ts';
 import { Database, type Databases } from './database.ts';
 import { findUnsettable, READER_SETTINGS } from './session-settings.ts';
 
@@ -8,6 +8,9 @@ import { findUnsettable, READER_SETTINGS } from './session-settings.ts';
 const WORKER_CONNECTIONS = 60;
 /** Those left for operator commands and whoever looks at the data. */
 const COMMANDS_CONNECTIONS = 140;
+
+/** What a service is told of its embedded PostgreSQL. */
+export type Supervision = Pick<ClusterOptions, 'onRestart' | 'onGivenUp'>;
 
 export interface OpenDatabases {
   databases: Databases;
@@ -27,9 +30,13 @@ export class DatabaseUnavailable extends Error {
  * Both regional databases: those of the environment, or the embedded cluster's. An operator command attaches to the
  * cluster of a running service; the service itself owns it.
  */
-export async function openDatabases(config: Config, role: 'service' | 'command'): Promise<OpenDatabases> {
+export async function openDatabases(
+  config: Config,
+  role: 'service' | 'command',
+  supervision: Supervision = {},
+): Promise<OpenDatabases> {
   const { databaseUrls, directUrls } = config;
-  const cluster = databaseUrls ? null : await embeddedCluster(config, role);
+  const cluster = databaseUrls ? null : await embeddedCluster(config, role, supervision);
   const embeddedUrls = () => fromRegions((region) => cluster!.url(`builder_api_${region}`));
   try {
     for (const region of cluster ? REGIONS : []) await cluster!.ensureDatabase(`builder_api_${region}`);
@@ -57,9 +64,13 @@ export async function openDatabases(config: Config, role: 'service' | 'command')
   }
 }
 
-function embeddedCluster({ dataDir, workers }: Config, role: 'service' | 'command'): Promise<Cluster> {
+function embeddedCluster(
+  { dataDir, workers }: Config,
+  role: 'service' | 'command',
+  supervision: Supervision,
+): Promise<Cluster> {
   const settings = { max_connections: String(COMMANDS_CONNECTIONS + workers * WORKER_CONNECTIONS) };
-  return role === 'service' ? openCluster({ dataDir, settings }) : attachCluster({ dataDir });
+  return role === 'service' ? openCluster({ dataDir, settings, ...supervision }) : attachCluster({ dataDir });
 }
 
 const fromRegions = <T>(make: (region: RegionId) => T): Record<RegionId, T> =>

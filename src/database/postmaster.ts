@@ -39,7 +39,7 @@ export interface Site {
 /** Where the cluster's own files are, inside the service's data folder. */
 export const dataOf = (folder: string) => join(folder, 'postgres');
 export const passwordOf = (folder: string) => join(folder, 'postgres.password');
-const logOf = (folder: string) => join(folder, 'postgres.log');
+export const logOf = (folder: string) => join(folder, 'postgres.log');
 
 const LOG_LIMIT = 10 * 1024 * 1024;
 /** Seconds that pg_ctl waits: a crash recovery replays the log since the last checkpoint and may take its time. */
@@ -82,14 +82,17 @@ export async function refusal(port: number, password: string): Promise<{ code?: 
   }
 }
 
-/** Starts the server on a free loopback port, or gives PostgreSQL's own reason and whether it is one that passes. */
+/**
+ * Starts the server on that loopback port, or on a free one, or gives PostgreSQL's own reason and whether it is one that passes.
+ */
 export async function startServer(
   site: Site,
   settings: Record<string, string>,
+  givenPort?: number,
 ): Promise<{ port: number } | { reason: string; passing: boolean }> {
   const data = dataOf(site.folder);
   await removeLeftover(site.folder);
-  const port = await freePort();
+  const port = givenPort ?? (await freePort());
   const net = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' };
   const flags = Object.entries({ ...settings, ...net }).map(([name, value]) => `-c ${shellQuote(`${name}=${value}`)}`);
   const logEnd = await prepareLog(site);
@@ -100,11 +103,22 @@ export async function startServer(
   );
   if (code === 0) return { port };
   const log = (await readFile(logOf(site.folder))).subarray(logEnd).toString();
-  const fatal = [...log.matchAll(/(?:FATAL|PANIC): +(.*)/g)].at(-1)?.[1];
-  const reason = fatal ?? lastLine(log) ?? lastLine(output) ?? `exit code ${code}`;
+  const reason = failureIn(log) ?? lastLine(log) ?? lastLine(output) ?? `exit code ${code}`;
   // The children of a killed server write to this log too, so the last line need not be the one that tells.
   return { reason, passing: PASSING.test(log) };
 }
+
+/** What the server's log says of its end since that length; undefined when it says nothing. */
+export async function lastFailure(folder: string, since: number): Promise<string | undefined> {
+  const log = await readFile(logOf(folder)).catch(() => Buffer.alloc(0));
+  const lines = log.subarray(since).toString().trim().split('\n');
+  const shutdown = lines.findLast((line) => /LOG: +received \S+ shutdown request/.test(line));
+  // Sessions fail for reasons of their own, above all when the server is gone; the server's own failure is its last word.
+  const last = lines.filter((line) => !line.includes('terminating connection')).slice(-2);
+  return failureIn(last.join('\n')) ?? shutdown?.replace(/.*LOG: +/, '');
+}
+
+const failureIn = (log: string): string | undefined => [...log.matchAll(/(?:FATAL|PANIC): +(.*)/g)].at(-1)?.[1];
 
 /** Stops the server in the fast way: sessions are cut, nothing committed is lost. */
 export async function stopServer(site: Site): Promise<void> {
@@ -117,23 +131,29 @@ export async function stopServer(site: Site): Promise<void> {
 }
 
 /**
- * Runs one of PostgreSQL's programs to its end. It gets a session of its own, so that Ctrl-C in a terminal reaches the
- * service alone, which then stops the database after its last request.
+ * How a program runs as PostgreSQL's user. It gets a session of its own, so that Ctrl-C in a terminal reaches the service alone,
+ * which then stops the database after its last request.
  */
+export function commandOf(program: string, args: string[], { folder, identity }: Pick<Site, 'folder' | 'identity'>) {
+  // PGDATA, PGPORT, PGOPTIONS and the like of the operator's shell are about another server; messages are read here.
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('PG') && !name.startsWith('LC_'));
+  const env = { ...Object.fromEntries(own), LC_ALL: 'C' };
+  const { uid, gid, closedPath } = identity;
+  const user = closedPath ? {} : { uid, gid };
+  const words = closedPath ? ['setpriv', ...passingThrough(uid!, gid!), program, ...args] : [program, ...args];
+  const options = { cwd: folder, env, detached: true, windowsHide: true, ...user };
+  return { command: words[0]!, args: words.slice(1), options };
+}
+
+/** Runs one of PostgreSQL's programs to its end. */
 export function run(
   program: string,
   args: string[],
   site: Pick<Site, 'folder' | 'identity'>,
 ): Promise<{ code: number | null; output: string }> {
-  // PGDATA, PGPORT, PGOPTIONS and the like of the operator's shell are about another server; messages are read here.
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('PG') && !name.startsWith('LC_'));
-  const env = { ...Object.fromEntries(own), LC_ALL: 'C' };
-  const { uid, gid, closedPath } = site.identity;
-  const user = closedPath ? {} : { uid, gid };
-  const command = closedPath ? ['setpriv', ...passingThrough(uid!, gid!), program, ...args] : [program, ...args];
+  const { command, args: words, options } = commandOf(program, args, site);
   return new Promise((done, fail) => {
-    const options = { cwd: site.folder, env, detached: true, windowsHide: true, ...user };
-    const child = spawn(command[0]!, command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     child.stdout.on('data', (chunk) => {
       output += chunk;
