@@ -36,6 +36,7 @@ const VOCABULARY = [
   'src/jobs.ts',
   'src/network.ts',
   'src/oauth/passwords.ts',
+  'src/process-identity.ts',
   'src/oauth/secrets.ts',
   'src/shared/fair-semaphore.ts',
   'src/shared/fair-shares.ts',

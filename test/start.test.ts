@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { openCluster } from '../src/database/cluster.ts';
 import { runningServer } from '../src/database/postmaster.ts';
+import { machineId } from '../src/process-identity.ts';
 import { createDatabase } from './setup/database.ts';
 import { freePort } from './support/ports.ts';
 import { endPrograms, PROGRAM, runProgram, startProgram } from './support/program.ts';
@@ -76,7 +77,11 @@ describe('npm start', { timeout: 60_000 }, () => {
     const first = await start();
     first.process.kill('SIGKILL');
     await first.exit;
+    const spool = join(folder, 'data', 'storage', 'spool');
+    await mkdir(spool, { recursive: true });
+    await writeFile(join(spool, `${await machineId()}.${first.process.pid}.1.left`), 'half of an upload');
     const second = await start();
+    expect(await readdir(spool)).toEqual([]);
     expect(await health()).toMatchObject({ status: 'ok' });
     const postgres = await runningServer(join(folder, 'data'));
     process.kill(postgres!.pid, 'SIGKILL');
@@ -87,6 +92,27 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(await readFile(join(folder, 'data', 'demo.json'), 'utf8')).toBe(before);
     third.process.kill('SIGTERM');
     expect(await third.exit).toBe(0);
+  });
+});
+
+describe('the embedded PostgreSQL', { timeout: 90_000 }, () => {
+  it('is restarted under the service, which gives up with exit code 1 when it ends again and again', async () => {
+    const service = await start({ PORT: String(await freePort()) });
+    const end = async () => process.kill((await runningServer(join(folder, 'data')))!.pid, 'SIGKILL');
+    for (let restarts = 1; restarts <= 5; restarts++) {
+      await end();
+      await service.says(new RegExp(`(PostgreSQL \\(process \\d+\\) has ended: [^]*){${restarts}}`));
+      // A start may take a while; the next end comes once it is done.
+      await vi.waitFor(async () => expect(await runningServer(join(folder, 'data'))).toBeDefined(), {
+        timeout: 10_000,
+      });
+    }
+    await end();
+    expect(await service.exit).toBe(1);
+    await service.silence;
+    expect(service.output().trim().split('\n').at(-1)).toMatch(
+      /^PostgreSQL has ended 6 times in a minute, the last time: /,
+    );
   });
 });
 

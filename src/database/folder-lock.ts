@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processStart } from '../process-identity.ts';
+
+export { processStart };
 
 /** What the lock is held for: the service stays, an operator command ends by itself. */
 export type LockRole = 'service' | 'command';
@@ -31,24 +34,6 @@ export async function tryLock(path: string, role: LockRole): Promise<{ lock: Loc
     if ((await read(path))?.id === me.id) await rm(path, { force: true });
   };
   return { lock: { release } };
-}
-
-/**
- * Start time of a live process, '' where the system does not tell, undefined when there is no such process. A zombie
- * counts as dead: it lingers in containers whose first process does not reap.
- */
-export async function processStart(pid: number): Promise<string | undefined> {
-  if (!Number.isInteger(pid) || pid <= 0) return undefined;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (codeOf(error) !== 'EPERM') return undefined;
-  }
-  if (process.platform !== 'linux') return '';
-  // The command name stands in parentheses and may itself hold spaces and parentheses, so count from the last one.
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields[0] === 'Z' || fields[0] === 'X' ? undefined : (fields[19] ?? '');
 }
 
 /**

@@ -4,6 +4,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { machineId, processStart } from '../process-identity.ts';
 import { passed } from './collector.ts';
 
 /** More bytes came than were allowed. */
@@ -16,9 +17,10 @@ export interface SpooledFile {
   size: number;
 }
 
-/** Folder for bytes on their way: nothing in it is an object yet, and what a killed process leaves is swept. */
+/** Folder for bytes on their way: nothing in it is an object yet. The name of a file tells the process that writes it. */
 export class Spool {
   readonly #folder: string;
+  #owner: Promise<string> | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -27,7 +29,8 @@ export class Spool {
   /** A path that nobody else uses. */
   async place(): Promise<string> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    return join(this.#folder, randomBytes(12).toString('hex'));
+    this.#owner ??= ownerName();
+    return join(this.#folder, `${await this.#owner}.${randomBytes(12).toString('hex')}`);
   }
 
   /** Writes the stream to a file and syncs it; leaves nothing behind when it fails. At most `limit` bytes. */
@@ -56,6 +59,22 @@ export class Spool {
     await rm(path, { force: true });
   }
 
+  /**
+   * Removes the files of processes of this machine that are gone. Those of live processes stay, and those of other machines, which
+   * may share the folder: a crash there leaves them to the other machine's next start, or to `sweep`.
+   */
+  async removeLeftovers(): Promise<number> {
+    const machine = await machineId();
+    let removed = 0;
+    for (const name of await readdir(this.#folder).catch(() => [])) {
+      const [writtenOn, pid, started] = name.split('.');
+      if (writtenOn !== machine || (await processStart(Number(pid))) === started) continue;
+      await this.discard(join(this.#folder, name));
+      removed++;
+    }
+    return removed;
+  }
+
   /** Removes what was last written before that instant; answers how much that was. */
   async sweep(before: number): Promise<number> {
     const names = await readdir(this.#folder).catch(() => []);
@@ -69,3 +88,7 @@ export class Spool {
     return removed;
   }
 }
+
+/** `<machine>.<process id>.<its start time>`; a process id alone may have gone to another process since. */
+const ownerName = async (): Promise<string> =>
+  [await machineId(), process.pid, (await processStart(process.pid)) ?? ''].join('.');

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from '../support/exit-with-parent.ts';
 
 const PROGRAM = fileURLToPath(
   new URL('../../dist/src/server.js', import.meta.url).href.replace('/dist/dist/', '/dist/'),
@@ -47,7 +48,8 @@ export class Instance {
     for (let attempt = 1; ; attempt++) {
       this.#output = '';
       this.attempts = attempt;
-      const child = spawn(process.execPath, [...FLAGS, ...this.#flags, PROGRAM], { env: this.#env });
+      const args = [...EXIT_WITH_PARENT, ...FLAGS, ...this.#flags, PROGRAM];
+      const child = spawn(process.execPath, args, { env: this.#env, stdio: STDIO_WITH_PARENT });
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.#output += chunk));
       this.#child = child;
       while (child.exitCode === null && child.signalCode === null) {

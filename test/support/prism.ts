@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from './exit-with-parent.ts';
 import { freePort } from './ports.ts';
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'node_modules', '@stoplight', 'prism-cli', 'dist', 'index.js');
@@ -19,7 +20,8 @@ export async function startPrism(document: string, upstream: string): Promise<{ 
   await writeFile(join(folder, 'openapi.json'), document);
   const port = String(await freePort());
   const listen = ['--host', '127.0.0.1', '--port', port];
-  const prism = spawn(process.execPath, [PROGRAM, 'proxy', join(folder, 'openapi.json'), upstream, ...listen]);
+  const args = [...EXIT_WITH_PARENT, PROGRAM, 'proxy', join(folder, 'openapi.json'), upstream, ...listen];
+  const prism = spawn(process.execPath, args, { stdio: STDIO_WITH_PARENT });
   let output = '';
   await new Promise<void>((ready, fail) => {
     const read = (chunk: Buffer) => {

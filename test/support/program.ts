@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from './exit-with-parent.ts';
 
 /** The service as it is built. */
 export const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'src', 'server.js');
@@ -22,7 +23,8 @@ const runs: Run[] = [];
 /** Starts the program with these settings and no others, as the leader of a process group as a terminal would. */
 export function runProgram(settings: Record<string, string>, flags: string[] = []): Run {
   const env = { PATH: process.env.PATH!, LOG_LEVEL: 'warn', ...settings };
-  const child = spawn(process.execPath, [PROGRAM, ...flags], { env, detached: true });
+  const args = [...EXIT_WITH_PARENT, PROGRAM, ...flags];
+  const child = spawn(process.execPath, args, { env, detached: true, stdio: STDIO_WITH_PARENT });
   let output = '';
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {

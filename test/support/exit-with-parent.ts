@@ -1,0 +1,15 @@
+/** Runs in the program: its fourth file is a pipe that ends with the parent, even after SIGKILL. */
+const SCRIPT = `
+  import { Socket } from 'node:net';
+  // Workers of a cluster have their own channel there, and end with their primary.
+  if (!process.env.NODE_UNIQUE_ID) {
+    const parent = new Socket({ fd: 3 });
+    parent.on('error', () => undefined);
+    parent.on('close', () => process.exit(1));
+    parent.resume().unref();
+  }`;
+
+/** Flags of Node under which a program ends with this process. To be spawned with `STDIO_WITH_PARENT`. */
+export const EXIT_WITH_PARENT = ['--import', `data:text/javascript,${encodeURIComponent(SCRIPT)}`];
+
+export const STDIO_WITH_PARENT: ['pipe', 'pipe', 'pipe', 'pipe'] = ['pipe', 'pipe', 'pipe', 'pipe'];
