@@ -1,0 +1,96 @@
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sweeping } from '../resolvers/attachment/sweep.ts';
+import { RateLimiter } from '../src/caller/limits.ts';
+import { Database } from '../src/database/database.ts';
+import { purging } from '../src/oauth/purge.ts';
+import { finalKey } from '../src/storage/keys.ts';
+import { openStorages } from '../src/storage/storage.ts';
+import { FakeClock, type Service, startService, testConfig } from './harness.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** A region whose database has another time than this machine. */
+class DatabaseInAnotherTime extends Database {
+  ahead = 0;
+
+  override async now(): Promise<number> {
+    return (await super.now()) + this.ahead;
+  }
+}
+
+let service: Service;
+let au1: DatabaseInAnotherTime;
+
+beforeAll(async () => {
+  service = await startService();
+  au1 = new DatabaseInAnotherTime('au1', service.databases.au1.url);
+});
+
+afterAll(async () => {
+  await au1.close();
+  await service.stop();
+});
+
+const databases = () => ({ au1, us1: service.databases.us1 });
+
+describe('a rate limit', () => {
+  const limit = { requests: 3, seconds: 10 };
+  const headersOf = async (limiter: RateLimiter, key: string) => {
+    let sent: Record<string, number> = {};
+    const reply = { headers: (given: Record<string, number>) => (sent = given) } as never;
+    await limiter.take(service.databases.au1, key, reply);
+    return sent;
+  };
+
+  it('begins a new window when the clock moves backwards', async () => {
+    const clock = new FakeClock();
+    const limiter = new RateLimiter('backwards', limit, clock);
+    for (let call = 0; call < 3; call++) await headersOf(limiter, 'client');
+    clock.advance(-HOUR);
+    const headers = await headersOf(limiter, 'client');
+    expect(headers['X-RateLimit-Reset']).toBeLessThanOrEqual(10);
+    expect(headers['X-RateLimit-Remaining']).toBe(2);
+  });
+
+  it('keeps what others have spent, by the clock of the database, when its own has jumped ahead', async () => {
+    const em = service.databases.au1.fork();
+    await em.execute(`insert into rate_budget (key, window_end, leased)
+      values ('other:now', now() + interval '5 seconds', 1), ('other:over', now() - interval '1 hour', 1)`);
+    const clock = new FakeClock();
+    clock.advance(Date.now() + DAY - clock.now());
+    await headersOf(new RateLimiter('ahead', limit, clock), 'client');
+    const keys = async () =>
+      (await em.execute<{ key: string }[]>(`select key from rate_budget where key like 'other:%' order by key`)).map(
+        ({ key }) => key,
+      );
+    await vi.waitFor(async () => expect(await keys()).not.toContain('other:over'));
+    expect(await keys()).toEqual(['other:now']);
+  });
+});
+
+describe('the purge', () => {
+  it('goes by the clock of the database', async () => {
+    const em = service.databases.au1.fork();
+    await em.execute(`insert into oauth_revoked_token (jti, expires_at) values ('t', now() + interval '1 day')`);
+    au1.ahead = 0;
+    expect(await purging(databases()).run('au1')).toMatchObject({ revokedTokens: 0 });
+    au1.ahead = 2 * DAY;
+    expect(await purging(databases()).run('au1')).toMatchObject({ revokedTokens: 1 });
+  });
+});
+
+describe('the sweep', () => {
+  it('goes by the clock of the database', async () => {
+    const config = testConfig({ DATA_DIR: service.dataDir });
+    const storages = openStorages(config, { secret: 'x'.repeat(43), clock: service.clock });
+    const key = finalKey('photos', service.demo('A').builderIds[0]!, 'image/png');
+    await storages.au1.keep(key, Readable.from(['bytes']), 'image/png', 1_000);
+    const job = sweeping(databases(), storages);
+    au1.ahead = DAY - HOUR;
+    expect(await job.run('au1')).toMatchObject({ objects: 0 });
+    au1.ahead = DAY + HOUR;
+    expect(await job.run('au1')).toMatchObject({ objects: 1 });
+  });
+});
