@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/database/database.ts';
-import { bringUpToDate, PendingMigrations, rollbackLast } from '../src/database/migrate.ts';
+import { bringUpToDate, PendingMigrations, retryOnLockTimeout, rollbackLast } from '../src/database/migrate.ts';
 import { migrations } from '../src/database/migrations/index.ts';
 import { findApplied, parseRemovals, planRollback } from '../src/database/rollback.ts';
 import { createDatabase } from './setup/database.ts';
@@ -128,6 +128,21 @@ describe('the migrations', () => {
     await writer.query('commit');
     await writer.end();
     expect(await migrating).toHaveLength(migrations.length - 1);
+  });
+
+  it('end with the reason when a table stays locked', async () => {
+    const [holder, waiter] = [1, 2].map(() => new pg.Client({ connectionString: made.url })) as [pg.Client, pg.Client];
+    await Promise.all([holder.connect(), waiter.connect()]);
+    await holder.query('begin; lock table timesheet in access exclusive mode');
+    await waiter.query(`set lock_timeout = '20ms'`);
+    let attempts = 0;
+    const migrate = () => {
+      attempts++;
+      return waiter.query('alter table timesheet add column never text');
+    };
+    await expect(retryOnLockTimeout(migrate, 3, 1)).rejects.toMatchObject({ code: '55P03' });
+    expect(attempts).toBe(3);
+    await Promise.all([holder.end(), waiter.end()]);
   });
 
   it('leave nothing to do for a second start', async () => {

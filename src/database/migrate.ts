@@ -38,7 +38,7 @@ export async function bringUpToDate(
   }
   const apply = async () => {
     const pending = await findPending(database);
-    if (pending.length > 0) await withMigrator(database, (migrator) => givingWay(() => migrator.up()));
+    if (pending.length > 0) await withMigrator(database, (migrator) => retryOnLockTimeout(() => migrator.up()));
     return pending;
   };
   return withAdvisoryLock(database.url, LOCK, apply, report);
@@ -49,14 +49,18 @@ async function findPending(database: Database): Promise<string[]> {
   return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
 }
 
-/** Tries again when a lock was not to be had in time. */
-async function givingWay<T>(work: () => Promise<T>): Promise<T> {
+/** Runs work again, so many times in all, when it fails because it waited too long for a lock. */
+export async function retryOnLockTimeout<T>(
+  work: () => Promise<T>,
+  attempts: number = ATTEMPTS,
+  pauseMs: number = PAUSE_MS,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE || attempt === ATTEMPTS) throw error;
-      await sleep(PAUSE_MS);
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE || attempt === attempts) throw error;
+      await sleep(pauseMs);
     }
   }
 }
@@ -90,7 +94,9 @@ export async function rollbackLast(
         `Rolling back ${plan.migration} in ${database.region} destroys ${describeLosses(plan)}: add --destroy-data to do it.`,
       );
     }
-    return withMigrator(database, async (migrator) => (await givingWay(() => migrator.down())).map(({ name }) => name));
+    return withMigrator(database, async (migrator) =>
+      (await retryOnLockTimeout(() => migrator.down())).map(({ name }) => name),
+    );
   };
   return withAdvisoryLock(database.url, LOCK, rollBack, report);
 }
