@@ -252,13 +252,13 @@ describe('the database of a service, when it ends by itself,', () => {
 describe('a process that has ended and that nobody has waited for', () => {
   it.runIf(isLinux)('counts as dead', async () => {
     // The shell leaves its child to the program that takes its place, which waits for nobody.
-    const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     processes.push(parent);
     const pid = Number(await firstLine(parent));
-    const state = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]![0];
-    await vi.waitFor(async () => expect(await state()).toBe('Z'));
+    const statOf = async (of: number) => readFile(`/proc/${of}/stat`, 'utf8');
+    await vi.waitFor(async () => expect(await statOf(parent.pid!)).toContain('(sleep)'), { timeout: 5_000 });
+    process.kill(pid, 'SIGKILL');
+    await vi.waitFor(async () => expect(await statOf(pid)).toContain(') Z '), { timeout: 5_000 });
     expect(await processStart(pid)).toBeUndefined();
     expect(await processStart(parent.pid!)).toMatch(/^\d+$/);
   });

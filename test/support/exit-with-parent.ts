@@ -1,8 +1,9 @@
 /** Runs in the program: its fourth file is a pipe that ends with the parent, even after SIGKILL. */
 const SCRIPT = `
+  import cluster from 'node:cluster';
   import { Socket } from 'node:net';
   // Workers of a cluster have their own channel there, and end with their primary.
-  if (!process.env.NODE_UNIQUE_ID) {
+  if (cluster.isPrimary) {
     const parent = new Socket({ fd: 3 });
     parent.on('error', () => undefined);
     parent.on('close', () => process.exit(1));
