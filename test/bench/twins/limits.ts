@@ -4,41 +4,49 @@ import { HttpError } from './service.ts';
 
 /** Limits of a process, by share: an integrator. Each kind of service brings its own. */
 export interface Limits {
-  /** Waits until the share may work on one more request; throws 429 or 503 where its queue is full. */
+  /** One more request of the share that is worked on; null where it has to wait. */
+  tryStartRequest(share: string): Release | null;
+  /** Waits for that; throws 429 or 503 where the queue is full. */
   startRequest(share: string): Promise<Release>;
-  /** Counts the bytes of a response until it is sent; waits where the share has too many of them. */
+  /** So many bytes of a response that is not yet sent; null where it has to wait. */
+  tryStartResponse(share: string, bytes: number): Release | null;
   startResponse(share: string, bytes: number): Promise<Release>;
 }
+
+/** Smaller responses fit the buffers of a connection and are not counted. */
+const COUNTED_BYTES = 16 * 1024;
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Null until the caller is known. */
     share: string | null;
-    releases: Release[];
+    endRequest: Release | null;
+    endResponse: Release | null;
   }
 }
 
-/** Takes part in the limits from the authentication of a request until its response is sent. */
+/** Takes part in the limits from the authentication of a request until its response is ready. */
 export async function startRequest(limits: Limits, request: FastifyRequest, share: string): Promise<void> {
   request.share = share;
-  request.releases.push(await limits.startRequest(share));
+  request.endRequest = limits.tryStartRequest(share) ?? (await limits.startRequest(share));
 }
 
 export function installLimits(app: FastifyInstance, limits: Limits): void {
-  app.decorateRequest('share', null);
-  app.decorateRequest('releases');
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.releases = [];
-    done();
-  });
-  app.addHook('onSend', async (request, _reply, payload) => {
-    if (request.share !== null && typeof payload === 'string') {
-      request.releases.push(await limits.startResponse(request.share, Buffer.byteLength(payload)));
-    }
-    return payload;
+  for (const name of ['share', 'endRequest', 'endResponse']) app.decorateRequest(name, null);
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    request.endRequest?.();
+    const bytes = typeof payload === 'string' ? payload.length : 0;
+    if (request.share === null || bytes < COUNTED_BYTES) return done();
+    request.endResponse = limits.tryStartResponse(request.share, bytes);
+    if (request.endResponse) return done();
+    limits.startResponse(request.share, bytes).then((release) => {
+      request.endResponse = release;
+      done();
+    }, done);
   });
   app.addHook('onResponse', (request, _reply, done) => {
-    for (const release of request.releases) release();
+    request.endRequest?.();
+    request.endResponse?.();
     done();
   });
   app.removeContentTypeParser('application/json');

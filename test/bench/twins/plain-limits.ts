@@ -20,35 +20,47 @@ class ShareLimit {
     this.#maxQueued = maxQueued;
   }
 
+  /** Null where the share has to wait. */
+  tryAcquire(key: string, cost: number): Release | null {
+    const share = this.#share(key);
+    const units = Math.min(cost, this.#perShare);
+    if (share.waiting.length > 0 || share.used + units > this.#perShare) return null;
+    share.used += units;
+    return this.#release(share, units);
+  }
+
   async acquire(key: string, cost: number): Promise<Release> {
+    const share = this.#share(key);
+    const units = Math.min(cost, this.#perShare);
+    if (share.waiting.length >= this.#maxQueued) {
+      const body = { code: 'RATE_LIMITED', message: 'Too many concurrent requests.' };
+      throw new HttpError(429, body, { 'Retry-After': '1' });
+    }
+    await new Promise<void>((start) => share.waiting.push({ cost: units, start }));
+    return this.#release(share, units);
+  }
+
+  #share(key: string): Share {
     let share = this.#shares.get(key);
     if (!share) {
       share = { used: 0, waiting: [] };
       this.#shares.set(key, share);
     }
-    const units = Math.min(cost, this.#perShare);
-    if (share.waiting.length > 0 || share.used + units > this.#perShare) await this.#wait(share, units);
-    else share.used += units;
+    return share;
+  }
+
+  #release(share: Share, units: number): Release {
+    let isReleased = false;
     return () => {
+      if (isReleased) return;
+      isReleased = true;
       share.used -= units;
-      const [next] = share.waiting;
-      if (next && share.used + next.cost <= this.#perShare) {
+      for (let [next] = share.waiting; next && share.used + next.cost <= this.#perShare; [next] = share.waiting) {
         share.waiting.shift();
         share.used += next.cost;
         next.start();
       }
     };
-  }
-
-  #wait(share: Share, cost: number): Promise<void> {
-    if (share.waiting.length >= this.#maxQueued) {
-      throw new HttpError(
-        429,
-        { code: 'RATE_LIMITED', message: 'Too many concurrent requests.' },
-        { 'Retry-After': '1' },
-      );
-    }
-    return new Promise((start) => share.waiting.push({ cost, start }));
   }
 }
 
@@ -57,7 +69,9 @@ export function createPlainLimits(): Limits {
   const requests = new ShareLimit(64, 256);
   const responses = new ShareLimit(64 * MIB, 64);
   return {
+    tryStartRequest: (share) => requests.tryAcquire(share, 1),
     startRequest: (share) => requests.acquire(share, 1),
+    tryStartResponse: (share, bytes) => responses.tryAcquire(share, bytes),
     startResponse: (share, bytes) => responses.acquire(share, bytes),
   };
 }

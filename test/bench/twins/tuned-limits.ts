@@ -5,7 +5,9 @@ import type { Limits } from './limits.ts';
 export function createTunedLimits(): Limits {
   const { requests, responseBytes } = createFairShares();
   return {
+    tryStartRequest: (share) => requests.tryAcquire(share),
     startRequest: (share) => requests.acquire(share),
+    tryStartResponse: (share, bytes) => responseBytes.tryAcquire(share, bytes),
     startResponse: (share, bytes) => responseBytes.acquire(share, bytes),
   };
 }

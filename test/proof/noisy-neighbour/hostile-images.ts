@@ -69,3 +69,35 @@ export function createTinyWebp(width: number, height: number): Buffer {
   riffSize.writeUInt32LE(4 + 8 + padded.length);
   return Buffer.concat([Buffer.from('RIFF'), riffSize, Buffer.from('WEBPVP8L'), size, padded]);
 }
+
+const jpegSegment = (marker: number, ...data: number[]) =>
+  Buffer.from([0xff, marker, ...[data.length + 2].flatMap((length) => [length >> 8, length & 255]), ...data]);
+
+/**
+ * Returns a grey progressive JPEG that repeats a refinement scan of all of its blocks: a few bytes for each scan, which the decoder
+ * follows through the whole picture.
+ */
+export function createScannedJpeg(width: number, height: number, scans: number): Buffer {
+  const blocks = Math.ceil(width / 8) * Math.ceil(height / 8);
+  const size = [height >> 8, height & 255, width >> 8, width & 255];
+  // One Huffman code of one bit, `0`: for the DC table a difference of 0, for the AC table a run of 2^14 empty blocks.
+  const table = (kind: number, symbol: number) => jpegSegment(0xc4, kind, 1, ...new Array(15).fill(0), symbol);
+  const scan = (first: number, last: number, high: number, low: number) =>
+    jpegSegment(0xda, 1, 1, 0x00, first, last, (high << 4) | low);
+  const firstScan = Buffer.alloc(Math.ceil(blocks / 8));
+  const run = 1 << 14;
+  // Each run is its code and 14 bits, which add to its length: none here.
+  const bits = '0'.repeat(Math.ceil(blocks / run) * 15);
+  const runs = Buffer.alloc(Math.ceil(bits.length / 8));
+  const parts = [
+    Buffer.from([0xff, 0xd8]),
+    jpegSegment(0xdb, 0, ...new Array(64).fill(1)),
+    jpegSegment(0xc2, 8, ...size, 1, 1, 0x11, 0),
+    table(0x00, 0),
+    table(0x10, 0xe0),
+    scan(0, 0, 0, 0),
+    firstScan,
+  ];
+  for (let at = 1; at < scans; at++) parts.push(scan(1, 63, 0, 0), runs);
+  return Buffer.concat([...parts, Buffer.from([0xff, 0xd9])]);
+}

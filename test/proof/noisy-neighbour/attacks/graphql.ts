@@ -129,6 +129,24 @@ export const graphqlAttacks: Attack[] = [
     },
   },
   {
+    name: 'graphql-variables',
+    about:
+      'One GraphQL document: fifty executions with pages of one record, then 64 at once with full pages, and so on',
+    run: async (session) => {
+      const { attacker } = session;
+      const query = `query ($b: BuilderId!, $n: PageLimit) { projects(builderId: $b, limit: $n) { data { id name
+        timesheets(limit: $n) { data { id createdAt updatedAt status date hours notes timeType costCode
+          profile { id fullName type } project { id name } } } } } }`;
+      const client = session.client(64);
+      const send = (number: number, n: number) =>
+        session.send(client, graphql(attacker, number, query, { b: attacker.builderId, n }));
+      while (!session.isOver) {
+        await Promise.all(Array.from({ length: 50 }, (_, at) => send(at, 1)));
+        await Promise.all(Array.from({ length: 64 }, (_, at) => send(at, 25)));
+      }
+    },
+  },
+  {
     name: 'graphql-mutations',
     about: 'GraphQL requests of 150 mutations each, one transaction after the other, 32 connections',
     run: (session) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Attack, type AttackSession, get, post } from '../attack.ts';
-import { createLargePng, createTinyWebp } from '../hostile-images.ts';
+import { createLargePng, createScannedJpeg, createTinyWebp } from '../hostile-images.ts';
 import type { Attacker } from '../scenario.ts';
 
 export interface Reference {
@@ -48,16 +48,21 @@ function createPhoto(attacker: Attacker, number: number, imageAttachment: Refere
   return post(attacker, number, `/builders/${attacker.builderId}/photos`, body);
 }
 
-/** Uploads large PNGs and consumes them, so many at a time, until the attack is over. */
-async function consumeLargeImages(session: AttackSession, attacker: Attacker, atATime: number): Promise<void> {
+/** Uploads images that differ in their last bytes and consumes them, so many at a time, until the attack is over. */
+async function consumeImages(
+  session: AttackSession,
+  attacker: Attacker,
+  atATime: number,
+  image: Buffer,
+  contentType: string,
+): Promise<void> {
   let seed = 0;
-  const image = createLargePng(14_142, 14_142, 0);
   const client = session.client(atATime);
   const work = async () => {
     while (!session.isOver) {
       const number = seed++;
       const bytes = Buffer.concat([image, createHash('sha256').update(`${number}`).digest()]);
-      const reference = await upload(session, attacker, bytes, 'image/png', number);
+      const reference = await upload(session, attacker, bytes, contentType, number);
       if (reference) await session.send(client, createPhoto(attacker, number, reference));
       else await new Promise((done) => setTimeout(done, 50));
     }
@@ -69,7 +74,7 @@ export const imageAttacks: Attack[] = [
   {
     ...{ name: 'images-large', row: '2a', brief: true },
     about: 'Eight photo creates at once, all the time, each of a new PNG of 200 megapixels',
-    run: (session) => consumeLargeImages(session, session.attacker, 8),
+    run: (session) => consumeImages(session, session.attacker, 8, createLargePng(14_142, 14_142, 0), 'image/png'),
   },
   {
     ...{ name: 'images-mislabelled', row: '2b', brief: true },
@@ -132,8 +137,29 @@ export const imageAttacks: Attack[] = [
   {
     name: 'images-two-integrators',
     about: 'Two integrators, one of them on the builder of the victim: 200-megapixel PNGs, eight at once each',
-    run: (session) =>
-      Promise.all(session.scenario.attackers.map((attacker) => consumeLargeImages(session, attacker, 8))),
+    run: (session) => {
+      const image = createLargePng(14_142, 14_142, 0);
+      const { attackers } = session.scenario;
+      return Promise.all(attackers.map((attacker) => consumeImages(session, attacker, 8, image, 'image/png')));
+    },
+  },
+  {
+    name: 'images-medium',
+    about: 'Two integrators: PNGs of 24 megapixels, twenty creates at once each',
+    run: (session) => {
+      const image = createLargePng(6_000, 4_000, 0);
+      const { attackers } = session.scenario;
+      return Promise.all(attackers.map((attacker) => consumeImages(session, attacker, 20, image, 'image/png')));
+    },
+  },
+  {
+    name: 'images-scans',
+    about: 'Two integrators: progressive JPEGs of 5 megapixels and 10,000 scans, twenty creates at once each',
+    run: (session) => {
+      const image = createScannedJpeg(2_560, 1_920, 10_000);
+      const { attackers } = session.scenario;
+      return Promise.all(attackers.map((attacker) => consumeImages(session, attacker, 20, image, 'image/jpeg')));
+    },
   },
   {
     name: 'images-downloads',
