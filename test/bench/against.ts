@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { confidenceOf } from './confidence.ts';
 import { loadData } from './data.ts';
 import type { Options } from './options.ts';
 import type { Contestant, LoadGenerator } from './processes.ts';
@@ -11,13 +12,6 @@ import { selectedWorks, type Work } from './works.ts';
 const WARM_UP_SECONDS = 3;
 /** Before each measurement: connections that were closed while the other build was measured are opened again. */
 const SETTLE_SECONDS = 0.3;
-
-/** Quantile 0.975 of Student's t distribution by degrees of freedom, from 1; beyond, that of the normal distribution. */
-const T_QUANTILES = [
-  ...[12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12],
-  ...[2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042],
-];
-const NORMAL_QUANTILE = 1.96;
 
 /** CPU time per request of one operation in both builds. */
 export interface BuildComparison {
@@ -116,19 +110,6 @@ async function compareWork({
   );
   return comparison;
 }
-
-/** Geometric mean of the ratios, with its 95 % confidence interval by Student's t over their logarithms. */
-export function confidenceOf(ratios: readonly number[]): { ratio: number; interval: [low: number, high: number] } {
-  const logarithms = ratios.map(Math.log);
-  const mean = average(logarithms);
-  const count = logarithms.length;
-  if (count < 2) return { ratio: Math.exp(mean), interval: [0, Number.POSITIVE_INFINITY] };
-  const variance = logarithms.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
-  const half = (T_QUANTILES[count - 2] ?? NORMAL_QUANTILE) * Math.sqrt(variance / count);
-  return { ratio: Math.exp(mean), interval: [Math.exp(mean - half), Math.exp(mean + half)] };
-}
-
-const average = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../exchange.ts';
 import type { Instance } from '../instance.ts';
@@ -17,7 +17,7 @@ const GRACE_MS = 20_000;
  * The attackers' machine is another one in reality: their process must not take the processor from the service and the victim
  * by being scheduled before them.
  */
-const ATTACKER_PRIORITY = 10;
+const ATTACKER_NICENESS = 10;
 
 export interface Measurement {
   name: string;
@@ -106,7 +106,7 @@ process.on('exit', () => {
 async function runAttack(order: AttackOrder): Promise<AttackResult> {
   const child = fork(new URL('./attack-process.js', import.meta.url), { execArgv: ['--max-old-space-size=4096'] });
   processes.add(child);
-  setPriority(child.pid!, ATTACKER_PRIORITY);
+  setPriority(child.pid!, Math.min(19, getPriority() + ATTACKER_NICENESS));
   const failed = (problem: string): AttackResult => ({ statuses: {}, megabytes: 0, problem });
   try {
     return await new Promise<AttackResult>((resolve) => {

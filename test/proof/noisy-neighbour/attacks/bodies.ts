@@ -92,6 +92,19 @@ export const bodyAttacks: Attack[] = [
     },
   },
   {
+    name: 'bodies-medium',
+    about: 'JSON bodies of 100 KB with 49,000 tokens, of meetings and of photo reports, 64 connections',
+    run: (session) => {
+      const { attacker } = session;
+      const invalid = `{"title":"Attack","agenda":[${'{},'.repeat(16_000)}{}]}`;
+      const report = `{"sourceApp":"attack","page":{"schemaVersion":1,"title":"Walk","blocks":[${'{},'.repeat(16_000)}{}]}}`;
+      return session.flood(64, (number) => {
+        const path = `/builders/${attacker.builderId}/${number % 2 ? 'meetings' : 'photo-reports/sync'}`;
+        return post(attacker, number, path, number % 2 ? invalid : report);
+      });
+    },
+  },
+  {
     name: 'reports-page',
     about: 'The page of one of the largest photo reports (`/reports/…`), for a signed-in user, 16 connections',
     run: async (session) => {

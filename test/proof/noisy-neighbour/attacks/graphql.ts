@@ -118,6 +118,17 @@ export const graphqlAttacks: Attack[] = [
     },
   },
   {
+    name: 'graphql-distinct-large',
+    about: 'GraphQL documents of 1,500 fields that are all different and cheap to execute, 64 connections',
+    run: (session) => {
+      const { attacker } = session;
+      return session.flood(64, (number) => {
+        const fields = Array.from({ length: 1_500 }, (_, at) => `n${number}_${at}: id`).join(' ');
+        return graphql(attacker, number, `{ builder(builderId: "${attacker.builderId}") { ${fields} } }`);
+      });
+    },
+  },
+  {
     name: 'graphql-widest',
     about: 'GraphQL near the cost limit: 25 × 25 records with all of their fields, 32 connections',
     run: (session) => {

@@ -1,3 +1,5 @@
+import { csrfTokenOf } from '../../../../src/oauth/browser.ts';
+import { newSecret } from '../../../../src/oauth/secrets.ts';
 import type { Attack } from '../attack.ts';
 import type { HttpRequest } from '../http-client.ts';
 
@@ -74,15 +76,16 @@ export const oauthAttacks: Attack[] = [
     about: 'Sign-in with wrong passwords (argon2id) from 60 addresses, at full rate',
     run: async (session) => {
       const addresses = Array.from({ length: 60 }, (_, at) => `127.0.1.${at + 1}`);
-      const client = session.client(60, 100_000);
+      const client = session.client(60);
       const work = async (localAddress: string, at: number) => {
-        const path = `/reports/sign-in?to=phrep_a0attack`;
-        const page = await session.send(client, { path, localAddress });
-        const csrf = /name="csrf" value="([^"]+)"/.exec(page.body)?.[1];
+        const path = '/reports/sign-in?to=phrep_a0attack';
+        const browserId = newSecret();
+        const headers = { ...FORM, cookie: `session-au1=${browserId}; session-us1=${browserId}` };
         for (let number = 0; !session.isOver; number++) {
-          const fields = { csrf: csrf ?? '', email: `${at}-${number}@attack.example`, password: 'wrong' };
+          const email = `${at}-${number}@attack.example`;
+          const fields = { csrf: csrfTokenOf(browserId), email, password: 'wrong' };
           const body = new URLSearchParams(fields).toString();
-          await session.send(client, { method: 'POST', path, localAddress, headers: FORM, body });
+          await session.send(client, { method: 'POST', path, localAddress, headers, body });
         }
       };
       await Promise.all(addresses.map(work));
