@@ -8,7 +8,17 @@ import type { Measurement } from './proof/noisy-neighbour/measure.ts';
 import { createTable, writeTable, wrongIn } from './proof/noisy-neighbour/report.ts';
 
 const aMeasurement = (more: Partial<Measurement> = {}): Measurement => ({
-  ...{ name: 'case', about: 'A case', row: '1a', requests: 240, failures: [], p50: 5, p99: 20, max: 30 },
+  ...{
+    name: 'case',
+    about: 'A case',
+    row: '1a',
+    requests: 240,
+    failures: [],
+    p50: 5,
+    p99: 20,
+    max: 30,
+    eventLoopP99: 4,
+  },
   ...{ slowest: 'builders', healthP99: 3, healthFailures: 0, peakMib: 300, deaths: 0 },
   ...{ statuses: { 200: 7, 429: 3 }, megabytes: 12, problem: '', ...more },
 });
@@ -23,7 +33,7 @@ describe('the verdict on a case', () => {
   });
 
   it('names failed requests, memory, ended processes and an attack that did not run', () => {
-    const failures = [{ operation: 'photos', status: 503, milliseconds: 9, problem: 'UNAVAILABLE' }];
+    const failures = [{ operation: 'photos', status: 503, milliseconds: 9, eventLoopMs: 1, problem: 'UNAVAILABLE' }];
     const wrong = wrongIn(
       aMeasurement({ failures, peakMib: 700, deaths: 1, problem: 'The upload was refused.' }),
       aMeasurement(),

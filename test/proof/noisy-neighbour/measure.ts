@@ -29,6 +29,8 @@ export interface Measurement {
   p50: number;
   p99: number;
   max: number;
+  /** The p99 of the processor time that the service's event loop used while a request waited for its response. */
+  eventLoopP99: number;
   /** The operation of the slowest request. */
   slowest: string;
   /** Milliseconds of the health check. */
@@ -63,11 +65,14 @@ export async function measure(run: Run, attack: Attack | null): Promise<Measurem
   const { origin, pid } = instance;
   // One code for each second: each turn of the victim's rotation takes that long.
   const codes = await issueCodes(databaseUrl, scenario.victim, 2 * Math.ceil((milliseconds + GRACE_MS) / 1000));
-  const victim = await Victim.create({ origin, account: scenario.victim, baseUrl: BASE_URL, localAddress, codes });
+  const monitor = new Monitor(pid, origin);
+  const eventLoopTime = () => monitor.eventLoopTime();
+  const account = scenario.victim;
+  const victim = await Victim.create({ origin, account, baseUrl: BASE_URL, localAddress, codes, eventLoopTime });
   victim.start();
   await sleep(warmUpMs);
   victim.takeObservations();
-  const monitor = new Monitor(pid, origin);
+  monitor.reset();
   const result = attack
     ? await runAttack({ name: attack.name, origin, baseUrl: BASE_URL, scenario, milliseconds })
     : await rest(milliseconds);
@@ -88,11 +93,12 @@ async function rest(milliseconds: number): Promise<AttackResult> {
 function summarize(observations: Observation[], monitor: Monitor) {
   const times = observations.map(({ milliseconds }) => milliseconds);
   const slowest = observations.toSorted((one, other) => other.milliseconds - one.milliseconds)[0];
+  const loopTimes = observations.map(({ eventLoopMs }) => eventLoopMs);
   return {
     requests: observations.length,
     failures: observations.filter(({ problem }) => problem !== ''),
     ...{ p50: percentile(times, 50), p99: percentile(times, 99), max: Math.round(slowest?.milliseconds ?? 0) },
-    slowest: slowest?.operation ?? '',
+    ...{ eventLoopP99: percentile(loopTimes, 99), slowest: slowest?.operation ?? '' },
     ...{ healthP99: percentile(monitor.healthTimes, 99), healthFailures: monitor.healthFailures },
     ...{ peakMib: Math.round(monitor.peakMib), deaths: monitor.deaths },
   };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { HttpClient } from './http-client.ts';
 
@@ -38,15 +39,36 @@ export class Monitor {
     origin: string,
   ) {
     this.#client = new HttpClient(origin, { connections: 50, localAddress: '127.0.0.250', timeoutMs: 30_000 });
+    this.#servers.add(pid);
     this.#timer = setInterval(() => {
       void this.#sample();
       void this.#checkHealth();
     }, INTERVAL_MS);
   }
 
+  /** Forgets the figures so far. */
+  reset(): void {
+    this.peakMib = 0;
+    this.healthTimes.length = 0;
+    this.healthFailures = 0;
+  }
+
   /** Serving processes that ended. */
   get deaths(): number {
     return this.#ended.size;
+  }
+
+  /** Milliseconds of processor time that the event loops of the serving processes have used; 0 where the system does not tell. */
+  eventLoopTime(): number {
+    let nanoseconds = 0;
+    for (const pid of this.#servers) {
+      try {
+        nanoseconds += Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]);
+      } catch {
+        // The process has ended.
+      }
+    }
+    return nanoseconds / 1e6;
   }
 
   async stop(): Promise<void> {

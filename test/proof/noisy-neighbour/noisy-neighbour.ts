@@ -72,8 +72,9 @@ function selectAttacks(brief: boolean, only: string | undefined): Attack[] {
 }
 
 function lineOf(measurement: Measurement, wrong: string[]): string {
-  const { name, p50, p99, max, slowest, failures, peakMib, healthP99, deaths, statuses, problem } = measurement;
-  const figures = `p50 ${p50}, p99 ${p99}, max ${max} ms (${slowest}), ${failures.length} failed, health p99 ${healthP99} ms`;
+  const { name, p50, p99, max, eventLoopP99, slowest, failures, peakMib, healthP99, deaths, statuses, problem } =
+    measurement;
+  const figures = `p50 ${p50}, p99 ${p99}, max ${max} ms (${slowest}), event loop p99 ${eventLoopP99} ms, ${failures.length} failed, health p99 ${healthP99} ms`;
   const service = `${peakMib} MiB, ${deaths} deaths`;
   const verdict = wrong.length === 0 ? 'ok ' : 'BAD';
   return `${verdict} ${name}: ${figures}, ${service}; attacker: ${JSON.stringify(statuses)}${problem && ` ${problem}`}`;

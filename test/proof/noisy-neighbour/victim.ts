@@ -11,6 +11,8 @@ export interface Observation {
   operation: string;
   status: number;
   milliseconds: number;
+  /** Processor time of the service's event loop meanwhile: what the request waited for, however busy the machine is otherwise. */
+  eventLoopMs: number;
   /** What was wrong with the response; empty where nothing was. */
   problem: string;
 }
@@ -23,6 +25,8 @@ export interface VictimOptions {
   /** One of its own for each run, which has its own budget of token requests. */
   localAddress: string;
   codes: { code: string; verifier: string }[];
+  /** Processor time of the service's event loop so far, in milliseconds. */
+  eventLoopTime: () => number;
 }
 
 type Send = (operation: string, request: HttpRequest, isFresh?: boolean) => Promise<string | null>;
@@ -116,9 +120,12 @@ export class Victim {
   }
 
   readonly #send: Send = async (operation, request, isFresh = false) => {
+    const begun = this.#options.eventLoopTime();
     const { status, milliseconds, body, error } = await this.#client.send(request, isFresh);
+    const eventLoopMs = this.#options.eventLoopTime() - begun;
     const hasFailed = status < 200 || status > 299 || body.startsWith('{"errors"');
-    this.observations.push({ operation, status, milliseconds, problem: hasFailed ? error || body.slice(0, 200) : '' });
+    const problem = hasFailed ? error || body.slice(0, 200) : '';
+    this.observations.push({ operation, status, milliseconds, eventLoopMs, problem });
     return hasFailed ? null : body;
   };
 
