@@ -64,7 +64,7 @@ export class HttpClient {
           chunks.push(chunk);
           kept += chunk.length;
         });
-        response.on('end', () => finish(response.complete ? response.statusCode! : 0, 'INCOMPLETE'));
+        response.on('end', () => (response.complete ? finish(response.statusCode!) : finish(0, 'INCOMPLETE')));
         response.on('error', (error: NodeJS.ErrnoException) => finish(0, error.code ?? error.message));
       };
       const call = httpRequest(
