@@ -19,7 +19,7 @@ const aMeasurement = (more: Partial<Measurement> = {}): Measurement => ({
     max: 30,
     eventLoopP99: 4,
   },
-  ...{ slowest: 'builders', healthP99: 3, healthFailures: 0, peakMib: 300, deaths: 0 },
+  ...{ slowest: 'builders', healthP99: 3, healthFailures: 0, peakMib: 300, peakDistinctMib: 240, deaths: 0 },
   ...{ statuses: { 200: 7, 429: 3 }, megabytes: 12, problem: '', ...more },
 });
 

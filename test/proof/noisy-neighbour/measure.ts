@@ -36,7 +36,9 @@ export interface Measurement {
   /** Milliseconds of the health check. */
   healthP99: number;
   healthFailures: number;
+  /** Peaks of the sum of the processes' resident sizes, and of that with the pages of files counted once. */
   peakMib: number;
+  peakDistinctMib: number;
   /** Serving processes that ended. */
   deaths: number;
   /** What the attacker received, by status. */
@@ -66,9 +68,9 @@ export async function measure(run: Run, attack: Attack | null): Promise<Measurem
   // One code for each second: each turn of the victim's rotation takes that long.
   const codes = await issueCodes(databaseUrl, scenario.victim, 2 * Math.ceil((milliseconds + GRACE_MS) / 1000));
   const monitor = new Monitor(pid, origin);
-  const eventLoopTime = () => monitor.eventLoopTime();
+  const eventLoopTimes = () => monitor.eventLoopTimes();
   const account = scenario.victim;
-  const victim = await Victim.create({ origin, account, baseUrl: BASE_URL, localAddress, codes, eventLoopTime });
+  const victim = await Victim.create({ origin, account, baseUrl: BASE_URL, localAddress, codes, eventLoopTimes });
   victim.start();
   await sleep(warmUpMs);
   victim.takeObservations();
@@ -100,7 +102,8 @@ function summarize(observations: Observation[], monitor: Monitor) {
     ...{ p50: percentile(times, 50), p99: percentile(times, 99), max: Math.round(slowest?.milliseconds ?? 0) },
     ...{ eventLoopP99: percentile(loopTimes, 99), slowest: slowest?.operation ?? '' },
     ...{ healthP99: percentile(monitor.healthTimes, 99), healthFailures: monitor.healthFailures },
-    ...{ peakMib: Math.round(monitor.peakMib), deaths: monitor.deaths },
+    ...{ peakMib: Math.round(monitor.peakMib), peakDistinctMib: Math.round(monitor.peakDistinctMib) },
+    deaths: monitor.deaths,
   };
 }
 

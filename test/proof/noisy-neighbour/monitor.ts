@@ -11,9 +11,11 @@ async function processTree(pid: number): Promise<number[]> {
   return [pid, ...(await Promise.all(children.map(processTree))).flat()];
 }
 
-async function residentMib(pid: number): Promise<number> {
+/** MiB of a process: all resident pages, and those among them that are of files, such as the program, which processes share. */
+async function memoryOf(pid: number): Promise<{ resident: number; files: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  const mib = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+  return { resident: mib('VmRSS'), files: mib('RssFile') };
 }
 
 /** Whether the process is one that serves: the program itself, and not a helper that it started. */
@@ -24,8 +26,10 @@ async function isServer(pid: number): Promise<boolean> {
 
 /** Watches the processes of a service and its health check, several times a second. */
 export class Monitor {
-  /** MiB, of all processes. */
+  /** MiB: the sum of the resident sizes of all processes. */
   peakMib = 0;
+  /** MiB: the same, with the pages of files counted once. */
+  peakDistinctMib = 0;
   /** Milliseconds of each health check. */
   readonly healthTimes: number[] = [];
   healthFailures = 0;
@@ -46,9 +50,27 @@ export class Monitor {
     }, INTERVAL_MS);
   }
 
+  /**
+   * Milliseconds of processor time that the event loop of each serving process has used, by process id; none where the system does
+   * not tell.
+   */
+  eventLoopTimes(): ReadonlyMap<number, number> {
+    const times = new Map<number, number>();
+    for (const pid of this.#servers) {
+      try {
+        const nanoseconds = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0];
+        times.set(pid, Number(nanoseconds) / 1e6);
+      } catch {
+        // The process has ended.
+      }
+    }
+    return times;
+  }
+
   /** Forgets the figures so far. */
   reset(): void {
     this.peakMib = 0;
+    this.peakDistinctMib = 0;
     this.healthTimes.length = 0;
     this.healthFailures = 0;
   }
@@ -56,19 +78,6 @@ export class Monitor {
   /** Serving processes that ended. */
   get deaths(): number {
     return this.#ended.size;
-  }
-
-  /** Milliseconds of processor time that the event loops of the serving processes have used; 0 where the system does not tell. */
-  eventLoopTime(): number {
-    let nanoseconds = 0;
-    for (const pid of this.#servers) {
-      try {
-        nanoseconds += Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]);
-      } catch {
-        // The process has ended.
-      }
-    }
-    return nanoseconds / 1e6;
   }
 
   async stop(): Promise<void> {
@@ -79,14 +88,17 @@ export class Monitor {
 
   async #sample(): Promise<void> {
     const pids = await processTree(this.pid);
-    const sizes = await Promise.all(pids.map(residentMib));
-    const total = sizes.reduce((sum, size) => sum + size, 0);
-    this.peakMib = Math.max(this.peakMib, total);
+    const sizes = await Promise.all(pids.map(memoryOf));
+    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+    const resident = sum(sizes.map((size) => size.resident));
+    const files = sizes.map((size) => size.files);
+    this.peakMib = Math.max(this.peakMib, resident);
+    this.peakDistinctMib = Math.max(this.peakDistinctMib, resident - sum(files) + Math.max(...files));
     for (const [index, pid] of pids.entries()) {
-      if (!this.#servers.has(pid) && sizes[index]! > 0 && (await isServer(pid))) this.#servers.add(pid);
+      if (!this.#servers.has(pid) && sizes[index]!.resident > 0 && (await isServer(pid))) this.#servers.add(pid);
     }
     for (const pid of this.#servers) {
-      if ((await residentMib(pid)) === 0) this.#ended.add(pid);
+      if ((await memoryOf(pid)).resident === 0) this.#ended.add(pid);
     }
   }
 

@@ -25,8 +25,8 @@ export interface VictimOptions {
   /** One of its own for each run, which has its own budget of token requests. */
   localAddress: string;
   codes: { code: string; verifier: string }[];
-  /** Processor time of the service's event loop so far, in milliseconds. */
-  eventLoopTime: () => number;
+  /** Processor time of the service's event loops so far, in milliseconds, by process. */
+  eventLoopTimes: () => ReadonlyMap<number, number>;
 }
 
 type Send = (operation: string, request: HttpRequest, isFresh?: boolean) => Promise<string | null>;
@@ -120,9 +120,11 @@ export class Victim {
   }
 
   readonly #send: Send = async (operation, request, isFresh = false) => {
-    const begun = this.#options.eventLoopTime();
+    const before = this.#options.eventLoopTimes();
     const { status, milliseconds, body, error } = await this.#client.send(request, isFresh);
-    const eventLoopMs = this.#options.eventLoopTime() - begun;
+    const after = this.#options.eventLoopTimes();
+    // Of the process that was the busiest meanwhile.
+    const eventLoopMs = Math.max(0, ...[...after].map(([pid, time]) => time - (before.get(pid) ?? time)));
     const hasFailed = status < 200 || status > 299 || body.startsWith('{"errors"');
     const problem = hasFailed ? error || body.slice(0, 200) : '';
     this.observations.push({ operation, status, milliseconds, eventLoopMs, problem });

@@ -1,3 +1,4 @@
+import { getIntrospectionQuery } from 'graphql';
 import { type Attack, type AttackSession, aliases, clientAt, graphql, toText } from '../attack.ts';
 
 /** Aliases that fit into the tokens of one document. */
@@ -96,11 +97,17 @@ export const graphqlAttacks: Attack[] = [
   },
   {
     ...{ name: 'graphql-validation', row: '8', brief: true },
-    about: 'GraphQL documents of 15 KB whose validation is expensive: repeated response keys, 16 connections',
+    about:
+      'GraphQL documents of 15 KB whose validation is expensive (repeated response keys, introspection), 16 connections',
     run: (session) => {
       const { attacker } = session;
       const documents = [0, 1, 2].map((shape) => repeatedKeys(attacker.builderId, shape));
-      return session.flood(16, (number) => graphql(attacker, number, documents[number % 3]!));
+      documents.push(getIntrospectionQuery());
+      return session.flood(16, (number) => {
+        // A comment makes each one new: what is remembered of a document is of no use.
+        const document = `${documents[number % documents.length]} # ${number}`;
+        return graphql(attacker, number, document);
+      });
     },
   },
   {
