@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadOrder, LoadResult } from './load.ts';
 
-const START_MS = 30_000;
+const START_MS = 90_000;
 const STOP_MS = 10_000;
 /** How much longer than its order a load may take; one that counts requests has so long for each. */
 const PATIENCE_MS = 60_000;
