@@ -18,8 +18,8 @@ export interface NoisyNeighbourOptions {
 const FULL = { seconds: 12, baselineSeconds: 20, warmUpMs: 3_000, volume: { timesheets: 300_000, photos: 50_000 } };
 const BRIEF = { seconds: 3, baselineSeconds: 4, warmUpMs: 2_000, volume: { timesheets: 40_000, photos: 5_000 } };
 
-/** The limits of production; everything else that the site switches off for other proofs is on. */
-const PRODUCTION = { RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '', LOG_LEVEL: 'error' };
+/** The defaults of production for what is switched off in other proofs: an empty setting counts as absent. */
+const PRODUCTION = { SUPERVISE: '', RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '', LOG_LEVEL: 'error' };
 
 /**
  * Measures an integrator's ordinary requests while another integrator attacks the service in every way that is known, each over a
