@@ -16,9 +16,7 @@ export function registerHealth(app: FastifyInstance, databases: Databases, isSto
   const probe = createProbe(databases);
   app.get('/health/live', async () => ({ status: 'ok' }));
   app.get('/health/ready', async (_request, reply) => {
-    const states = await Promise.all(
-      REGIONS.map(async (region) => [region, await probe(region)] as const),
-    );
+    const states = await Promise.all(REGIONS.map(async (region) => [region, await probe(region)] as const));
     const status = isStopping() ? 'unavailable' : worst(states.map(([, state]) => state));
     return reply.code(status === 'unavailable' ? 503 : 200).send({ status, regions: Object.fromEntries(states) });
   });
