@@ -36,7 +36,17 @@ export function estimateCost(
   variables: Variables,
 ): number {
   const root = schema.getRootType(operation.operation);
-  return root ? new CostEstimator(schema, document, variables).ofSelections(root, operation.selectionSet, 1) : 0;
+  const given = { ...defaultsOf(operation), ...variables };
+  return root ? new CostEstimator(schema, document, given).ofSelections(root, operation.selectionSet, 1) : 0;
+}
+
+/** Default values of the variables, where they are leaves. */
+function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
+  return Object.fromEntries(
+    variableDefinitions.flatMap(({ variable, defaultValue }) =>
+      defaultValue && 'value' in defaultValue ? [[variable.name.value, defaultValue.value]] : [],
+    ),
+  );
 }
 
 class CostEstimator {

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { getOperationAST, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../schema/build.ts';
+import { estimateCost } from '../schema/cost.ts';
+import { MAX_COST } from '../schema/response-meter.ts';
 import { type Service, startService } from './harness.ts';
 
 /** The queries that the README shows, by their operation's name. */
@@ -46,6 +50,17 @@ async function run(name: string) {
 describe('the dashboards of the README', () => {
   it('are three', () => {
     expect([...queries.keys()]).toEqual(['Inductions', 'Waiting', 'Expiring']);
+  });
+
+  it.each(['Inductions', 'Waiting', 'Expiring'])('cost what the README says, far below the limit: %s', (name) => {
+    const document = parse(queries.get(name)!);
+    const cost = estimateCost(buildServiceSchema(), document, getOperationAST(document)!, {});
+    const said = readme
+      .slice(0, readme.indexOf(`query ${name}`))
+      .match(/Cost: at most ([\d,]+) of ([\d,]+)\./g)!
+      .at(-1);
+    expect(said).toBe(`Cost: at most ${cost.toLocaleString('en')} of ${MAX_COST.toLocaleString('en')}.`);
+    expect(cost).toBeLessThan(MAX_COST / 5);
   });
 
   it('show attendance and inductions by project', async () => {

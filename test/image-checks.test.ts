@@ -16,6 +16,7 @@ import type { FairSemaphore } from '../src/shared/fair-semaphore.ts';
 import { createFairShares, type FairShares } from '../src/shared/fair-shares.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from './harness.ts';
+import { createScannedJpeg } from './proof/noisy-neighbour/hostile-images.ts';
 import { bomb, picture } from './support/images.ts';
 import { type Client, clientOf, type Reference } from './support/uploads.ts';
 
@@ -96,6 +97,14 @@ describe('the check of an image', () => {
     bytes.writeUInt16BE(7_000, frame);
     bytes.writeUInt16BE(7_000, frame + 2);
     await expect(inspectImage(await aFile(bytes), 1)).rejects.toThrow('needs more than 240 MiB of memory');
+  });
+
+  it('refuses a JPEG in more scans than encoders write, and takes one in as many as they do', async () => {
+    const progressive = await sharp(await picture())
+      .jpeg({ progressive: true })
+      .toBuffer();
+    expect((await inspectImage(await aFile(progressive), progressive.length)).contentType).toBe('image/jpeg');
+    await expect(inspectImage(await aFile(createScannedJpeg(16, 16, 101)), 1)).rejects.toThrow('more than 100 scans');
   });
 
   it.each([

@@ -65,19 +65,6 @@ function call(
 
 const calls = (count: number) => Promise.all(Array.from({ length: count }, () => call('/health/live')));
 
-/** Sends a photo report whose free-form field takes some 300 MiB once it is parsed. */
-async function syncMillionsOfValues(): Promise<Answer> {
-  const { clientId, clientSecret, builderIds } = inject('demo').clients.find(({ name }) => name === 'A')!;
-  const credentials = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
-  const audience = `http://localhost:${port}`;
-  const asked = await call('/oauth/token', {
-    body: JSON.stringify({ ...credentials, audience, scope: 'write:photos' }),
-  });
-  const { access_token: token } = JSON.parse(asked.text);
-  const body = `{"page":{"contentMetadata":{"values":[${'{},'.repeat(5_000_000)}0]}}}`;
-  return call(`/builders/${builderIds[0]}/photo-reports/sync`, { token, body });
-}
-
 /** Writes a file beside the data; answers where. */
 async function writeModule(name: string, text: string): Promise<string> {
   const path = join(folder, name);
@@ -171,9 +158,11 @@ describe('a worker whose event loop hangs', { timeout: 120_000 }, () => {
 
 describe('a worker that runs out of memory', { timeout: 120_000 }, () => {
   it('is replaced, and one line of the log says why it ended', async () => {
-    const service = await start({ WORKER_HEAP_MIB: '150' });
-    const { status } = await syncMillionsOfValues();
-    expect(status).toBe('ECONNRESET');
+    const exhaust = `process.on('SIGUSR2', () => { const kept = []; for (;;) kept.push(Array.from({ length: 1e5 }, Math.random)); })`;
+    const preload = await writeModule('exhaust.cjs', exhaust);
+    const service = await start({ WORKER_HEAP_MIB: '150', NODE_OPTIONS: `--require=${preload}` });
+    const [victim] = await workersOf(service);
+    process.kill(victim!, 'SIGUSR2');
     const { cause, signal } = await ending(service);
     expect([cause, signal]).toEqual(['out of memory: the JavaScript heap reached WORKER_HEAP_MIB', 'SIGABRT']);
     expect((await call('/health/live')).status).toBe(200);

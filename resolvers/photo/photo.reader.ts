@@ -4,7 +4,7 @@ import { Reader } from '../../src/database/reader.ts';
 
 /** Active photos. */
 export const photos = new Reader(Photo, {
-  large: ['description', 'metadata'],
+  large: ['description'],
   filters: {
     builderId: 't.builder_id = :builderId',
     source: 't.source = any(:source::text[])',

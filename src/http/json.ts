@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { fieldPath } from '../../schema/input.ts';
 import { isCleanText } from '../../schema/scalars.ts';
 import { invalidField } from '../errors.ts';
+import type { RequestUsage } from '../shared/request-usage.ts';
 
 /** Deepest nesting of objects and arrays in a body. Part 9 of the decisions. */
 export const MAX_DEPTH = 64;
@@ -10,18 +11,36 @@ export const MAX_DEPTH = 64;
 /** Values and field names of a body that is parsed on the event loop: what V8 parses and the service checks in about 20 ms. */
 export const MAX_TOKENS = 50_000;
 
+/** Tokens from which on a share has one body parsed at a time. */
+export const MANY_TOKENS = 2_000;
+
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /** JSON bodies: UTF-8, bounded in depth before they are parsed; an empty one is no body. Part 3 of the decisions. */
 export function installJsonParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, ({ usage }, body, done) => {
     try {
-      done(null, parseJson(body as Buffer));
+      if (body.length === 0) return done(null, undefined);
+      const text = decodeJson(body as Buffer);
+      const tokens = countTokens(text);
+      requireTokens(tokens, MAX_TOKENS);
+      if (!usage || tokens <= MANY_TOKENS) return done(null, parseJsonText(text));
+      parseInShare(usage, text).then((value) => done(null, value), done);
     } catch (error) {
       done(error as Error);
     }
   });
+}
+
+/** The same as `parseJsonText`, once the share of the request may occupy the event loop. */
+export async function parseInShare(usage: RequestUsage, text: string): Promise<unknown> {
+  const end = await usage.occupyEventLoop();
+  try {
+    return parseJsonText(text);
+  } finally {
+    end();
+  }
 }
 
 /**

@@ -9,7 +9,7 @@ import type { FairShares } from '../shared/fair-shares.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
 import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
 import { type BodyResult, type BodyTask, DOCUMENT_TYPE } from './body-task.ts';
-import { countTokens, decodeJson, MAX_TOKENS, parseJsonText } from './json.ts';
+import { countTokens, decodeJson, MANY_TOKENS, MAX_TOKENS, parseInShare, parseJsonText } from './json.ts';
 import { receiveLargeBody, receiveSmallBody, receiveUnannouncedBody } from './receive-body.ts';
 
 const MIB = 1024 * 1024;
@@ -73,11 +73,11 @@ export class LargeBodyParser {
     if (Number(length ?? 0) > limit) throw payloadTooLarge(limit);
     if (length !== undefined && Number(length) <= this.#usual) {
       const body = await receiveSmallBody(payload, Number(length));
-      return this.#parseSmall(body, form, () => this.#largeRequest(request));
+      return this.#parseSmall(body, form, request, () => this.#largeRequest(request));
     }
     const large = this.#largeRequest(request);
     const body = await this.#receive(payload, large, { length, limit });
-    if (body.length <= this.#usual) return this.#parseSmall(body, form, () => large);
+    if (body.length <= this.#usual) return this.#parseSmall(body, form, request, () => large);
     return this.#parseInThread(body, form, large);
   }
 
@@ -95,14 +95,19 @@ export class LargeBodyParser {
   }
 
   /** A body of few bytes may still have so many tokens that it takes long. */
-  async #parseSmall(body: Uint8Array, form: LargeBodyForm, largeRequest: () => LargeRequest): Promise<unknown> {
+  async #parseSmall(
+    body: Uint8Array,
+    form: LargeBodyForm,
+    { usage }: FastifyRequest,
+    largeRequest: () => LargeRequest,
+  ): Promise<unknown> {
     if (body.length === 0) return undefined;
     const text = decodeJson(body);
     const tokens = countTokens(text);
     const mayHoldReport = form.kind === 'fields' || text.includes(DOCUMENT_TYPE);
     if (tokens <= (mayHoldReport ? MAX_REPORT_TOKENS : MAX_TOKENS)) {
       this.parsed.eventLoop++;
-      return parseJsonText(text);
+      return usage && tokens > MANY_TOKENS ? parseInShare(usage, text) : parseJsonText(text);
     }
     const large = largeRequest();
     if (tokens > MAX_TOKENS) {

@@ -63,6 +63,9 @@ const READERS: Record<Decoded, (window: FileWindow) => Promise<ImageHeader>> = {
   },
 };
 
+/** Cameras and encoders write about ten. */
+const MAX_SCANS = 100;
+
 /** Markers without a length: TEM, RST0 to RST7, SOI. */
 const isStandalone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
 /** Start of frame, but for the markers of tables that lie among them: DHT, JPG, DAC. */
@@ -101,6 +104,7 @@ async function readJpeg(window: FileWindow): Promise<ImageHeader> {
       const { width, height, components, coefficients, isProgressive } = frame;
       // A picture in several scans is assembled in memory.
       if (isProgressive || scanned < components) {
+        await requireFewScans(window, at + length);
         return { width, height, frames: 1, isHeld: true, memory: 2 * width * height * coefficients };
       }
       return readByLine(width, height, components);
@@ -108,6 +112,21 @@ async function readJpeg(window: FileWindow): Promise<ImageHeader> {
     at += length;
   }
   throw new BadImage('cannot be decoded');
+}
+
+/**
+ * Throws `BadImage` for a picture in more scans than encoders write: a decoder goes through the whole picture for each, so that a
+ * small file could keep one busy for minutes.
+ */
+async function requireFewScans(window: FileWindow, start: number): Promise<void> {
+  for (let at = start, scans = 1; ; ) {
+    at = await nextMarker(window, at);
+    const marker = window.byteAt(at++);
+    if (marker === 0xd9) return;
+    if (isStandalone(marker)) continue;
+    if (marker === 0xda && ++scans > MAX_SCANS) throw new BadImage(`has more than ${MAX_SCANS} scans`);
+    at += (await window.read(at, 2)).readUInt16BE(0);
+  }
 }
 
 /** The position of the next marker's second byte; what lies before it is skipped, as decoders do. */

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { networkOf } from '../network.ts';
-import { FairSemaphore } from './fair-semaphore.ts';
+import { FairSemaphore } from '../shared/fair-semaphore.ts';
 import { verifyPassword } from './passwords.ts';
 import { type Account, findAccount } from './sessions.ts';
 import { type Attempt, beginAttempt, forgiveAttempt } from './sign-in-throttle.ts';
@@ -10,9 +10,12 @@ const LONGEST_PASSWORD = 1000;
 
 /**
  * Hashing takes a thread of Node's pool for some 30 milliseconds, and anybody may ask for it. Half of the four threads are left to
- * what else needs them, the signatures of access tokens among it. 256 wait for about five seconds.
+ * what else needs them, the signatures of access tokens among it. Each network address has its share. 256 wait for about five seconds.
  */
-const hashing = new FairSemaphore({ concurrency: 2, maxWaiting: 256 });
+const hashing = new FairSemaphore({
+  ...{ name: 'password checks', capacity: 2, perShare: 1 },
+  ...{ maxQueuedPerShare: 128, maxQueued: 256, maxWaitMs: 10_000 },
+});
 
 interface RegionalAccount {
   database: Database;
@@ -41,7 +44,7 @@ export async function checkPassword(
   const guessless: Database[] = [];
   for (const database of databases) {
     const account = await findAccount(database, attempt.email);
-    const holds = await hashing.run(networkOf(attempt.address), () =>
+    const holds = await hashing.run(networkOf(attempt.address), 1, () =>
       verifyPassword(fits ? password : '', account?.passwordHash ?? null),
     );
     if (!account) guessless.push(database);

@@ -18,9 +18,9 @@ export function createFairShares() {
       ...{ name: 'GraphQL cost', capacity: 60_000, perShare: 20_000 },
       ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
     }),
-    /** GraphQL documents that are parsed, validated and compiled: each occupies the event loop for milliseconds. */
-    documents: new FairSemaphore({
-      ...{ name: 'new GraphQL documents', capacity: 2, perShare: 1 },
+    /** Work that occupies the event loop for milliseconds: new GraphQL documents, and JSON bodies of many values. */
+    eventLoop: new FairSemaphore({
+      ...{ name: 'parsing', capacity: 2, perShare: 1 },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
     /** Reads that may take long: far down a list, or counted without an index. */

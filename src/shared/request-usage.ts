@@ -10,6 +10,9 @@ const CHARGED_BYTES = 16 * 1024;
 /** Bytes from which a response is serialized in chunks. */
 export const CHUNKED_BYTES = 256 * 1024;
 
+/** For each millisecond that a share occupied the event loop, milliseconds in which it is left to other shares. */
+const PAUSE_FACTOR = 3;
+
 /** Milliseconds in which a client must take some part of a large response. */
 const STALLED_MS = 30_000;
 
@@ -43,6 +46,22 @@ export class RequestUsage {
     return requests.acquire(this.#shareKey).then((release) => {
       this.#execution = release;
     });
+  }
+
+  /**
+   * Waits until the share may occupy the event loop for milliseconds. The function that is returned ends it: after a pause of some
+   * times as long, so that a share occupies the event loop for part of the time only.
+   */
+  async occupyEventLoop(): Promise<Release> {
+    const release = await this.#shares.eventLoop.acquire(this.#shareKey);
+    const startedAt = performance.now();
+    let hasEnded = false;
+    const end = () => {
+      if (!hasEnded) setTimeout(release, PAUSE_FACTOR * (performance.now() - startedAt));
+      hasEnded = true;
+    };
+    this.onEnd(end);
+    return end;
   }
 
   /** Waits until the request may hold large values; they are released with its response. */

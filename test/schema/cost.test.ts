@@ -31,6 +31,12 @@ describe('the estimated cost of an operation', () => {
     expect(costOf(query, { limit: 'wrong' })).toBe(2 + 25);
   });
 
+  it('reads the default of a variable that was not given', () => {
+    const query = 'query ($limit: PageLimit = 2) { projects(builderId: "buil_a", limit: $limit) { data { id } } }';
+    expect(costOf(query)).toBe(2 + 2);
+    expect(costOf(query, { limit: 3 })).toBe(2 + 3);
+  });
+
   it('multiplies from level to level', () => {
     const query = '{ projects(builderId: "buil_a") { data { timesheets { data { id } } } } }';
     expect(costOf(query)).toBe(2 + 25 * (2 + 25));

@@ -124,6 +124,15 @@ export class Calls {
         return { ...this.#post(path, { sourceApp, sourceExternalId, sourceRevision: 1 }), method: 'DELETE' };
       },
       'putUpload 400': async () => ({ ...(await this.#valid(at('PUT'))), headers: { 'content-type': 'image/png' } }),
+      'putUpload 409': async () => {
+        const upload = await this.#upload();
+        await this.#send(upload);
+        return { ...upload, body: Buffer.from(BYTES).reverse() };
+      },
+      'putUpload 429': async () => {
+        await this.#send({ ...(await this.#upload()), app: 'limited' });
+        return { ...(await this.#upload()), app: 'limited' };
+      },
       'putUpload 403': async () => altered(await this.#valid(at('PUT'))),
       'getFile 206': async () => ({ ...(await this.#valid(at('GET'))), headers: { range: 'bytes=0-3' } }),
       'getFile 416': async () => ({ ...(await this.#valid(at('GET'))), headers: { range: 'bytes=999-' } }),

@@ -68,9 +68,10 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
   };
 
   const client = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET };
-  const oauth = (operationId: string, body: object) =>
+  const oauth = (operationId: string, body: object, app: 'usual' | 'limited' | 'broken' | 'away' = 'usual') =>
     send(operationId, {
       token: null,
+      app,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: body as Json,
     });
@@ -82,10 +83,21 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       `${operationId} 401 invalid_client`,
       () => oauth(operationId, { ...oauthBody(operationId), client_secret: 'wrong' }),
     ],
+    [`${operationId} 405`, () => calls.inject('usual', { method: 'GET', url: calls.operation(operationId).path })],
+    [`${operationId} 413`, () => oauth(operationId, { ...oauthBody(operationId), pad: 'x'.repeat(70_000) })],
     [
-      `${operationId} 413 invalid_request`,
-      () => oauth(operationId, { ...oauthBody(operationId), pad: 'x'.repeat(70_000) }),
+      `${operationId} 415`,
+      () => send(operationId, { token: null, headers: { 'content-type': 'text/plain' }, payload: 'x' }),
     ],
+    [
+      `${operationId} 429`,
+      async () => {
+        await oauth(operationId, oauthBody(operationId), 'limited');
+        return oauth(operationId, oauthBody(operationId), 'limited');
+      },
+    ],
+    [`${operationId} 500`, () => oauth(operationId, oauthBody(operationId), 'broken')],
+    [`${operationId} 503`, () => oauth(operationId, oauthBody(operationId), 'away')],
   ];
   const oauthBody = (operationId: string) =>
     operationId === 'issueToken'
@@ -132,6 +144,24 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
         return send('getMe', { app: 'limited' });
       },
     ],
+    [
+      'UploadQuota limit',
+      async () => {
+        await send('presignAttachment', { app: 'limited' });
+        return send('presignAttachment', { app: 'limited' });
+      },
+    ],
+    [
+      'UploadQuota quota',
+      async () => {
+        await sql('insert into upload_usage (integrator_id, bytes) values (?, ?)', [`intg_${ID_BODY}`, 16 * 1024 ** 3]);
+        try {
+          return await send('presignAttachment');
+        } finally {
+          await sql('delete from upload_usage where bytes = ?', [16 * 1024 ** 3]);
+        }
+      },
+    ],
     ['Internal failure', () => send('getMe', { app: 'broken' })],
     ['Unavailable database', () => send('getMe', { app: 'away' })],
     ['getReadiness 503', () => send('getReadiness', { app: 'away' })],
@@ -170,6 +200,26 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       },
     ],
     ['putUpload 403', () => altered('putUpload')],
+    [
+      'putUpload 409',
+      async () => {
+        const { pathname, search } = await signedUrl('putUpload', calls);
+        const put = (byte: number) =>
+          calls.inject('usual', { ...putOf(`${pathname}${search}`), payload: Buffer.alloc(sizeIn(search), byte) });
+        await put(0);
+        return put(1);
+      },
+    ],
+    [
+      'putUpload 429',
+      async () => {
+        const { pathname, search } = await signedUrl('putUpload', calls);
+        const put = () =>
+          calls.inject('limited', { ...putOf(`${pathname}${search}`), payload: Buffer.alloc(sizeIn(search)) });
+        await put();
+        return put();
+      },
+    ],
     ['getFile 403', () => altered('getFile')],
     [
       'getFile 404',
@@ -191,6 +241,9 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     ],
   ];
 }
+
+const putOf = (url: string) => ({ method: 'PUT' as const, url, headers: { 'content-type': 'image/jpeg' } });
+const sizeIn = (search: string) => Number(new URLSearchParams(search).get('size'));
 
 const methodOf = (operationId: string) => ({ method: operationId === 'putUpload' ? 'PUT' : 'GET' });
 

@@ -120,8 +120,7 @@ const refused = plain('The URL has expired, was altered, or is signed for someth
 const busy = respond(
   'Too many requests to URLs that were signed for the same integrator or user; wait as `Retry-After` says.',
   {
-    schema: { type: 'object', properties: { code: text, message: text } },
-    example: { code: 'RATE_LIMITED', message: 'Too many requests.' },
+    schema: errorSchema(['RATE_LIMITED']),
   },
   ['Retry-After'],
 );
@@ -187,7 +186,6 @@ export const storageRoutes: PlainRoute[] = [
           ...plain('The file ends before the range.', 'RANGE_NOT_SATISFIABLE'),
           headers: contentRange('bytes */2418044'),
         },
-        429: busy,
       },
     },
   },

@@ -13,7 +13,7 @@ import { transportErrorBody } from '../../oauth/errors.ts';
 import { metadataOf } from '../../oauth/metadata.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../tokens.ts';
 import { parameterReference } from '../openapi/parameters.ts';
-import { everyHeader, LIMIT_HEADERS, respond } from '../openapi/responses.ts';
+import { errorSchema, everyHeader, LIMIT_HEADERS, respond } from '../openapi/responses.ts';
 import { referenceTo } from '../openapi/schemas.ts';
 import { SCOPE_DESCRIPTION } from './oauth-schemas.ts';
 import { answer, type PlainRoute } from './route.ts';
@@ -264,17 +264,17 @@ function oauthError(description: string, errors: Record<string, string>, headers
 /** An error of the transport: OAuth's fields, and those that other operations have. */
 function transportError(description: string, error: ApiError): object {
   const example = transportErrorBody(error) as Record<string, string>;
-  const constants = Object.entries({ error: example.error!, code: example.code! });
+  const common = errorSchema([example.code!]);
   const schema = {
-    type: 'object',
+    ...common,
     properties: {
-      ...Object.fromEntries(constants.map(([name, value]) => [name, { type: 'string', enum: [value] }])),
-      error_description: { type: 'string' },
-      message: { type: 'string' },
+      error: { type: 'string', enum: [example.error], description: 'The error code of OAuth.' },
+      error_description: { type: 'string', description: 'The same as `message`, for OAuth libraries.' },
+      ...(common.properties as object),
     },
     required: ['error', 'error_description', 'code', 'message'],
   };
-  return respond(description, { schema, example }, [...LIMIT_HEADERS, ...Object.keys(error.headers)]);
+  return respond(description, { schema }, [...LIMIT_HEADERS, ...Object.keys(error.headers), ...UNCACHED]);
 }
 
 const page = (description: string, headers?: readonly string[]) => ({
