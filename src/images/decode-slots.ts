@@ -3,8 +3,8 @@ import type { FairShares } from '../shared/fair-shares.ts';
 import { acquireInTime } from './capacity.ts';
 import { type ImageHeader, pixelsOf } from './header.ts';
 
-/** Up to here an image is decoded in less than a second, in little memory. */
-const SMALL_PIXELS = 25_000_000;
+/** Up to here an image is decoded in some 200 milliseconds, in little memory: the photos that most telephones make. */
+const SMALL_PIXELS = 16_000_000;
 const SMALL_MEMORY = 32 * 1024 * 1024;
 
 /** Units of `largeImageDecodes`: of two images at a time, at most one needs more memory than this. */

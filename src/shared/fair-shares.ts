@@ -50,7 +50,7 @@ export function createFairShares() {
     }),
     // The waits of images end after 10 seconds, as `acquireInTime` says; these are a second bound.
     /**
-     * Decodes of images up to 25 megapixels. Each decode keeps a thread of libuv's pool busy: with those of large images at most
+     * Decodes of images up to 16 megapixels. Each decode keeps a thread of libuv's pool busy: with those of large images at most
      * three, so that one of four is left for files and passwords.
      */
     imageDecodes: new FairSemaphore({
