@@ -69,7 +69,10 @@ export class TokenEntrance implements Entrance<Context> {
     const meter = new ResponseMeter();
     const database = this.#parts.databases[region].within({
       acquireLargeRead: () => usage.acquireLargeRead(),
-      hold: (bytes) => meter.hold(bytes),
+      hold: (bytes) => {
+        usage.hold(bytes);
+        meter.hold(bytes);
+      },
       runSlowRead: (read) => usage.runSlowRead(read),
       runTransaction: (transaction) => usage.runTransaction(transaction),
       runWrite: (transaction) => usage.runWrite(transaction),

@@ -13,6 +13,10 @@ export const CHUNKED_BYTES = 256 * 1024;
 /** For each millisecond that a share occupied the event loop, milliseconds in which it is left to other shares. */
 const PAUSE_FACTOR = 3;
 
+/** Bytes of large values that a share may read in a millisecond, on average: to receive them occupies the event loop. */
+const LARGE_READ_BYTES_PER_MS = 50_000;
+const MAX_PAUSE_MS = 2_000;
+
 /** Milliseconds in which a client must take some part of a large response. */
 const STALLED_MS = 30_000;
 
@@ -30,6 +34,7 @@ export class RequestUsage {
   readonly #releases: Release[] = [];
   #execution: Release | null = null;
   #largeRead: Promise<Release> | null = null;
+  #heldBytes = 0;
   /** Bytes of a response that is sent as a stream. */
   streamedBytes = 0;
 
@@ -66,12 +71,16 @@ export class RequestUsage {
 
   /** Waits until the request may hold large values; they are released with its response. */
   async acquireLargeRead(): Promise<void> {
-    this.#largeRead ??= this.#shares.largeReads.acquire(this.#shareKey);
+    this.#largeRead ??= this.#shares.largeReads.acquire(this.#shareKey).then((release) => () => {
+      setTimeout(release, Math.min(MAX_PAUSE_MS, this.#heldBytes / LARGE_READ_BYTES_PER_MS));
+    });
     this.onEnd(await this.#largeRead);
   }
 
-  /** Nothing is rejected for its size, unless the limits of a request say so. */
-  hold(_bytes: number): void {}
+  /** Counts bytes of large values that the request holds. */
+  hold(bytes: number): void {
+    this.#heldBytes += bytes;
+  }
 
   /** Runs a read that may take long, once the share has room for it. */
   runSlowRead<T>(read: () => Promise<T>): Promise<T> {

@@ -2,8 +2,9 @@
 const SCRIPT = `
   import cluster from 'node:cluster';
   import { Socket } from 'node:net';
-  // Workers of a cluster have their own channel there, and end with their primary.
-  if (cluster.isPrimary) {
+  import { isMainThread } from 'node:worker_threads';
+  // Workers of a cluster have their own channel there, and end with their primary. Threads share the file of their process.
+  if (cluster.isPrimary && isMainThread) {
     const parent = new Socket({ fd: 3 });
     parent.on('error', () => undefined);
     parent.on('close', () => process.exit(1));
