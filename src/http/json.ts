@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { fieldPath } from '../../schema/input.ts';
 import { isCleanText } from '../../schema/scalars.ts';
 import { invalidField } from '../errors.ts';
+import { endOfString } from '../shared/parse-json.ts';
 import type { RequestUsage } from '../shared/request-usage.ts';
 
 /** Deepest nesting of objects and arrays in a body. Part 9 of the decisions. */
@@ -84,7 +85,6 @@ const QUOTE = 34;
 const COMMA = 44;
 const COLON = 58;
 const OPENING_BRACKET = 91;
-const BACKSLASH = 92;
 const CLOSING_BRACKET = 93;
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
@@ -116,17 +116,6 @@ export function countTokens(text: string): number {
     }
   }
   return tokens;
-}
-
-/** Place of the quote that ends the string which begins there; the end of the text when none does. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let before = end - 1;
-    while (text.charCodeAt(before) === BACKSLASH) before--;
-    // Backslashes in pairs stand for themselves.
-    if ((end - before) % 2 === 1) return end;
-  }
-  return text.length;
 }
 
 /** U+0000 and lone surrogates, which no column can hold, and `__proto__`, which no field is called. */

@@ -76,8 +76,8 @@ class SlicedParser {
 
 const isSpace = (code: number) => code === 32 || (code >= 9 && code <= 13);
 
-/** Place of the quotation mark that ends the string which begins there. */
-function endOfString(text: string, start: number): number {
+/** Place of the quotation mark that ends the string which begins there; the end of the text when none does. */
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
     while (text.charCodeAt(before) === BACKSLASH) before--;
