@@ -103,7 +103,7 @@ export async function startServer(
   );
   if (code === 0) return { port };
   const log = (await readFile(logOf(site.folder))).subarray(logEnd).toString();
-  const reason = failureIn(log) ?? lastLine(log) ?? lastLine(output) ?? `exit code ${code}`;
+  const reason = failureIn(log) ?? shutdownIn(log) ?? lastLine(log) ?? lastLine(output) ?? `exit code ${code}`;
   // The children of a killed server write to this log too, so the last line need not be the one that tells.
   return { reason, passing: PASSING.test(log) };
 }
@@ -112,11 +112,13 @@ export async function startServer(
 export async function lastFailure(folder: string, since: number): Promise<string | undefined> {
   const log = await readFile(logOf(folder)).catch(() => Buffer.alloc(0));
   const lines = log.subarray(since).toString().trim().split('\n');
-  const shutdown = lines.findLast((line) => /LOG: +received \S+ shutdown request/.test(line));
   // Sessions fail for reasons of their own, above all when the server is gone; the server's own failure is its last word.
   const last = lines.filter((line) => !line.includes('terminating connection')).slice(-2);
-  return failureIn(last.join('\n')) ?? shutdown?.replace(/.*LOG: +/, '');
+  return failureIn(last.join('\n')) ?? shutdownIn(lines.join('\n'));
 }
+
+const shutdownIn = (log: string): string | undefined =>
+  [...log.matchAll(/LOG: +(received \S+ shutdown request.*)/g)].at(-1)?.[1];
 
 const failureIn = (log: string): string | undefined => [...log.matchAll(/(?:FATAL|PANIC): +(.*)/g)].at(-1)?.[1];
 
