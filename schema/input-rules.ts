@@ -1,6 +1,6 @@
 import type { GraphQLArgument, GraphQLFieldConfigArgumentMap } from 'graphql';
 import { Extensions } from 'type-graphql';
-import type { FieldError } from '../src/errors.ts';
+import type { FieldError } from '../src/shared/errors.ts';
 
 interface ListBounds {
   minItems?: number;

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLInputType, isInputObjectType, isNonNullType } from 'graphql';
-import type { FieldError } from '../src/errors.ts';
+import type { FieldError } from '../src/shared/errors.ts';
 import { enumValues } from './enums.ts';
 
 /** `page`, `['blocks', 3, 'title']` to `page.blocks[3].title`. */

@@ -1,5 +1,5 @@
 import { ArgsType, Field } from 'type-graphql';
-import { type FieldError, ValidationError } from '../src/errors.ts';
+import { type FieldError, ValidationError } from '../src/shared/errors.ts';
 import { RangeEnd, RangeStart } from './scalars.ts';
 
 /** Range of dates, both ends inclusive. Part 5 of the decisions. */

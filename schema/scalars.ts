@@ -1,4 +1,4 @@
-import { ID_PREFIXES, type IdKind, idPattern } from '../src/ids.ts';
+import { ID_PREFIXES, type IdKind, idPattern } from '../src/shared/ids.ts';
 import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
 
 function boundedInteger(

@@ -1,14 +1,15 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { buildServiceSchema, routeTable } from '../schema/build.ts';
-import { Access } from './caller/access.ts';
-import { TokenEntrance } from './caller/entrance.ts';
-import { RateLimiter } from './caller/limits.ts';
-import { oauthLimits } from './caller/oauth-limits.ts';
-import type { Clock } from './clock.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { routeTable } from '../schema/route-table.ts';
+import { AccessTokenVerifier } from './auth/access-token-verifier.ts';
+import { AccessTokens } from './auth/access-tokens.ts';
+import { RateLimiter } from './auth/rate-limiter.ts';
+import { RequestAuthenticator } from './auth/request-authenticator.ts';
+import { installRequestUsage } from './auth/request-usage.ts';
 import type { Config } from './config.ts';
 import type { Databases } from './database/database.ts';
-import { registerGraphql } from './graphql/plugin.ts';
-import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './graphql/schema-document.ts';
+import { registerGraphql } from './graphql/server/plugin.ts';
+import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './graphql/server/schema-document.ts';
 import { installCors } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
 import { installErrorHandler, installNotFound, publicError } from './http/errors.ts';
@@ -23,15 +24,15 @@ import { cutSlowClients, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
 import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
+import { oauthLimits } from './oauth/rate-limits.ts';
 import { registerReportPages } from './reports/plugin.ts';
 import { openApiDocument } from './rest/openapi.ts';
 import { refuseOtherMethods, registerRest } from './rest/plugin.ts';
 import { registerUploads } from './rest/uploads.ts';
+import type { Clock } from './shared/clock.ts';
 import { createFairShares } from './shared/fair-shares.ts';
-import { installRequestUsage } from './shared/request-usage.ts';
 import type { Outside } from './storage/remote.ts';
 import { openStorages } from './storage/storage.ts';
-import { AccessTokens } from './tokens.ts';
 
 /** What the service stands on. Tests bring their own. */
 export interface Parts {
@@ -53,15 +54,24 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   cutSlowClients(app.server, 2_000 * config.requestSeconds);
   const schema = buildServiceSchema();
   const operations = routeTable(schema);
-  const tokens = new AccessTokens({ key: parts.tokenKey, issuer: baseUrl, clock });
-  const access = new Access({ tokens, databases, clock });
+  const accessTokens = new AccessTokens({ key: parts.tokenKey, issuer: baseUrl, clock });
+  const tokens = new AccessTokenVerifier({ tokens: accessTokens, databases, clock });
   const storages = openStorages(config, { secret: parts.tokenKey, clock, outside: parts.outside });
   const limits = new RateLimiter('api', rateLimits.api, clock);
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
   const shares = createFairShares();
   const { uploadQuota } = config;
-  const entrance = new TokenEntrance({ access, databases, storages, limits, budgets, shares, uploadQuota, clock });
+  const authenticator = new RequestAuthenticator({
+    tokens,
+    databases,
+    storages,
+    limits,
+    budgets,
+    shares,
+    uploadQuota,
+    clock,
+  });
 
   limitPipelining(app);
   installHeaders(app, config);
@@ -69,7 +79,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   logFailures(app, config);
   installErrorHandler(app);
   await installCors(app, new RegisteredOrigins({ databases, clock }));
-  installNotFound(app, (request, reply) => entrance.enter(request, reply));
+  installNotFound(app, (request, reply) => authenticator.authenticate(request, reply));
   installJsonParser(app);
   const largeBodies = new LargeBodyParser(shares, app.initialConfig.bodyLimit!);
   app.addHook('onClose', () => largeBodies.close());
@@ -83,22 +93,22 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   });
   await app.register(
     oauthPlugin({
-      ...{ databases, tokens, access, clock, baseUrl },
+      ...{ databases, accessTokens, tokenVerifier: tokens, clock, baseUrl },
       logoUrl: (region, key) => storages[region].downloadUrl(key),
       ...visits,
     }),
   );
   await registerStorage(app, storages, { shares, requests: limits, databases });
-  refuseOtherMethods(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], entrance);
+  refuseOtherMethods(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], authenticator);
   await registerReportPages(app, { databases, storages, shares, clock, baseUrl, limitVisitor: visits.limitVisitor });
-  await registerRest(app, { schema, operations, entrance, acceptLargeBodies });
-  await registerUploads(app, entrance);
+  await registerRest(app, { schema, operations, authenticator, acceptLargeBodies });
+  await registerUploads(app, authenticator);
   const { introspection, production } = config;
   await registerGraphql(app, {
-    ...{ schema, operations, entrance, introspection, production, publicError, acceptLargeBodies },
+    ...{ schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies },
   });
-  refuseOtherMethods(app, '/graphql', ['GET', 'POST'], entrance);
-  registerSchemaDocument(app, { schema, entrance, introspection });
-  refuseOtherMethods(app, SCHEMA_DOCUMENT_PATH, ['GET'], entrance);
+  refuseOtherMethods(app, '/graphql', ['GET', 'POST'], authenticator);
+  registerSchemaDocument(app, { schema, authenticator, introspection });
+  refuseOtherMethods(app, SCHEMA_DOCUMENT_PATH, ['GET'], authenticator);
   return app;
 }

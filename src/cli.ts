@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { runCli } from './cli/run.ts';
-import { systemClock } from './clock.ts';
+import { systemClock } from './shared/clock.ts';
 
 /** How long an interrupted command may take to end in order. */
 const PATIENCE = 5000;

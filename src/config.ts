@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import type { RegionId } from './context.ts';
+import type { RegionId } from './shared/regions.ts';
 
 /** A limit of so many requests in so many seconds; null for none. */
 export interface RateLimit {

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts';
-import type { DemoSummary } from './database/demo/load.ts';
+import type { DemoSummary } from './demo/load.ts';
 
 /** Enough for a first look around. */
 const SCOPES = 'read:builders read:projects read:subcontractors read:timesheets';

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { tryWithAdvisoryLock, withAdvisoryLock } from '../src/database/advisory-lock.ts';
 import { Database } from '../src/database/database.ts';
-import { bringUpToDate, rollbackLast } from '../src/database/migrate.ts';
+import { bringUpToDate, rollbackLast } from '../src/database/run-migrations.ts';
+import { tryWithAdvisoryLock, withAdvisoryLock } from '../src/database/write/advisory-lock.ts';
 import { createDatabase } from './setup/database.ts';
 import { Pooler } from './support/pooler.ts';
 

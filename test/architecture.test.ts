@@ -1,120 +1,81 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { moduleOf } from './support/architecture.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** The arrow: a file imports from its own room and from the rooms further down. The doors of one line do not meet. */
-const ROOMS = [
-  [
-    ...['src/app.ts', 'src/server.ts', 'src/service.ts', 'src/supervision/', 'src/stopwatch.ts', 'src/welcome.ts'],
-    ...['src/cli.ts', 'src/cli/', 'schema/emit.ts'],
-  ],
-  ['src/http/'],
-  ['src/caller/'],
-  ['src/rest/', 'src/graphql/'],
-  ['src/reports/'],
-  ['src/oauth/'],
-  ['schema/build.ts', 'schema/compile.ts'],
-  ['schema/execution.ts'],
-  ['schema/plan.ts', 'schema/cost.ts', 'schema/metered-field-resolver.ts'],
-  ['schema/handlers.ts'],
-  ['resolvers/'],
-  ['resolvers/loaders/'],
-  ['src/database/', 'src/storage/', 'src/images/', 'src/keys.ts'],
-  ['entities/'],
-];
-
-/** Used anywhere; imports nothing but itself. */
-const VOCABULARY = [
-  'src/canonical-json.ts',
-  'src/config.ts',
-  'src/clock.ts',
-  'src/context.ts',
-  'src/errors.ts',
-  'src/ids.ts',
-  'src/jobs.ts',
-  'src/network.ts',
-  'src/oauth/passwords.ts',
-  'src/process-identity.ts',
-  'src/oauth/secrets.ts',
-  'src/shared/fair-semaphore.ts',
-  'src/shared/fair-shares.ts',
-  'src/shared/parse-json.ts',
-  'src/shared/request-usage.ts',
-  'src/shared/time-slice.ts',
-  'src/shared/hold-until-closed.ts',
-  'src/shared/large-body.ts',
-  'src/shared/worker-thread.ts',
-  'src/tokens.ts',
-  'schema/codegen.ts',
-  'schema/enums.ts',
-  'schema/input.ts',
-  'schema/json-chunks.ts',
-  'schema/input-rules.ts',
-  'schema/list.ts',
-  'schema/page.ts',
-  'schema/range.ts',
-  'schema/response-meter.ts',
-  'schema/rest.ts',
-  'schema/scalar.ts',
-  'schema/scalars.ts',
-  'schema/scopes.ts',
-  'schema/selection.ts',
-];
-
-interface Place {
-  level: number;
-  room: string;
-}
-
-const inRoom = (file: string, room: string) => (room.endsWith('/') ? file.startsWith(room) : file === room);
-
-/** The narrowest room that holds the file. */
-function placeOf(file: string): Place | null {
-  const places = ROOMS.flatMap((rooms, level) =>
-    rooms.filter((room) => inRoom(file, room)).map((room) => ({ level, room })),
-  );
-  return places.sort((a, b) => b.room.length - a.room.length)[0] ?? null;
-}
-
-function sources(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+const files = ['src', 'schema', 'resolvers', 'entities'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
-    .map((name) => `${folder}/${name}`);
-}
+    .map((name) => `${folder}/${name}`),
+);
 
-/** Imports of a file, as paths from the root. An import of types alone is one too. */
+/** Imported files of a file, as paths from the root. An import of types alone counts too. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, specifier]) => specifier!);
-  return specifiers.map((specifier) => relative(ROOT, resolve(ROOT, dirname(file), specifier)));
+  return specifiers
+    .filter((specifier) => specifier.endsWith('.ts'))
+    .map((specifier) => relative(ROOT, resolve(ROOT, dirname(file), specifier)));
 }
 
-const files = ['src', 'schema', 'resolvers', 'entities'].flatMap(sources);
+/** Files of a module that import one of the packages. */
+function importersOf(module: string, packages: RegExp): string[] {
+  return files.filter((file) => {
+    if (moduleOf(file)?.name !== module) return false;
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    return [...text.matchAll(/from '([^'.][^']*)'/g)].some(([, name]) => packages.test(name!));
+  });
+}
 
 describe('the architecture', () => {
-  it('has a room for every file', () => {
-    const homeless = files.filter((file) => !VOCABULARY.includes(file) && placeOf(file) === null);
-    expect(homeless).toEqual([]);
+  it('has a module for every file', () => {
+    expect(files.filter((file) => !moduleOf(file))).toEqual([]);
   });
 
-  it('has one direction: no file imports from a room before its own, or beside it', () => {
+  it('has one dependency direction: no file imports from a module before its own, or beside it', () => {
     const wrong = files.flatMap((file) => {
-      const own = placeOf(file);
-      return importsOf(file).flatMap((target) => {
-        const there = placeOf(target);
-        if (VOCABULARY.includes(target) || there === null) return [];
-        const allowed = own !== null && (there.room === own.room || there.level > own.level || own.level === 0);
-        return allowed ? [] : [`${file} -> ${target}`];
-      });
+      const own = moduleOf(file)!;
+      return importsOf(file)
+        .filter((imported) => {
+          const other = moduleOf(imported)!;
+          return other.name !== own.name && other.layer <= own.layer;
+        })
+        .map((imported) => `${own.name} -> ${moduleOf(imported)!.name}: ${file} imports ${imported}`);
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('has no import cycle', () => {
+    expect(cyclesIn(new Map(files.map((file) => [file, importsOf(file)])))).toEqual([]);
+  });
+
+  it('keeps GraphQL and HTTP out of the domain', () => {
+    expect(importersOf('domain', /^(graphql|type-graphql|fastify|@apollo\/)/)).toEqual([]);
   });
 
   it('reads the environment in one file', () => {
     const readers = files.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes('process.env'));
     // The second one passes the environment on to PostgreSQL's programs and takes no setting from it.
-    expect(readers).toEqual(['src/config.ts', 'src/database/postmaster.ts']);
+    expect(readers).toEqual(['src/config.ts', 'src/dev-postgres/postmaster.ts']);
   });
 });
+
+/** Import cycles, each as `a.ts -> b.ts -> a.ts`; imports of types alone are left out of it by the caller. */
+function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const cycles: string[] = [];
+  const finished = new Set<string>();
+  const path: string[] = [];
+  const follow = (file: string): void => {
+    const start = path.indexOf(file);
+    if (start >= 0) cycles.push([...path.slice(start), file].join(' -> '));
+    if (start >= 0 || finished.has(file)) return;
+    path.push(file);
+    for (const imported of graph.get(file) ?? []) follow(imported);
+    path.pop();
+    finished.add(file);
+  };
+  for (const file of graph.keys()) follow(file);
+  return cycles;
+}

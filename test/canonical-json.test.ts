@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, fingerprintOf } from '../src/canonical-json.ts';
+import { canonicalJson, fingerprintOf } from '../src/shared/canonical-json.ts';
 
 /** RFC 8785, appendix B: the bits of a double, and how it is written. */
 const NUMBERS = [

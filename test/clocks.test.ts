@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { sweeping } from '../resolvers/attachment/sweep.ts';
-import { RateLimiter } from '../src/caller/limits.ts';
+import { RateLimiter } from '../src/auth/rate-limiter.ts';
 import { Database } from '../src/database/database.ts';
-import { purging } from '../src/oauth/purge.ts';
+import { sweeping } from '../src/domain/uploads/sweep.ts';
+import { purging } from '../src/oauth/tokens/purge.ts';
 import { finalKey } from '../src/storage/keys.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { FakeClock, type Service, startService, testConfig } from './harness.ts';

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getOperationAST, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../schema/build.ts';
-import { estimateCost } from '../schema/cost.ts';
-import { MAX_COST } from '../schema/response-meter.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { estimateCost } from '../src/graphql/engine/cost.ts';
+import { MAX_COST } from '../src/shared/response-meter.ts';
 import { type Service, startService } from './harness.ts';
 
 /** The queries that the README shows, by their operation's name. */

@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCluster } from '../src/database/cluster.ts';
-import { runningServer } from '../src/database/postmaster.ts';
+import { openCluster } from '../src/dev-postgres/cluster.ts';
+import { runningServer } from '../src/dev-postgres/postmaster.ts';
 import { freePort } from './support/ports.ts';
 import { endPrograms, startProgram } from './support/program.ts';
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { buildApp } from '../src/app.ts';
-import { keepDemoPictures } from '../src/cli/demo-pictures.ts';
-import { REGIONS } from '../src/context.ts';
+import { AccessTokens } from '../src/auth/access-tokens.ts';
 import { Database, type Databases } from '../src/database/database.ts';
-import type { DemoFile } from '../src/database/demo/file.ts';
-import { loadDemoInto } from '../src/database/demo/load.ts';
+import type { DemoFile } from '../src/demo/file.ts';
+import { loadDemoInto } from '../src/demo/load.ts';
+import { keepDemoPictures } from '../src/demo/pictures.ts';
+import { REGIONS } from '../src/shared/regions.ts';
 import { openStorages } from '../src/storage/storage.ts';
-import { AccessTokens } from '../src/tokens.ts';
 import { BASE_URL, FakeClock, TOKEN_KEY, testConfig } from './harness.ts';
 import { createDatabase } from './setup/database.ts';
 

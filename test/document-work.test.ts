@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { countFragmentVisits, MAX_FRAGMENT_VISITS } from '../src/graphql/fragment-visits.ts';
-import { countComparisons, MAX_COMPARISONS } from '../src/graphql/selection-work.ts';
+import { countFragmentVisits, MAX_FRAGMENT_VISITS } from '../src/graphql/server/fragment-visits.ts';
+import { countComparisons, MAX_COMPARISONS } from '../src/graphql/server/selection-work.ts';
 
 const comparisons = (text: string, limit?: number) => countComparisons(parse(text), limit);
 const repeat = (count: number, write: (index: number) => string) =>

@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { attachCluster, type Cluster, ClusterError, openCluster } from '../src/database/cluster.ts';
-import { processStart, tryLock } from '../src/database/folder-lock.ts';
-import { runningServer } from '../src/database/postmaster.ts';
+import { attachCluster, type Cluster, ClusterError, openCluster } from '../src/dev-postgres/cluster.ts';
+import { processStart, tryLock } from '../src/dev-postgres/folder-lock.ts';
+import { runningServer } from '../src/dev-postgres/postmaster.ts';
 import { createDatabase } from './setup/database.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -426,7 +426,7 @@ function track(cluster: Cluster): Cluster {
 /** Another process, leader of a process group of its own. */
 function service(script: string, identity: { uid?: number; gid?: number } = {}): ChildProcess {
   const prelude = `
-    import { openCluster } from ${JSON.stringify(new URL('../src/database/cluster.ts', import.meta.url).href)};
+    import { openCluster } from ${JSON.stringify(new URL('../src/dev-postgres/cluster.ts', import.meta.url).href)};
     import pg from ${JSON.stringify(pathToFileURL(createRequire(import.meta.url).resolve('pg')).href)};
     const options = ${JSON.stringify({ dataDir, settings })};
   `;

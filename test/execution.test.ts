@@ -12,10 +12,10 @@ import {
   parse,
 } from 'graphql';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Context } from '../resolvers/context.ts';
-import { compileOperation } from '../schema/compile.ts';
-import type { FieldEdge } from '../schema/handlers.ts';
-import { ResponseMeter } from '../schema/response-meter.ts';
+import type { RequestContext } from '../src/auth/request-context.ts';
+import { compileOperation } from '../src/graphql/engine/compile-operation.ts';
+import type { FieldEdge } from '../src/graphql/engine/resolver-factories.ts';
+import { ResponseMeter } from '../src/shared/response-meter.ts';
 
 const SDL = `
   type Query { node(seed: Int! = 1): Node sure(seed: Int! = 2): Node! many(seed: Int! = 3): [Node!]! word: String }
@@ -90,7 +90,7 @@ function schemaWithMethods(): GraphQLSchema {
     for (const field of Object.values(type.getFields())) {
       const isRoot = type.name === 'Query' || type.name === 'Mutation';
       if (!isRoot && field.args.length === 0 && getNamedType(field.type).name !== 'Node') continue;
-      const edge: FieldEdge = { begin: (args) => (source) => give(source as Source | undefined, field, args) };
+      const edge: FieldEdge = { createResolver: (args) => (source) => give(source as Source | undefined, field, args) };
       field.resolve = async (source, args) => give(source as Source | undefined, field, args);
       field.extensions = { resolved: true, edge };
     }
@@ -101,9 +101,9 @@ function schemaWithMethods(): GraphQLSchema {
 const schema = schemaWithMethods();
 let begunAgain = 0;
 const context = {
-  loaders: { beginAgain: () => begunAgain++ },
+  loaders: { reset: () => begunAgain++ },
   meter: new ResponseMeter(),
-} as unknown as Context;
+} as unknown as RequestContext;
 
 beforeEach(() => {
   oddity = 0;
@@ -236,7 +236,7 @@ describe('an operation that is compiled', () => {
   function valuesOf(nodes: number[], value: (node: number) => unknown) {
     const own = buildSchema('type Query { many: [Node!]! } type Node { value: Int! }');
     const edge = (call: (source: never) => unknown): FieldEdge => ({
-      begin: () => call as (source: unknown) => unknown,
+      createResolver: () => call as (source: unknown) => unknown,
     });
     own.getQueryType()!.getFields().many!.extensions = { edge: edge(() => nodes) };
     (own.getType('Node') as GraphQLObjectType).getFields().value!.extensions = { edge: edge(value) };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builders } from '../resolvers/builder/builder.reader.ts';
-import { defects } from '../resolvers/defect/defect.reader.ts';
-import { Loaders, MAX_RECORDS } from '../resolvers/loaders/loaders.ts';
-import { photos } from '../resolvers/photo/photo.reader.ts';
-import { timesheets } from '../resolvers/timesheet/timesheet.reader.ts';
-import { StatementRunner } from '../src/database/runner.ts';
-import type { Statement } from '../src/database/wire.ts';
+import type { Statement } from '../src/database/pool/pg-pipeline.ts';
+import { StatementRunner } from '../src/database/pool/runner.ts';
+import { Loaders, MAX_RECORDS } from '../src/database/read/loaders.ts';
+import { builders } from '../src/domain/readers/builder.reader.ts';
+import { defects } from '../src/domain/readers/defect.reader.ts';
+import { photos } from '../src/domain/readers/photo.reader.ts';
+import { timesheets } from '../src/domain/readers/timesheet.reader.ts';
 import { type Service, startService } from './harness.ts';
 
 let service: Service;

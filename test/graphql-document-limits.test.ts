@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_CHARACTERS, MAX_NODE_DEPTH } from '../src/graphql/document-limits.ts';
+import { MAX_CHARACTERS, MAX_NODE_DEPTH } from '../src/graphql/server/document-limits.ts';
 import { type Service, startService } from './harness.ts';
 
 let service: Service;

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { DocumentStore } from '../src/graphql/document-store.ts';
+import { DocumentStore } from '../src/graphql/server/document-store.ts';
 
 const documentOf = (length: number) => parse(`{ me { id } } #${'x'.repeat(length - 15)}`);
 

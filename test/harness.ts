@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { inject } from 'vitest';
 import { buildApp } from '../src/app.ts';
-import type { Clock } from '../src/clock.ts';
+import { AccessTokens } from '../src/auth/access-tokens.ts';
 import { type Config, loadConfig } from '../src/config.ts';
-import { REGIONS, type RegionId } from '../src/context.ts';
 import { Database, type Databases } from '../src/database/database.ts';
-import type { DemoClient, DemoUser } from '../src/database/demo/file.ts';
+import type { DemoClient, DemoUser } from '../src/demo/file.ts';
+import type { Clock } from '../src/shared/clock.ts';
+import { REGIONS, type RegionId } from '../src/shared/regions.ts';
 import type { Outside } from '../src/storage/remote.ts';
-import { AccessTokens } from '../src/tokens.ts';
 import { createDatabase } from './setup/database.ts';
 
 export const BASE_URL = 'http://localhost:4000';

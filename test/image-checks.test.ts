@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Upload } from '../entities/upload.entity.ts';
-import { prepareUpload } from '../resolvers/attachment/prepare.ts';
-import type { Context } from '../resolvers/context.ts';
-import { bulkUpsert } from '../resolvers/photo/bulk-upsert.ts';
-import { prepareImages } from '../resolvers/photo/gallery-images.ts';
+import type { RequestContext } from '../src/auth/request-context.ts';
 import { loadConfig } from '../src/config.ts';
+import { bulkUpsert } from '../src/domain/photos/bulk-upsert.ts';
+import { prepareImages } from '../src/domain/photos/gallery-images.ts';
+import { prepareUpload } from '../src/domain/uploads/prepare-image.ts';
 import { acquireDecodeSlot } from '../src/images/decode-slots.ts';
 import type { ImageHeader } from '../src/images/header.ts';
 import { inspectImage } from '../src/images/inspect.ts';
@@ -171,7 +171,7 @@ describe('decode slots', () => {
 describe('an upload whose check has failed', () => {
   let service: Service;
   let client: Client;
-  let context: Context;
+  let context: RequestContext;
 
   beforeAll(async () => {
     service = await startService();
@@ -183,7 +183,7 @@ describe('an upload whose check has failed', () => {
   });
 
   /** What a resolver is given, with limits of its own. */
-  async function aContext(): Promise<Context> {
+  async function aContext(): Promise<RequestContext> {
     const sql = 'select integrator_id from oauth_client where id = ?';
     const [row] = (await service.databases.au1.fork().execute(sql, [service.demo('A').clientId])) as object[];
     const { integrator_id: integratorId } = row as { integrator_id: string };

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approveImageHost, listImageHosts, revokeImageHost } from '../src/cli/image-hosts.ts';
+import { approveImageHost, listImageHosts, revokeImageHost } from '../src/cli/services/image-hosts.ts';
 import { isPublicAddress } from '../src/storage/addresses.ts';
 import { hostOf, type Outside, RemoteFiles } from '../src/storage/remote.ts';
 import { Spool } from '../src/storage/spool.ts';

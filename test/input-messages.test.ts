@@ -1,6 +1,7 @@
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, type Operation, routeTable } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { type Operation, routeTable } from '../schema/route-table.ts';
 import { openApiDocument } from '../src/rest/openapi.ts';
 import { placementsOf } from '../src/rest/variables.ts';
 import { BASE_URL, type Service, startService } from './harness.ts';

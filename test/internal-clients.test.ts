@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { type Service, startService } from './harness.ts';
 import { OperationCalls } from './support/operation-calls.ts';
 import { samplesOf } from './support/samples.ts';

@@ -1,6 +1,7 @@
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, routeTable } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { routeTable } from '../schema/route-table.ts';
 import { placementsOf } from '../src/rest/variables.ts';
 import { type Service, startService } from './harness.ts';
 import { OperationCalls, type Outcome } from './support/operation-calls.ts';

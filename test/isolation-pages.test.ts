@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { newSecret } from '../src/oauth/secrets.ts';
-import { openSession } from '../src/oauth/sessions.ts';
+import { openSession } from '../src/oauth/interaction/sessions.ts';
+import { newSecret } from '../src/shared/secrets.ts';
 import { type Service, startService } from './harness.ts';
 
 interface Company {

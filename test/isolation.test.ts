@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, routeTable } from '../schema/build.ts';
-import { plainRoutes } from '../src/rest/plain-routes.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { routeTable } from '../schema/route-table.ts';
+import { plainRoutes } from '../src/rest/static-operations.ts';
 import { placementsOf } from '../src/rest/variables.ts';
 import { type Service, startService } from './harness.ts';
 import { OperationCalls, type Outcome } from './support/operation-calls.ts';

@@ -5,13 +5,13 @@ import { Writable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { runCli } from '../src/cli/run.ts';
-import { systemClock } from '../src/clock.ts';
-import { type Cluster, openCluster } from '../src/database/cluster.ts';
+import { exportFolder } from '../src/data-transfer/export.ts';
+import { importFolder } from '../src/data-transfer/import.ts';
 import { Database } from '../src/database/database.ts';
-import { loadTimesheets } from '../src/database/demo/timesheets.ts';
-import { exportFolder } from '../src/database/exchange/export.ts';
-import { importFolder } from '../src/database/exchange/import.ts';
-import { bringUpToDate } from '../src/database/migrate.ts';
+import { bringUpToDate } from '../src/database/run-migrations.ts';
+import { loadTimesheets } from '../src/demo/timesheets.ts';
+import { type Cluster, openCluster } from '../src/dev-postgres/cluster.ts';
+import { systemClock } from '../src/shared/clock.ts';
 import { createDatabase } from './setup/database.ts';
 
 /** Totals that are not those of `count(*)` in the same snapshot. */

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { photos } from '../resolvers/photo/photo.reader.ts';
-import { timesheets } from '../resolvers/timesheet/timesheet.reader.ts';
-import { foldTotals } from '../src/database/totals.ts';
+import { foldTotals } from '../src/database/write/totals.ts';
+import { photos } from '../src/domain/readers/photo.reader.ts';
+import { timesheets } from '../src/domain/readers/timesheet.reader.ts';
 import { type Service, startService } from './harness.ts';
 
 let service: Service;

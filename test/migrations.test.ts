@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/database/database.ts';
-import { bringUpToDate, PendingMigrations, retryOnLockTimeout, rollbackLast } from '../src/database/migrate.ts';
 import { migrations } from '../src/database/migrations/index.ts';
-import { findApplied, parseRemovals, planRollback } from '../src/database/rollback.ts';
+import { findApplied, parseRemovals, planRollback } from '../src/database/rollback-migration.ts';
+import { bringUpToDate, PendingMigrations, retryOnLockTimeout, rollbackLast } from '../src/database/run-migrations.ts';
 import { createDatabase } from './setup/database.ts';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;

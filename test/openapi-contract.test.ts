@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildServiceSchema, routeTable } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { routeTable } from '../schema/route-table.ts';
 import { SCOPES } from '../schema/scopes.ts';
 import { IMAGE_TYPES } from '../src/images/types.ts';
 import { openApiDocument } from '../src/rest/openapi.ts';

@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, routeTable } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { routeTable } from '../schema/route-table.ts';
 import { openApiDocument } from '../src/rest/openapi.ts';
 import { BASE_URL } from './harness.ts';
 import { Browser } from './oauth/browser.ts';

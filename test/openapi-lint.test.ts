@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emitSchema } from '../schema/emit.ts';
+import { emitSchema } from '../src/cli/services/emit-schema.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const RULES = ['redocly.yaml', '.redocly.lint-ignore.yaml', '.spectral.yaml'];

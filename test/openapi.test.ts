@@ -11,12 +11,13 @@ import {
   GraphQLString,
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, type Operation, routeTable } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { type Operation, routeTable } from '../schema/route-table.ts';
 import { BuilderId, text } from '../schema/scalars.ts';
 import { registerDocs } from '../src/http/docs.ts';
 import { isFallback } from '../src/rest/openapi/examples.ts';
 import { openApiDocument } from '../src/rest/openapi.ts';
-import { plainRoutes } from '../src/rest/plain-routes.ts';
+import { plainRoutes } from '../src/rest/static-operations.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
 type Json = any;

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Context } from '../resolvers/context.ts';
 import type { GalleryPhoto } from '../resolvers/photo/gallery.input.ts';
-import { prepareImages } from '../resolvers/photo/gallery-images.ts';
+import type { RequestContext } from '../src/auth/request-context.ts';
 import { loadConfig } from '../src/config.ts';
+import { prepareImages } from '../src/domain/photos/gallery-images.ts';
 import { createFairShares } from '../src/shared/fair-shares.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { BASE_URL, type Service, startService } from './harness.ts';
@@ -362,7 +362,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
   it('fails with TIMEOUT what is not done in time, and keeps nothing of it', async () => {
     const photos = await photosOf(6);
     const wanted = photos as GalleryPhoto[];
-    const context = (await slowed()) as unknown as Context;
+    const context = (await slowed()) as unknown as RequestContext;
     const page = {
       builderId: client.builderId,
       integratorId: context.caller.integratorId,

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { GraphQLList, GraphQLNonNull, type GraphQLOutputType, isEnumType, isObjectType, isScalarType } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import { describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { createOrm } from '../src/database/orm.ts';
 
 const schema = buildServiceSchema();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, routeTable } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { routeTable } from '../schema/route-table.ts';
 import { type Service, startService } from './harness.ts';
 import { type Samples, samplesOf } from './support/samples.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RateLimiter } from '../src/caller/limits.ts';
+import { RateLimiter } from '../src/auth/rate-limiter.ts';
 import { type Service, startService } from './harness.ts';
 
 let service: Service;

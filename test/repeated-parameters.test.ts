@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, routeTable } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { routeTable } from '../schema/route-table.ts';
 import { openApiDocument } from '../src/rest/openapi.ts';
 import { BASE_URL, type Service, startService } from './harness.ts';
 import { type Client, clientOf } from './support/uploads.ts';

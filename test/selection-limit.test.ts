@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Project } from '../entities/project.entity.ts';
-import { Reader } from '../src/database/reader.ts';
+import { Reader } from '../src/database/read/reader.ts';
 import { type Service, startService } from './harness.ts';
 
 let service: Service;

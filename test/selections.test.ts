@@ -1,10 +1,10 @@
 import { type GraphQLObjectType, getNamedType, isLeafType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Project } from '../entities/project.entity.ts';
-import { Loaders, MAX_RECORDS } from '../resolvers/loaders/loaders.ts';
-import { projects } from '../resolvers/project/project.reader.ts';
 import { Reads, recordType } from '../schema/selection.ts';
-import { Reader } from '../src/database/reader.ts';
+import { Loaders, MAX_RECORDS } from '../src/database/read/loaders.ts';
+import { Reader } from '../src/database/read/reader.ts';
+import { projects } from '../src/domain/readers/project.reader.ts';
 import { type Service, startService } from './harness.ts';
 import { call, documentOf, edges, type Field, isEnvelope, required, selected, wayTo } from './support/graph.ts';
 import { type Samples, samplesOf } from './support/samples.ts';
@@ -52,7 +52,7 @@ const READ_WHOLE = /^(Builder\.one|Meeting\.page|PhotoReportContent\.)/;
 async function answer(document: string) {
   const names: string[] = [];
   const end = service.databases.au1.onStatement(({ name }) => names.push(name));
-  const again = vi.spyOn(Loaders.prototype, 'beginAgain');
+  const again = vi.spyOn(Loaders.prototype, 'reset');
   const body = await service.graphql(token, document);
   end();
   expect(again, 'it was answered at the first try').not.toHaveBeenCalled();

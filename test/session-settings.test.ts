@@ -1,17 +1,17 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { builders } from '../resolvers/builder/builder.reader.ts';
 import { loadConfig } from '../src/config.ts';
 import { Database } from '../src/database/database.ts';
-import { withClient } from '../src/database/demo/connection.ts';
-import { DatabaseUnavailable, openDatabases } from '../src/database/open.ts';
 import {
   COMMON_SETTINGS,
   READER_SETTINGS,
   REQUEST_SETTINGS,
   type SessionSettings,
   WRITER_SETTINGS,
-} from '../src/database/session-settings.ts';
+} from '../src/database/pool/session-settings.ts';
+import { withClient } from '../src/demo/connection.ts';
+import { DatabaseUnavailable, openDatabases } from '../src/dev-postgres/open-databases.ts';
+import { builders } from '../src/domain/readers/builder.reader.ts';
 import { createDatabase } from './setup/database.ts';
 import { Pooler } from './support/pooler.ts';
 

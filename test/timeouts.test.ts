@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { costCodes } from '../resolvers/timesheet/timesheet.reader.ts';
 import { Database } from '../src/database/database.ts';
 import { asApiError } from '../src/database/errors.ts';
+import { costCodes } from '../src/domain/readers/timesheet.reader.ts';
 import { createDatabase } from './setup/database.ts';
 import { Line } from './support/line.ts';
 

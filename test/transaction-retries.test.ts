@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database } from '../src/database/database.ts';
-import { ConcurrentUpdateError } from '../src/database/retry.ts';
+import { ConcurrentUpdateError } from '../src/database/write/retry.ts';
 import { createDatabase } from './setup/database.ts';
 
 /** What a transaction does with either runner: SQL without parameters, which returns rows. */

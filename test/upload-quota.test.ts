@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sweep } from '../resolvers/attachment/sweep.ts';
 import { loadConfig } from '../src/config.ts';
+import { sweep } from '../src/domain/uploads/sweep.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from './harness.ts';
 import { picture } from './support/images.ts';

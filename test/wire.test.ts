@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readText } from '../src/database/wire.ts';
+import { readText } from '../src/database/pool/pg-pipeline.ts';
 import { createDatabase } from './setup/database.ts';
 
 describe('prepared reads over a pipelined connection, by what pg has inside', () => {

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { runningServer } from '../src/database/postmaster.ts';
+import { runningServer } from '../src/dev-postgres/postmaster.ts';
 import { createDatabase } from './setup/database.ts';
 import { freePort } from './support/ports.ts';
 import { endPrograms, type Run, runProgram, startProgram } from './support/program.ts';

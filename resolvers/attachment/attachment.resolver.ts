@@ -2,11 +2,11 @@ import { Arg, Args, ArgsType, Ctx, Field, Mutation, Resolver } from 'type-graphq
 import { AttachmentType } from '../../schema/enums.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FileName, FileSize } from '../../schema/scalars.ts';
+import { requireIntegrator } from '../../src/auth/authorization.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { createIntent } from '../../src/domain/uploads/uploads.ts';
 import { IMAGE_TYPES } from '../../src/images/types.ts';
-import { requireIntegrator } from '../access.ts';
-import type { Context } from '../context.ts';
 import { UploadIntent } from './attachment.type.ts';
-import { createIntent } from './uploads.ts';
 
 @ArgsType()
 class PresignArgs {
@@ -35,7 +35,7 @@ export class AttachmentResolver {
   presignAttachment(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() { contentType, fileName, size }: PresignArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<UploadIntent> {
     requireIntegrator(context);
     return createIntent(context, builderId, { contentType, fileName, size });

@@ -10,9 +10,9 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { Context } from '../context.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { signOnConflicts, signOnEvents, visits } from '../../src/domain/readers/attendance.reader.ts';
 import { DayArgs } from './attendance.input.ts';
-import { signOnConflicts, signOnEvents, visits } from './attendance.reader.ts';
 
 /*
  * Attendance for people: what gates have observed, and what they could not agree on. Internal clients alone hold the scope.
@@ -39,7 +39,7 @@ export class ProjectAttendanceResolver {
     @Args() { date, timeZone }: DayArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnVisit>> {
     const where = { date, timeZone: timeZone ?? 'UTC', kept: true };
     return loaders.page(visits.reading(selection), 'projectId', project.id, where, windowOf(page));
@@ -52,7 +52,7 @@ export class ProjectAttendanceResolver {
     @Root() project: Pick<Project, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnVisit>> {
     return loaders.page(visits.reading(selection), 'projectId', project.id, { open: true }, windowOf(page));
   }
@@ -64,7 +64,7 @@ export class ProjectAttendanceResolver {
     @Root() project: Pick<Project, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnEvent>> {
     return loaders.page(
       signOnEvents.reading(selection),
@@ -82,7 +82,7 @@ export class ProjectAttendanceResolver {
     @Root() project: Pick<Project, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnEvent>> {
     return loaders.page(
       signOnEvents.reading(selection),
@@ -101,7 +101,7 @@ export class ProjectAttendanceResolver {
     @Arg('code', () => SignOnConflictCode, { nullable: true }) code: SignOnConflictCode | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnConflict>> {
     return loaders.page(signOnConflicts.reading(selection), 'projectId', project.id, { code }, windowOf(page));
   }
@@ -116,7 +116,7 @@ export class BuilderAttendanceResolver {
     @Root() builder: Pick<Builder, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnVisit>> {
     return loaders.page(visits.reading(selection), 'builderId', builder.id, { open: true }, windowOf(page));
   }
@@ -128,7 +128,7 @@ export class BuilderAttendanceResolver {
     @Root() builder: Pick<Builder, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnEvent>> {
     return loaders.page(
       signOnEvents.reading(selection),
@@ -146,7 +146,7 @@ export class BuilderAttendanceResolver {
     @Root() builder: Pick<Builder, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnEvent>> {
     return loaders.page(
       signOnEvents.reading(selection),
@@ -165,7 +165,7 @@ export class BuilderAttendanceResolver {
     @Arg('code', () => SignOnConflictCode, { nullable: true }) code: SignOnConflictCode | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnConflict>> {
     return loaders.page(signOnConflicts.reading(selection), 'builderId', builder.id, { code }, windowOf(page));
   }
@@ -181,7 +181,7 @@ export class WorkerVisitsResolver {
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnVisit>> {
     return loaders.page(visits.reading(selection), 'workerId', worker.id, { projectId }, windowOf(page));
   }
@@ -196,7 +196,7 @@ export class SignOnVisitResolver {
     @Root() visit: Pick<SignOnVisit, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SignOnEvent>> {
     return loaders.page(signOnEvents.reading(selection), 'visitId', visit.id, {}, windowOf(page));
   }
@@ -210,7 +210,7 @@ export class SignOnEventVisitResolver {
   visit(
     @Root() { visitId }: Pick<SignOnEvent, 'visitId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<SignOnVisit | null> | null {
     return visitId === null ? null : loaders.one(visits.reading(selection), visitId);
   }

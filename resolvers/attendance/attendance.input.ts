@@ -1,8 +1,8 @@
 import { ArgsType, Field } from 'type-graphql';
 import { SignOnType } from '../../schema/enums.ts';
-import { type FieldError, ValidationError } from '../../src/errors.ts';
+import type { Payload } from '../../src/domain/attendance/situations.ts';
+import { type FieldError, ValidationError } from '../../src/shared/errors.ts';
 import { CalendarDate, GateInstant, GateText, GateWorkerId, TimeZone } from './gate-scalars.ts';
-import type { Payload } from './situations.ts';
 
 /** Milliseconds that an event may be ahead of the server's clock: the clocks of gates differ. */
 export const CLOCK_TOLERANCE_MS = 5_000;

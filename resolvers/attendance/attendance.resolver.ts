@@ -1,13 +1,13 @@
 import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { SignOnConflictCode } from '../../schema/enums.ts';
+import type { Outcome } from '../../schema/rest.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
-import type { Outcome } from '../../src/context.ts';
-import { requireIntegrator } from '../access.ts';
-import type { Context } from '../context.ts';
+import { requireIntegrator } from '../../src/auth/authorization.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { recordEvent } from '../../src/domain/attendance/record-event.ts';
 import { payloadOf, SignOnEventArgs } from './attendance.input.ts';
 import { SignOnEventAnswer } from './attendance.type.ts';
-import { recordEvent } from './record-event.ts';
 
 const OUTCOMES: Record<200 | 201 | 202, Outcome> = { 200: 'REPLAYED', 201: 'CREATED', 202: 'ACCEPTED' };
 
@@ -28,7 +28,7 @@ export class SignOnEventResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('projectId', () => ProjectId) projectId: string,
     @Args() args: SignOnEventArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<SignOnEventAnswer> {
     const { database, clock } = context;
     const integratorId = requireIntegrator(context);

@@ -4,9 +4,9 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { notFound } from '../../src/errors.ts';
-import type { Context } from '../context.ts';
-import { builders } from './builder.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 
 const BuilderPage = PageOf(Builder);
 
@@ -19,7 +19,7 @@ export class BuilderResolver {
   builders(
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { caller, database }: Context,
+    @Ctx() { caller, database }: RequestContext,
   ): Promise<Page<Builder>> {
     return builders
       .reading(selection)
@@ -28,7 +28,10 @@ export class BuilderResolver {
 
   @Query(() => Builder, { description: 'One builder.' })
   @Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders', params: { id: 'builderId' } })
-  async builder(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { loaders }: Context): Promise<Builder> {
+  async builder(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Ctx() { loaders }: RequestContext,
+  ): Promise<Builder> {
     const builder = await loaders.one(builders, builderId);
     if (!builder) throw notFound('Builder');
     return builder;
@@ -36,12 +39,12 @@ export class BuilderResolver {
 
   @FieldResolver()
   @Reads('logoKey')
-  logoUrl(@Root() builder: Logo, @Ctx() context: Context): string | null {
+  logoUrl(@Root() builder: Logo, @Ctx() context: RequestContext): string | null {
     return logoUrlOf(builder, context);
   }
 }
 
 /** A signed URL of the logo in the storage; null for a builder without one. An imported address on another host is never served. */
-export function logoUrlOf({ logoKey }: Logo, { storage }: Context): string | null {
+export function logoUrlOf({ logoKey }: Logo, { storage }: RequestContext): string | null {
   return logoKey ? storage.downloadUrl(logoKey) : null;
 }

@@ -9,12 +9,12 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, DefectId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { notFound } from '../../src/errors.ts';
-import { builders } from '../builder/builder.reader.ts';
-import type { Context } from '../context.ts';
-import { projects } from '../project/project.reader.ts';
-import { subcontractors } from '../subcontractor/subcontractor.reader.ts';
-import { defects } from './defect.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { defects } from '../../src/domain/readers/defect.reader.ts';
+import { projects } from '../../src/domain/readers/project.reader.ts';
+import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 
 const DefectPage = PageOf(Defect);
 
@@ -28,7 +28,7 @@ export class DefectResolver {
     @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<Defect>> {
     return defects.reading(selection).page(database, { builderId, projectId, status }, windowOf(page));
   }
@@ -38,7 +38,7 @@ export class DefectResolver {
   async defect(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('defectId', () => DefectId) defectId: string,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Defect> {
     const defect = await defects.one(database, defectId, { builderId });
     if (!defect) throw notFound('Defect');
@@ -51,7 +51,7 @@ export class DefectResolver {
   builder(
     @Root() defect: Pick<Defect, 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Builder | null> {
     return loaders.one(builders.reading(selection), defect.builderId);
   }
@@ -62,7 +62,7 @@ export class DefectResolver {
   project(
     @Root() defect: Pick<Defect, 'projectId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Project | null> {
     return loaders.one(projects.reading(selection), defect.projectId);
   }
@@ -79,7 +79,7 @@ export class DefectCompanyResolver {
   details(
     @Root() company: Pick<DefectCompany, 'id'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Subcontractor | null> {
     return loaders.one(subcontractors.reading(selection), company.id);
   }
@@ -95,7 +95,7 @@ export class BuilderDefectsResolver {
     @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Defect>> {
     return loaders.page(defects.reading(selection), 'builderId', builder.id, { status }, windowOf(page));
   }
@@ -111,7 +111,7 @@ export class ProjectDefectsResolver {
     @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Defect>> {
     return loaders.page(defects.reading(selection), 'projectId', project.id, { status }, windowOf(page));
   }

@@ -8,8 +8,8 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { Context } from '../context.ts';
-import { inductions } from './induction.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { inductions } from '../../src/domain/readers/induction.reader.ts';
 
 const InductionPage = PageOf(Induction);
 
@@ -32,7 +32,7 @@ export class ProjectInductionsResolver {
     @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Induction>> {
     return loaders.page(inductions.reading(selection), 'projectId', project.id, { status }, windowOf(page));
   }
@@ -48,7 +48,7 @@ export class SubcontractorInductionsResolver {
     @Args() { projectId, status }: InductionArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Induction>> {
     return loaders.page(
       inductions.reading(selection),
@@ -70,7 +70,7 @@ export class WorkerInductionsResolver {
     @Args() { projectId, status }: InductionArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Induction>> {
     return loaders.page(inductions.reading(selection), 'workerId', worker.id, { projectId, status }, windowOf(page));
   }

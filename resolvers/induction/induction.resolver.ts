@@ -5,12 +5,12 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, InductionKey, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
-import { notFound } from '../../src/errors.ts';
-import { isId } from '../../src/ids.ts';
-import type { Context } from '../context.ts';
-import { projects } from '../project/project.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { inductionDetails, inductions } from '../../src/domain/readers/induction.reader.ts';
+import { projects } from '../../src/domain/readers/project.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
+import { isId } from '../../src/shared/ids.ts';
 import { heldPage } from '../subcontractor/held.ts';
-import { inductionDetails, inductions } from './induction.reader.ts';
 
 const InductionPage = PageOf(Induction);
 
@@ -24,7 +24,7 @@ export class InductionResolver {
     @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Page<Induction>> {
     const where = { subcontractorId: id, projectId, status };
     return heldPage(
@@ -43,7 +43,7 @@ export class InductionResolver {
     @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<Induction>> {
     const found = await inductions.reading(selection).page(database, { projectId, status }, windowOf(page));
     // A row tells whose project it is; only an empty page has to ask.
@@ -62,7 +62,7 @@ export class InductionResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('projectId', () => ProjectId) projectId: string,
     @Arg('identifierOrId', () => InductionKey) key: string,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<InductionDetails> {
     const which = isId('induction', key) ? { id: key } : { identifier: key };
     const [found] = await inductionDetails.all(database, { builderId, projectId, ...which });

@@ -3,13 +3,19 @@ import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, Timestamp } from '../../schema/scalars.ts';
-import { requireIntegrator } from '../access.ts';
-import type { Context } from '../context.ts';
-import { CreateMeetingArgs, MeetingNoteArgs, MeetingText, MeetingTitle, noteFields } from './meeting.input.ts';
-import { changeMeeting, createMeeting, rewriteMeetingNotes, type Writing } from './meeting-writes.ts';
-import { syncNote } from './sync-note.ts';
+import { requireIntegrator } from '../../src/auth/authorization.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { toNoteFields } from '../../src/domain/meetings/meeting-inputs.ts';
+import {
+  changeMeeting,
+  createMeeting,
+  rewriteMeetingNotes,
+  type Writing,
+} from '../../src/domain/meetings/meeting-writes.ts';
+import { syncNote } from '../../src/domain/meetings/sync-note.ts';
+import { CreateMeetingArgs, MeetingNoteArgs, MeetingText, MeetingTitle } from './meeting.input.ts';
 
-const writing = ({ database, caller, clock }: Context, builderId: string): Writing => ({
+const writing = ({ database, caller, clock }: RequestContext, builderId: string): Writing => ({
   database,
   integratorId: caller.integratorId,
   builderId,
@@ -31,7 +37,7 @@ export class MeetingWritesResolver {
   async createMeeting(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: CreateMeetingArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Meeting> {
     // A meeting without a source belongs to nobody but its builder.
     if (input.externalSourceId != null) requireIntegrator(context);
@@ -46,7 +52,7 @@ export class MeetingWritesResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Arg('title', () => MeetingTitle) title: string,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Meeting> {
     return changeMeeting(writing(context, builderId), meetingId, { title });
   }
@@ -56,7 +62,7 @@ export class MeetingWritesResolver {
   startMeeting(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('meetingId', () => MeetingId) meetingId: string,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Meeting> {
     return changeMeeting(writing(context, builderId), meetingId, { status: 'RUNNING' });
   }
@@ -66,7 +72,7 @@ export class MeetingWritesResolver {
   endMeeting(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('meetingId', () => MeetingId) meetingId: string,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Meeting> {
     return changeMeeting(writing(context, builderId), meetingId, { status: 'COMPLETED' });
   }
@@ -82,7 +88,7 @@ export class MeetingWritesResolver {
     @Arg('notes', () => MeetingText) notes: string,
     @Arg('expectedUpdatedAt', () => Timestamp, { description: '`updatedAt` of the meeting as it was read.' })
     expectedUpdatedAt: string,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Meeting> {
     return rewriteMeetingNotes(writing(context, builderId), meetingId, { notes, expectedUpdatedAt });
   }
@@ -101,12 +107,12 @@ export class MeetingWritesResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Args() args: MeetingNoteArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<MeetingNote> {
     requireIntegrator(context);
     const { externalSourceId, sourceApp = null } = args;
     const identity = { externalSourceId, sourceApp };
-    const { note, created } = await syncNote(writing(context, builderId), meetingId, identity, noteFields(args));
+    const { note, created } = await syncNote(writing(context, builderId), meetingId, identity, toNoteFields(args));
     if (created) context.outcome = 'CREATED';
     return note;
   }

@@ -156,20 +156,3 @@ export class MeetingNoteArgs {
   @Field(() => Timestamp, { nullable: true, description: 'When the recording behind the note ended.' })
   capturedEndedAt?: string | null;
 }
-
-/** The note's fields as they are stored. */
-export function noteFields(args: MeetingNoteArgs) {
-  const { detailBlocks, actionItems } = args;
-  return {
-    sourceDeepLink: args.sourceDeepLink ?? null,
-    sourceWebLink: args.sourceWebLink ?? null,
-    title: args.title ?? null,
-    summaryMarkdown: args.summaryMarkdown ?? null,
-    detailBlocks: detailBlocks ?? [],
-    actionItems: (actionItems ?? []).map(({ text }) => ({ text })),
-    capturedStartedAt: args.capturedStartedAt ?? null,
-    capturedEndedAt: args.capturedEndedAt ?? null,
-  };
-}
-
-export type NoteFields = ReturnType<typeof noteFields>;

@@ -10,11 +10,16 @@ import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
 import { GraphOnly, Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { notFound } from '../../src/errors.ts';
-import { builders } from '../builder/builder.reader.ts';
-import type { Context } from '../context.ts';
-import { projects } from '../project/project.reader.ts';
-import { meetingIdentities, meetingNotes, meetings, meetingTemplates } from './meeting.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import {
+  meetingIdentities,
+  meetingNotes,
+  meetings,
+  meetingTemplates,
+} from '../../src/domain/readers/meeting.reader.ts';
+import { projects } from '../../src/domain/readers/project.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 
 const MeetingPage = PageOf(Meeting);
 const MeetingNotePage = PageOf(MeetingNote);
@@ -31,7 +36,7 @@ export class MeetingResolver {
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<Meeting>> {
     return meetings
       .reading(selection)
@@ -43,7 +48,7 @@ export class MeetingResolver {
   async meeting(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('meetingId', () => MeetingId) meetingId: string,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Meeting> {
     const meeting = await meetings.one(database, meetingId, { builderId });
     if (!meeting) throw notFound('Meeting');
@@ -57,7 +62,7 @@ export class MeetingResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<MeetingNote>> {
     // At once, for one round trip: what was read of another builder's meeting is thrown away.
     const [meeting, notes] = await Promise.all([
@@ -74,7 +79,7 @@ export class MeetingResolver {
   builder(
     @Root() meeting: Pick<Meeting, 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Builder | null> {
     return loaders.one(builders.reading(selection), meeting.builderId);
   }
@@ -85,7 +90,7 @@ export class MeetingResolver {
   project(
     @Root() { projectId }: Pick<Meeting, 'projectId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Project | null> | null {
     return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
   }
@@ -96,7 +101,7 @@ export class MeetingResolver {
   template(
     @Root() { templateId }: Pick<Meeting, 'templateId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<MeetingTemplate | null> | null {
     return templateId === null ? null : loaders.one(meetingTemplates.reading(selection), templateId);
   }
@@ -108,7 +113,7 @@ export class MeetingResolver {
     @Root() meeting: Pick<Meeting, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<MeetingNote>> {
     return loaders.page(meetingNotes.reading(selection), 'meetingId', meeting.id, {}, windowOf(page));
   }
@@ -122,7 +127,7 @@ export class MeetingNoteResolver {
   meeting(
     @Root() note: Pick<MeetingNote, 'meetingId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Meeting | null> {
     return loaders.one(meetings.reading(selection), note.meetingId);
   }
@@ -139,7 +144,7 @@ export class BuilderMeetingsResolver {
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Meeting>> {
     return loaders.page(
       meetings.reading(selection),
@@ -162,7 +167,7 @@ export class ProjectMeetingsResolver {
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Meeting>> {
     return loaders.page(
       meetings.reading(selection),

@@ -7,14 +7,19 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Scoped } from '../../schema/rest.ts';
 import { BuilderId, JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { notFound } from '../../src/errors.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { ReportExternalId, ReportSourceApp } from '../../src/domain/photo-reports/photo-report.scalars.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { photos } from '../../src/domain/readers/photo.reader.ts';
+import {
+  photoReports,
+  type ReportContent,
+  reportContents,
+  type StoredContent,
+} from '../../src/domain/readers/photo-report.reader.ts';
+import { projects } from '../../src/domain/readers/project.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
-import { builders } from '../builder/builder.reader.ts';
-import type { Context } from '../context.ts';
-import { photos } from '../photo/photo.reader.ts';
-import { projects } from '../project/project.reader.ts';
-import { photoReports, type ReportContent, reportContents, type StoredContent } from './photo-report.reader.ts';
-import { ReportExternalId, ReportSourceApp } from './photo-report.scalars.ts';
 import { readTree } from './report-tree.ts';
 import { ReportBlock, ReportImage, ReportPage } from './report-tree.type.ts';
 
@@ -47,7 +52,7 @@ export class PhotoReportResolver {
     @Args() filter: ReportFilterArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<PhotoReport>> {
     return photoReports.reading(selection).page(database, { builderId, projectId, ...whereOf(filter) }, windowOf(page));
   }
@@ -57,7 +62,7 @@ export class PhotoReportResolver {
   async photoReport(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('photoReportId', () => PhotoReportId) photoReportId: string,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<PhotoReport> {
     const report = await photoReports.one(database, photoReportId, { builderId });
     if (!report) throw notFound('Photo report');
@@ -67,14 +72,17 @@ export class PhotoReportResolver {
   @FieldResolver(() => ReportPage, { description: 'The root page, with everything in it.' })
   @GraphOnly()
   @Reads('id')
-  async page(@Root() report: Pick<PhotoReport, 'id'>, @Ctx() context: Context): Promise<ReportPage> {
+  async page(@Root() report: Pick<PhotoReport, 'id'>, @Ctx() context: RequestContext): Promise<ReportPage> {
     return readTree(await contentOf(report, context));
   }
 
   @FieldResolver(() => JsonObject, { description: 'The whole request of the sync that was last committed.' })
   @GraphOnly()
   @Reads('id')
-  async request(@Root() report: Pick<PhotoReport, 'id'>, @Ctx() context: Context): Promise<Record<string, unknown>> {
+  async request(
+    @Root() report: Pick<PhotoReport, 'id'>,
+    @Ctx() context: RequestContext,
+  ): Promise<Record<string, unknown>> {
     const { content, sourceRevision } = await contentOf(report, context);
     return { ...((await parseJsonInSlices(content)) as ReportContent), sourceRevision };
   }
@@ -85,7 +93,7 @@ export class PhotoReportResolver {
   builder(
     @Root() { builderId }: Pick<PhotoReport, 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Builder | null> {
     return loaders.one(builders.reading(selection), builderId);
   }
@@ -96,13 +104,13 @@ export class PhotoReportResolver {
   project(
     @Root() { projectId }: Pick<PhotoReport, 'projectId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Project | null> | null {
     return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
   }
 }
 
-async function contentOf({ id }: Pick<PhotoReport, 'id'>, { loaders }: Context): Promise<StoredContent> {
+async function contentOf({ id }: Pick<PhotoReport, 'id'>, { loaders }: RequestContext): Promise<StoredContent> {
   return (await loaders.one(reportContents, id)) as unknown as StoredContent;
 }
 
@@ -124,7 +132,7 @@ export class ReportImageResolver {
   photo(
     @Root() { attachmentId, builderId }: Pick<ReportImage, 'attachmentId' | 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Photo | null> | null {
     return attachmentId === null ? null : loaders.one(photos.reading(selection), attachmentId, { builderId });
   }
@@ -140,7 +148,7 @@ export class ProjectPhotoReportsResolver {
     @Args() filter: ReportFilterArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<PhotoReport>> {
     return loaders.page(photoReports.reading(selection), 'projectId', project.id, whereOf(filter), windowOf(page));
   }
@@ -156,7 +164,7 @@ export class BuilderPhotoReportsResolver {
     @Args() filter: ReportFilterArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<PhotoReport>> {
     return loaders.page(photoReports.reading(selection), 'builderId', builder.id, whereOf(filter), windowOf(page));
   }

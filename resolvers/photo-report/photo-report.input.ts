@@ -1,8 +1,8 @@
 import { ArgsType, Extensions, Field, Float, InputType } from 'type-graphql';
 import { BlockType, ImageStatus, TextMark } from '../../schema/enums.ts';
 import { JsonObject } from '../../schema/scalars.ts';
-import { inspectPageDocument } from './page-document.ts';
-import { pageSchemas } from './page-schema.ts';
+import { inspectPageDocument } from '../../src/domain/photo-reports/page-document.ts';
+import { pageSchemas } from '../../src/domain/photo-reports/page-schema.ts';
 import {
   AuthorEmail,
   AuthorExternalId,
@@ -20,7 +20,7 @@ import {
   SourceBlockId,
   SourceInstant,
   SourceRevision,
-} from './photo-report.scalars.ts';
+} from '../../src/domain/photo-reports/photo-report.scalars.ts';
 
 /*
  * The types of a Page document say what GraphQL can say; what depends on the `type` of a block, and what holds over the whole tree, is

@@ -2,13 +2,13 @@ import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { PhotoReportConflictCode } from '../../schema/enums.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
-import { requireIntegrator } from '../access.ts';
-import type { Context } from '../context.ts';
-import { archiveReport } from './archive.ts';
-import { LIMITS, MAX_BODY_BYTES } from './limits.ts';
+import { requireIntegrator } from '../../src/auth/authorization.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { archiveReport } from '../../src/domain/photo-reports/archive.ts';
+import { LIMITS, MAX_BODY_BYTES } from '../../src/domain/photo-reports/limits.ts';
+import { type Source, syncReport } from '../../src/domain/photo-reports/sync.ts';
 import { ArchiveReportArgs, PhotoReportArgs, type SourceReportArgs } from './photo-report.input.ts';
 import { PhotoReportArchive, PhotoReportSync } from './photo-report.type.ts';
-import { type Source, syncReport } from './sync.ts';
 
 const CODES = Object.keys(PhotoReportConflictCode);
 const SHARED = { scope: 'write:photos', tag: 'Photo reports', budget: 'sync' } as const;
@@ -27,7 +27,7 @@ export class PhotoReportSyncResolver {
   syncPhotoReport(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() request: PhotoReportArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<PhotoReportSync> {
     const source = sourceOf(context, builderId, request);
     return inShare(context, () => syncReport(context, source, request, false));
@@ -40,7 +40,7 @@ export class PhotoReportSyncResolver {
   updatePhotoReport(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() request: PhotoReportArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<PhotoReportSync> {
     const source = sourceOf(context, builderId, request);
     return inShare(context, () => syncReport(context, source, request, true));
@@ -57,7 +57,7 @@ export class PhotoReportSyncResolver {
   archivePhotoReport(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() { sourceRevision, ...report }: ArchiveReportArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<PhotoReportArchive> {
     const source = sourceOf(context, builderId, report);
     return inShare(context, () => archiveReport(context, source, sourceRevision ?? null));
@@ -65,10 +65,10 @@ export class PhotoReportSyncResolver {
 }
 
 /** Runs a write of a photo report when the caller's share has room for it. */
-const inShare = <T>({ shares, shareKey }: Context, work: () => Promise<T>): Promise<T> =>
+const inShare = <T>({ shares, shareKey }: RequestContext, work: () => Promise<T>): Promise<T> =>
   shares.photoReportSyncs.run(shareKey, 1, work);
 
-function sourceOf(context: Context, builderId: string, report: SourceReportArgs): Source {
+function sourceOf(context: RequestContext, builderId: string, report: SourceReportArgs): Source {
   const integratorId = requireIntegrator(context);
   const { sourceApp, sourceExternalId } = report;
   return { integratorId, builderId, sourceApp, sourceExternalId };

@@ -1,7 +1,7 @@
 import { Field, ObjectType } from 'type-graphql';
 import { PhotoReportArchiveStatus, PhotoReportStatus } from '../../schema/enums.ts';
 import { PageId, PhotoReportId, Timestamp } from '../../schema/scalars.ts';
-import { SourceRevision } from './photo-report.scalars.ts';
+import { SourceRevision } from '../../src/domain/photo-reports/photo-report.scalars.ts';
 
 /** "Photo report sync response" in part 2 of the specification. */
 @ObjectType({ description: 'The snapshot is committed.', simpleResolvers: true })

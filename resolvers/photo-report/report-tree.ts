@@ -1,7 +1,11 @@
+import type {
+  Block,
+  PageDocument,
+  RichTextRun as RichTextRunInput,
+} from '../../src/domain/photo-reports/report-inputs.ts';
+import type { ReportContent, StoredContent } from '../../src/domain/readers/photo-report.reader.ts';
 import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
 import { TimeSlice } from '../../src/shared/time-slice.ts';
-import type { BlockInput, PageDocumentInput, RichTextRunInput } from './photo-report.input.ts';
-import type { ReportContent, StoredContent } from './photo-report.reader.ts';
 import type { ReportBlock, ReportListItem, ReportPage, RichTextRun } from './report-tree.type.ts';
 
 interface SentItem {
@@ -19,7 +23,7 @@ export async function readTree({ builderId, content, pages }: StoredContent): Pr
   const { page: root } = (await parseJsonInSlices(content)) as ReportContent;
   const slice = new TimeSlice();
   const ids = new Map(pages.map(({ id, path }) => [JSON.stringify(path), id]));
-  const readPage = async (page: PageDocumentInput, path: string[]): Promise<ReportPage> => {
+  const readPage = async (page: PageDocument, path: string[]): Promise<ReportPage> => {
     const blocks: ReportBlock[] = [];
     for (const block of page.blocks) {
       blocks.push(block.type === 'PAGE' ? await readChild(block, path) : readBlock(block));
@@ -35,11 +39,11 @@ export async function readTree({ builderId, content, pages }: StoredContent): Pr
       blocks,
     };
   };
-  const readChild = async ({ type, sourceBlockId, properties, childPage }: BlockInput, path: string[]) => {
-    const page = await readPage(childPage as PageDocumentInput, [...path, sourceBlockId]);
+  const readChild = async ({ type, sourceBlockId, properties, childPage }: Block, path: string[]) => {
+    const page = await readPage(childPage as PageDocument, [...path, sourceBlockId]);
     return { type, sourceBlockId, properties, childPage: page } as ReportBlock;
   };
-  const readBlock = (block: BlockInput): ReportBlock => {
+  const readBlock = (block: Block): ReportBlock => {
     const { type, sourceBlockId, properties } = block;
     const common = { type, sourceBlockId, properties };
     switch (type) {

@@ -6,13 +6,13 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, FolderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { notFound } from '../../src/errors.ts';
-import { builders } from '../builder/builder.reader.ts';
-import type { Context } from '../context.ts';
-import { projects } from '../project/project.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { createFolder, deleteFolder, updateFolder } from '../../src/domain/photos/folders.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { photoFolders } from '../../src/domain/readers/photo.reader.ts';
+import { projects } from '../../src/domain/readers/project.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 import { CreateFolderArgs, FolderFilterArgs, UpdateFolderArgs } from './folder.input.ts';
-import { createFolder, deleteFolder, updateFolder } from './folders.ts';
-import { photoFolders } from './photo.reader.ts';
 
 const PhotoFolderPage = PageOf(PhotoFolder);
 const tag = 'Photos';
@@ -26,7 +26,7 @@ export class PhotoFolderResolver {
     @Args() { projectId, parentId }: FolderFilterArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<PhotoFolder>> {
     return photoFolders.reading(selection).page(database, { builderId, projectId, parentId }, windowOf(page));
   }
@@ -36,7 +36,7 @@ export class PhotoFolderResolver {
   async photoFolder(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('folderId', () => FolderId) folderId: string,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<PhotoFolder> {
     const folder = await photoFolders.one(database, folderId, { builderId });
     if (!folder) throw notFound('Photo folder');
@@ -48,7 +48,7 @@ export class PhotoFolderResolver {
   createPhotoFolder(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: CreateFolderArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<PhotoFolder> {
     return createFolder(context, builderId, input);
   }
@@ -63,7 +63,7 @@ export class PhotoFolderResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('folderId', () => FolderId) folderId: string,
     @Args() changes: UpdateFolderArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<PhotoFolder> {
     return updateFolder(context, { builderId, folderId }, changes);
   }
@@ -77,7 +77,7 @@ export class PhotoFolderResolver {
   deletePhotoFolder(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('folderId', () => FolderId) folderId: string,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<PhotoFolder> {
     return deleteFolder(context, { builderId, folderId });
   }
@@ -88,7 +88,7 @@ export class PhotoFolderResolver {
   builder(
     @Root() folder: Pick<PhotoFolder, 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Builder | null> {
     return loaders.one(builders.reading(selection), folder.builderId);
   }
@@ -99,7 +99,7 @@ export class PhotoFolderResolver {
   project(
     @Root() { projectId }: Pick<PhotoFolder, 'projectId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Project | null> | null {
     return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
   }
@@ -110,7 +110,7 @@ export class PhotoFolderResolver {
   parent(
     @Root() { parentId }: Pick<PhotoFolder, 'parentId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<PhotoFolder | null> | null {
     return parentId === null ? null : loaders.one(photoFolders.reading(selection), parentId);
   }
@@ -122,7 +122,7 @@ export class PhotoFolderResolver {
     @Root() folder: Pick<PhotoFolder, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<PhotoFolder>> {
     return loaders.page(photoFolders.reading(selection), 'parentId', folder.id, {}, windowOf(page));
   }
@@ -137,7 +137,7 @@ export class ProjectFoldersResolver {
     @Root() project: Pick<Project, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<PhotoFolder>> {
     return loaders.page(photoFolders.reading(selection), 'projectId', project.id, {}, windowOf(page));
   }

@@ -13,7 +13,6 @@ import {
   SourceApp,
   Timestamp,
 } from '../../schema/scalars.ts';
-import { type FieldError, ValidationError } from '../../src/errors.ts';
 import { AttachmentReference } from '../attachment/attachment.type.ts';
 
 const MAX_PHOTOS = 100;
@@ -101,20 +100,4 @@ export class BulkDeleteArgs {
 
   @Field(() => FolderId, { nullable: true, description: 'Not needed either.' })
   folderId?: string | null;
-}
-
-/** Throws 400 with everything that is wrong with the list of photos as such. */
-export function checkPhotos(photos: readonly GalleryPhoto[]): void {
-  const errors: FieldError[] = [];
-  const refuse = (fieldName: string, message: string) => errors.push({ fieldName, message });
-  const first = new Map<string, number>();
-  photos.forEach((photo, at) => {
-    const earlier = first.get(photo.externalSourceId);
-    if (earlier !== undefined) refuse(`photos[${at}].externalSourceId`, `is that of photos[${earlier}] too`);
-    else first.set(photo.externalSourceId, at);
-    if (Boolean(photo.imageAttachment) === Boolean(photo.imageUrl)) {
-      refuse(`photos[${at}].imageAttachment`, 'give either imageAttachment or imageUrl');
-    }
-  });
-  if (errors.length > 0) throw new ValidationError(errors);
 }

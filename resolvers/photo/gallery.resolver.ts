@@ -1,13 +1,13 @@
 import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
-import { requireIntegrator } from '../access.ts';
-import type { Context } from '../context.ts';
-import { bulkDelete } from './bulk-delete.ts';
-import { bulkUpsert } from './bulk-upsert.ts';
+import { requireIntegrator } from '../../src/auth/authorization.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { bulkDelete } from '../../src/domain/photos/bulk-delete.ts';
+import { bulkUpsert } from '../../src/domain/photos/bulk-upsert.ts';
+import { DEADLINE_MS } from '../../src/domain/photos/gallery-images.ts';
 import { BulkDeleteArgs, BulkUpsertArgs } from './gallery.input.ts';
 import { BulkDeleteResult, BulkUpsertResult } from './gallery.type.ts';
-import { DEADLINE_MS } from './gallery-images.ts';
 
 const tag = 'Photos';
 
@@ -20,7 +20,7 @@ export class GalleryResolver {
   bulkUpsertPhotos(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: BulkUpsertArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<BulkUpsertResult> {
     requireIntegrator(context);
     return bulkUpsert(context, builderId, input);
@@ -34,7 +34,7 @@ export class GalleryResolver {
   bulkDeletePhotos(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: BulkDeleteArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<BulkDeleteResult> {
     requireIntegrator(context);
     return bulkDelete(context, builderId, input);

@@ -8,9 +8,9 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { FolderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { Context } from '../context.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { photos } from '../../src/domain/readers/photo.reader.ts';
 import { PhotoSourceArgs, sourcesOf } from './photo.input.ts';
-import { photos } from './photo.reader.ts';
 
 const PhotoPage = PageOf(Photo);
 
@@ -24,7 +24,7 @@ export class BuilderPhotosResolver {
     @Args() source: PhotoSourceArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Photo>> {
     return loaders.page(
       photos.reading(selection),
@@ -47,7 +47,7 @@ export class ProjectPhotosResolver {
     @Arg('folderId', () => FolderId, { nullable: true }) folderId: string | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Photo>> {
     return loaders.page(
       photos.reading(selection),
@@ -68,7 +68,7 @@ export class FolderPhotosResolver {
     @Root() folder: Pick<PhotoFolder, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Photo>> {
     return loaders.page(photos.reading(selection), 'folderId', folder.id, {}, windowOf(page));
   }
@@ -82,7 +82,7 @@ export class DefectPhotosResolver {
   async photos(
     @Root() { builderId, photoIds }: Pick<Defect, 'builderId' | 'photoIds'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Photo[]> {
     const found = await Promise.all(photoIds.map((id) => loaders.one(photos.reading(selection), id, { builderId })));
     return found.filter((photo) => photo !== null);

@@ -7,16 +7,16 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { notFound } from '../../src/errors.ts';
+import { requireIntegrator } from '../../src/auth/authorization.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { archivePhoto, updatePhoto } from '../../src/domain/photos/change-photo.ts';
+import { createPhoto } from '../../src/domain/photos/create-photo.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { photoFolders, photos } from '../../src/domain/readers/photo.reader.ts';
+import { projects } from '../../src/domain/readers/project.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
-import { requireIntegrator } from '../access.ts';
-import { builders } from '../builder/builder.reader.ts';
-import type { Context } from '../context.ts';
-import { projects } from '../project/project.reader.ts';
-import { archivePhoto, updatePhoto } from './change-photo.ts';
-import { createPhoto } from './create-photo.ts';
 import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, sourcesOf, UpdatePhotoArgs } from './photo.input.ts';
-import { photoFolders, photos } from './photo.reader.ts';
 
 const PhotoPage = PageOf(Photo);
 
@@ -29,7 +29,7 @@ export class PhotoResolver {
     @Args() filter: PhotoFilterArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<Photo>> {
     const { projectId, folderId } = filter;
     return photos
@@ -43,7 +43,7 @@ export class PhotoResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('photoId', () => AttachmentId) photoId: string,
     @Args() source: PhotoSourceArgs,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Photo> {
     const photo = await photos.one(database, photoId, { builderId, source: sourcesOf(source) });
     if (!photo) throw notFound('Photo');
@@ -62,7 +62,7 @@ export class PhotoResolver {
   createPhoto(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Args() input: CreatePhotoArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Photo> {
     requireIntegrator(context);
     return createPhoto(context, builderId, input);
@@ -74,7 +74,7 @@ export class PhotoResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('photoId', () => AttachmentId) photoId: string,
     @Args() changes: UpdatePhotoArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Photo> {
     return updatePhoto(context, { builderId, photoId }, changes);
   }
@@ -84,7 +84,7 @@ export class PhotoResolver {
   deletePhoto(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('photoId', () => AttachmentId) photoId: string,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Photo> {
     return archivePhoto(context, { builderId, photoId });
   }
@@ -95,7 +95,7 @@ export class PhotoResolver {
   @Reads('key', 'contentType', 'fileName')
   imageUrl(
     @Root() { key, contentType, fileName }: Pick<Photo, 'key' | 'contentType' | 'fileName'>,
-    @Ctx() { storage }: Context,
+    @Ctx() { storage }: RequestContext,
   ): string {
     return storage.downloadUrl(key, contentType, fileName);
   }
@@ -112,7 +112,7 @@ export class PhotoResolver {
   builder(
     @Root() photo: Pick<Photo, 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Builder | null> {
     return loaders.one(builders.reading(selection), photo.builderId);
   }
@@ -123,7 +123,7 @@ export class PhotoResolver {
   project(
     @Root() { projectId }: Pick<Photo, 'projectId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Project | null> | null {
     return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
   }
@@ -134,7 +134,7 @@ export class PhotoResolver {
   folder(
     @Root() { folderId }: Pick<Photo, 'folderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<PhotoFolder | null> | null {
     return folderId === null ? null : loaders.one(photoFolders.reading(selection), folderId);
   }

@@ -7,10 +7,10 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { notFound } from '../../src/errors.ts';
-import { builders } from '../builder/builder.reader.ts';
-import type { Context } from '../context.ts';
-import { projects } from './project.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { projects } from '../../src/domain/readers/project.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 
 const ProjectPage = PageOf(Project);
 
@@ -23,7 +23,7 @@ export class ProjectResolver {
     @Arg('status', () => ProjectStatus, { nullable: true }) status: ProjectStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<Project>> {
     return projects.reading(selection).page(database, { builderId, status }, windowOf(page));
   }
@@ -37,7 +37,7 @@ export class ProjectResolver {
   async project(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('projectId', () => ProjectId) projectId: string,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Project> {
     const project = await projects.one(database, projectId, { builderId });
     if (!project) throw notFound('Project');
@@ -50,7 +50,7 @@ export class ProjectResolver {
   builder(
     @Root() project: Pick<Project, 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Builder | null> {
     return loaders.one(builders.reading(selection), project.builderId);
   }
@@ -66,7 +66,7 @@ export class BuilderProjectsResolver {
     @Arg('status', () => ProjectStatus, { nullable: true }) status: ProjectStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Project>> {
     return loaders.page(projects.reading(selection), 'builderId', builder.id, { status }, windowOf(page));
   }
@@ -80,7 +80,7 @@ export class ProjectSummaryResolver {
   details(
     @Root() summary: Pick<ProjectSummary, 'id' | 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Project | Promise<Project | null> {
     return loaders.whole(projects.reading(selection), summary);
   }

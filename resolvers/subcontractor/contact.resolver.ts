@@ -5,8 +5,8 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { Context } from '../context.ts';
-import { contacts } from './contact.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { contacts } from '../../src/domain/readers/contact.reader.ts';
 import { heldPage } from './held.ts';
 
 const ContactPage = PageOf(Contact);
@@ -29,7 +29,7 @@ export class ContactResolver {
     @Args() { projectId, isPrimary }: ContactArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Page<Contact>> {
     const where = { subcontractorId: id, projectId, isPrimary };
     return heldPage(
@@ -51,7 +51,7 @@ export class SubcontractorContactsResolver {
     @Args() { projectId, isPrimary }: ContactArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Contact>> {
     return loaders.page(
       contacts.reading(selection),

@@ -1,9 +1,9 @@
 import type { Page } from '../../schema/page.ts';
 import type { Scope } from '../../schema/scopes.ts';
-import { notFound } from '../../src/errors.ts';
-import { visible } from '../access.ts';
-import type { Context } from '../context.ts';
-import { owners } from './subcontractor.reader.ts';
+import { requireVisible } from '../../src/auth/authorization.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { owners } from '../../src/domain/readers/subcontractor.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 
 interface Owned {
   builderId: string;
@@ -17,28 +17,28 @@ interface Owned {
 
 /** A page of what the subcontractor holds, if the caller may see it: else 404, or 403 without the scope. */
 export async function heldPage<T extends Owned>(
-  context: Context,
+  context: RequestContext,
   subcontractorId: string,
   scope: Scope,
   page: Page<T>,
 ): Promise<Page<T>> {
-  visible(context, page.data[0] ?? (await ownerOf(context, subcontractorId)), scope, 'Subcontractor');
+  requireVisible(context, page.data[0] ?? (await ownerOf(context, subcontractorId)), scope, 'Subcontractor');
   return page;
 }
 
 /** One record that the subcontractor holds, if there is one and the caller may see it. */
 export async function heldRecord<T extends Owned>(
-  context: Context,
+  context: RequestContext,
   subcontractorId: string,
   scope: Scope,
   record: T | null,
   what: string,
 ): Promise<T> {
-  if (record) return visible(context, record, scope, what);
-  visible(context, await ownerOf(context, subcontractorId), scope, 'Subcontractor');
+  if (record) return requireVisible(context, record, scope, what);
+  requireVisible(context, await ownerOf(context, subcontractorId), scope, 'Subcontractor');
   throw notFound(what);
 }
 
-function ownerOf({ database }: Context, subcontractorId: string): Promise<Owned | null> {
+function ownerOf({ database }: RequestContext, subcontractorId: string): Promise<Owned | null> {
   return owners.one(database, subcontractorId);
 }

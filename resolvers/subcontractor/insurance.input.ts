@@ -1,7 +1,7 @@
 import { ArgsType, Field } from 'type-graphql';
 import { InsuranceStatus, InsuranceType } from '../../schema/enums.ts';
 import { FilterText, Timestamp } from '../../schema/scalars.ts';
-import { invalidField } from '../../src/errors.ts';
+import { invalidField } from '../../src/shared/errors.ts';
 
 @ArgsType()
 export class InsuranceArgs {

@@ -5,10 +5,10 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InsuranceId, SubcontractorId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { Context } from '../context.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { insurances } from '../../src/domain/readers/insurance.reader.ts';
 import { heldPage, heldRecord } from './held.ts';
 import { ExpiringInsuranceArgs, InsuranceArgs, insuranceFilters } from './insurance.input.ts';
-import { insurances } from './insurance.reader.ts';
 
 const InsurancePage = PageOf(Insurance);
 
@@ -21,7 +21,7 @@ export class InsuranceResolver {
     @Args() args: InsuranceArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Page<Insurance>> {
     const where = { subcontractorId: id, ...insuranceFilters(args) };
     const found = await insurances.reading(selection).page(context.database, where, windowOf(page));
@@ -33,7 +33,7 @@ export class InsuranceResolver {
   async insurance(
     @Arg('id', () => SubcontractorId) id: string,
     @Arg('insuranceId', () => InsuranceId) insuranceId: string,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Insurance> {
     const found = await insurances.one(context.database, insuranceId, { subcontractorId: id });
     return heldRecord(context, id, 'read:insurances', found, 'Insurance');
@@ -48,7 +48,7 @@ export class InsuranceResolver {
     @Args() args: ExpiringInsuranceArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<Insurance>> {
     return insurances.reading(selection).page(database, { builderId, ...insuranceFilters(args) }, windowOf(page));
   }
@@ -57,7 +57,7 @@ export class InsuranceResolver {
   @Reads('documentKey', 'url')
   url(
     @Root() { documentKey, url }: Pick<Insurance, 'documentKey' | 'url'>,
-    @Ctx() { storage }: Context,
+    @Ctx() { storage }: RequestContext,
   ): string | null {
     return documentKey ? storage.downloadUrl(documentKey) : url;
   }
@@ -73,7 +73,7 @@ export class SubcontractorInsurancesResolver {
     @Args() args: ExpiringInsuranceArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Insurance>> {
     return loaders.page(
       insurances.reading(selection),

@@ -6,9 +6,9 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { PrequalificationId, SubcontractorId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { Context } from '../context.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { prequalifications } from '../../src/domain/readers/prequalification.reader.ts';
 import { heldPage, heldRecord } from './held.ts';
-import { prequalifications } from './prequalification.reader.ts';
 
 const PrequalificationPage = PageOf(Prequalification);
 const SCOPE = 'read:prequalifications';
@@ -22,7 +22,7 @@ export class PrequalificationResolver {
     @Arg('status', () => PrequalificationStatus, { nullable: true }) status: PrequalificationStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Page<Prequalification>> {
     const found = await prequalifications
       .reading(selection)
@@ -35,7 +35,7 @@ export class PrequalificationResolver {
   async prequalification(
     @Arg('id', () => SubcontractorId) id: string,
     @Arg('prequalId', () => PrequalificationId) prequalId: string,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Prequalification> {
     const found = await prequalifications.one(context.database, prequalId, { subcontractorId: id });
     return heldRecord(context, id, SCOPE, found, 'Prequalification');
@@ -52,7 +52,7 @@ export class SubcontractorPrequalificationsResolver {
     @Arg('status', () => PrequalificationStatus, { nullable: true }) status: PrequalificationStatus | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Prequalification>> {
     return loaders.page(
       prequalifications.reading(selection),

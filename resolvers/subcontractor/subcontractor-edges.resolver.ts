@@ -7,9 +7,9 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { Context } from '../context.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
 import { SubcontractorArgs, subcontractorFilters } from './subcontractor.input.ts';
-import { subcontractors } from './subcontractor.reader.ts';
 
 const SubcontractorPage = PageOf(Subcontractor);
 
@@ -24,7 +24,7 @@ export class BuilderSubcontractorsResolver {
     @Args() args: SubcontractorArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Subcontractor>> {
     const where = { projectId, ...subcontractorFilters(args) };
     return loaders.page(subcontractors.reading(selection), 'builderId', builder.id, where, windowOf(page));
@@ -43,7 +43,7 @@ export class ProjectSubcontractorsResolver {
     @Args() args: SubcontractorArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Subcontractor>> {
     return loaders.page(
       subcontractors.reading(selection),
@@ -66,7 +66,7 @@ export class SubcontractorSummaryResolver {
   details(
     @Root() summary: Pick<SubcontractorSummary, 'id' | 'builderId' | 'archivedAt'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Subcontractor | null | Promise<Subcontractor | null> {
     return summary.archivedAt ? null : loaders.whole(subcontractors.reading(selection), summary);
   }

@@ -6,13 +6,13 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { visible } from '../access.ts';
-import { builders } from '../builder/builder.reader.ts';
-import type { Context } from '../context.ts';
-import { projects } from '../project/project.reader.ts';
+import { requireVisible } from '../../src/auth/authorization.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { projects } from '../../src/domain/readers/project.reader.ts';
+import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
 import { heldPage } from './held.ts';
 import { SubcontractorArgs, subcontractorFilters } from './subcontractor.input.ts';
-import { subcontractors } from './subcontractor.reader.ts';
 
 const SubcontractorPage = PageOf(Subcontractor);
 const ProjectPage = PageOf(Project);
@@ -31,7 +31,7 @@ export class SubcontractorResolver {
     @Args() args: SubcontractorArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<Subcontractor>> {
     return subcontractors
       .reading(selection)
@@ -47,11 +47,11 @@ export class SubcontractorResolver {
     @Arg('projectId', () => ProjectId, { nullable: true, description: 'Only what it has reached on the project.' })
     projectId: string | null,
     @Args() args: SubcontractorArgs,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Subcontractor> {
     const where = { statusesOn: projectId, ...subcontractorFilters(args) };
     const subcontractor = await subcontractors.one(context.database, id, where);
-    return visible(context, subcontractor, 'read:subcontractors', 'Subcontractor');
+    return requireVisible(context, subcontractor, 'read:subcontractors', 'Subcontractor');
   }
 
   @Query(() => ProjectPage, { description: 'The projects that a subcontractor is on.' })
@@ -60,7 +60,7 @@ export class SubcontractorResolver {
     @Arg('id', () => SubcontractorId) id: string,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Page<Project>> {
     const found = await projects.reading(selection).page(context.database, { subcontractorId: id }, windowOf(page));
     return heldPage(context, id, 'read:projects', found);
@@ -73,7 +73,7 @@ export class SubcontractorResolver {
     @Root() subcontractor: Pick<Subcontractor, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Project>> {
     return loaders.page(projects.reading(selection), 'subcontractorId', subcontractor.id, {}, windowOf(page));
   }
@@ -84,7 +84,7 @@ export class SubcontractorResolver {
   builder(
     @Root() subcontractor: Pick<Subcontractor, 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Builder | null> {
     return loaders.one(builders.reading(selection), subcontractor.builderId);
   }

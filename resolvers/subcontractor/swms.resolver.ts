@@ -5,9 +5,9 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId, SwmsId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { Context } from '../context.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { swmsDocuments } from '../../src/domain/readers/swms.reader.ts';
 import { heldPage, heldRecord } from './held.ts';
-import { swmsDocuments } from './swms.reader.ts';
 
 const SwmsDocumentPage = PageOf(SwmsDocument);
 
@@ -20,7 +20,7 @@ export class SwmsResolver {
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<Page<SwmsDocument>> {
     const found = await swmsDocuments
       .reading(selection)
@@ -33,7 +33,7 @@ export class SwmsResolver {
   async swmsDocument(
     @Arg('id', () => SubcontractorId) id: string,
     @Arg('swmsDocId', () => SwmsId) swmsDocId: string,
-    @Ctx() context: Context,
+    @Ctx() context: RequestContext,
   ): Promise<SwmsDocument> {
     const found = await swmsDocuments.one(context.database, swmsDocId, { subcontractorId: id });
     return heldRecord(context, id, 'read:swms', found, 'SWMS document');
@@ -43,7 +43,7 @@ export class SwmsResolver {
   @Reads('documentKey', 'url')
   url(
     @Root() { documentKey, url }: Pick<SwmsDocument, 'documentKey' | 'url'>,
-    @Ctx() { storage }: Context,
+    @Ctx() { storage }: RequestContext,
   ): string | null {
     return documentKey ? storage.downloadUrl(documentKey) : url;
   }
@@ -59,7 +59,7 @@ export class SubcontractorSwmsResolver {
     @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SwmsDocument>> {
     return loaders.page(
       swmsDocuments.reading(selection),

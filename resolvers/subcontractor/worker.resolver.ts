@@ -6,9 +6,9 @@ import { Worker } from '../../entities/worker.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import type { Context } from '../context.ts';
-import { subcontractors } from './subcontractor.reader.ts';
-import { siteAccesses, workers } from './worker.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
+import { siteAccesses, workers } from '../../src/domain/readers/worker.reader.ts';
 
 const WorkerPage = PageOf(Worker);
 const SiteAccessPage = PageOf(SiteAccess);
@@ -24,7 +24,7 @@ export class WorkerResolver {
   subcontractor(
     @Root() worker: Pick<Worker, 'subcontractorId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Subcontractor | null> {
     return loaders.one(subcontractors.reading(selection), worker.subcontractorId);
   }
@@ -36,7 +36,7 @@ export class WorkerResolver {
     @Root() worker: Pick<Worker, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<SiteAccess>> {
     return loaders.page(siteAccesses.reading(selection), 'workerId', worker.id, {}, windowOf(page));
   }
@@ -51,7 +51,7 @@ export class SubcontractorWorkersResolver {
     @Root() subcontractor: Pick<Subcontractor, 'id'>,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Worker>> {
     return loaders.page(workers.reading(selection), 'subcontractorId', subcontractor.id, {}, windowOf(page));
   }
@@ -65,7 +65,7 @@ export class WorkerSummaryResolver {
   details(
     @Root() summary: Pick<WorkerSummary, 'id' | 'builderId'>,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Worker | Promise<Worker | null> {
     return loaders.whole(workers.reading(selection), summary);
   }

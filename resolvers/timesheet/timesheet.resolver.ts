@@ -10,9 +10,9 @@ import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { notFound } from '../../src/errors.ts';
-import type { Context } from '../context.ts';
-import { costCodes, timesheets, timeTypes } from './timesheet.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { costCodes, timesheets, timeTypes } from '../../src/domain/readers/timesheet.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 
 const TimesheetPage = PageOf(Timesheet);
 const CostCodeList = ListOf(CostCode);
@@ -29,7 +29,7 @@ export class TimesheetResolver {
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Page<Timesheet>> {
     return timesheets
       .reading(selection)
@@ -41,7 +41,7 @@ export class TimesheetResolver {
   async timesheet(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('timesheetId', () => TimesheetId) timesheetId: string,
-    @Ctx() { database }: Context,
+    @Ctx() { database }: RequestContext,
   ): Promise<Timesheet> {
     const timesheet = await timesheets.one(database, timesheetId, { builderId });
     if (!timesheet) throw notFound('Timesheet');
@@ -50,13 +50,13 @@ export class TimesheetResolver {
 
   @Query(() => CostCodeList, { description: 'The cost codes of a builder, by code.' })
   @Rest('GET /timesheets/cost-codes', { scope: 'read:timesheets', tag: 'Timesheets' })
-  async costCodes(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { database }: Context) {
+  async costCodes(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { database }: RequestContext) {
     return { data: await costCodes.all(database, { builderId }) };
   }
 
   @Query(() => TimeTypeList, { description: 'The time types of a builder, by name.' })
   @Rest('GET /timesheets/time-types', { scope: 'read:timesheets', tag: 'Timesheets' })
-  async timeTypes(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { database }: Context) {
+  async timeTypes(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { database }: RequestContext) {
     return { data: await timeTypes.all(database, { builderId }) };
   }
 }
@@ -72,7 +72,7 @@ export class ProjectTimesheetsResolver {
     @Args() range: DateRangeArgs,
     @Args() page: PageArgs,
     @Selected() selection: Selection | null,
-    @Ctx() { loaders }: Context,
+    @Ctx() { loaders }: RequestContext,
   ): Promise<Page<Timesheet>> {
     return loaders.page(
       timesheets.reading(selection),

@@ -1,17 +1,17 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
 import { Rest } from '../../schema/rest.ts';
-import { notFound } from '../../src/errors.ts';
-import { builders } from '../builder/builder.reader.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { memberships, users } from '../../src/domain/readers/viewer.reader.ts';
+import { notFound } from '../../src/shared/errors.ts';
 import { logoUrlOf } from '../builder/builder.resolver.ts';
-import type { Context } from '../context.ts';
 import { Identity, type IdentityMembership } from './identity.type.ts';
-import { memberships, users } from './viewer.reader.ts';
 
 @Resolver()
 export class ViewerResolver {
   @Query(() => Identity, { description: 'Who calls, and which builders they reach.' })
   @Rest('GET /me', { scope: null, tag: 'Identity' })
-  async me(@Ctx() context: Context): Promise<Identity> {
+  async me(@Ctx() context: RequestContext): Promise<Identity> {
     const { clientId, clientName, userId, scopes } = context.caller;
     const shared = { clientId, scopes: [...scopes], regionId: context.region };
     if (userId === null) {
@@ -38,7 +38,7 @@ export class ViewerResolver {
 }
 
 /** The caller's connected builders; none for an internal client, which has no connections and reaches every builder. */
-async function reached(context: Context): Promise<IdentityMembership[]> {
+async function reached(context: RequestContext): Promise<IdentityMembership[]> {
   const { caller, database } = context;
   const connected = await builders.all(database, { reachable: [...caller.connections.keys()] });
   return connected.map((builder) => ({

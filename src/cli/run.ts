@@ -1,8 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
-import { ExchangeError } from '../database/exchange/session.ts';
-import { PendingMigrations, RollbackRefused } from '../database/migrate.ts';
-import { isPlainError } from '../database/open.ts';
+import { ExchangeError } from '../data-transfer/session.ts';
+import { PendingMigrations, RollbackRefused } from '../database/run-migrations.ts';
+import { isPlainError } from '../dev-postgres/open-databases.ts';
+import { Refusal } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAttendanceCommands } from './commands/attendance.ts';
 import { addDataCommands } from './commands/data.ts';
@@ -10,8 +11,7 @@ import { addOAuthCommands } from './commands/oauth.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addStorageCommands } from './commands/storage.ts';
-import { Refusal } from './refusal.ts';
-import type { Shell } from './shell.ts';
+import type { Shell } from './io/cli-io.ts';
 
 const EXAMPLES = `
 Examples:

@@ -1,11 +1,11 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import type { RegionId } from '../context.ts';
+import type { RegionId } from '../shared/regions.ts';
 import { createOrm } from './orm.ts';
-import type { ReadDatabase, ReadLimits } from './reader.ts';
-import { retryTransaction } from './retry.ts';
-import { StatementRunner } from './runner.ts';
-import { type Transaction, TransactionRunner } from './transactions.ts';
-import type { Statement } from './wire.ts';
+import type { Statement } from './pool/pg-pipeline.ts';
+import { StatementRunner } from './pool/runner.ts';
+import type { ReadDatabase, ReadLimits } from './read/reader.ts';
+import { retryTransaction } from './write/retry.ts';
+import { type Transaction, TransactionRunner } from './write/transactions.ts';
 
 const NOW = { name: 'database.now', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)' };
 

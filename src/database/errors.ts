@@ -1,4 +1,4 @@
-import { ApiError, internalError, unavailable } from '../errors.ts';
+import { ApiError, internalError, unavailable } from '../shared/errors.ts';
 
 /** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */
 const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);

@@ -4,8 +4,8 @@ import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
 import { migrations } from './migrations/index.ts';
-import { poolSettings, REQUEST_SETTINGS } from './session-settings.ts';
-import { TIMEOUTS } from './timeouts.ts';
+import { poolSettings, REQUEST_SETTINGS } from './pool/session-settings.ts';
+import { TIMEOUTS } from './pool/timeouts.ts';
 
 /** MikroORM over one regional database. Nothing connects before the first query. */
 export function createOrm(url: string, overrides: Partial<Options> = {}): MikroORM {

@@ -1,8 +1,8 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse, type TypeNode } from 'graphql';
-import { MAX_BODY_BYTES } from '../../resolvers/photo-report/limits.ts';
-import { preparePage } from '../../resolvers/photo-report/prepare-page.ts';
-import type { CheckedPage } from '../../resolvers/photo-report/prepared-page.ts';
-import { type FieldError, invalidField, MAX_FIELD_ERRORS, ValidationError } from '../errors.ts';
+import { MAX_BODY_BYTES } from '../domain/photo-reports/limits.ts';
+import { preparePage } from '../domain/photo-reports/prepare-page.ts';
+import type { CheckedPage } from '../domain/photo-reports/prepared-page.ts';
+import { type FieldError, invalidField, MAX_FIELD_ERRORS, ValidationError } from '../shared/errors.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
 import { parseJson } from './json.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { API_VERSION } from '../context.ts';
-import { ApiError, invalidField } from '../errors.ts';
+import { API_VERSION } from '../../schema/rest.ts';
+import { ApiError, invalidField } from '../shared/errors.ts';
 
 /** Answers, in the documented shape, what Node refuses before there is a request: no hook runs for it. */
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {

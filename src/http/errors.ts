@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { asApiError } from '../database/errors.ts';
-import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../errors.ts';
+import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
 
 /** Sends an error in the documented shape. Part 3 of the decisions. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {

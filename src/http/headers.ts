@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { API_VERSION } from '../../schema/rest.ts';
 import type { Config } from '../config.ts';
-import { API_VERSION } from '../context.ts';
 
 /** A page that our own origin serves sets its own policy; everything else is data that no browser should run. */
 const NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { REGIONS, type RegionId } from '../context.ts';
 import type { Databases } from '../database/database.ts';
+import { REGIONS, type RegionId } from '../shared/regions.ts';
 
 const PING = { name: 'health.ping', text: `select current_setting('transaction_read_only')` };
 const DEADLINE_MS = 2_000;

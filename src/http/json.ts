@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { fieldPath } from '../../schema/input.ts';
 import { isCleanText } from '../../schema/scalars.ts';
-import { invalidField } from '../errors.ts';
+import type { RequestUsage } from '../auth/request-usage.ts';
+import { invalidField } from '../shared/errors.ts';
 import { endOfString } from '../shared/parse-json.ts';
-import type { RequestUsage } from '../shared/request-usage.ts';
 
 /** Deepest nesting of objects and arrays in a body. Part 9 of the decisions. */
 export const MAX_DEPTH = 64;

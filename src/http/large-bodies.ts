@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
-import type { Context } from '../../resolvers/context.ts';
-import { carrierOf, PreparedPage } from '../../resolvers/photo-report/prepared-page.ts';
-import { invalidField, payloadTooLarge, unavailable, ValidationError } from '../errors.ts';
+import type { RequestContext } from '../auth/request-context.ts';
+import { carrierOf, PreparedPage } from '../domain/photo-reports/prepared-page.ts';
+import { invalidField, payloadTooLarge, unavailable, ValidationError } from '../shared/errors.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
@@ -26,7 +26,7 @@ const THREAD = {
 
 /** A request whose large body is being received or processed. */
 interface LargeRequest {
-  context: Context;
+  context: RequestContext;
   /** Fires when the connection closes. */
   signal: AbortSignal;
   /** Returns the memory that was granted when the response ends. */

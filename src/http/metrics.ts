@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import promClient, { AggregatorRegistry } from 'prom-client';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../config.ts';
-import { forbidden, unavailable } from '../errors.ts';
-import { digestOf, isSecretOf } from '../oauth/secrets.ts';
+import { forbidden, unavailable } from '../shared/errors.ts';
+import { digestOf, isSecretOf } from '../shared/secrets.ts';
 import type { LargeBodyParser } from './large-bodies.ts';
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type FastifyServerOptions, LogController } from 'fastify';
 import type { Config } from '../config.ts';
-import { notFound } from '../errors.ts';
+import { notFound } from '../shared/errors.ts';
 import { refuseConnection } from './client-errors.ts';
 import { sendError } from './errors.ts';
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { invalidField, payloadTooLarge } from '../errors.ts';
+import { invalidField, payloadTooLarge } from '../shared/errors.ts';
 
 /** Receives a body of an announced length that is not large. */
 export function receiveSmallBody(payload: Readable, length: number): Promise<Uint8Array> {

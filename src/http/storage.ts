@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RateLimiter } from '../caller/limits.ts';
-import { REGIONS, type RegionId } from '../context.ts';
+import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { Databases } from '../database/database.ts';
-import { ApiError, conflict, forbidden, invalidField, notFound } from '../errors.ts';
-import { networkOf } from '../network.ts';
+import { ApiError, conflict, forbidden, invalidField, notFound } from '../shared/errors.ts';
 import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
 import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
+import { networkOf } from '../shared/network.ts';
+import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
 import { counted } from '../storage/collector.ts';
 import { type Grant, STORAGE_PATH } from '../storage/signatures.ts';

@@ -1,4 +1,4 @@
-import { ApiError, unavailable } from '../errors.ts';
+import { ApiError, unavailable } from '../shared/errors.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 
 /** Milliseconds that an image waits for its check. */

@@ -1,7 +1,7 @@
 import type { ClientType, Grant } from '../../entities/oauth-client.entity.ts';
 import type { Database } from '../database/database.ts';
-import type { Statement } from '../database/wire.ts';
-import { VALID_SECRETS } from './secrets.ts';
+import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { VALID_SECRETS } from '../shared/secrets.ts';
 
 /** A client that is not disabled, as the OAuth endpoints need it. */
 export interface RegisteredClient {

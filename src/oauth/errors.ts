@@ -1,4 +1,4 @@
-import type { ApiError } from '../errors.ts';
+import type { ApiError } from '../shared/errors.ts';
 
 /** Codes of RFC 6749 sections 4.1.2.1 and 5.2. Parts 5 and 7 of the specification. */
 export type OAuthErrorCode =

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import { REGIONS } from '../context.ts';
 import type { Database, Databases } from '../database/database.ts';
-import type { Statement } from '../database/wire.ts';
+import type { Statement } from '../database/pool/pg-pipeline.ts';
+import type { Clock } from '../shared/clock.ts';
+import { REGIONS } from '../shared/regions.ts';
 
 /** How long the origins that were read are taken for true: a removed one lives on for so long. */
 const FRESH_MS = 30_000;

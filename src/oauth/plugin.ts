@@ -1,14 +1,14 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { addEndpoint, prepareEndpoints } from './endpoint.ts';
-import { introspectionEndpoint } from './introspect.ts';
-import { metadataOf } from './metadata.ts';
-import type { OAuthParts } from './parts.ts';
-import { revocationEndpoint } from './revoke.ts';
-import { pagesPlugin } from './site.ts';
-import { tokenEndpoint } from './token.ts';
+import type { OAuthDependencies } from './dependencies.ts';
+import { addEndpoint, prepareEndpoints } from './endpoints/endpoint.ts';
+import { introspectionEndpoint } from './endpoints/introspect.ts';
+import { metadataOf } from './endpoints/metadata.ts';
+import { revocationEndpoint } from './endpoints/revoke.ts';
+import { tokenEndpoint } from './endpoints/token.ts';
+import { pagesPlugin } from './interaction/interaction-pages.ts';
 
 /** The OAuth endpoints. Part 5 of the specification, part 11 of the decisions. */
-export function oauthPlugin(parts: OAuthParts): FastifyPluginAsync {
+export function oauthPlugin(parts: OAuthDependencies): FastifyPluginAsync {
   return async (app) => {
     await app.register(async (endpoints) => {
       prepareEndpoints(endpoints, parts);

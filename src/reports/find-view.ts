@@ -1,9 +1,9 @@
-import { photos } from '../../resolvers/photo/photo.reader.ts';
-import { photoReports, reportContents, type StoredContent } from '../../resolvers/photo-report/photo-report.reader.ts';
 import { readTree } from '../../resolvers/photo-report/report-tree.ts';
 import type { ReportPage } from '../../resolvers/photo-report/report-tree.type.ts';
-import { projects } from '../../resolvers/project/project.reader.ts';
-import type { Statement } from '../database/wire.ts';
+import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { photos } from '../domain/readers/photo.reader.ts';
+import { photoReports, reportContents, type StoredContent } from '../domain/readers/photo-report.reader.ts';
+import { projects } from '../domain/readers/project.reader.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { ReportView } from './render.ts';
 import type { Visitor } from './visit.ts';

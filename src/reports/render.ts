@@ -8,11 +8,11 @@ import type {
   ReportPage,
   RichTextRun,
 } from '../../resolvers/photo-report/report-tree.type.ts';
-import { icon } from '../oauth/pages/assets.ts';
-import { type FormContext, form } from '../oauth/pages/forms.ts';
-import { html, type Markup } from '../oauth/pages/html.ts';
-import { documentHead, SERVICE_NAME } from '../oauth/pages/layout.ts';
-import type { SignedInUser } from '../oauth/sessions.ts';
+import { icon } from '../oauth/interaction/pages/assets.ts';
+import { type FormContext, form } from '../oauth/interaction/pages/forms.ts';
+import { html, type Markup } from '../oauth/interaction/pages/html.ts';
+import { documentHead, SERVICE_NAME } from '../oauth/interaction/pages/layout.ts';
+import type { SignedInUser } from '../oauth/interaction/sessions.ts';
 
 /** A photo that can be shown. */
 export interface ShownPhoto {

@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../clock.ts';
-import { REGIONS } from '../context.ts';
 import type { Database, Databases } from '../database/database.ts';
-import { idPattern } from '../ids.ts';
-import { PageError } from '../oauth/page-error.ts';
-import { PageVisit } from '../oauth/page-visit.ts';
-import type { FormContext } from '../oauth/pages/forms.ts';
-import { html } from '../oauth/pages/html.ts';
-import { type SignInState, signInPage } from '../oauth/pages/sign-in.ts';
-import { sendPage } from '../oauth/send-page.ts';
-import { findSignedIn, type SignedInUser } from '../oauth/sessions.ts';
+import { PageError } from '../oauth/interaction/page-error.ts';
+import { PageVisit } from '../oauth/interaction/page-request.ts';
+import type { FormContext } from '../oauth/interaction/pages/forms.ts';
+import { html } from '../oauth/interaction/pages/html.ts';
+import { type SignInState, signInPage } from '../oauth/interaction/pages/sign-in.ts';
+import { sendPage } from '../oauth/interaction/send-page.ts';
+import { findSignedIn, type SignedInUser } from '../oauth/interaction/sessions.ts';
+import type { Clock } from '../shared/clock.ts';
+import { idPattern } from '../shared/ids.ts';
+import { REGIONS } from '../shared/regions.ts';
 
 export interface VisitParts {
   databases: Databases;

@@ -8,7 +8,7 @@ import {
   payloadTooLarge,
   unsupportedMediaType,
   ValidationError,
-} from '../errors.ts';
+} from '../shared/errors.ts';
 import { type Spool, TooManyBytes } from '../storage/spool.ts';
 import { MAX_ATTACHMENT_BYTES } from '../storage/storage.ts';
 

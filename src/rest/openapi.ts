@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
-import type { Operation } from '../../schema/build.ts';
-import { API_VERSION } from '../context.ts';
+import { API_VERSION } from '../../schema/rest.ts';
+import type { Operation } from '../../schema/route-table.ts';
 import { Examples } from './openapi/examples.ts';
 import { guide, TAGS } from './openapi/guide.ts';
 import { describeOperation } from './openapi/operation.ts';
@@ -9,9 +9,9 @@ import { withRecordedAnswers } from './openapi/recorded.ts';
 import { errorResponses, errorSchemas, responseComponents } from './openapi/responses.ts';
 import { Schemas, unionConstants } from './openapi/schemas.ts';
 import { securityOf, securitySchemes } from './openapi/security.ts';
-import type { PlainRoute } from './plain/route.ts';
-import { plainRoutes, plainSchemas } from './plain-routes.ts';
 import { restProjection } from './projection.ts';
+import type { PlainRoute } from './static-operations/route.ts';
+import { plainRoutes, plainSchemas } from './static-operations.ts';
 
 interface Entry {
   method: string;

@@ -8,24 +8,24 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { requireBuilder } from '../../resolvers/access.ts';
-import type { Context } from '../../resolvers/context.ts';
-import type { Operation } from '../../schema/build.ts';
-import { compileOperation } from '../../schema/compile.ts';
-import type { CompiledOperation } from '../../schema/execution.ts';
 import { inspectionOf } from '../../schema/input.ts';
-import { meteredFieldResolver } from '../../schema/metered-field-resolver.ts';
-import type { Entrance } from '../context.ts';
-import { forbidden, methodNotAllowed } from '../errors.ts';
+import type { Operation } from '../../schema/route-table.ts';
+import { requireBuilder } from '../auth/authorization.ts';
+import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
+import type { RequestContext } from '../auth/request-context.ts';
+import { sendJson } from '../auth/request-usage.ts';
+import { compileOperation } from '../graphql/engine/compile-operation.ts';
+import type { CompiledOperation } from '../graphql/engine/execution.ts';
+import { meteredFieldResolver } from '../graphql/engine/metered-field-resolver.ts';
+import { forbidden, methodNotAllowed } from '../shared/errors.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
-import { sendJson } from '../shared/request-usage.ts';
 import { inspectedSchema } from './projection.ts';
 import { sofaDocuments } from './sofa.ts';
 import { type Placement, placementsOf, type RawInput, readVariables } from './variables.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    context: Context | null;
+    context: RequestContext | null;
   }
 }
 
@@ -35,11 +35,11 @@ export async function registerRest(
   parts: {
     schema: GraphQLSchema;
     operations: Operation[];
-    entrance: Entrance<Context>;
+    authenticator: RequestAuthenticator;
     acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
   },
 ): Promise<void> {
-  const { schema, operations, entrance, acceptLargeBodies } = parts;
+  const { schema, operations, authenticator, acceptLargeBodies } = parts;
   const documents = await sofaDocuments(schema, operations);
   const inspected = inspectedSchema(schema);
   app.decorateRequest('context', null);
@@ -47,10 +47,10 @@ export async function registerRest(
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
     const execute = executorOf(inspected, documents.get(operation.field)!);
-    const route = new RestRouteHandler(schema, operation, entrance, execute);
+    const route = new RestRouteHandler(schema, operation, authenticator, execute);
     const { method, bodyLimit } = operation;
     const publish = (scope: FastifyInstance) =>
-      scope.route({ method, url, bodyLimit, onRequest: route.enter, handler: route.answer });
+      scope.route({ method, url, bodyLimit, onRequest: route.authorize, handler: route.answer });
     if (bodyLimit === undefined) publish(app);
     else {
       await app.register(async (scope) => {
@@ -60,7 +60,7 @@ export async function registerRest(
     }
     methods.set(url, [...(methods.get(url) ?? []), operation.method]);
   }
-  for (const [url, allowed] of methods) refuseOtherMethods(app, url, allowed, entrance);
+  for (const [url, allowed] of methods) refuseOtherMethods(app, url, allowed, authenticator);
 }
 
 /** What a client may try. HEAD comes with GET. */
@@ -71,7 +71,7 @@ export function refuseOtherMethods(
   app: FastifyInstance,
   url: string,
   allowed: string[],
-  entrance: Entrance<Context>,
+  authenticator: RequestAuthenticator,
 ): void {
   const allow = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed;
   const others = METHODS.filter((method) => !allow.includes(method));
@@ -79,28 +79,28 @@ export function refuseOtherMethods(
     method: others,
     url,
     onRequest: async (request, reply) => {
-      await entrance.enter(request, reply);
+      await authenticator.authenticate(request, reply);
       throw methodNotAllowed(allow);
     },
     handler: () => undefined,
   });
 }
 
-/** Everything that is checked before a call's own input: who calls, whether they may, and the headers. */
-export async function comeIn(
-  entrance: Entrance<Context>,
+/** Checks everything that precedes the input of an operation: token, rate limit, scope and headers. */
+export async function authenticateRequest(
+  authenticator: RequestAuthenticator,
   scope: Operation['scope'],
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Context> {
-  const visit = await entrance.enter(request, reply);
-  if (visit.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
-  visit.caller.requireScope(scope);
-  request.context = entrance.context(request, visit);
+): Promise<RequestContext> {
+  const authenticated = await authenticator.authenticate(request, reply);
+  if (authenticated.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
+  authenticated.caller.requireScope(scope);
+  request.context = authenticator.createContext(request, authenticated);
   return request.context;
 }
 
-type Execute = (context: Context, variables: Record<string, unknown>) => Promise<ExecutionResult>;
+type Execute = (context: RequestContext, variables: Record<string, unknown>) => Promise<ExecutionResult>;
 
 /** Compiles the operation at its first call, or interprets it where that cannot be. */
 function executorOf(schema: GraphQLSchema, document: DocumentNode): Execute {
@@ -117,15 +117,15 @@ class RestRouteHandler {
   readonly #operation: Operation;
   readonly #placements: Placement[];
   readonly #builder: Placement | undefined;
-  readonly #entrance: Entrance<Context>;
+  readonly #authenticator: RequestAuthenticator;
   readonly #execute: Execute;
   readonly #omit: Omitter | null;
 
-  constructor(schema: GraphQLSchema, operation: Operation, entrance: Entrance<Context>, execute: Execute) {
+  constructor(schema: GraphQLSchema, operation: Operation, authenticator: RequestAuthenticator, execute: Execute) {
     this.#operation = operation;
     this.#placements = placementsOf(operation, schema);
     this.#builder = this.#placements.find(({ argument }) => argument.name === 'builderId');
-    this.#entrance = entrance;
+    this.#authenticator = authenticator;
     this.#execute = execute;
     const root = operation.kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!;
     this.#omit = omitterOf(root.getFields()[operation.field]!.type);
@@ -139,15 +139,15 @@ class RestRouteHandler {
   }
 
   /** Everything that is checked before the body is read. */
-  enter = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const context = await comeIn(this.#entrance, this.#operation.scope, request, reply);
+  authorize = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const context = await authenticateRequest(this.#authenticator, this.#operation.scope, request, reply);
     if (this.#builder) {
       const { builderId } = readVariables([this.#builder], this.#input(request, context));
       await requireBuilder(context, builderId as string, this.#operation.scope);
     }
     if (!this.#operation.budget) return;
-    await context.spend(this.#operation.budget);
-    context.spent = true;
+    await context.charge(this.#operation.budget);
+    context.isCharged = true;
   };
 
   answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -161,7 +161,7 @@ class RestRouteHandler {
     return sendJson(request, reply, this.#omit?.(body) ?? body, context.meter.bytes);
   };
 
-  #input(request: FastifyRequest, context: Context): RawInput {
+  #input(request: FastifyRequest, context: RequestContext): RawInput {
     return {
       params: request.params as Record<string, string>,
       query: request.query as Record<string, string | string[]>,

@@ -1,6 +1,6 @@
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { useSofa } from 'sofa-api';
-import type { Operation } from '../../schema/build.ts';
+import type { Operation } from '../../schema/route-table.ts';
 import { restProjection } from './projection.ts';
 
 interface SofaRoute {

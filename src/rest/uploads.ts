@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { requireBuilder } from '../../resolvers/access.ts';
-import { discard } from '../../resolvers/attachment/prepare.ts';
-import { checkQuota } from '../../resolvers/attachment/quota.ts';
-import { declaredType, recordUploads } from '../../resolvers/attachment/uploads.ts';
-import type { Context } from '../../resolvers/context.ts';
-import type { Entrance } from '../context.ts';
-import { ApiError, type FieldError, invalidField, notFound, ValidationError } from '../errors.ts';
-import { idPattern } from '../ids.ts';
+import { requireBuilder } from '../auth/authorization.ts';
+import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
+import type { RequestContext } from '../auth/request-context.ts';
+import { discard } from '../domain/uploads/prepare-image.ts';
+import { checkQuota } from '../domain/uploads/quota.ts';
+import { declaredType, recordUploads } from '../domain/uploads/uploads.ts';
 import { detectImageType } from '../images/inspect.ts';
+import { ApiError, type FieldError, invalidField, notFound, ValidationError } from '../shared/errors.ts';
 import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
+import { idPattern } from '../shared/ids.ts';
 import { uploadKey } from '../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES } from '../storage/storage.ts';
 import { type Form, type FormFile, installMultipart, withForm } from './multipart.ts';
-import { comeIn, refuseOtherMethods } from './plugin.ts';
+import { authenticateRequest, refuseOtherMethods } from './plugin.ts';
 
 /** Most files of one bulk upload. Part 8 of the decisions. */
 export const MAX_BULK_FILES = 25;
@@ -24,11 +24,11 @@ const UPLOAD = '/builders/:builderId/attachments/upload';
 const BULK_UPLOAD = '/builders/:builderId/attachments/bulk-upload';
 
 /** The multipart uploads. Part 4 of the specification, part 8 of the decisions. */
-export async function registerUploads(app: FastifyInstance, entrance: Entrance<Context>): Promise<void> {
+export async function registerUploads(app: FastifyInstance, authenticator: RequestAuthenticator): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {
       const { builderId } = request.params as { builderId: string };
-      const context = await comeIn(entrance, null, request, reply);
+      const context = await authenticateRequest(authenticator, null, request, reply);
       if (!idPattern('builder').test(builderId)) throw notFound('Builder');
       await requireBuilder(context, builderId, null);
       const announced = announcedBytes(request);
@@ -68,7 +68,7 @@ export async function registerUploads(app: FastifyInstance, entrance: Entrance<C
       return reply.code(201).send({ uploads });
     });
   });
-  for (const url of [UPLOAD, BULK_UPLOAD]) refuseOtherMethods(app, url, ['POST'], entrance);
+  for (const url of [UPLOAD, BULK_UPLOAD]) refuseOtherMethods(app, url, ['POST'], authenticator);
 }
 
 /** Bytes of the body; 0 where the client does not say. The parts of a form take some of them, too few to count. */
@@ -88,7 +88,7 @@ function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: 
 }
 
 /** Makes objects of the files, and their keys known: all of them or none. */
-async function keep(context: Context, builderId: string, files: FormFile[]) {
+async function keep(context: RequestContext, builderId: string, files: FormFile[]) {
   const { storage, region } = context;
   const uploads = await Promise.all(
     files.map(async (file) => ({ ...file, key: uploadKey(builderId), contentType: await typeOf(file) })),

@@ -10,12 +10,12 @@ import {
   isNonNullType,
   isScalarType,
 } from 'graphql';
-import type { Operation } from '../../schema/build.ts';
 import { fieldError, fieldPath, inspectionOf } from '../../schema/input.ts';
 import { ruleErrors } from '../../schema/input-rules.ts';
 import { rangeErrors } from '../../schema/range.ts';
+import type { Operation } from '../../schema/route-table.ts';
 import { booleanFromText, integerFromText } from '../../schema/scalar.ts';
-import { FieldErrors, invalidField, notFound } from '../errors.ts';
+import { FieldErrors, invalidField, notFound } from '../shared/errors.ts';
 
 /** The parts of a request that hold an operation's input. */
 export interface RawInput {

@@ -1,7 +1,7 @@
 import type { BigIntStats, Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import type { RegionId } from '../context.ts';
+import type { RegionId } from '../shared/regions.ts';
 import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadTerms } from './byte-store.ts';
 import { isStorageKey } from './keys.ts';
 import { hasSameBytes } from './same-bytes.ts';

@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { Clock } from '../clock.ts';
 import type { S3Settings } from '../config.ts';
-import type { RegionId } from '../context.ts';
-import { unavailable } from '../errors.ts';
+import type { Clock } from '../shared/clock.ts';
+import { unavailable } from '../shared/errors.ts';
+import type { RegionId } from '../shared/regions.ts';
 import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadTerms } from './byte-store.ts';
 import { counted } from './collector.ts';
 

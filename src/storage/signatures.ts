@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import { REGIONS, type RegionId } from '../context.ts';
+import type { Clock } from '../shared/clock.ts';
+import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { isStorageKey } from './keys.ts';
 
 /** What a signed URL allows: one method on one key of one region, until it expires. */

@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { machineId, processStart } from '../process-identity.ts';
+import { machineId, processStart } from '../shared/process-identity.ts';
 import { passed } from './collector.ts';
 
 /** More bytes came than were allowed. */

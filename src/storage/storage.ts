@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { REGIONS, type RegionId } from '../context.ts';
+import type { Clock } from '../shared/clock.ts';
+import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { ByteStore, StoredObject } from './byte-store.ts';
 import { contentTypeOfKey } from './keys.ts';
 import { LocalStore } from './local-store.ts';

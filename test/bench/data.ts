@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { SCOPES } from '../../schema/scopes.ts';
-import { digestOf } from '../../src/oauth/secrets.ts';
+import { digestOf } from '../../src/shared/secrets.ts';
 import { id, PROJECTS, SUBCONTRACTORS, siteStatements } from './data-site.ts';
 
 /** Who asks, and for what. */

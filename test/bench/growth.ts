@@ -3,7 +3,7 @@
  * one after the other in turn, at one connection.
  */
 import { INTERNAL_SCOPES, SCOPES } from '../../schema/scopes.ts';
-import type { RegionId } from '../../src/context.ts';
+import type { RegionId } from '../../src/shared/regions.ts';
 import { type GrowthCase, growthCases } from './growth-cases.ts';
 import { BUILDERS, type GrowthSize, growTo, INTERNAL_CLIENT } from './growth-data.ts';
 import type { Options } from './options.ts';

@@ -4,15 +4,15 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inspectPageDocument } from '../../resolvers/photo-report/page-document.ts';
 import { buildApp } from '../../src/app.ts';
+import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
-import { REGIONS } from '../../src/context.ts';
-import { openCluster } from '../../src/database/cluster.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { loadDemoInto } from '../../src/database/demo/load.ts';
-import { bringUpToDate } from '../../src/database/migrate.ts';
-import { AccessTokens } from '../../src/tokens.ts';
+import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { loadDemoInto } from '../../src/demo/load.ts';
+import { openCluster } from '../../src/dev-postgres/cluster.ts';
+import { inspectPageDocument } from '../../src/domain/photo-reports/page-document.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
 
 /*
  * How long the largest photo reports take, beside `JSON.parse` of their bodies, and how validation grows. On its own:

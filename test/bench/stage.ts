@@ -3,12 +3,12 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { SCOPES } from '../../schema/scopes.ts';
-import { systemClock } from '../../src/clock.ts';
-import type { RegionId } from '../../src/context.ts';
-import { type Cluster, openCluster } from '../../src/database/cluster.ts';
+import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { Database } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/migrate.ts';
-import { AccessTokens } from '../../src/tokens.ts';
+import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import type { RegionId } from '../../src/shared/regions.ts';
 import { type DataSet, loadData } from './data.ts';
 import { Contestant, LoadGenerator } from './processes.ts';
 

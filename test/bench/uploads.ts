@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openCluster } from '../../src/database/cluster.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { loadDemoInto } from '../../src/database/demo/load.ts';
-import { bringUpToDate } from '../../src/database/migrate.ts';
+import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { loadDemoInto } from '../../src/demo/load.ts';
+import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { Instance } from '../proof/instance.ts';
 import { startSwift, swiftMissing } from '../support/swift.ts';
 

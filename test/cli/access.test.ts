@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
-import { isId } from '../../src/ids.ts';
+import { isId } from '../../src/shared/ids.ts';
 import { at, type Operator, START, seedBuilders, startOperator } from './operator.ts';
 
 let operator: Operator;

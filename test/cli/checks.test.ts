@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { browserOrigin, emailAddress, redirectUri } from '../../src/cli/checks.ts';
+import { browserOrigin, emailAddress, redirectUri } from '../../src/cli/services/checks.ts';
 
 describe('a redirect URI', () => {
   it.each([

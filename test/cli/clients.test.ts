@@ -3,7 +3,7 @@ import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { GRANTS, OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { findClient } from '../../src/oauth/clients.ts';
-import { isSecretOf } from '../../src/oauth/secrets.ts';
+import { isSecretOf } from '../../src/shared/secrets.ts';
 import { at, type Operator, START, startOperator } from './operator.ts';
 
 let operator: Operator;

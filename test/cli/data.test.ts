@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Builder } from '../../entities/builder.entity.ts';
-import { startProgress } from '../../src/cli/progress.ts';
+import { startProgress } from '../../src/cli/io/progress.ts';
 import { Collector, type Operator, seedBuilders, startOperator } from './operator.ts';
 
 let operator: Operator;

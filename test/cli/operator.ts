@@ -7,8 +7,8 @@ import { Project } from '../../entities/project.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { runCli } from '../../src/cli/run.ts';
-import { REGIONS, type RegionId } from '../../src/context.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
+import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { createDatabase } from '../setup/database.ts';
 
 export interface Outcome {

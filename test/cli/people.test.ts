@@ -4,7 +4,7 @@ import { Membership } from '../../entities/membership.entity.ts';
 import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { runCli } from '../../src/cli/run.ts';
-import { verifyPassword } from '../../src/oauth/passwords.ts';
+import { verifyPassword } from '../../src/shared/passwords.ts';
 import { at, Collector, type Operator, START, seedBuilders, startOperator } from './operator.ts';
 
 const PASSWORD = 'correct horse battery';

@@ -2,10 +2,11 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { type ImportResult, importFolder } from '../../src/data-transfer/import.ts';
+import type { ImportOptions } from '../../src/data-transfer/import-file.ts';
+import type { Problem } from '../../src/data-transfer/rows.ts';
 import { Database } from '../../src/database/database.ts';
-import { type ImportOptions, type ImportResult, importFolder } from '../../src/database/exchange/import.ts';
-import type { Problem } from '../../src/database/exchange/rows.ts';
-import { bringUpToDate } from '../../src/database/migrate.ts';
+import { bringUpToDate } from '../../src/database/run-migrations.ts';
 import { createDatabase } from '../setup/database.ts';
 
 /** Two builders' data, as an export writes it: every file, no longer than a page each. */

@@ -2,11 +2,11 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { entities } from '../../entities/index.ts';
+import { exportFolder } from '../../src/data-transfer/export.ts';
+import { formatReference } from '../../src/data-transfer/format.ts';
+import { importFolder } from '../../src/data-transfer/import.ts';
+import { excluded, resources } from '../../src/data-transfer/resources.ts';
 import { Database } from '../../src/database/database.ts';
-import { exportFolder } from '../../src/database/exchange/export.ts';
-import { formatReference } from '../../src/database/exchange/format.ts';
-import { importFolder } from '../../src/database/exchange/import.ts';
-import { excluded, resources } from '../../src/database/exchange/resources.ts';
 import { createDatabase } from '../setup/database.ts';
 import { Bench, SAMPLES, textsOf } from './bench.ts';
 
@@ -107,7 +107,7 @@ describe('the format', () => {
   });
 
   it('is described by FORMAT.md (`npx vitest run test/exchange/export.test.ts -u` writes its tables)', async () => {
-    const path = join(import.meta.dirname, '../../src/database/exchange/FORMAT.md');
+    const path = join(import.meta.dirname, '../../docs/data-transfer-format.md');
     const [prose] = (await readFile(path, 'utf8')).split('## The files');
     const { metadata } = await bench.emptyDatabase();
     await expect(`${prose}## The files\n\n${formatReference(metadata)}`).toMatchFileSnapshot(path);

@@ -2,9 +2,9 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Id, Reference } from '../../entities/columns.ts';
 import { entities } from '../../entities/index.ts';
-import { importFolder } from '../../src/database/exchange/import.ts';
-import { resources } from '../../src/database/exchange/resources.ts';
-import type { Problem } from '../../src/database/exchange/rows.ts';
+import { importFolder } from '../../src/data-transfer/import.ts';
+import { resources } from '../../src/data-transfer/resources.ts';
+import type { Problem } from '../../src/data-transfer/rows.ts';
 import { createOrm } from '../../src/database/orm.ts';
 import { Bench, importing, type Row, sample } from './bench.ts';
 

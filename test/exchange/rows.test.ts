@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { importFolder } from '../../src/database/exchange/import.ts';
-import { MAX_LINE_BYTES } from '../../src/database/exchange/lines.ts';
+import { importFolder } from '../../src/data-transfer/import.ts';
+import { MAX_LINE_BYTES } from '../../src/data-transfer/lines.ts';
 import { Bench, importing, type Row, sample } from './bench.ts';
 
 const bench = new Bench();

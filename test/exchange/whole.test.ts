@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, describe, expect, it } from 'vitest';
-import { importFolder, type Phase } from '../../src/database/exchange/import.ts';
+import { importFolder } from '../../src/data-transfer/import.ts';
+import type { Phase } from '../../src/data-transfer/import-file.ts';
 import { Bench, count, importing, type Row, sample } from './bench.ts';
 
 const bench = new Bench();

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type MeetingTemplateResponse, PART_GAP, templateParts } from '../../entities/meeting.entity.ts';
-import { type PlainNotes, rewriteNotes, syncBlock } from '../../resolvers/meeting/plain-notes.ts';
-import { rewriteTemplate, syncToTemplate } from '../../resolvers/meeting/template-notes.ts';
+import { type PlainNotes, rewriteNotes, syncBlock } from '../../src/domain/meetings/plain-notes.ts';
+import { rewriteTemplate, syncToTemplate } from '../../src/domain/meetings/template-notes.ts';
 
 const NONE: PlainNotes = { text: '', blocks: [] };
 const read = (response: MeetingTemplateResponse) => templateParts(response).join(PART_GAP);

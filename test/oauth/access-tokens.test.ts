@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { newSecret } from '../../src/oauth/secrets.ts';
-import { AccessTokens } from '../../src/tokens.ts';
+import { AccessTokens } from '../../src/auth/access-tokens.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { otherSpellings } from '../support/jwt.ts';
 import { BASE_URL, fakeClock, START } from './service.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { User } from '../../entities/user.entity.ts';
-import { newSecret } from '../../src/oauth/secrets.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { codeFor, exchange, refresh } from './flow.ts';
 import { addApplication, addBuilder, addUser, REDIRECT, VERIFIER } from './people.ts';
 import { BASE_URL, type OAuthService, postToken, START, startOAuth } from './service.ts';

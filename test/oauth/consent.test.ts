@@ -3,9 +3,9 @@ import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
 import { Connection } from '../../entities/connection.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { csrfTokenOf } from '../../src/oauth/browser.ts';
-import { SCOPE_WORDS } from '../../src/oauth/pages/scope-words.ts';
-import { digestOf } from '../../src/oauth/secrets.ts';
+import { csrfTokenOf } from '../../src/oauth/interaction/browser.ts';
+import { SCOPE_WORDS } from '../../src/oauth/interaction/pages/scope-words.ts';
+import { digestOf } from '../../src/shared/secrets.ts';
 import { Browser, type View } from './browser.ts';
 import {
   addApplication,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
-import { addMembership, removeMembership } from '../../src/cli/memberships.ts';
+import { addMembership, removeMembership } from '../../src/cli/services/memberships.ts';
 import { Database } from '../../src/database/database.ts';
 import { codeFor, exchange, refresh, type Tokens, tokensFor } from './flow.ts';
 import { addApplication, addBuilder, addUser, REDIRECT } from './people.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
-import { newSecret } from '../../src/oauth/secrets.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { refresh, type Tokens, tokensFor } from './flow.ts';
 import { addApplication, addBuilder, addUser } from './people.ts';
 import { BASE_URL, basic, type OAuthService, postToken, START, startOAuth } from './service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newSecret } from '../../src/oauth/secrets.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { authorization, queryOf } from './people.ts';
 import { addClient } from './service.ts';
 import { type Instance, startWhole, type Whole } from './whole.ts';

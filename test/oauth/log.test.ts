@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { newSecret } from '../../src/oauth/secrets.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { Browser } from './browser.ts';
 import { exchange, refresh } from './flow.ts';
 import { addApplication, addBuilder, addUser, answerIn, authorization, PASSWORD, VERIFIER } from './people.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newSecret } from '../../src/oauth/secrets.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { addApplication, authorization, queryOf } from './people.ts';
 import { addClient, BASE_URL, type OAuthService, postToken, startOAuth } from './service.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword, verifyPassword } from '../../src/oauth/passwords.ts';
+import { hashPassword, verifyPassword } from '../../src/shared/passwords.ts';
 
 describe('a password', () => {
   it('is stored as argon2id in PHC form, under a salt of its own', async () => {

@@ -5,7 +5,7 @@ import { Membership } from '../../entities/membership.entity.ts';
 import type { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import type { RegionId } from '../../src/context.ts';
+import type { RegionId } from '../../src/shared/regions.ts';
 import { addClient, type Place, START } from './service.ts';
 
 export const REDIRECT = 'https://app.example/callback';

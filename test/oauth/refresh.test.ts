@@ -7,7 +7,7 @@ import { RefreshToken } from '../../entities/refresh-token.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { digestOf, newSecret } from '../../src/oauth/secrets.ts';
+import { digestOf, newSecret } from '../../src/shared/secrets.ts';
 import { refresh, type Tokens, tokensFor } from './flow.ts';
 import { addApplication, addBuilder, addUser } from './people.ts';
 import { BASE_URL, type OAuthService, START, startOAuth } from './service.ts';

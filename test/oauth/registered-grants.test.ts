@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient, type NewClient } from '../../src/cli/clients.ts';
+import { createClient, type NewClient } from '../../src/cli/services/clients.ts';
 import { codeFor, exchange, refresh } from './flow.ts';
 import { addBuilder, addUser, REDIRECT } from './people.ts';
 import { addClient, BASE_URL, type OAuthService, postToken, startOAuth } from './service.ts';

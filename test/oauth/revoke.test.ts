@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RevokedToken } from '../../entities/revoked-token.entity.ts';
-import { newSecret } from '../../src/oauth/secrets.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { refresh, tokensFor } from './flow.ts';
 import { addApplication, addBuilder, addUser } from './people.ts';
 import { basic, type OAuthService, postToken, startOAuth } from './service.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { digestOf, isSecretOf, newSecret } from '../../src/oauth/secrets.ts';
+import { digestOf, isSecretOf, newSecret } from '../../src/shared/secrets.ts';
 
 test('a secret is 256 random bits in base64url', () => {
   const secrets = Array.from({ length: 100 }, newSecret);

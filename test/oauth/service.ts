@@ -3,17 +3,17 @@ import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { Access } from '../../src/caller/access.ts';
+import { AccessTokenVerifier } from '../../src/auth/access-token-verifier.ts';
+import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
-import { REGIONS, type RegionId } from '../../src/context.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { asApiError } from '../../src/database/errors.ts';
-import { bringUpToDate } from '../../src/database/migrate.ts';
-import type { OAuthParts } from '../../src/oauth/parts.ts';
+import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import type { OAuthDependencies } from '../../src/oauth/dependencies.ts';
 import { oauthPlugin } from '../../src/oauth/plugin.ts';
-import { digestOf, newSecret } from '../../src/oauth/secrets.ts';
+import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
+import { digestOf, newSecret } from '../../src/shared/secrets.ts';
 import { openStorages } from '../../src/storage/storage.ts';
-import { AccessTokens } from '../../src/tokens.ts';
 import { createDatabase } from '../setup/database.ts';
 
 export const BASE_URL = 'http://localhost:4000';
@@ -38,7 +38,7 @@ export interface OAuthService {
   clock: FakeClock;
   tokens: AccessTokens;
   /** As the API asks it. */
-  access: Access;
+  access: AccessTokenVerifier;
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function startOAuth(): Promise<OAuthService> {
   const databases: Databases = { au1: au1!.database, us1: us1!.database };
   const clock = fakeClock();
   const tokens = new AccessTokens({ key: newSecret(), issuer: BASE_URL, clock });
-  const access = new Access({ tokens, databases, clock });
+  const access = new AccessTokenVerifier({ tokens, databases, clock });
   const app = await buildApp(databases, { tokens, clock, access });
   const close = async () => {
     await app.close();
@@ -57,7 +57,7 @@ export async function startOAuth(): Promise<OAuthService> {
 }
 
 /** Signs logo URLs as the service does. */
-function logoSigner(clock: FakeClock, baseUrl: string): OAuthParts['logoUrl'] {
+function logoSigner(clock: FakeClock, baseUrl: string): OAuthDependencies['logoUrl'] {
   const config = loadConfig({ BASE_URL: baseUrl });
   const storages = openStorages(config, { secret: newSecret(), clock });
   return (region, key) => storages[region].downloadUrl(key);
@@ -66,8 +66,8 @@ function logoSigner(clock: FakeClock, baseUrl: string): OAuthParts['logoUrl'] {
 /** A bare Fastify whose error handler stands for the service's own. */
 export async function buildApp(
   databases: Databases,
-  { tokens, clock, access }: Pick<OAuthService, 'tokens' | 'clock'> & { access?: Access },
-  limitClient?: OAuthParts['limitClient'],
+  { tokens, clock, access }: Pick<OAuthService, 'tokens' | 'clock'> & { access?: AccessTokenVerifier },
+  limitClient?: OAuthDependencies['limitClient'],
   prepare: (app: FastifyInstance) => PromiseLike<unknown> | undefined = () => undefined,
   baseUrl = BASE_URL,
 ) {
@@ -77,9 +77,11 @@ export async function buildApp(
     const error = asApiError(thrown);
     return reply.code(error.status).headers(error.headers).send(error.body());
   });
-  const live = access ?? new Access({ tokens, databases, clock });
+  const live = access ?? new AccessTokenVerifier({ tokens, databases, clock });
   const logoUrl = logoSigner(clock, baseUrl);
-  await app.register(oauthPlugin({ databases, tokens, clock, access: live, baseUrl, limitClient, logoUrl }));
+  await app.register(
+    oauthPlugin({ databases, accessTokens: tokens, clock, tokenVerifier: live, baseUrl, limitClient, logoUrl }),
+  );
   return app;
 }
 

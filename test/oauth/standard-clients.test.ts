@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newSecret } from '../../src/oauth/secrets.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { Browser } from './browser.ts';
 import { addApplication, addBuilder, addUser, REDIRECT } from './people.ts';
 import { type Instance, listening, startWhole, type Whole } from './whole.ts';

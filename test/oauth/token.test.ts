@@ -6,8 +6,8 @@ import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES } from '../../schema/scopes.ts';
 import { Database } from '../../src/database/database.ts';
-import { rateLimited } from '../../src/errors.ts';
-import { digestOf, newSecret } from '../../src/oauth/secrets.ts';
+import { rateLimited } from '../../src/shared/errors.ts';
+import { digestOf, newSecret } from '../../src/shared/secrets.ts';
 import {
   addClient,
   addSecret,

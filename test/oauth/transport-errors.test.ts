@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { rateLimited } from '../../src/errors.ts';
-import { newSecret } from '../../src/oauth/secrets.ts';
+import { rateLimited } from '../../src/shared/errors.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { createDatabase } from '../setup/database.ts';
 import { addClient, BASE_URL, buildApp, type OAuthService, startOAuth } from './service.ts';
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { REGIONS, type RegionId } from '../../src/context.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { newSecret } from '../../src/oauth/secrets.ts';
+import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { type FakeClock, fakeClock, regionalDatabase } from './service.ts';
 
 /** One instance of the whole service, over databases that others may share. */

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inspectPageDocument } from '../../resolvers/photo-report/page-document.ts';
+import { inspectPageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { type Service, startService } from '../harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, page, request } from './documents.ts';

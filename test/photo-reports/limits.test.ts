@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limitsTable } from '../../resolvers/photo-report/limits.ts';
+import { limitsTable } from '../../src/domain/photo-reports/limits.ts';
 import { type Service, startService } from '../harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { page, request } from './documents.ts';

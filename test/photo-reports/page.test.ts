@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newSecret } from '../../src/oauth/secrets.ts';
-import { openSession } from '../../src/oauth/sessions.ts';
+import { openSession } from '../../src/oauth/interaction/sessions.ts';
+import { newSecret } from '../../src/shared/secrets.ts';
 import { type Service, startService } from '../harness.ts';
 import { type Client, clientOf, projectOf } from '../support/uploads.ts';
 import { blocks, everyBlock, item, type Json, page, request } from './documents.ts';

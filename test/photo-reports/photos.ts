@@ -1,4 +1,4 @@
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/shared/ids.ts';
 import type { Service } from '../harness.ts';
 
 /** A photo of the gallery, by its row alone. */

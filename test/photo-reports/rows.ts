@@ -1,6 +1,6 @@
-import { canonicalJson, fingerprintOf } from '../../src/canonical-json.ts';
 import type { Database } from '../../src/database/database.ts';
-import { newId } from '../../src/ids.ts';
+import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { page, request } from './documents.ts';
 
 const NOW = Date.UTC(2026, 2, 2);

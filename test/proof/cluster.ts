@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Database } from '../../src/database/database.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
 import { openStorages } from '../../src/storage/storage.ts';
-import { AccessTokens } from '../../src/tokens.ts';
 import { Balancer } from './balancer.ts';
 import { burst, wrongBurst } from './burst.ts';
 import { countBy } from './exchange.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, fingerprintOf } from '../../src/canonical-json.ts';
 import type { Database } from '../../src/database/database.ts';
+import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Json } from '../photo-reports/documents.ts';
 import type { Application } from './integrator.ts';

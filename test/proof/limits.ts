@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AccessTokens } from '../../src/tokens.ts';
+import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { burst, wrongBurst } from './burst.ts';
 import { percentile } from './exchange.ts';
 import type { Instance } from './instance.ts';

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { REGIONS } from '../../src/context.ts';
-import { type Cluster, openCluster } from '../../src/database/cluster.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/migrate.ts';
-import { runningServer } from '../../src/database/postmaster.ts';
+import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
+import { runningServer } from '../../src/dev-postgres/postmaster.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
 
 /**
  * A PostgreSQL of one's own that can be killed and started again, under an address that stays: connections go through a

@@ -1,8 +1,8 @@
 import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { buildServiceSchema } from '../../schema/build.ts';
-import { estimateCost } from '../../schema/cost.ts';
-import { jsonSize, MAX_COST, ResponseMeter } from '../../schema/response-meter.ts';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { estimateCost } from '../../src/graphql/engine/cost.ts';
+import { jsonSize, MAX_COST, ResponseMeter } from '../../src/shared/response-meter.ts';
 
 const schema = buildServiceSchema();
 

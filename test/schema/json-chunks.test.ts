@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonChunks } from '../../schema/json-chunks.ts';
+import { jsonChunks } from '../../src/shared/json-chunks.ts';
 
 const textOf = (value: unknown) => [...jsonChunks(value)].join('');
 

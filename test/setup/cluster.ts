@@ -3,12 +3,12 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { REGIONS, type RegionId } from '../../src/context.ts';
-import { type Cluster, openCluster } from '../../src/database/cluster.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import type { DemoFile } from '../../src/database/demo/file.ts';
-import { loadDemoInto } from '../../src/database/demo/load.ts';
-import { bringUpToDate } from '../../src/database/migrate.ts';
+import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import type { DemoFile } from '../../src/demo/file.ts';
+import { loadDemoInto } from '../../src/demo/load.ts';
+import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
+import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

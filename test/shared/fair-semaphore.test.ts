@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ApiError } from '../../src/errors.ts';
+import type { ApiError } from '../../src/shared/errors.ts';
 import { FairSemaphore, type FairSemaphoreOptions, type Release } from '../../src/shared/fair-semaphore.ts';
 
 const createSemaphore = (options: Partial<FairSemaphoreOptions> = {}) =>

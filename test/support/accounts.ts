@@ -4,7 +4,7 @@ import { Integrator } from '../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { newId } from '../../src/ids.ts';
+import { newId } from '../../src/shared/ids.ts';
 import type { Service } from '../harness.ts';
 
 /** The instant so many seconds into a fixed day. */

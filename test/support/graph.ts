@@ -7,7 +7,7 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql';
-import { buildServiceSchema } from '../../schema/build.ts';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { recordType } from '../../schema/selection.ts';
 import { SAMPLED, type Samples } from './samples.ts';
 

@@ -1,8 +1,9 @@
 import { buildOperationNodeForField } from '@graphql-tools/utils';
 import { type GraphQLField, getNamedType, type OperationTypeNode, print } from 'graphql';
-import { buildServiceSchema, type Operation } from '../../schema/build.ts';
-import type { PlainRoute } from '../../src/rest/plain/route.ts';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import type { Operation } from '../../schema/route-table.ts';
 import { restProjection } from '../../src/rest/projection.ts';
+import type { PlainRoute } from '../../src/rest/static-operations/route.ts';
 import { placementsOf } from '../../src/rest/variables.ts';
 import type { Service } from '../harness.ts';
 import { BODIES, restoreSamples, type Samples } from './samples.ts';

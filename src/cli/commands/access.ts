@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { ClientType } from '../../../entities/oauth-client.entity.ts';
-import { createClient, disableClient, enableClient, rotateSecret } from '../clients.ts';
-import { createConnection, revokeConnection } from '../connections.ts';
-import { createIntegrator } from '../integrators.ts';
-import { listing, type Shell } from '../shell.ts';
+import { listing, type Shell } from '../io/cli-io.ts';
+import { createClient, disableClient, enableClient, rotateSecret } from '../services/clients.ts';
+import { createConnection, revokeConnection } from '../services/connections.ts';
+import { createIntegrator } from '../services/integrators.ts';
 import { group, regionalCommand, repeatable } from './define.ts';
 
 const ONCE = 'This secret is not shown again.';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { archiveVisit, closeVisit } from '../attendance.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../io/cli-io.ts';
+import { archiveVisit, closeVisit } from '../services/attendance.ts';
 import { group, regionalCommand } from './define.ts';
 
 /** What people do about visits that gates have left open, or should not have begun. */

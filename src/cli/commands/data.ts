@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { REGIONS } from '../../context.ts';
-import { bringUpToDate } from '../../database/migrate.ts';
-import { addDemoData } from '../demo.ts';
-import { exportData, importData } from '../exchange.ts';
-import { startProgress } from '../progress.ts';
-import { withDatabases } from '../session.ts';
-import { listing, type Shell } from '../shell.ts';
-import { withStorage } from '../storage.ts';
+import { bringUpToDate } from '../../database/run-migrations.ts';
+import { REGIONS } from '../../shared/regions.ts';
+import { listing, type Shell } from '../io/cli-io.ts';
+import { startProgress } from '../io/progress.ts';
+import { exportData, importData } from '../services/data-transfer.ts';
+import { withDatabases } from '../services/database-session.ts';
+import { addDemoData } from '../services/demo.ts';
+import { withStorage } from '../services/storage.ts';
 import { plainCommand, positiveInteger, regionalCommand, regionOption } from './define.ts';
 
 /** Data in bulk. */

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { REGIONS, type RegionId } from '../../context.ts';
-import type { Place } from '../place.ts';
-import { withRegion } from '../session.ts';
-import type { Report, Shell } from '../shell.ts';
+import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import type { Report, Shell } from '../io/cli-io.ts';
+import type { Place } from '../services/command-context.ts';
+import { withRegion } from '../services/database-session.ts';
 
 /** Options of a command, as commander reads them. */
 // biome-ignore lint/suspicious/noExplicitAny: commander does not derive types from flags.

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { tryOAuth } from '../oauth-try.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../io/cli-io.ts';
+import { tryOAuth } from '../services/oauth-try.ts';
 import { group, plainCommand, positiveInteger } from './define.ts';
 
 /** The code flow, seen from an application's side. */

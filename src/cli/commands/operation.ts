@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { settingsList, settingsReference } from '../../config.ts';
-import { REGIONS, type RegionId } from '../../context.ts';
 import type { Databases } from '../../database/database.ts';
-import { askToConfirm } from '../confirm.ts';
-import { createMigration, migrateDown, migrateUp, migrationStatus } from '../migrations.ts';
-import { emitDescriptions } from '../schema.ts';
-import { withDatabases } from '../session.ts';
-import type { Report, Shell } from '../shell.ts';
-import { rebuildRegions } from '../totals.ts';
+import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import type { Report, Shell } from '../io/cli-io.ts';
+import { askToConfirm } from '../io/confirm.ts';
+import { withDatabases } from '../services/database-session.ts';
+import { createMigration, migrateDown, migrateUp, migrationStatus } from '../services/migrations.ts';
+import { emitDescriptions } from '../services/schema-documents.ts';
+import { rebuildRegions } from '../services/totals.ts';
 import { group, type Options, plainCommand, regionOption } from './define.ts';
 
 /** The tables of both regional databases, the generated files, and the settings. */

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { addMembership, removeMembership } from '../memberships.ts';
-import { readPassword } from '../password.ts';
-import { listing, type Shell } from '../shell.ts';
-import { grantSiteAccess, revokeSiteAccess } from '../site-access.ts';
-import { createUser, disableUser, enableUser, generatePassword } from '../users.ts';
+import { listing, type Shell } from '../io/cli-io.ts';
+import { readPassword } from '../io/read-password.ts';
+import { addMembership, removeMembership } from '../services/memberships.ts';
+import { grantSiteAccess, revokeSiteAccess } from '../services/site-access.ts';
+import { createUser, disableUser, enableUser, generatePassword } from '../services/users.ts';
 import { group, regionalCommand } from './define.ts';
 import { addPictureCommand } from './storage.ts';
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { approveImageHost, listImageHosts, revokeImageHost } from '../image-hosts.ts';
-import { setBuilderLogo, setUserPicture } from '../pictures.ts';
-import { listing, type Shell } from '../shell.ts';
-import { withStorage } from '../storage.ts';
+import { listing, type Shell } from '../io/cli-io.ts';
+import { approveImageHost, listImageHosts, revokeImageHost } from '../services/image-hosts.ts';
+import { setBuilderLogo, setUserPicture } from '../services/pictures.ts';
+import { withStorage } from '../services/storage.ts';
 import { group, regionalCommand } from './define.ts';
 
 /** Images: where they may come from, and those of builders and users. */

@@ -1,5 +1,5 @@
-import type { BuilderChoice } from '../builder-choices.ts';
 import type { OAuthError } from '../errors.ts';
+import type { BuilderChoice } from '../interaction/builder-choices.ts';
 
 /** A builder that the user is a member of and that is connected to the integrator. */
 export type ConnectedChoice = BuilderChoice & { allowed: string[] };

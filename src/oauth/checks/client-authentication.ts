@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts';
+import { isSecretOf } from '../../shared/secrets.ts';
 import { findClient, type RegisteredClient } from '../clients.ts';
 import { invalidClient } from '../errors.ts';
-import { isSecretOf } from '../secrets.ts';
 import type { Credentials } from './credentials.ts';
 
 /**

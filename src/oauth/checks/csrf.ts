@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { csrfTokenOf } from '../browser.ts';
-import { pageExpired } from '../page-error.ts';
+import { csrfTokenOf } from '../interaction/browser.ts';
+import { pageExpired } from '../interaction/page-error.ts';
 
 /** The form was shown to this browser. RFC 6749 section 10.12, part 11 of the decisions. */
 export function requireCsrfToken(sent: string | undefined, browserId: string | null): void {

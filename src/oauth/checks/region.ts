@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { REGIONS, type RegionId } from '../../context.ts';
+import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { invalidRequest } from '../errors.ts';
 
 /**

@@ -3,10 +3,10 @@ import { requireCodeBinding } from '../checks/code-binding.ts';
 import { requireCodeVerifier } from '../checks/code-verifier.ts';
 import { requireParameter } from '../checks/required-parameter.ts';
 import { requireOwner } from '../checks/token-owner.ts';
-import { consumeCode, findCode } from '../codes.ts';
 import { invalidGrant, staleGrant } from '../errors.ts';
-import { revokeFamily } from '../families.ts';
-import { issuePersonTokens, requireStanding, scopesLeft } from '../person-tokens.ts';
+import { consumeCode, findCode } from '../tokens/authorization-codes.ts';
+import { revokeFamily } from '../tokens/token-families.ts';
+import { issuePersonTokens, requireStanding, scopesLeft } from '../tokens/user-tokens.ts';
 import type { GrantHandler } from './grant.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { ChargeClient } from '../authenticate.ts';
+import type { ChargeClient } from '../authenticate-client.ts';
 import type { Credentials } from '../checks/credentials.ts';
 import type { RegisteredClient } from '../clients.ts';
+import type { OAuthDependencies } from '../dependencies.ts';
 import type { Parameters } from '../parameters.ts';
-import type { OAuthParts } from '../parts.ts';
-import type { TokenResponse } from '../token-response.ts';
+import type { TokenResponse } from '../tokens/token-response.ts';
 
 /** A token request whose client is authenticated. */
 export interface TokenRequest {
@@ -14,4 +14,4 @@ export interface TokenRequest {
 }
 
 /** One way to get a token: checks its own parameters and issues. */
-export type GrantHandler = (request: TokenRequest, parts: OAuthParts) => Promise<TokenResponse>;
+export type GrantHandler = (request: TokenRequest, parts: OAuthDependencies) => Promise<TokenResponse>;

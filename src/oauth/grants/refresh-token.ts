@@ -5,9 +5,9 @@ import { requireParameter } from '../checks/required-parameter.ts';
 import { requireScopes } from '../checks/scope.ts';
 import { requireOwner } from '../checks/token-owner.ts';
 import { invalidGrant, staleGrant } from '../errors.ts';
-import { revokeFamily } from '../families.ts';
-import { issuePersonTokens, requireStanding, scopesLeft } from '../person-tokens.ts';
-import { findRefreshToken, rotateRefreshToken } from '../refresh-tokens.ts';
+import { findRefreshToken, rotateRefreshToken } from '../tokens/refresh-tokens.ts';
+import { revokeFamily } from '../tokens/token-families.ts';
+import { issuePersonTokens, requireStanding, scopesLeft } from '../tokens/user-tokens.ts';
 import type { GrantHandler } from './grant.ts';
 
 /**

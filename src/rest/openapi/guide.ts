@@ -1,7 +1,7 @@
-import { MAX_DEPTH } from '../../../resolvers/photo-report/limits.ts';
 import { MAX_LIMIT } from '../../../schema/scalars.ts';
-import { MAX_FIELD_ERRORS } from '../../errors.ts';
-import { ACCESS_TOKEN_SECONDS } from '../../tokens.ts';
+import { ACCESS_TOKEN_SECONDS } from '../../auth/access-tokens.ts';
+import { MAX_DEPTH } from '../../domain/photo-reports/limits.ts';
+import { MAX_FIELD_ERRORS } from '../../shared/errors.ts';
 
 /** Headings of the reference, in its order. */
 export const TAGS: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { type GraphQLField, type GraphQLInputField, type GraphQLSchema, getNamedType } from 'graphql';
-import type { Operation } from '../../../schema/build.ts';
-import type { Outcome } from '../../context.ts';
+import type { Outcome } from '../../../schema/rest.ts';
+import type { Operation } from '../../../schema/route-table.ts';
 import { type Placement, placementsOf } from '../variables.ts';
 import type { Examples } from './examples.ts';
 import { operationParameters } from './parameters.ts';

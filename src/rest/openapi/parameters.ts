@@ -1,6 +1,7 @@
 import { isListType, isNonNullType } from 'graphql';
+import { API_VERSION } from '../../../schema/rest.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
-import { API_VERSION, REGIONS } from '../../context.ts';
+import { REGIONS } from '../../shared/regions.ts';
 import type { Placement } from '../variables.ts';
 import type { Examples } from './examples.ts';
 import type { Schemas } from './schemas.ts';

@@ -1,6 +1,6 @@
+import { API_VERSION } from '../../../schema/rest.ts';
 import type { JsonSchema } from '../../../schema/scalar.ts';
 import { MAX_LIMIT } from '../../../schema/scalars.ts';
-import { API_VERSION } from '../../context.ts';
 import {
   type ApiError,
   forbidden,
@@ -15,7 +15,7 @@ import {
   unavailable,
   unsupportedMediaType,
   uploadQuotaExceeded,
-} from '../../errors.ts';
+} from '../../shared/errors.ts';
 import { referenceTo } from './schemas.ts';
 
 /** OpenAPI response object. */

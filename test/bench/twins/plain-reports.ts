@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { inspectPageDocument } from '../../../resolvers/photo-report/page-document.ts';
-import { type Tree, treeOf } from '../../../resolvers/photo-report/page-tree.ts';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
-import { canonicalJson, fingerprintOf } from '../../../src/canonical-json.ts';
-import { newId } from '../../../src/ids.ts';
+import { inspectPageDocument } from '../../../src/domain/photo-reports/page-document.ts';
+import { type Tree, treeOf } from '../../../src/domain/photo-reports/page-tree.ts';
+import { canonicalJson, fingerprintOf } from '../../../src/shared/canonical-json.ts';
+import { newId } from '../../../src/shared/ids.ts';
 import { REPORT_BODY, REPORT_LIMIT, type ReportBody } from './inputs.ts';
 import { pools, transaction } from './plain-database.ts';
 import { conflict, type Door, HttpError, invalid, notFound } from './service.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { newId } from '../../../src/ids.ts';
+import { newId } from '../../../src/shared/ids.ts';
 import { SIGN_ON_BODY, type SignOnBody } from './inputs.ts';
 import { pools, transaction } from './plain-database.ts';
 import { conflict, type Door, forbidden, invalid, notFound } from './service.ts';

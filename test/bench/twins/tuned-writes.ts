@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { LOCK, PLAIN_SIGN_ON, READ } from '../../../resolvers/attendance/record-statements.ts';
-import { inspectPageDocument } from '../../../resolvers/photo-report/page-document.ts';
-import { type Tree, treeOf } from '../../../resolvers/photo-report/page-tree.ts';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
-import { decideSync, type StoredReport } from '../../../resolvers/photo-report/revisions.ts';
+import type { Transaction, TransactionRunner } from '../../../src/database/write/transactions.ts';
+import { LOCK, PLAIN_SIGN_ON, READ } from '../../../src/domain/attendance/record-statements.ts';
+import { inspectPageDocument } from '../../../src/domain/photo-reports/page-document.ts';
+import { type Tree, treeOf } from '../../../src/domain/photo-reports/page-tree.ts';
+import { decideSync, type StoredReport } from '../../../src/domain/photo-reports/revisions.ts';
 import {
   ADD_PAGES,
   FACTS,
@@ -11,10 +12,9 @@ import {
   PHOTOS,
   REMOVE_PAGES,
   SAVE,
-} from '../../../resolvers/photo-report/sync-statements.ts';
-import { canonicalJson, fingerprintOf } from '../../../src/canonical-json.ts';
-import type { Transaction, TransactionRunner } from '../../../src/database/transactions.ts';
-import { newId } from '../../../src/ids.ts';
+} from '../../../src/domain/photo-reports/sync-statements.ts';
+import { canonicalJson, fingerprintOf } from '../../../src/shared/canonical-json.ts';
+import { newId } from '../../../src/shared/ids.ts';
 import { REPORT_BODY, REPORT_LIMIT, type ReportBody, SIGN_ON_BODY, type SignOnBody } from './inputs.ts';
 import { conflict, type Door, forbidden, HttpError, invalid, notFound, type Region } from './service.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
 import { authenticateClient } from '../../../src/oauth/checks/client-authentication.ts';
 import { OAuthError } from '../../../src/oauth/errors.ts';
-import { digestOf } from '../../../src/oauth/secrets.ts';
+import { digestOf } from '../../../src/shared/secrets.ts';
 
 /** A database that knows one client. */
 const holding = (type: 'PUBLIC' | 'CONFIDENTIAL', digests: string[]) =>

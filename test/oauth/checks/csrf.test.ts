@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { csrfTokenOf } from '../../../src/oauth/browser.ts';
 import { requireCsrfToken } from '../../../src/oauth/checks/csrf.ts';
-import { PageError } from '../../../src/oauth/page-error.ts';
-import { newSecret } from '../../../src/oauth/secrets.ts';
+import { csrfTokenOf } from '../../../src/oauth/interaction/browser.ts';
+import { PageError } from '../../../src/oauth/interaction/page-error.ts';
+import { newSecret } from '../../../src/shared/secrets.ts';
 
 test('RFC 6749 section 10.12: a form comes with the token of the browser that it was shown to', () => {
   const [mine, other] = [newSecret(), newSecret()];

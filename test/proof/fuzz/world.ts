@@ -1,9 +1,9 @@
 import type { GraphQLSchema } from 'graphql';
-import { buildServiceSchema } from '../../../schema/build.ts';
-import type { Clock } from '../../../src/clock.ts';
+import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
+import { AccessTokens } from '../../../src/auth/access-tokens.ts';
 import type { Databases } from '../../../src/database/database.ts';
-import type { DemoFile } from '../../../src/database/demo/file.ts';
-import { AccessTokens } from '../../../src/tokens.ts';
+import type { DemoFile } from '../../../src/demo/file.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
 import { picture } from '../../support/images.ts';
 import { type Samples, samplesOf } from '../../support/samples.ts';
 import { Contract } from './contract.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { SCOPES } from '../../../schema/scopes.ts';
-import { integratorIdOf } from '../../../src/database/demo/accounts.ts';
-import { hashPassword } from '../../../src/oauth/passwords.ts';
-import { digestOf, newSecret } from '../../../src/oauth/secrets.ts';
-import { AccessTokens } from '../../../src/tokens.ts';
+import { AccessTokens } from '../../../src/auth/access-tokens.ts';
+import { integratorIdOf } from '../../../src/demo/accounts.ts';
+import { hashPassword } from '../../../src/shared/passwords.ts';
+import { digestOf, newSecret } from '../../../src/shared/secrets.ts';
 import { BASE_URL, type ProofSite } from '../site.ts';
 import { insertBulkData, type Volume } from './bulk-data.ts';
 

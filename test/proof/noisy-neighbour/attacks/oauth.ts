@@ -1,5 +1,5 @@
-import { csrfTokenOf } from '../../../../src/oauth/browser.ts';
-import { newSecret } from '../../../../src/oauth/secrets.ts';
+import { csrfTokenOf } from '../../../../src/oauth/interaction/browser.ts';
+import { newSecret } from '../../../../src/shared/secrets.ts';
 import type { Attack } from '../attack.ts';
 import type { HttpRequest } from '../http-client.ts';
 

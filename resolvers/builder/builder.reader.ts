@@ -1,6 +1,0 @@
-import { Builder } from '../../entities/builder.entity.ts';
-import { Reader } from '../../src/database/reader.ts';
-
-export const builders = new Reader(Builder, {
-  filters: { reachable: 't.id = any(:reachable::text[])' },
-});

@@ -1,0 +1,128 @@
+import { type GraphQLFieldConfig, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
+import { Builder } from '../entities/builder.entity.ts';
+import { argumentErrors, boundsOf, isNotNull } from '../schema/input-rules.ts';
+import type { Budget, RestRoute } from '../schema/rest.ts';
+import type { Scope } from '../schema/scopes.ts';
+import { recordType } from '../schema/selection.ts';
+import { requireBuilder } from '../src/auth/authorization.ts';
+import type { Caller } from '../src/auth/caller.ts';
+import type { RequestContext } from '../src/auth/request-context.ts';
+import type { FieldEdge, ResolverFactory } from '../src/graphql/engine/resolver-factories.ts';
+import { ValidationError } from '../src/shared/errors.ts';
+import { jsonSize } from '../src/shared/response-meter.ts';
+
+/** Records that each query or mutation is charged for, so that a document has few of them whatever they read. */
+const OPERATION_RECORDS = 500;
+
+export type Field = GraphQLFieldConfig<unknown, RequestContext>;
+type FieldResolver = NonNullable<Field['resolve']>;
+
+/** Returns a resolver of a query or mutation that checks arguments, scope and builder access before it calls the given one. */
+export function authorizeOperation({ args, extensions }: Field, name: string, call: FieldResolver): FieldResolver {
+  if (!('scope' in (extensions ?? {}))) throw new Error(`${name} declares neither a scope nor that it needs none.`);
+  const scope = extensions!.scope as Scope | null;
+  const budget = (extensions!.rest as RestRoute | undefined)?.budget;
+  const validated = hasRules(args) ? validateArguments(args!, call) : call;
+  const resolve = budget ? chargeBudget(budget, validated) : validated;
+  if (!args?.builderId) {
+    return (source, args, context, info) => {
+      context.caller.requireScope(scope);
+      context.loaders.take(OPERATION_RECORDS);
+      return resolve(source, args, context, info);
+    };
+  }
+  return async (source, args, context, info) => {
+    context.caller.requireScope(scope);
+    context.loaders.take(OPERATION_RECORDS);
+    await requireBuilder(context, args.builderId as string, scope);
+    return resolve(source, args, context, info);
+  };
+}
+
+const hasRules = (args: Field['args']) =>
+  Object.values(args ?? {}).some((argument) => isNotNull(argument as never) || boundsOf(argument as never));
+
+/** Throws 400 for arguments that break a rule which their types cannot express. */
+const validateArguments =
+  (declared: NonNullable<Field['args']>, resolve: FieldResolver): FieldResolver =>
+  (source, args, context, info) => {
+    const errors = argumentErrors(declared, args);
+    if (errors.length > 0) throw new ValidationError(errors);
+    return resolve(source, args, context, info);
+  };
+
+/** Charges the operation's own budget, unless that was done before the body was read. */
+const chargeBudget =
+  (budget: Budget, resolve: FieldResolver): FieldResolver =>
+  async (source, args, context, info) => {
+    if (context.isCharged) context.isCharged = false;
+    else await context.charge(budget);
+    return resolve(source, args, context, info);
+  };
+
+/**
+ * Adds the authorization of a field that leads to records: it needs the scope of their type, in the token and in the connection of the
+ * builder that each record belongs to.
+ */
+export function authorizeEdge(
+  field: Field,
+  name: string,
+  factory: ResolverFactory | null,
+  parent: GraphQLObjectType,
+): Field {
+  const scope = recordType(field.type).extensions.scope as Scope | undefined;
+  const needsScope = scope !== undefined && !parent.extensions.envelope;
+  if (!factory && !needsScope) return field;
+  const createResolver = factory ?? (() => (source) => (source as Record<string, unknown>)[name]);
+  const edge: FieldEdge<RequestContext> = needsScope
+    ? { createResolver, ...scopeChecks(field, scope) }
+    : { createResolver };
+  const { authorizeParent, authorizeResult } = edge;
+  const isLeaf = isLeafType(getNamedType(field.type));
+  return {
+    ...field,
+    // It rejects and never throws: graphql-js would leave rejections of the list's other items unhandled.
+    async resolve(source, args, context, info) {
+      authorizeParent?.(source, context);
+      const result = await createResolver(args, context, info as object)(source);
+      authorizeResult?.(result, context);
+      if (isLeaf) context.meter.bytes += jsonSize(result);
+      return result;
+    },
+    extensions: { ...field.extensions, resolved: factory !== null, edge },
+  };
+}
+
+function scopeChecks(
+  field: Field,
+  scope: Scope,
+): Pick<FieldEdge<RequestContext>, 'authorizeParent' | 'authorizeResult'> {
+  const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
+  return {
+    authorizeParent(source, { caller }) {
+      caller.requireScope(scope);
+      // A page without records still has a total. A parent without a builder leads to records that have one.
+      const owner = builderOf(source as object);
+      if (owner !== undefined) caller.requireConnectionScope(owner, scope);
+    },
+    authorizeResult(result, { caller }) {
+      requireRecords(caller, inEnvelope ? (result as { data: object[] } | null)?.data : result, scope);
+    },
+  };
+}
+
+/** Throws unless the connection of each record's builder allows the scope. */
+function requireRecords(caller: Caller, records: unknown, scope: Scope): void {
+  if (Array.isArray(records)) {
+    let last: string | null = null;
+    for (const record of records) {
+      const owner = builderOf(record)!;
+      if (owner !== last) caller.requireConnectionScope(owner, scope);
+      last = owner;
+    }
+  } else if (records) caller.requireConnectionScope(builderOf(records)!, scope);
+}
+
+function builderOf(record: object): string | undefined {
+  return record instanceof Builder ? record.id : (record as { builderId?: string }).builderId;
+}

@@ -1,7 +1,0 @@
-import { Membership } from '../../entities/membership.entity.ts';
-import { User } from '../../entities/user.entity.ts';
-import { Reader } from '../../src/database/reader.ts';
-
-export const users = new Reader(User, { without: ['passwordHash'] });
-
-export const memberships = new Reader(Membership, { filters: { userId: 't.user_id = :userId' } });

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../shared/clock.ts';
+
+/** Lifetime of an access token in seconds. Part 8 of the specification. */
+export const ACCESS_TOKEN_SECONDS = 3600;
+
+/** Claims of an access token. Part 5 of the specification. */
+export interface AccessClaims {
+  /** The client, or the user of an authorization-code token. */
+  sub: string;
+  client_id: string;
+  /** Authorization-code tokens only. */
+  builder_id?: string;
+  scope: string;
+  /** Of a token that descends from a user's consent it begins with the token family and a dot. */
+  jti: string;
+  iat: number;
+  exp: number;
+}
+
+/** The token family that an access token belongs to; null for a client's own token. */
+export function familyOf(jti: string): string | null {
+  const dot = jti.indexOf('.');
+  return dot < 0 ? null : jti.slice(0, dot);
+}
+
+/** Signs and verifies access tokens: JWT, HMAC-SHA256, issuer and audience the API's base address. */
+export class AccessTokens {
+  /** Imported once: jose would import the bytes again for every token. */
+  readonly #key: Promise<CryptoKey>;
+  readonly #issuer: string;
+  readonly #clock: Clock;
+
+  constructor(options: { key: string; issuer: string; clock: Clock }) {
+    const bytes = Buffer.from(options.key, 'base64url');
+    this.#key = crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+    this.#issuer = options.issuer;
+    this.#clock = options.clock;
+  }
+
+  /** @param family the token family that it belongs to, if any; it ends with it. */
+  async sign(
+    claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>,
+    family: string | null = null,
+  ): Promise<{ token: string; jti: string }> {
+    const issuedAt = Math.floor(this.#clock.now() / 1000);
+    const jti = family === null ? randomUUID() : `${family}.${randomUUID()}`;
+    const token = await new SignJWT({ ...claims })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer(this.#issuer)
+      .setAudience(this.#issuer)
+      .setJti(jti)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + ACCESS_TOKEN_SECONDS)
+      .sign(await this.#key);
+    return { token, jti };
+  }
+
+  /** The claims of a token that we signed and that has not expired, else null. Any other spelling of its base64url is null too. */
+  async verify(token: string): Promise<AccessClaims | null> {
+    if (!isCanonical(token)) return null;
+    try {
+      const { payload } = await jwtVerify(token, await this.#key, {
+        algorithms: ['HS256'],
+        issuer: this.#issuer,
+        audience: this.#issuer,
+        currentDate: new Date(this.#clock.now()),
+        requiredClaims: ['sub', 'client_id', 'scope', 'jti', 'iat', 'exp'],
+      });
+      return payload as unknown as AccessClaims;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return null;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Whether every part of a JWT is base64url as RFC 7515 section 2 defines it: no padding, no white space, no other alphabet, and no bits
+ * beyond the last byte. jose accepts some of these in the signature, so that one token would have many spellings.
+ */
+function isCanonical(token: string): boolean {
+  return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
+}

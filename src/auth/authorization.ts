@@ -1,0 +1,46 @@
+import type { Scope } from '../../schema/scopes.ts';
+import { builders } from '../domain/readers/builder.reader.ts';
+import { forbidden, notFound } from '../shared/errors.ts';
+import type { RequestContext } from './request-context.ts';
+
+/**
+ * Returns a record that was found by its own id, if the caller may see its builder. Throws 404 when there is no record or its builder
+ * is not connected, and 403 when the builder header names another builder or the connection does not allow the scope.
+ */
+export function requireVisible<T extends { builderId: string }>(
+  context: RequestContext,
+  record: T | null,
+  scope: Scope,
+  what: string,
+): T {
+  if (!record || !context.caller.isConnectedTo(record.builderId)) throw notFound(what);
+  if (context.builderHeader !== null && context.builderHeader !== record.builderId) {
+    throw forbidden('X-Service-Builder-Id names another builder than the one the resource belongs to.');
+  }
+  context.caller.requireConnectionScope(record.builderId, scope);
+  return record;
+}
+
+/**
+ * Returns the id of the integrator whose client calls; throws 403 `FORBIDDEN` for an internal client. For operations whose records
+ * belong to an integrator: its uploads, photos, photo reports, meeting notes and gate events.
+ */
+export function requireIntegrator({ caller }: RequestContext): string {
+  if (caller.integratorId === null) throw forbidden('This operation is for the clients of a connected integrator.');
+  return caller.integratorId;
+}
+
+/**
+ * Checks builder access of an operation that names its builder. Throws 404 when there is no such builder, and 403 when it is not
+ * connected, when the builder header names another one, or when the connection does not allow the scope.
+ */
+export async function requireBuilder(context: RequestContext, builderId: string, scope: Scope | null): Promise<void> {
+  const { caller, builderHeader, loaders } = context;
+  if (builderHeader !== null && builderHeader !== builderId) {
+    throw forbidden('X-Service-Builder-Id names another builder than the request.');
+  }
+  if (caller.internal || !caller.isConnectedTo(builderId)) {
+    if (!(await loaders.one(builders, builderId))) throw notFound('Builder');
+  }
+  caller.requireConnectionScope(builderId, scope);
+}

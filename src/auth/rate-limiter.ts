@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import type { RateLimit } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import { isReadOnlyDatabase } from '../database/errors.ts';
+import type { Statement } from '../database/pool/pg-pipeline.ts';
+import type { Clock } from '../shared/clock.ts';
+import { rateLimited } from '../shared/errors.ts';
+
+const LEASE: Statement = {
+  name: 'limits.lease',
+  text: `insert into rate_budget (key, window_end, leased) values ($1, $2, $3)
+    on conflict (key, window_end) do update set leased = rate_budget.leased + excluded.leased returning leased`,
+};
+
+/** By the database's clock as well: an instance whose own has jumped must not forget what the others have spent. */
+const PURGE: Statement = {
+  name: 'limits.purge',
+  text: `delete from rate_budget where window_end < least($1, now() - interval '1 minute')`,
+};
+
+/** Windows that an instance remembers. Whoever has many addresses makes as many. */
+const MAX_WINDOWS = 50_000;
+
+/** Part of a window's budget that an instance takes at a time. */
+const BLOCKS = 20;
+
+/** Rejections of one key and window that are sent at once. */
+const PROMPT_REJECTIONS = 100;
+const REJECTION_DELAY_MS = 500;
+/** Rejections of one key and window that are delayed at a time. */
+const MAX_DELAYED = 500;
+
+interface Window {
+  /** Milliseconds since the epoch. */
+  end: number;
+  /** Requests that this instance may still let through without asking. */
+  left: number;
+  /** What no instance had leased when last asked. */
+  unleased: number;
+  leasing: Promise<void> | null;
+  /** Requests that were rejected, and those of them that wait for their rejection now. */
+  rejected: number;
+  delayed: number;
+}
+
+/**
+ * A request budget per key and fixed window, shared by all instances: each leases a small block of it from the database at
+ * a time, so that the limit is never passed and no request writes a row of its own. Part 12 of the decisions. While the database is
+ * read-only each process has the whole budget for itself: reads go on.
+ */
+export class RateLimiter {
+  readonly #name: string;
+  readonly #limit: RateLimit | null;
+  readonly #clock: Clock;
+  /** In the order in which they began, so that those that have ended come first. */
+  readonly #windows = new Map<string, Window>();
+  #purgedAt = 0;
+
+  constructor(name: string, limit: RateLimit | null, clock: Clock) {
+    this.#name = name;
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** Takes one request from the key's budget and says so in the headers; throws 429 when it is spent. */
+  async take(database: Database, key: string, reply: FastifyReply): Promise<void> {
+    if (!this.#limit) return;
+    const window = this.#window(`${this.#name}:${key}`);
+    while (window.left === 0 && window.unleased > 0) {
+      window.leasing ??= this.#lease(database, `${this.#name}:${key}`, window);
+      await window.leasing;
+    }
+    const allowed = window.left > 0;
+    if (allowed) window.left--;
+    const seconds = Math.max(1, Math.ceil((window.end - this.#clock.now()) / 1000));
+    reply.headers({
+      'X-RateLimit-Limit': this.#limit.requests,
+      'X-RateLimit-Remaining': window.left + window.unleased,
+      'X-RateLimit-Reset': seconds,
+    });
+    if (allowed) return;
+    await this.#delayRejection(window);
+    throw rateLimited(seconds);
+  }
+
+  /** Rejections of a client that goes on sending are delayed: as fast as they are asked for, they would cost as much as responses. */
+  async #delayRejection(window: Window): Promise<void> {
+    if (++window.rejected <= PROMPT_REJECTIONS || window.delayed >= MAX_DELAYED) return;
+    window.delayed++;
+    await sleep(REJECTION_DELAY_MS);
+    window.delayed--;
+  }
+
+  #window(key: string): Window {
+    const { requests, seconds } = this.#limit!;
+    const now = this.#clock.now();
+    let window = this.#windows.get(key);
+    if (!window || window.end <= now || window.end > now + seconds * 1000) {
+      const end = (Math.floor(now / (seconds * 1000)) + 1) * seconds * 1000;
+      window = { end, left: 0, unleased: requests, leasing: null, rejected: 0, delayed: 0 };
+      this.#windows.delete(key);
+      this.#windows.set(key, window);
+      this.#forgetOldest(now);
+    }
+    return window;
+  }
+
+  async #lease(database: Database, key: string, window: Window): Promise<void> {
+    const { requests } = this.#limit!;
+    const block = Math.ceil(requests / BLOCKS);
+    try {
+      const [row] = await database.runner.run(LEASE, [key, new Date(window.end), block]);
+      const before = Number(row![0]) - block;
+      window.left += Math.max(0, Math.min(block, requests - before));
+      window.unleased = Math.max(0, requests - before - block);
+      this.#purge(database);
+    } catch (error) {
+      if (!isReadOnlyDatabase(error)) throw error;
+      window.left += window.unleased;
+      window.unleased = 0;
+    } finally {
+      window.leasing = null;
+    }
+  }
+
+  /** Now and then, beside a lease: ended windows are of no use to anyone. */
+  #purge(database: Database): void {
+    const now = this.#clock.now();
+    if (now - this.#purgedAt < 60_000) return;
+    this.#purgedAt = now;
+    database.runner.run(PURGE, [new Date(now - 60_000)]).catch(() => undefined);
+  }
+
+  /** Ended windows, and the oldest beyond the bound: what is left of its lease is lost, so that the limit holds all the same. */
+  #forgetOldest(now: number): void {
+    for (const [key, window] of this.#windows) {
+      if (window.end > now && this.#windows.size <= MAX_WINDOWS) return;
+      this.#windows.delete(key);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { API_VERSION, type Budget } from '../../schema/rest.ts';
+import type { Databases } from '../database/database.ts';
+import { Loaders } from '../database/read/loaders.ts';
+import type { Clock } from '../shared/clock.ts';
+import { ApiError, forbidden, invalidField } from '../shared/errors.ts';
+import type { FairShares } from '../shared/fair-shares.ts';
+import { idPattern } from '../shared/ids.ts';
+import { networkOf } from '../shared/network.ts';
+import { REGIONS, type RegionId } from '../shared/regions.ts';
+import { ResponseMeter } from '../shared/response-meter.ts';
+import type { Storages } from '../storage/storage.ts';
+import type { AccessTokenVerifier } from './access-token-verifier.ts';
+import type { Caller } from './caller.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import type { RequestContext } from './request-context.ts';
+import { RequestUsage } from './request-usage.ts';
+
+/** A request whose token, region and rate limit have been checked. */
+export interface AuthenticatedRequest {
+  region: RegionId;
+  caller: Caller;
+  charge: RequestContext['charge'];
+}
+
+interface Dependencies {
+  tokens: AccessTokenVerifier;
+  databases: Databases;
+  storages: Storages;
+  limits: RateLimiter;
+  budgets: Record<Budget, RateLimiter>;
+  shares: FairShares;
+  uploadQuota: number | null;
+  clock: Clock;
+}
+
+/** The checks that every request with an access token passes before those of its operation. */
+export class RequestAuthenticator {
+  readonly #dependencies: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Checks the region header, the access token and the rate limit, in this order. Throws 400, 401, 429 or 503. */
+  async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<AuthenticatedRequest> {
+    const { tokens, databases, limits, budgets, shares } = this.#dependencies;
+    let region: RegionId = REGIONS[0];
+    try {
+      region = regionOf(request);
+      const caller = await tokens.authenticate(request.headers.authorization, region);
+      await limits.take(databases[region], caller.clientId, reply);
+      request.usage = new RequestUsage(shares, shareKeyOf(caller));
+      const waiting = request.usage.begin();
+      if (waiting) await waiting;
+      const database = databases[region];
+      const charge = (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
+      return { region, caller, charge };
+    } catch (error) {
+      const isAnonymous = error instanceof ApiError && (error.status === 400 || error.status === 401);
+      if (isAnonymous) await limits.take(databases[region], networkOf(request.ip), reply);
+      throw error;
+    }
+  }
+
+  /** Checks the version and builder headers. The caller must have checked the scope before, whose error takes precedence. */
+  createContext(request: FastifyRequest, { region, caller, charge }: AuthenticatedRequest): RequestContext {
+    const version = request.headers['x-service-api-version'];
+    if (version !== undefined && version !== API_VERSION) {
+      throw invalidField('X-Service-Api-Version', `must be ${API_VERSION}`);
+    }
+    const { databases, storages, clock, shares, uploadQuota } = this.#dependencies;
+    const usage = request.usage!;
+    const meter = new ResponseMeter();
+    const database = databases[region].within({
+      acquireLargeRead: () => usage.acquireLargeRead(),
+      hold: (bytes) => {
+        usage.hold(bytes);
+        meter.hold(bytes);
+      },
+      runSlowRead: (read) => usage.runSlowRead(read),
+      runTransaction: (transaction) => usage.runTransaction(transaction),
+      runWrite: (transaction) => usage.runWrite(transaction),
+    });
+    const shareKey = shareKeyOf(caller);
+    return {
+      requestId: request.id,
+      region,
+      caller,
+      builderHeader: builderHeaderOf(request, caller),
+      database,
+      loaders: new Loaders(database),
+      storage: storages[region].issuedTo(shareKey),
+      clock,
+      shares,
+      shareKey,
+      meter,
+      usage,
+      uploadQuota,
+      charge,
+    };
+  }
+}
+
+/** Region of the `X-Service-Region-Id` header; `au1` when absent. Throws 400 for any other value. */
+export function regionOf(request: FastifyRequest): RegionId {
+  const value = request.headers['x-service-region-id'] ?? REGIONS[0];
+  if (!(REGIONS as readonly unknown[]).includes(value)) {
+    throw invalidField('X-Service-Region-Id', `must be ${REGIONS.join(' or ')}`);
+  }
+  return value as RegionId;
+}
+
+function builderHeaderOf(request: FastifyRequest, caller: Caller): string | null {
+  const value = request.headers['x-service-builder-id'];
+  if (value === undefined) return null;
+  if (typeof value !== 'string' || !idPattern('builder').test(value)) {
+    throw invalidField('X-Service-Builder-Id', 'must be a builder id, such as buil_a0mkq3v8t2n4c7x1p9r5w6yzb');
+  }
+  if (caller.builderId !== null && value !== caller.builderId) {
+    throw forbidden('X-Service-Builder-Id names another builder than the access token.');
+  }
+  return value;
+}
+
+/** The share that a caller's requests are charged to: its integrator's, or that of an internal client. */
+const shareKeyOf = ({ integratorId, clientId }: Caller): string => integratorId ?? clientId;

@@ -1,0 +1,89 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Databases } from '../../database/database.ts';
+import { migrations } from '../../database/migrations/index.ts';
+import { createOrm } from '../../database/orm.ts';
+import { findApplied, planRollback, type RollbackPlan } from '../../database/rollback-migration.ts';
+import { bringUpToDate, describeLosses, RollbackRefused, rollbackLast } from '../../database/run-migrations.ts';
+import type { RegionId } from '../../shared/regions.ts';
+import { refuse } from '../cli-error.ts';
+import { sourceRoot } from './source-root.ts';
+
+export interface RegionStatus {
+  applied: string[];
+  pending: string[];
+}
+
+type PerRegion<T> = Partial<Record<RegionId, T>>;
+
+async function each<T>(regions: readonly RegionId[], work: (region: RegionId) => Promise<T>): Promise<PerRegion<T>> {
+  const results: PerRegion<T> = {};
+  for (const region of regions) results[region] = await work(region);
+  return results;
+}
+
+/** Applies what is pending; answers the names per region. */
+export const migrateUp = (databases: Databases, regions: readonly RegionId[]) =>
+  each(regions, (region) => bringUpToDate(databases[region], 'auto'));
+
+/**
+ * Rolls back the newest migration of each region, or of none: every region is checked and the whole is confirmed first.
+ *
+ * @param confirm receives what would be done, a line for each region; false leaves everything as it is
+ */
+export async function migrateDown(
+  databases: Databases,
+  regions: readonly RegionId[],
+  { destroyData, confirm }: { destroyData: boolean; confirm: (lines: string[]) => Promise<boolean> },
+): Promise<PerRegion<string[]>> {
+  const plans = new Map<RegionId, RollbackPlan>();
+  for (const region of regions) {
+    const plan = await planRollback(databases[region]);
+    if (plan) plans.set(region, plan);
+  }
+  if (plans.size === 0) return each(regions, async () => []);
+  const lossy = [...plans].filter(([, { losses }]) => losses.length > 0);
+  const lines = lossy.map(([region, plan]) => `${plan.migration} in ${region} destroys ${describeLosses(plan)}`);
+  if (!destroyData && lines.length > 0) {
+    throw new RollbackRefused(`Rolling back ${lines.join('; ')}: add --destroy-data to do it.`);
+  }
+  const steps = [...plans].map(([region, plan]) => {
+    const loss = plan.losses.length > 0 ? `, which destroys ${describeLosses(plan)}` : '';
+    return `${region}: roll back ${plan.migration}${loss}`;
+  });
+  if (!(await confirm(steps))) refuse('migrate down', 'was not confirmed');
+  return each(regions, async (region) => {
+    const expected = plans.get(region)?.migration;
+    return expected === undefined ? [] : rollbackLast(databases[region], { destroyData, expected });
+  });
+}
+
+export const migrationStatus = (databases: Databases, regions: readonly RegionId[]) =>
+  each<RegionStatus>(regions, async (region) => {
+    const applied = await findApplied(databases[region]);
+    return { applied, pending: migrations.map(({ name }) => name).filter((name) => !applied.includes(name)) };
+  });
+
+/**
+ * Writes a migration that brings the committed snapshot to what the entities declare now, and the new snapshot. Needs no
+ * database. Answers null when the entities declare nothing new.
+ */
+export async function createMigration(name: string, folder?: string) {
+  if (!/^[a-z][a-z0-9-]{0,59}$/.test(name)) refuse('NAME', `"${name}" must be lower-case words with hyphens between`);
+  const path = folder ?? join(await sourceRoot(), 'src', 'database', 'migrations');
+  await access(join(path, 'schema.json')).catch(() => refuse('migrate create', `there is no schema.json in ${path}`));
+  const orm = createOrm('postgresql://localhost/none', {
+    migrations: {
+      ...{ path, pathTs: path, glob: '[0-9]*.ts', emit: 'ts', snapshot: true, snapshotName: 'schema', silent: true },
+      fileName: (timestamp: string) => `${timestamp}-${name}`,
+    },
+  });
+  try {
+    const { fileName, code, diff } = await orm.migrator.create(undefined, false, false, name.replaceAll('-', '_'));
+    if (!fileName) return null;
+    const className = /class (\w+)/.exec(code)![1]!;
+    return { file: join(path, fileName), className, import: `./${fileName}`, statements: diff.up };
+  } finally {
+    await orm.close();
+  }
+}

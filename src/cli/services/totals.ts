@@ -1,0 +1,13 @@
+import type { Databases } from '../../database/database.ts';
+import { rebuildTotals } from '../../database/write/totals.ts';
+import type { RegionId } from '../../shared/regions.ts';
+
+/** Makes the kept totals of each region those of its rows. */
+export async function rebuildRegions(
+  databases: Databases,
+  regions: readonly RegionId[],
+): Promise<Partial<Record<RegionId, { corrected: number }>>> {
+  const rebuilt: Partial<Record<RegionId, { corrected: number }>> = {};
+  for (const region of regions) rebuilt[region] = await rebuildTotals(databases[region]);
+  return rebuilt;
+}

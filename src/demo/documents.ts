@@ -1,0 +1,88 @@
+import { Insurance } from '../../entities/insurance.entity.ts';
+import { Prequalification } from '../../entities/prequalification.entity.ts';
+import { SwmsDocument } from '../../entities/swms-document.entity.ts';
+import type { Company } from './companies.ts';
+import { iso, stamps } from './dates.ts';
+import { firstDayOf } from './projects.ts';
+import type { Random } from './random.ts';
+import type { Scene } from './scene.ts';
+import { REVIEW_COMMENTS } from './words/trades.ts';
+
+const DAY = 86_400_000;
+
+export function addDocuments(scene: Scene, companies: Company[]): void {
+  const random = scene.random('documents');
+  for (const company of companies) {
+    addSwms(scene, random, company);
+    if (!company.row.isBuilder) addPrequalifications(scene, random, company);
+    addInsurances(scene, random, company);
+  }
+}
+
+const datesIn = (random: Random, { row }: Company) => stamps(random, firstDayOf(row), -1);
+
+const addressOf = (random: Random, kind: string) =>
+  random.chance(0.95) ? `https://files.example.com/${kind}/${random.digits(10)}.pdf` : null;
+
+function addSwms({ rows, builderId }: Scene, random: Random, company: Company): void {
+  for (const name of random.some(company.swms, random.between(company.row.isBuilder ? 2 : 0, 3))) {
+    const dates = datesIn(random, company);
+    rows.add(SwmsDocument, {
+      id: random.id('swms', dates.createdAt),
+      ...dates,
+      builderId,
+      subcontractorId: company.row.id,
+      projectId: random.chance(0.7) ? random.pick(company.projects).id : null,
+      name,
+      status: random.pick(['WAITING_REVIEW', 'REVIEWED', 'REVIEWED', 'REVIEWED', 'CHANGES_REQUESTED']),
+      url: addressOf(random, 'swms'),
+      documentKey: null,
+    });
+  }
+}
+
+function addPrequalifications({ rows, builderId }: Scene, random: Random, company: Company): void {
+  for (let count = random.between(0, 2); count > 0; count--) {
+    const dates = datesIn(random, company);
+    const status = random.pick(['APPROVED', 'APPROVED', 'REJECTED', 'WAITING_REVIEW', 'SENT'] as const);
+    const isReviewed = status === 'APPROVED' || status === 'REJECTED';
+    rows.add(Prequalification, {
+      id: random.id('prequalification', dates.createdAt),
+      ...dates,
+      builderId,
+      subcontractorId: company.row.id,
+      status,
+      reviewComments: isReviewed && random.chance(0.8) ? random.pick(REVIEW_COMMENTS) : null,
+    });
+  }
+}
+
+/** Expiry counts from the day of the load, the one thing that differs from one load to the next. */
+function addInsurances({ rows, builderId, locale, asOf }: Scene, random: Random, company: Company): void {
+  const { coverDays } = company;
+  const covers: [type: Insurance['type'], name: string, customType: string | null, days: number | null][] = [
+    ['PUBLIC_LIABILITY', 'Public liability certificate of currency', null, coverDays],
+    ['WORK_COVER', locale.workCover, null, random.between(coverDays, coverDays + 90)],
+  ];
+  if (random.chance(0.4)) {
+    const cover = random.pick(locale.otherCovers);
+    covers.push(['OTHER', `${cover} policy`, cover, random.chance(0.9) ? random.between(-20, 364) : null]);
+  }
+  for (const [type, name, customType, days] of covers) {
+    const dates = datesIn(random, company);
+    const reviewed = random.pick(['REVIEWED', 'REVIEWED', 'REVIEWED', 'WAITING_REVIEW', 'CHANGES_REQUESTED'] as const);
+    rows.add(Insurance, {
+      id: random.id('insurance', dates.createdAt),
+      ...dates,
+      builderId,
+      subcontractorId: company.row.id,
+      name,
+      type,
+      customType,
+      status: days !== null && days < 0 ? 'EXPIRED' : reviewed,
+      expiry: days === null ? null : iso(asOf + days * DAY),
+      url: addressOf(random, 'insurances'),
+      documentKey: null,
+    });
+  }
+}

@@ -1,0 +1,111 @@
+import { Meeting, type MeetingTemplateResponse } from '../../entities/meeting.entity.ts';
+import { MeetingNote } from '../../entities/meeting-note.entity.ts';
+import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
+import type { Project } from '../../entities/project.entity.ts';
+import { baseDay, dayOf, iso, later, moment, STORY_DAYS } from './dates.ts';
+import { firstDayOf, isBegun } from './projects.ts';
+import type { Random } from './random.ts';
+import type { Scene } from './scene.ts';
+import { ACTIONS, AGENDAS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './words/meetings.ts';
+
+const MEETINGS = 24;
+const MINUTE = 60_000;
+/** Application that the integrator syncs notes from. */
+const SOURCE_APP = 'fieldnotes';
+
+/** `integratorId` is who syncs the builder's notes, if anyone does. */
+export function addMeetings(scene: Scene, projects: Project[], integratorId: string | null): void {
+  const random = scene.random('meetings');
+  const templates = addTemplates(scene, random);
+  for (let index = 0; index < MEETINGS; index++) {
+    // From the past into the next three weeks; the last but two has just begun.
+    const day = index === MEETINGS - 3 ? 0 : Math.round((index - MEETINGS + 3) * (index < MEETINGS - 3 ? 25 : 9));
+    const template = random.chance(0.5) ? random.pick(templates) : null;
+    const running = projects.filter((project) => isBegun(project) && firstDayOf(project) < day - 10);
+    const project = random.chance(0.85) ? random.pick(running) : null;
+    addMeeting(scene, random, { day, template, project, integratorId });
+  }
+}
+
+function addTemplates({ rows, builderId }: Scene, random: Random): MeetingTemplate[] {
+  const at = baseDay(-STORY_DAYS);
+  return MEETING_TEMPLATES.map(({ name, sections }) =>
+    rows.add(MeetingTemplate, {
+      id: random.id('meetingTemplate', at),
+      builderId,
+      name,
+      sections: sections.map((title) => ({ id: title.toLowerCase().replaceAll(' ', '-'), title })),
+    }),
+  );
+}
+
+interface Choice {
+  day: number;
+  template: MeetingTemplate | null;
+  project: Project | null;
+  integratorId: string | null;
+}
+
+function addMeeting(scene: Scene, random: Random, { day, template, project, integratorId }: Choice): void {
+  const createdAt = moment(random, Math.min(day, 0) - 10, Math.min(day, 0) - 3);
+  const date = day === 0 ? iso(Date.parse(baseDay(0)) - 20 * MINUTE) : moment(random, day, day);
+  const isHeld = day < 0;
+  const status = day === 0 ? 'RUNNING' : isHeld ? random.pick(['COMPLETED', 'DISTRIBUTED'] as const) : 'DRAFT';
+  const isSynced = integratorId !== null && random.chance(0.4);
+  const meeting = scene.rows.add(Meeting, {
+    id: random.id('meeting', createdAt),
+    createdAt,
+    updatedAt: isHeld ? later(random, date, 3) : createdAt,
+    builderId: scene.builderId,
+    projectId: project?.id ?? null,
+    title: random.pick(MEETING_TITLES),
+    date,
+    status,
+    agenda: random.chance(0.7) ? random.pick(AGENDAS) : null,
+    plainNotes: isHeld && template === null ? random.some(SECTION_TEXTS, 2).join('\n\n') : null,
+    templateId: template?.id ?? null,
+    templateResponse: template && respond(random, template, isHeld),
+    integratorId: isSynced ? integratorId : null,
+    sourceApp: isSynced ? SOURCE_APP : null,
+    externalSourceId: isSynced ? `meeting-${random.digits(8)}` : null,
+  });
+  if (isHeld && meeting.templateResponse && integratorId) addNotes(scene, random, meeting, integratorId);
+}
+
+/** What people wrote; nothing before the meeting. */
+function respond(random: Random, { sections }: MeetingTemplate, isHeld: boolean): MeetingTemplateResponse {
+  const textOf = () => (isHeld && random.chance(0.8) ? random.pick(SECTION_TEXTS) : '');
+  return { sections: sections.map((section) => ({ ...section, text: textOf() })), syncedNotes: [] };
+}
+
+/** Up to two synced notes, written through to the meeting's template response. */
+function addNotes(scene: Scene, random: Random, meeting: Meeting, integratorId: string): void {
+  const begun = Date.parse(meeting.date);
+  for (let count = random.between(0, 2); count > 0; count--) {
+    const createdAt = later(random, meeting.date, 1);
+    const id = random.id('meetingNote', createdAt);
+    const external = `note-${random.digits(8)}`;
+    const text = random.pick(SECTION_TEXTS);
+    const title = `Notes of ${meeting.title.toLowerCase()}, day ${-dayOf(meeting.date)}`;
+    scene.rows.add(MeetingNote, {
+      id,
+      createdAt,
+      updatedAt: createdAt,
+      builderId: scene.builderId,
+      meetingId: meeting.id,
+      integratorId,
+      sourceApp: SOURCE_APP,
+      externalSourceId: external,
+      sourceDeepLink: null,
+      sourceWebLink: `https://fieldnotes.example.com/n/${external}`,
+      title,
+      summaryMarkdown: `**Summary.** ${text}`,
+      detailBlocks: [{ type: 'paragraph', text }],
+      actionItems: random.some(ACTIONS, random.between(0, 3)).map((action) => ({ text: action })),
+      capturedStartedAt: meeting.date,
+      capturedEndedAt: iso(begun + random.between(15, 60) * MINUTE),
+      archivedAt: null,
+    });
+    meeting.templateResponse!.syncedNotes.push({ noteId: id, text: `${title}\n${text}` });
+  }
+}

@@ -1,0 +1,97 @@
+import { PhotoReport } from '../../entities/photo-report.entity.ts';
+import { PhotoReportPage } from '../../entities/photo-report-page.entity.ts';
+import type { Project } from '../../entities/project.entity.ts';
+import { canonicalJson, fingerprintOf } from '../shared/canonical-json.ts';
+import { later, stamps } from './dates.ts';
+import { nameOf } from './people.ts';
+import { firstDayOf, isBegun } from './projects.ts';
+import type { Random } from './random.ts';
+import type { Scene } from './scene.ts';
+import { ACTIONS, SECTION_TEXTS } from './words/meetings.ts';
+import { TRADES } from './words/trades.ts';
+
+const REPORTS = 6;
+/** Application that the integrator syncs reports from. */
+const SOURCE_APP = 'sitewalk';
+const AREA = 'area';
+
+/** Reports of site walks, as the integrator has synced them; none where nobody does. */
+export function addReports(scene: Scene, projects: Project[], integratorId: string | null): void {
+  if (integratorId === null) return;
+  const random = scene.random('reports');
+  for (let count = REPORTS; count > 0; count--)
+    addReport(scene, random, random.pick(projects.filter(isBegun)), integratorId);
+}
+
+function addReport({ rows, builderId }: Scene, random: Random, project: Project, integratorId: string): void {
+  const { createdAt } = stamps(random, firstDayOf(project) + 5, -1);
+  const title = `Site walk, ${project.name}`;
+  const author = { externalId: `author-${random.digits(4)}`, name: nameOf(random) };
+  const sourceExternalId = `walk-${random.digits(8)}`;
+  const content = {
+    sourceApp: SOURCE_APP,
+    sourceExternalId,
+    sourceCreatedAt: createdAt,
+    walkthroughDate: createdAt,
+    sourceAuthor: author,
+    sourceDeepLink: `https://sitewalk.example.com/w/${sourceExternalId}`,
+    projectId: project.id,
+    page: pageOf(random, title, true),
+  };
+  const hasFailed = JSON.stringify(content.page).includes('"FAILED"');
+  const { id } = rows.add(PhotoReport, {
+    id: random.id('photoReport', createdAt),
+    createdAt,
+    updatedAt: later(random, createdAt, 3),
+    builderId,
+    integratorId,
+    projectId: project.id,
+    sourceApp: content.sourceApp,
+    sourceExternalId,
+    sourceRevision: random.between(1, 4),
+    status: hasFailed ? 'partial' : 'synced',
+    title,
+    sourceCreatedAt: createdAt,
+    walkthroughDate: createdAt,
+    sourceAuthor: author,
+    mappedAdminUserId: null,
+    sourceDeepLink: content.sourceDeepLink,
+    fingerprint: fingerprintOf(canonicalJson(content)),
+    content,
+    archivedAt: null,
+  });
+  const root = addPage(rows, random, createdAt, { reportId: id, parentId: null, path: [] });
+  addPage(rows, random, createdAt, { reportId: id, parentId: root.id, path: [AREA] });
+}
+
+type Place = Pick<PhotoReportPage, 'reportId' | 'parentId' | 'path'>;
+
+function addPage(rows: Scene['rows'], random: Random, at: string, place: Place): PhotoReportPage {
+  const pathDigest = fingerprintOf(JSON.stringify(place.path));
+  return rows.add(PhotoReportPage, { id: random.id('page', at), ...place, pathDigest });
+}
+
+function pageOf(random: Random, title: string, isRoot: boolean): object {
+  const plain = (text: string) => [{ text }];
+  const blocks: object[] = [
+    { sourceBlockId: 'heading', type: 'HEADING', properties: { level: isRoot ? 1 : 2 }, richText: plain(title) },
+    { sourceBlockId: 'text', type: 'TEXT', properties: {}, richText: plain(random.pick(SECTION_TEXTS)) },
+    {
+      sourceBlockId: 'actions',
+      type: 'CHECKLIST',
+      properties: {
+        items: random
+          .some(ACTIONS, random.between(1, 3))
+          .map((text, at) => ({ id: `action-${at + 1}`, richText: plain(text), checked: random.chance(0.4) })),
+      },
+    },
+  ];
+  if (isRoot) {
+    const area = pageOf(random, `${random.pick(TRADES).name}, level ${random.between(1, 9)}`, false);
+    blocks.push({ sourceBlockId: AREA, type: 'PAGE', properties: {}, childPage: area });
+  } else if (random.chance(0.3)) {
+    const imageFailure = { code: 'UPLOAD_FAILED', message: 'The photo could not be uploaded from the site.' };
+    blocks.push({ sourceBlockId: 'image', type: 'IMAGE', properties: {}, imageStatus: 'FAILED', imageFailure });
+  }
+  return { schemaVersion: 1, title, blocks };
+}

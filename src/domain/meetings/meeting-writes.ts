@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Meeting } from '../../../entities/meeting.entity.ts';
+import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
+import type { Database } from '../../database/database.ts';
+import { conflict, notFound } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { projects } from '../readers/project.reader.ts';
+import type { CreateMeetingInput } from './meeting-inputs.ts';
+import { rewriteNotes } from './plain-notes.ts';
+import { rewriteTemplate } from './template-notes.ts';
+
+/** Whose meeting, and when it is written. */
+export interface Writing {
+  database: Database;
+  integratorId: string | null;
+  builderId: string;
+  now: number;
+}
+
+/**
+ * Makes a draft. With `sourceApp` and `externalSourceId` a repeat answers the meeting that is there, whatever else it says.
+ * Part 7 of the decisions.
+ */
+export async function createMeeting(
+  writing: Writing,
+  input: CreateMeetingInput,
+): Promise<{ meeting: Meeting; created: boolean }> {
+  const before = await sameSource(writing, input);
+  if (before) return { meeting: before, created: false };
+  const { database, builderId, integratorId, now } = writing;
+  const { title, projectId = null, agenda = null, notes, sourceApp = null, externalSourceId = null } = input;
+  if (projectId !== null && !(await projects.one(database, projectId, { builderId }))) throw notFound('Project');
+  const at = new Date(now).toISOString();
+  const em = database.fork();
+  const meeting = em.create(Meeting, {
+    ...{ id: newId('meeting', now), createdAt: at, updatedAt: at, builderId, projectId, title },
+    ...{ date: input.date ?? at, status: 'DRAFT', agenda, plainNotes: notes || null, noteBlocks: [] },
+    ...{ templateId: null, templateResponse: null, integratorId, sourceApp, externalSourceId },
+  });
+  try {
+    await em.persist(meeting).flush();
+    return { meeting, created: true };
+  } catch (error) {
+    // Another request was first with the same source.
+    const winner = error instanceof UniqueConstraintViolationException ? await sameSource(writing, input) : null;
+    if (winner) return { meeting: winner, created: false };
+    throw error;
+  }
+}
+
+async function sameSource(
+  { database, builderId, integratorId }: Writing,
+  { sourceApp, externalSourceId }: CreateMeetingInput,
+): Promise<Meeting | null> {
+  if (integratorId === null || sourceApp == null || externalSourceId == null) return null;
+  return database.fork().findOne(Meeting, { integratorId, builderId, sourceApp, externalSourceId });
+}
+
+/** Changes a meeting, whatever its state. */
+export function changeMeeting(
+  { database, builderId, now }: Writing,
+  meetingId: string,
+  values: Partial<Pick<Meeting, 'title' | 'status'>>,
+): Promise<Meeting> {
+  return database.transaction(async (em) => {
+    const meeting = await lockMeeting(em, builderId, meetingId);
+    change(meeting, values, now);
+    return meeting;
+  });
+}
+
+/** The meeting, held until the transaction ends; 404 when it is not the builder's. */
+export async function lockMeeting(em: EntityManager, builderId: string, id: string): Promise<Meeting> {
+  const meeting = await em.findOne(Meeting, { id, builderId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!meeting) throw notFound('Meeting');
+  return meeting;
+}
+
+/**
+ * Sets what differs. A record that changes moves on its `updatedAt`, always forward, so that it tells two states of the record
+ * apart however quickly they follow each other. PostgreSQL keeps JSON in an order of its own, which is no difference.
+ */
+export function change<T extends { updatedAt: string }>(record: T, values: Partial<NoInfer<T>>, now: number): void {
+  const names = (Object.keys(values) as (keyof T)[]).filter((name) => !isDeepStrictEqual(record[name], values[name]));
+  if (names.length === 0) return;
+  for (const name of names) record[name] = values[name]!;
+  record.updatedAt = new Date(Math.max(now, Date.parse(record.updatedAt) + 1)).toISOString();
+}
+
+/**
+ * Puts a person's text in place of the meeting's notes, unless somebody has changed the meeting since the person read it.
+ * Part 7 of the decisions.
+ */
+export function rewriteMeetingNotes(
+  { database, builderId, now }: Writing,
+  meetingId: string,
+  { notes, expectedUpdatedAt }: { notes: string; expectedUpdatedAt: string },
+): Promise<Meeting> {
+  return database.transaction(async (em) => {
+    const meeting = await lockMeeting(em, builderId, meetingId);
+    if (meeting.updatedAt !== expectedUpdatedAt) {
+      throw conflict('MEETING_CHANGED', 'Somebody has changed the meeting since; read it again.');
+    }
+    if (meeting.templateId === null) {
+      const { text, blocks } = rewriteNotes({ text: meeting.plainNotes ?? '', blocks: meeting.noteBlocks }, notes);
+      change(meeting, { plainNotes: text || null, noteBlocks: blocks }, now);
+    } else {
+      const { sections } = await em.findOneOrFail(MeetingTemplate, meeting.templateId);
+      change(meeting, { templateResponse: rewriteTemplate(meeting.templateResponse, sections, notes) }, now);
+    }
+    return meeting;
+  });
+}

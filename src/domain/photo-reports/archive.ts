@@ -1,0 +1,37 @@
+import { conflict, notFound } from '../../shared/errors.ts';
+import type { OperationContext } from '../operation-context.ts';
+import type { ArchivePhotoReportResult } from './report-inputs.ts';
+import { CONFLICTS, decideArchive, type StoredReport } from './revisions.ts';
+import { lockOf, type Source } from './sync.ts';
+import { ARCHIVE, STORED_REPORT } from './sync-statements.ts';
+
+/** Archives a report; its content and pages stay, and the next higher revision restores it. Part 9 of the decisions. */
+export function archiveReport(
+  { database, clock }: Pick<OperationContext, 'database' | 'clock'>,
+  source: Source,
+  sourceRevision: number | null,
+): Promise<ArchivePhotoReportResult> {
+  const { integratorId, builderId, sourceApp, sourceExternalId } = source;
+  return database.write(async (transaction) => {
+    const [, [found]] = await Promise.all([
+      transaction.query(lockOf(source)),
+      transaction.query([STORED_REPORT, [builderId, sourceApp, sourceExternalId]]),
+    ]);
+    const { stored, pageId } = found as unknown as { stored: StoredReport | null; pageId: string };
+    const decision = decideArchive({ integratorId, sourceRevision, stored });
+    if (decision === 'NOT_FOUND') throw notFound('Photo report');
+    if (decision !== 'ARCHIVE' && decision !== 'REPLAY') throw conflict(decision, CONFLICTS[decision]);
+    const idempotent = decision === 'REPLAY';
+    const archivedAt = idempotent ? stored!.archivedAt! : new Date(clock.now()).toISOString();
+    if (!idempotent) await transaction.commit([ARCHIVE, [stored!.id, archivedAt]]);
+    const { id, sourceRevision: storedRevision } = stored!;
+    return {
+      status: 'archived',
+      idempotent,
+      photoReportId: id,
+      pageId,
+      sourceRevision: storedRevision,
+      archivedAt,
+    };
+  });
+}

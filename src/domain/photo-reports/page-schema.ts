@@ -1,0 +1,157 @@
+import { ImageStatus, TextMark } from '../../../schema/enums.ts';
+import type { JsonSchema } from '../../../schema/scalar.ts';
+import { LIMITS, type Limit, PATTERNS, rangeText, SCHEMA_VERSION } from './limits.ts';
+
+/*
+ * The Page document as JSON Schema, for the OpenAPI document: what its GraphQL types cannot say. "Page document" in part 2 of the
+ * specification.
+ */
+
+const EXAMPLE_ID = 'att_a0mkq3v8t2n4c7x1p9r5w6yzb';
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const text = ({ min, max }: Limit, description: string): JsonSchema => ({
+  type: 'string',
+  description,
+  ...(min > 0 && { minLength: min }),
+  maxLength: max,
+});
+const integer = ({ min, max }: Limit, description: string): JsonSchema => ({
+  type: 'integer',
+  description,
+  minimum: min,
+  maximum: max,
+});
+const list = ({ min, max }: Limit, items: JsonSchema, description: string): JsonSchema => ({
+  type: 'array',
+  description,
+  items,
+  ...(min > 0 && { minItems: min }),
+  maxItems: max,
+});
+const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type, 'null'] });
+const freeForm = (description: string): JsonSchema => ({ type: 'object', description, additionalProperties: true });
+
+/** An object of these fields and no others; the names that end in `?` are optional. */
+function closed(description: string, fields: Record<string, JsonSchema>): JsonSchema {
+  const names = Object.keys(fields);
+  return {
+    type: 'object',
+    description,
+    properties: Object.fromEntries(names.map((name) => [name.replace('?', ''), fields[name]])),
+    required: names.filter((name) => !name.endsWith('?')),
+    additionalProperties: false,
+  };
+}
+
+const properties = (description: string, fields: Record<string, JsonSchema> = {}): JsonSchema => ({
+  ...freeForm(description),
+  ...(Object.keys(fields).length > 0 && { properties: fields, required: Object.keys(fields) }),
+});
+
+const block = (type: string, description: string, own: JsonSchema, extra: Record<string, JsonSchema> = {}) =>
+  closed(description, {
+    sourceBlockId: text(LIMITS.sourceBlockId, 'Unique among the blocks of its page.'),
+    type: { type: 'string', const: type, description: 'Kind of block.' },
+    properties: own,
+    ...extra,
+  });
+
+const RICH_TEXT = { description: 'Text of the block or item, in runs.', ...ref('RichText') };
+const richText = { richText: RICH_TEXT };
+const anything = properties('Free-form data of the block.');
+const listOf = (item: string) =>
+  properties('Free-form beside `items`.', {
+    items: list(LIMITS.items, ref(item), 'Their `id`s are unique in the list.'),
+  });
+
+const item = (description: string, more: Record<string, JsonSchema> = {}) =>
+  closed(description, {
+    id: text(LIMITS.itemId, 'Unique in its list.'),
+    'depth?': orNull(integer(LIMITS.itemDepth, 'How deep it is indented.')),
+    richText: RICH_TEXT,
+    ...more,
+  });
+
+const image = (status: ImageStatus, description: string, fields: Record<string, JsonSchema>) =>
+  block('IMAGE', description, anything, {
+    imageStatus: { type: 'string', const: status, description: 'Whether the image is a photo of the builder.' },
+    'captureSequenceId?': { type: ['number', 'null'], description: 'Its place in the walk.' },
+    ...fields,
+  });
+
+const union = (description: string, propertyName: string, members: Record<string, string>): JsonSchema => ({
+  description,
+  oneOf: [...new Set(Object.values(members))].map(ref),
+  discriminator: {
+    propertyName,
+    mapping: Object.fromEntries(Object.entries(members).map(([value, name]) => [value, ref(name).$ref])),
+  },
+});
+
+/** The schemas by their names; the first is the document's own. */
+export const pageSchemas: Record<string, JsonSchema> = {
+  PageDocument: closed(
+    `A page as it is now, whole: what it does not hold any more is gone. In the whole tree ${rangeText(LIMITS.blocks)}; pages nest ${LIMITS.levels.max} levels deep, the root included. No unknown fields.`,
+    {
+      schemaVersion: { type: 'integer', const: SCHEMA_VERSION, description: 'Version of this format.' },
+      title: text(LIMITS.pageText, 'Title of the page, plain text.'),
+      'shortDescription?': orNull(text(LIMITS.pageText, 'Summary of the page, plain text.')),
+      'contentMetadata?': orNull(freeForm('Free-form data about the content; it is kept and returned.')),
+      'sharingMetadata?': orNull(freeForm('Free-form data about sharing; it is kept and returned.')),
+      blocks: list(LIMITS.blocks, ref('Block'), 'In their order. Each `sourceBlockId` is unique in this list.'),
+    },
+  ),
+  Block: union('A part of a page, by its `type`.', 'type', {
+    TEXT: 'TextBlock',
+    HEADING: 'HeadingBlock',
+    BULLETED_LIST: 'BulletedListBlock',
+    ORDERED_LIST: 'OrderedListBlock',
+    CHECKLIST: 'ChecklistBlock',
+    IMAGE: 'ImageBlock',
+    PAGE: 'PageBlock',
+  }),
+  TextBlock: block('TEXT', 'A paragraph.', anything, richText),
+  HeadingBlock: block(
+    'HEADING',
+    'A heading.',
+    properties('Free-form beside `level`.', { level: integer(LIMITS.headingLevel, '1 is the highest.') }),
+    richText,
+  ),
+  BulletedListBlock: block('BULLETED_LIST', 'A list with bullets.', listOf('ListItem')),
+  OrderedListBlock: block('ORDERED_LIST', 'A list with numbers.', listOf('ListItem')),
+  ChecklistBlock: block('CHECKLIST', 'A list of things to check.', listOf('ChecklistItem')),
+  ImageBlock: union('An image, by its `imageStatus`.', 'imageStatus', {
+    SYNCED: 'SyncedImageBlock',
+    FAILED: 'FailedImageBlock',
+  }),
+  SyncedImageBlock: image(ImageStatus.SYNCED, 'An image that is a photo of the builder.', {
+    attachmentId: {
+      type: 'string',
+      description: 'Id of the photo, from the bulk upsert.',
+      pattern: PATTERNS.attachment.source,
+      examples: [EXAMPLE_ID],
+    },
+    'imageFailure?': { type: 'null', description: 'Null or left out: the image has arrived.' },
+  }),
+  FailedImageBlock: image(ImageStatus.FAILED, 'An image that did not arrive. It makes the report `partial`.', {
+    'attachmentId?': { type: 'null', description: 'Null or left out: there is no photo.' },
+    imageFailure: { description: 'Why the image is missing.', ...ref('ImageFailure') },
+  }),
+  PageBlock: block('PAGE', 'A page within the page.', anything, {
+    childPage: { description: 'The page within the page.', ...ref('PageDocument') },
+  }),
+  ImageFailure: closed('Why an image is missing.', {
+    code: text(LIMITS.failureCode, 'What failed, for programs.'),
+    message: text(LIMITS.failureMessage, 'What failed, for people.'),
+  }),
+  RichText: list(LIMITS.runs, ref('RichTextRun'), `Runs of text; together ${rangeText(LIMITS.richText)}.`),
+  RichTextRun: closed('Text with the same marks throughout.', {
+    text: text(LIMITS.richText, 'Text of the run; may be empty.'),
+    'marks?': orNull(list(LIMITS.marks, { type: 'string', enum: Object.keys(TextMark) }, 'Left out, there are none.')),
+  }),
+  ListItem: item('An item of a list. No other fields.'),
+  ChecklistItem: item('An item of a checklist. No other fields.', {
+    'checked?': { type: ['boolean', 'null'], description: 'Whether it is done.' },
+  }),
+};

@@ -1,0 +1,68 @@
+import type { PhotoReportConflictCode, PhotoReportStatus } from '../../../schema/enums.ts';
+
+/** A report as it is stored. */
+export interface StoredReport {
+  id: string;
+  integratorId: string;
+  sourceRevision: number;
+  fingerprint: string;
+  status: PhotoReportStatus;
+  archivedAt: string | null;
+}
+
+/** All that decides about a sync before its project and photos are looked at. */
+export interface SyncFacts {
+  /** Whether the report must exist and be active: `PATCH`. */
+  updateOnly: boolean;
+  integratorId: string;
+  sourceRevision: number;
+  fingerprint: string;
+  stored: StoredReport | null;
+}
+
+/** What a sync comes to: another snapshot, the one that is there, or an error. */
+export type SyncDecision = 'SAVE' | 'REPLAY' | 'NOT_FOUND' | PhotoReportConflictCode;
+
+type Rule = readonly [situation: string, holds: (facts: SyncFacts) => boolean, decision: SyncDecision];
+
+/**
+ * "Photo reports" in part 4 of the specification, in the order of part 9 of the decisions. The first one that holds decides, so
+ * each may count on those before it not to hold.
+ */
+// biome-ignore format: a table, to be read beside the specification's.
+const RULES: readonly Rule[] = [
+  ['PATCH of a report that does not exist',   ({ updateOnly, stored }) => updateOnly && stored === null,                 'NOT_FOUND'],
+  ['A report that was never synced',          ({ stored }) => stored === null,                                           'SAVE'],
+  ['Another integrator synced it first',      ({ stored, integratorId }) => stored!.integratorId !== integratorId,       'SOURCE_OWNERSHIP_REQUIRED'],
+  ['PATCH of an archived report',             ({ updateOnly, stored }) => updateOnly && stored!.archivedAt !== null,     'NOT_FOUND'],
+  ['Same revision and same content',          (facts) => isReplay(facts),                                                'REPLAY'],
+  ['Same revision, other content',            ({ stored, sourceRevision }) => stored!.sourceRevision === sourceRevision, 'REVISION_CONFLICT'],
+  ['Lower revision',                          ({ stored, sourceRevision }) => stored!.sourceRevision > sourceRevision,   'STALE_REVISION'],
+  ['Higher revision; it restores, too',       () => true,                                                                'SAVE'],
+];
+
+const isReplay = ({ stored, sourceRevision, fingerprint }: SyncFacts) =>
+  stored!.sourceRevision === sourceRevision && stored!.fingerprint === fingerprint;
+
+export function decideSync(facts: SyncFacts): SyncDecision {
+  return RULES.find(([, holds]) => holds(facts))![2];
+}
+
+/** What an archive request comes to. Part 9 of the decisions. */
+export function decideArchive({ integratorId, sourceRevision, stored }: ArchiveFacts): ArchiveDecision {
+  if (stored === null) return 'NOT_FOUND';
+  if (stored.integratorId !== integratorId) return 'SOURCE_OWNERSHIP_REQUIRED';
+  if (sourceRevision !== null && sourceRevision < stored.sourceRevision) return 'STALE_REVISION';
+  return stored.archivedAt === null ? 'ARCHIVE' : 'REPLAY';
+}
+
+type ArchiveFacts = Pick<SyncFacts, 'integratorId' | 'stored'> & { sourceRevision: number | null };
+export type ArchiveDecision = 'ARCHIVE' | 'REPLAY' | 'NOT_FOUND' | 'SOURCE_OWNERSHIP_REQUIRED' | 'STALE_REVISION';
+
+/** What people are told of each code. */
+export const CONFLICTS: Record<PhotoReportConflictCode, string> = {
+  STALE_REVISION: 'A higher revision of this report is stored; send the latest one.',
+  REVISION_CONFLICT: 'This revision is stored with other content; send changed content under a higher revision.',
+  ATTACHMENT_CONFLICT: 'An image refers to a photo that the report cannot show.',
+  SOURCE_OWNERSHIP_REQUIRED: 'This report belongs to the integrator that synced it first.',
+};

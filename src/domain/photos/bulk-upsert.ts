@@ -1,0 +1,119 @@
+import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
+import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { ImageProblem } from '../uploads/prepare-image.ts';
+import { checkGalleryPhotos } from './check-gallery-photos.ts';
+import { type Committed, commitPage, folderNameNeeded } from './gallery-commit.ts';
+import { discardImages, type GalleryOutcome, prepareImages } from './gallery-images.ts';
+import { activeCopies, folderOfPage, type SyncedPage } from './gallery-page.ts';
+import type { BulkUpsertInput, BulkUpsertResult } from './photo-inputs.ts';
+import { requireProject } from './photo-location.ts';
+
+/**
+ * Brings the photos of a page of another application into a project's gallery. Photos that are there are skipped, and one that
+ * cannot be taken fails alone. The first new photo ends all copies of the page in other projects.
+ */
+export async function bulkUpsert(
+  context: OperationContext,
+  builderId: string,
+  input: BulkUpsertInput,
+): Promise<BulkUpsertResult> {
+  checkGalleryPhotos(input.photos);
+  const { shares, shareKey } = context;
+  return shares.photoBulkUpserts.run(shareKey, 1, () => upsertPage(context, builderId, input));
+}
+
+async function upsertPage(
+  context: OperationContext,
+  builderId: string,
+  input: BulkUpsertInput,
+): Promise<BulkUpsertResult> {
+  await requireProject(context, builderId, input.projectId);
+  const page: SyncedPage = {
+    builderId,
+    integratorId: context.caller.integratorId,
+    sourceApp: input.sourceApp,
+    pageExternalSourceId: input.externalSourceId,
+  };
+  const { usableFolderId, outcomes } = await prepare(context, page, input);
+  let committed: Committed;
+  try {
+    const request = { ...input, usableFolderId };
+    committed = await context.database.transaction((em) => commitPage(em, context, page, request, outcomes));
+  } catch (error) {
+    // After any other error the photos may be there, and need their bytes.
+    if (error instanceof ApiError) await discardImages(context, [...outcomes.values()]);
+    throw error;
+  }
+  const unused = [...outcomes].filter(([id]) => !committed.created.has(id)).map(([, outcome]) => outcome);
+  await discardImages(context, unused);
+  return resultOf(input, committed, outcomes);
+}
+
+/** What is done before the transaction: the checks of the folder, and the images of the photos that are not there. */
+async function prepare(context: OperationContext, page: SyncedPage, input: BulkUpsertInput) {
+  const em = context.database.fork();
+  const usableFolderId = input.folderId == null ? null : await usableFolder(context, page, input);
+  const copies = await activeCopies(em, page);
+  const here = new Set(
+    copies.filter(({ projectId }) => projectId === input.projectId).map(({ externalSourceId }) => externalSourceId),
+  );
+  const wanted = input.photos.filter(({ externalSourceId }) => !here.has(externalSourceId));
+  if (wanted.length === 0) return { usableFolderId, outcomes: new Map<string, GalleryOutcome>() };
+  if (input.folderName == null && (await folderOfPage(em, page, input.projectId, usableFolderId)) === null) {
+    throw folderNameNeeded();
+  }
+  return { usableFolderId, outcomes: await prepareImages(context, page, wanted) };
+}
+
+/**
+ * The given folder if photos of the project may be put there. A folder that a sync made for this very page and that has been
+ * left behind, or is gone, is as good as none: a client sends the one it was told, and may not know. 404 and 400 otherwise.
+ */
+async function usableFolder(
+  { database }: OperationContext,
+  page: SyncedPage,
+  input: BulkUpsertInput,
+): Promise<string | null> {
+  const folder = await database.fork().findOne(PhotoFolder, { id: input.folderId!, builderId: page.builderId });
+  if (!folder) throw notFound('Photo folder');
+  const inProject = folder.projectId === null || folder.projectId === input.projectId;
+  if (inProject && folder.archivedAt === null) return folder.id;
+  const { integratorId, sourceApp, pageExternalSourceId } = folder;
+  const ofPage = JSON.stringify([integratorId, sourceApp, pageExternalSourceId]);
+  if (ofPage === JSON.stringify([page.integratorId, page.sourceApp, page.pageExternalSourceId])) return null;
+  if (folder.archivedAt !== null) throw notFound('Photo folder');
+  throw invalidField('folderId', 'is in another project');
+}
+
+function resultOf(
+  { photos }: BulkUpsertInput,
+  { folderId, created, existing, refused }: Committed,
+  outcomes: ReadonlyMap<string, GalleryOutcome>,
+): BulkUpsertResult {
+  const ids = photos.map(({ externalSourceId }) => externalSourceId);
+  const synced = (found: ReadonlyMap<string, { id: string }>) =>
+    ids
+      .filter((id) => found.has(id))
+      .map((externalSourceId) => ({ externalSourceId, attachmentId: found.get(externalSourceId)!.id }));
+  const createdPhotos = synced(created);
+  const skippedPhotos = synced(existing);
+  const failedPhotos = ids
+    .filter((id) => !created.has(id) && !existing.has(id))
+    .map((externalSourceId) => {
+      const problem = refused.get(externalSourceId) ?? outcomes.get(externalSourceId);
+      // A photo that was there at the first look and has been deleted since was not prepared.
+      const { code, message, field } = problem instanceof ImageProblem ? problem : CHANGED;
+      return { externalSourceId, code, message: field ? `${field} ${message}` : message };
+    });
+  return {
+    folderId,
+    createdAttachmentIds: createdPhotos.map(({ attachmentId }) => attachmentId),
+    createdPhotos,
+    skippedExternalSourceIds: skippedPhotos.map(({ externalSourceId }) => externalSourceId),
+    skippedPhotos,
+    failedPhotos,
+  };
+}
+
+const CHANGED = new ImageProblem('', 'TIMEOUT', 'has changed meanwhile; send it again');

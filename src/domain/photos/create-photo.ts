@@ -1,0 +1,150 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Photo } from '../../../entities/photo.entity.ts';
+import { Upload } from '../../../entities/upload.entity.ts';
+import { ApiError, invalidField } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { discard, ImageProblem, type PreparedImage } from '../uploads/prepare-image.ts';
+import { prepareImage, type ReadyImage } from './image.ts';
+import type { CreatePhotoInput } from './photo-inputs.ts';
+import { folderFor, requireProject } from './photo-location.ts';
+
+/**
+ * Makes a photo of an uploaded or downloaded image. With an `externalSourceId` that an active photo has, that photo is the
+ * answer, whatever else is asked. Part 8 of the decisions.
+ */
+export async function createPhoto(
+  context: OperationContext,
+  builderId: string,
+  input: CreatePhotoInput,
+): Promise<Photo> {
+  if (Boolean(input.imageAttachment) === Boolean(input.imageUrl)) {
+    throw invalidField('imageAttachment', 'give either imageAttachment or imageUrl');
+  }
+  const before = await sameSource(context, builderId, input);
+  if (before) return replay(context, before);
+  await requirePlace(context, builderId, input);
+  let image: ReadyImage | null = null;
+  try {
+    const ready = await prepareImage(context, builderId, input);
+    image = ready;
+    const { photo, created } = await context.database.transaction((em) =>
+      insertPhoto(em, context, builderId, input, ready),
+    );
+    if (created) context.outcome = 'CREATED';
+    else await discard(context.storage, ready.key);
+    return created ? photo : replay(context, photo);
+  } catch (error) {
+    const refused = error instanceof ImageProblem;
+    // After any other error the photo may be there, and needs its bytes.
+    if (image && (refused || error instanceof ApiError)) await discard(context.storage, image.key);
+    // The same request at the same moment may have made the photo, and used the upload up.
+    const winner = refused ? await sameSource(context, builderId, input) : null;
+    if (winner) return replay(context, winner);
+    throw refused ? invalidField(error.field, error.message) : error;
+  }
+}
+
+function replay(context: OperationContext, photo: Photo): Photo {
+  context.outcome = 'REPLAYED';
+  return photo;
+}
+
+function sameSource(
+  { caller, database }: OperationContext,
+  builderId: string,
+  { externalSourceId }: CreatePhotoInput,
+  em: EntityManager = database.fork(),
+): Promise<Photo | null> {
+  if (externalSourceId == null) return Promise.resolve(null);
+  const identity = { builderId, integratorId: caller.integratorId, externalSourceId, pageExternalSourceId: null };
+  return em.findOne(Photo, { ...identity, archivedAt: null });
+}
+
+async function requirePlace(context: OperationContext, builderId: string, { projectId, folderId }: CreatePhotoInput) {
+  if (projectId != null) await requireProject(context, builderId, projectId);
+  if (folderId == null) return;
+  const where = { builderId, projectId: projectId ?? null };
+  await context.database.transaction((em) => folderFor(em, where, { field: 'folderId', id: folderId }));
+}
+
+/**
+ * Inserts the photo, or returns the one that a concurrent request has made of the same source: that request's key lets the insert
+ * fail, and the repeated transaction finds its photo. The upload is locked before the folder, as everywhere in the gallery.
+ */
+async function insertPhoto(
+  em: EntityManager,
+  context: OperationContext,
+  builderId: string,
+  input: CreatePhotoInput,
+  image: ReadyImage,
+): Promise<{ photo: Photo; created: boolean }> {
+  const { caller, clock } = context;
+  const winner = await sameSource(context, builderId, input, em);
+  if (winner) return { photo: winner, created: false };
+  const id = newId('attachment', clock.now());
+  const now = new Date(clock.now()).toISOString();
+  if (image.uploadKey !== null) {
+    const used = { consumedAt: now, photoId: id };
+    const count = await em.nativeUpdate(Upload, { key: image.uploadKey, consumedAt: null }, used);
+    if (count === 0) throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
+  }
+  const where = { builderId, projectId: input.projectId ?? null };
+  const folder = input.folderId == null ? null : await folderFor(em, where, { field: 'folderId', id: input.folderId });
+  const photo = photoOf({
+    id,
+    builderId,
+    projectId: where.projectId ?? folder?.projectId ?? null,
+    folderId: folder?.id ?? null,
+    fileName: input.fileName,
+    description: input.description ?? null,
+    capturedAt: input.capturedAt ?? null,
+    metadata: input.externalSourceId == null ? {} : { externalSourceId: input.externalSourceId },
+    integratorId: caller.integratorId,
+    sourceApp: null,
+    pageExternalSourceId: null,
+    externalSourceId: input.externalSourceId ?? null,
+    image,
+    now,
+  });
+  await em.insert(Photo, photo);
+  return { photo, created: true };
+}
+
+type Given = Pick<
+  Photo,
+  | 'id'
+  | 'builderId'
+  | 'projectId'
+  | 'folderId'
+  | 'fileName'
+  | 'description'
+  | 'metadata'
+  | 'integratorId'
+  | 'sourceApp'
+  | 'pageExternalSourceId'
+  | 'externalSourceId'
+>;
+
+/** A new photo of the gallery. */
+export function photoOf({
+  image,
+  now,
+  capturedAt,
+  ...given
+}: Given & { image: PreparedImage; now: string; capturedAt: string | null }): Photo {
+  const { contentType, size, takenAt } = image.facts;
+  const photoTakenDate = capturedAt ?? takenAt;
+  return Object.assign(Object.create(Photo.prototype) as Photo, {
+    ...given,
+    source: 'GALLERY' as const,
+    contentType,
+    key: image.key,
+    fileSize: size,
+    photoTakenDate,
+    sortDate: photoTakenDate ?? now,
+    createdAt: now,
+    updatedAt: now,
+    archivedAt: null,
+  });
+}

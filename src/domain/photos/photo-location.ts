@@ -1,0 +1,55 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
+import { invalidField, notFound } from '../../shared/errors.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { projects } from '../readers/project.reader.ts';
+
+/** Throws 404 unless the project is the builder's. */
+export async function requireProject(
+  { database }: OperationContext,
+  builderId: string,
+  projectId: string,
+): Promise<void> {
+  if (!(await projects.one(database, projectId, { builderId }))) throw notFound('Project');
+}
+
+/**
+ * The folder, kept from being deleted until the transaction ends, if it is the builder's and takes what belongs to that
+ * project: 404 or 400 when not. A folder of no project takes everything.
+ */
+export async function folderFor(
+  em: EntityManager,
+  where: { builderId: string; projectId: string | null },
+  named: { field: string; id: string },
+): Promise<PhotoFolder> {
+  const { builderId, projectId } = where;
+  const found = await em.findOne(
+    PhotoFolder,
+    { id: named.id, builderId, archivedAt: null },
+    { lockMode: LockMode.PESSIMISTIC_READ },
+  );
+  if (!found) throw notFound('Photo folder');
+  if (found.projectId !== null && projectId !== null && found.projectId !== projectId) {
+    throw invalidField(named.field, 'is in another project');
+  }
+  return found;
+}
+
+/**
+ * Locks the folders in the order of their ids until the transaction ends, and returns those that are active. A shared lock keeps a
+ * folder from being deleted; an exclusive one also keeps everyone else from putting something into it.
+ */
+export async function lockFolders(
+  em: EntityManager,
+  ids: readonly string[],
+  mode: 'shared' | 'exclusive',
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = (await em.execute(
+    `select id from photo_folder where id in (select json_array_elements_text(?::json)) and archived_at is null
+     order by id for ${mode === 'shared' ? 'share' : 'update'}`,
+    [JSON.stringify(ids)],
+  )) as { id: string }[];
+  return new Set(rows.map(({ id }) => id));
+}

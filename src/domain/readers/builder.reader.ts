@@ -1,0 +1,6 @@
+import { Builder } from '../../../entities/builder.entity.ts';
+import { Reader } from '../../database/read/reader.ts';
+
+export const builders = new Reader(Builder, {
+  filters: { reachable: 't.id = any(:reachable::text[])' },
+});

@@ -1,0 +1,13 @@
+import { Defect } from '../../../entities/defect.entity.ts';
+import { Reader } from '../../database/read/reader.ts';
+
+export const defects = new Reader(Defect, {
+  large: ['description'],
+  joins: 'left join project_location location on location.id = t.location_id',
+  columns: { location: { from: 'location', fields: ['id', 'name'] } },
+  filters: {
+    builderId: 't.builder_id = :builderId',
+    projectId: 't.project_id = :projectId',
+    status: 't.status = :status',
+  },
+});

@@ -1,0 +1,38 @@
+import { Induction } from '../../../entities/induction.entity.ts';
+import { Reader, type ReaderDeclaration } from '../../database/read/reader.ts';
+import { heldBySubcontractor } from './subcontractor.reader.ts';
+
+const summaries = {
+  joins: `left join project on project.id = t.project_id
+    left join worker on worker.id = t.worker_id
+    left join subcontractor on subcontractor.id = t.subcontractor_id`,
+  columns: {
+    project: { from: 'project', fields: ['id', 'name', 'builderId'] },
+    worker: { from: 'worker', fields: ['id', 'fullName', 'builderId'] },
+    subcontractor: { from: 'subcontractor', fields: ['id', 'name', 'builderId', 'archivedAt'] },
+  },
+} satisfies ReaderDeclaration<never>;
+
+export const inductions = new Reader(Induction, {
+  ...summaries,
+  filters: {
+    projectId: 't.project_id = :projectId',
+    subcontractorId: heldBySubcontractor,
+    workerId: 't.worker_id = :workerId',
+    status: 't.status = :status',
+  },
+  without: ['data'],
+});
+
+/** With what the worker filled in. */
+export const inductionDetails = new Reader(Induction, {
+  ...summaries,
+  name: 'InductionDetails',
+  large: ['data'],
+  filters: {
+    builderId: 't.builder_id = :builderId',
+    projectId: 't.project_id = :projectId',
+    id: 't.id = :id',
+    identifier: 't.identifier = :identifier::int',
+  },
+});

@@ -1,0 +1,26 @@
+import { Meeting } from '../../../entities/meeting.entity.ts';
+import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
+import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
+import { Reader } from '../../database/read/reader.ts';
+
+export const meetings = new Reader(Meeting, {
+  large: ['agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
+  filters: {
+    builderId: 't.builder_id = :builderId',
+    projectId: 't.project_id = :projectId',
+    status: 't.status = any(:status::text[])',
+    startDate: 't.date >= :startDate::timestamptz',
+    endDate: 't.date <= :endDate::timestamptz',
+  },
+});
+
+/** Which meeting it is, without what was written in it. */
+export const meetingIdentities = meetings.reading({ paths: new Set(['id']), total: false, key: 'id' });
+
+export const meetingNotes = new Reader(MeetingNote, {
+  large: ['summaryMarkdown', 'detailBlocks', 'actionItems'],
+  filters: { meetingId: 't.meeting_id = :meetingId' },
+  always: 't.archived_at is null',
+});
+
+export const meetingTemplates = new Reader(MeetingTemplate);

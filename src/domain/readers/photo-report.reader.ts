@@ -1,0 +1,42 @@
+import { PhotoReport } from '../../../entities/photo-report.entity.ts';
+import { Reader } from '../../database/read/reader.ts';
+import { asJson } from '../../database/read/row-shape.ts';
+import type { PageDocument } from '../photo-reports/report-inputs.ts';
+
+/** The content of a report, once it is parsed. */
+export type ReportContent = { page: PageDocument } & Record<string, unknown>;
+
+/** What a report holds beside its row: as much of it as the tree is made of. */
+export interface StoredContent {
+  id: string;
+  builderId: string;
+  sourceRevision: number;
+  /** JSON of the request but its revision. */
+  content: string;
+  pages: { id: string; path: string[] }[];
+}
+
+/** Without their content, which can be megabytes. */
+export const photoReports = new Reader(PhotoReport, {
+  filters: {
+    builderId: 't.builder_id = :builderId',
+    projectId: 't.project_id = :projectId',
+    sourceApp: 't.source_app = :sourceApp',
+    sourceExternalId: 't.source_external_id = :sourceExternalId',
+    archived: '(t.archived_at is not null) = :archived::boolean',
+  },
+  without: ['content', 'fingerprint', 'integratorId'],
+});
+
+export const reportContents = new Reader(PhotoReport, {
+  name: 'PhotoReportContent',
+  large: ['content'],
+  // Megabytes of it are parsed in slices.
+  asText: ['content'],
+  columns: {
+    pages: {
+      sql: `(select json_agg(json_build_object('id', p.id, 'path', p.path)) from photo_report_page p where p.report_id = t.id)`,
+      as: asJson,
+    },
+  },
+});

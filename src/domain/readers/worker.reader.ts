@@ -1,0 +1,13 @@
+import { SiteAccess } from '../../../entities/site-access.entity.ts';
+import { Worker } from '../../../entities/worker.entity.ts';
+import { Reader } from '../../database/read/reader.ts';
+import { heldBySubcontractor } from './subcontractor.reader.ts';
+
+export const workers = new Reader(Worker, { filters: { subcontractorId: heldBySubcontractor } });
+
+export const siteAccesses = new Reader(SiteAccess, {
+  joins: 'left join project on project.id = t.project_id',
+  columns: { project: { from: 'project', fields: ['id', 'name', 'builderId'] } },
+  filters: { workerId: 't.worker_id = :workerId' },
+  order: 't.granted_at, t.id',
+});

@@ -1,0 +1,84 @@
+import { Upload } from '../../../entities/upload.entity.ts';
+import { IMAGE_TYPES, imageTypeOf } from '../../images/types.ts';
+import { invalidField } from '../../shared/errors.ts';
+import type { RegionId } from '../../shared/regions.ts';
+import { uploadKey } from '../../storage/keys.ts';
+import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../storage/storage.ts';
+import type { OperationContext } from '../operation-context.ts';
+import { takeQuota, withRelease } from './quota.ts';
+
+export interface DeclaredFile {
+  fileName: string;
+  contentType: string;
+  /** Bytes. */
+  size: number;
+}
+
+/** Where and how a client sends the bytes of one file. */
+export interface UploadIntent {
+  key: string;
+  type: 'attachment';
+  contentType: string;
+  fileName: string;
+  /** Most bytes of an attachment. */
+  maxSize: number;
+  uploadHeaders: Record<string, string>;
+  uploadUrl: string;
+  regionId: RegionId;
+}
+
+/** The declared type in lower case; throws 400 unless it is one that a photo may have. */
+export function declaredType(field: string, contentType: string): string {
+  if (!imageTypeOf(contentType)) throw invalidField(field, `must be one of ${IMAGE_TYPES.join(', ')}`);
+  return contentType.trim().toLowerCase();
+}
+
+/** Leave to upload one file; nothing but this is made. Part 4 of the specification. */
+export async function createIntent(
+  context: OperationContext,
+  builderId: string,
+  file: DeclaredFile,
+): Promise<UploadIntent> {
+  const contentType = declaredType('contentType', file.contentType);
+  const upload = { key: uploadKey(builderId), ...file, contentType };
+  const expiresAt = new Date(context.clock.now() + SIGNED_URL_SECONDS * 1000).toISOString();
+  await recordUploads(context, builderId, [upload], expiresAt);
+  return {
+    key: upload.key,
+    type: 'attachment',
+    contentType,
+    fileName: file.fileName,
+    maxSize: MAX_ATTACHMENT_BYTES,
+    uploadHeaders: { 'Content-Length': String(file.size), 'Content-Type': contentType },
+    uploadUrl: await context.storage.uploadUrl(upload.key, contentType, file.size),
+    regionId: context.region,
+  };
+}
+
+/**
+ * Makes the keys known, all of them or none: from now on each may be used once, by this integrator for this builder. Throws 429
+ * where they do not fit into the integrator's quota.
+ *
+ * @param expiresAt when the URL to send the bytes to expires; null where the bytes are stored.
+ */
+export async function recordUploads(
+  context: OperationContext,
+  builderId: string,
+  uploads: (DeclaredFile & { key: string })[],
+  expiresAt: string | null,
+): Promise<void> {
+  const { caller, clock, database } = context;
+  const createdAt = new Date(clock.now()).toISOString();
+  const unused = { consumedAt: null, photoId: null, releasedAt: null, failedCheck: null };
+  const owner = { builderId, integratorId: caller.integratorId, createdAt, expiresAt, ...unused };
+  const bytes = uploads.reduce((sum, { size }) => sum + size, 0);
+  await withRelease(context, () =>
+    database.transaction(async (em) => {
+      await takeQuota(em, context, bytes);
+      await em.insertMany(
+        Upload,
+        uploads.map(({ key, fileName, contentType, size }) => ({ key, fileName, contentType, size, ...owner })),
+      );
+    }),
+  );
+}

@@ -1,0 +1,139 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isListType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+} from 'graphql';
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../../schema/scalars.ts';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Records that a list without pages is counted as. */
+const LIST_RECORDS = MAX_LIMIT;
+/** Items that a list of an introspected type is counted as, but for the list of all types. */
+const INTROSPECTED_ITEMS = 4;
+
+/**
+ * Upper estimate of an operation's cost, before it executes: each selected field times the records that it may be selected of. A
+ * page counts as full, a fragment wherever it is spread. Objects and lists that a record holds count once.
+ */
+export function estimateCost(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): number {
+  const root = schema.getRootType(operation.operation);
+  const given = { ...defaultsOf(operation), ...variables };
+  return root ? new CostEstimator(schema, document, given).ofSelections(root, operation.selectionSet, 1) : 0;
+}
+
+/** Default values of the variables, where they are leaves. */
+function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
+  return Object.fromEntries(
+    variableDefinitions.flatMap(({ variable, defaultValue }) =>
+      defaultValue && 'value' in defaultValue ? [[variable.name.value, defaultValue.value]] : [],
+    ),
+  );
+}
+
+class CostEstimator {
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #variables: Variables;
+  /** Cost of a fragment for one parent, by its name and the records of the page that it is spread in. */
+  readonly #costs = new Map<string, number>();
+
+  constructor(schema: GraphQLSchema, { definitions }: DocumentNode, variables: Variables) {
+    this.#schema = schema;
+    this.#fragments = new Map(
+      definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
+    );
+    this.#variables = variables;
+  }
+
+  /**
+   * @param type is null where the document names a field or type that does not exist.
+   * @param pageRecords of the page, where the parent is the envelope of one.
+   */
+  ofSelections(type: GraphQLNamedType | null, { selections }: SelectionSetNode, pageRecords: number): number {
+    let cost = 0;
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) {
+        cost += this.#ofField(type, selection, pageRecords);
+      } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        cost += this.#ofFragment(selection.name.value, pageRecords);
+      } else {
+        const { typeCondition, selectionSet } = selection;
+        const condition = typeCondition ? (this.#schema.getType(typeCondition.name.value) ?? null) : type;
+        cost += this.ofSelections(condition, selectionSet, pageRecords);
+      }
+    }
+    return cost;
+  }
+
+  #ofFragment(name: string, pageRecords: number): number {
+    const key = `${name} ${pageRecords}`;
+    const known = this.#costs.get(key);
+    if (known !== undefined) return known;
+    const fragment = this.#fragments.get(name);
+    // A fragment that spreads itself is rejected by another rule.
+    this.#costs.set(key, 0);
+    const type = fragment && this.#schema.getType(fragment.typeCondition.name.value);
+    const cost = fragment ? this.ofSelections(type ?? null, fragment.selectionSet, pageRecords) : 0;
+    this.#costs.set(key, cost);
+    return cost;
+  }
+
+  #ofField(parent: GraphQLNamedType | null, node: FieldNode, pageRecords: number): number {
+    if (!node.selectionSet) return 1;
+    const field = this.#fieldOf(parent, node.name.value);
+    if (!field) return 1;
+    const type = getNamedType(field.type);
+    const isEnvelope = Boolean(type.extensions.envelope);
+    const records = isEnvelope ? 1 : this.#recordsOf(field, parent!, type, pageRecords);
+    return 1 + records * this.ofSelections(type, node.selectionSet, isEnvelope ? this.#limitOf(field, node) : 1);
+  }
+
+  #fieldOf(parent: GraphQLNamedType | null, name: string): GraphQLField<unknown, unknown> | undefined {
+    if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+    if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
+    return isObjectType(parent) ? parent.getFields()[name] : undefined;
+  }
+
+  #recordsOf(
+    field: GraphQLField<unknown, unknown>,
+    parent: GraphQLNamedType,
+    type: GraphQLNamedType,
+    pageRecords: number,
+  ): number {
+    if (!isListType(getNullableType(field.type))) return 1;
+    if (type.name.startsWith('__')) {
+      return field.name === 'types' ? Object.keys(this.#schema.getTypeMap()).length : INTROSPECTED_ITEMS;
+    }
+    if (parent.extensions.envelope) return pageRecords;
+    return type.extensions.scope === undefined || isAbstractType(type) ? 1 : LIST_RECORDS;
+  }
+
+  /** Records that the page asked for by a field may hold. */
+  #limitOf(field: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number {
+    if (!field.args.some(({ name }) => name === 'limit')) return LIST_RECORDS;
+    const value = given.find(({ name }) => name.value === 'limit')?.value;
+    if (!value) return DEFAULT_LIMIT;
+    const limit = value.kind === Kind.VARIABLE ? this.#variables[value.name.value] : 'value' in value && value.value;
+    const count = Number(limit);
+    return Number.isInteger(count) && count > 0 && count < MAX_LIMIT ? count : MAX_LIMIT;
+  }
+}

@@ -1,0 +1,146 @@
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
+import { getMetadataStorage } from 'type-graphql';
+import type { Selection } from '../../../schema/selection.ts';
+import type { ResponseMeter } from '../../shared/response-meter.ts';
+
+/** What the engine needs of the context that a request's resolvers are given. */
+export interface ExecutionContext {
+  readonly meter: ResponseMeter;
+  /** Reset before an operation that failed is executed again from its beginning. */
+  readonly loaders: { reset(): void };
+}
+
+type Args = Record<string, unknown>;
+/** What a resolver may know of the field it resolves. */
+interface Info {
+  /** What the operation reads of the field's records; null or undefined for all of them. */
+  selection?: Selection | null;
+}
+
+/**
+ * Returns a resolver with arguments, context and info bound. It is created once for a field of an operation and called once for each
+ * parent.
+ */
+export type ResolverFactory<Context = ExecutionContext> = (
+  args: Args,
+  context: Context,
+  info: Info,
+) => (source: unknown) => unknown;
+
+/** A field that a method resolves, with its authorization. */
+export interface FieldEdge<Context = ExecutionContext> {
+  createResolver: ResolverFactory<Context>;
+  /** Throws unless the caller may follow the field from that parent. */
+  authorizeParent?: (source: unknown, context: Context) => void;
+  /** Throws unless the caller may see the result. */
+  authorizeResult?: (value: unknown, context: Context) => void;
+}
+
+/** Extracts the value of a method's parameter; `PARENT` stands for the parent, the only value that differs between calls. */
+type ParameterExtractor = typeof PARENT | ((args: Args, context: unknown, info: Info) => unknown);
+type Storage = ReturnType<typeof getMetadataStorage>;
+type Handler = Omit<Storage['queries'][number], 'getReturnType' | 'returnTypeOptions'>;
+type Parameter = NonNullable<Handler['params']>[number];
+
+// biome-ignore lint/suspicious/noExplicitAny: the context is passed on as it is.
+export function toResolverFactory(resolve: GraphQLFieldResolver<unknown, any>): ResolverFactory<any> {
+  return (args, context, info) => (source) => resolve(source, args, context, info as never);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the context is passed on as it is.
+export function toFieldResolver(createResolver: ResolverFactory<any>): GraphQLFieldResolver<unknown, any> {
+  return (source, args, context, info) => createResolver(args, context, info as object)(source);
+}
+
+/**
+ * Returns a resolver factory for each method of the resolver classes, by type and field: `Query.builders`. type-graphql's own handlers
+ * create a promise for each argument and an instance for each input object; the schema's types have validated all of these, and an edge
+ * of a dashboard is resolved a thousand times. Methods with a middleware, roles or another kind of parameter are left to type-graphql.
+ */
+export function createResolverFactories(schema: GraphQLSchema): Map<string, ResolverFactory> {
+  const storage = getMetadataStorage();
+  const factories = new Map<string, ResolverFactory>();
+  const instances = new Map<Handler['target'], object>();
+  const add = (type: string, handler: Handler) => {
+    const extractors = [...handler.params!]
+      .sort((one, other) => one.index - other.index)
+      .map((one) => createExtractor(one, storage));
+    if (handler.middlewares?.length || handler.roles || extractors.includes(null)) return;
+    let instance = instances.get(handler.target);
+    if (!instance) {
+      instance = new (handler.target as new () => object)();
+      instances.set(handler.target, instance);
+    }
+    const method = instance[handler.methodName as keyof object] as (...values: unknown[]) => unknown;
+    factories.set(
+      `${type}.${handler.schemaName}`,
+      createFactory(method.bind(instance), extractors as ParameterExtractor[]),
+    );
+  };
+  for (const handler of storage.queries) add(schema.getQueryType()!.name, handler);
+  for (const handler of storage.mutations) add(schema.getMutationType()!.name, handler);
+  for (const handler of storage.fieldResolvers) {
+    // Methods of an entity are bound to the record; type-graphql calls them.
+    if (handler.kind !== 'external') continue;
+    const target = handler.getObjectType!();
+    const type = storage.objectTypes.find((one) => one.target === target);
+    if (type) add(type.name, handler);
+  }
+  return factories;
+}
+
+/** Stands for the parent among the values of a method's parameters. */
+const PARENT = Symbol('parent');
+
+const createFactory =
+  (method: (...values: unknown[]) => unknown, extractors: ParameterExtractor[]): ResolverFactory =>
+  (args, context, info) => {
+    const values = extractors.map((extract) => (extract === PARENT ? undefined : extract(args, context, info)));
+    const at = extractors.indexOf(PARENT);
+    if (at < 0) return () => method(...values);
+    return (source) => {
+      // The list is reused: the call reads its values before anything else runs.
+      values[at] = source;
+      return method(...values);
+    };
+  };
+
+/** Returns the extractor of a parameter; null for a parameter that only type-graphql can resolve. */
+function createExtractor(parameter: Parameter, storage: Storage): ParameterExtractor | null {
+  switch (parameter.kind) {
+    case 'arg':
+      return (args) => args[parameter.name];
+    case 'args': {
+      const names = argumentsOf(parameter.getType() as Handler['target'], storage);
+      return (args) => pick(args, names);
+    }
+    case 'context':
+      return parameter.propertyName === undefined ? (_args, context) => context : null;
+    case 'custom': {
+      const { resolver, options } = parameter;
+      // Ours is `@Selected`, whose value is the same for all parents.
+      return options.arg ? null : (args, context, info) => resolver({ root: undefined, args, context, info } as never);
+    }
+    case 'root':
+      return parameter.propertyName === undefined ? PARENT : null;
+    default:
+      return null;
+  }
+}
+
+/** Names of the arguments that an `@ArgsType` class declares, with those that it inherits. */
+function argumentsOf(target: Handler['target'], storage: Storage): string[] {
+  const names: string[] = [];
+  for (let one = target; one.prototype !== undefined; one = Object.getPrototypeOf(one)) {
+    const type = storage.argumentTypes.find(({ target }) => target === one);
+    names.push(...(type?.fields?.map(({ name }) => name) ?? []));
+  }
+  return names;
+}
+
+/** Arguments by name, without those that are absent. */
+function pick(args: Record<string, unknown>, names: string[]): Record<string, unknown> {
+  const picked: Record<string, unknown> = {};
+  for (const name of names) if (args[name] !== undefined) picked[name] = args[name];
+  return picked;
+}

@@ -1,0 +1,53 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
+import type { RequestContext } from '../../auth/request-context.ts';
+import type { Release } from '../../shared/fair-semaphore.ts';
+import { costLimitExceeded, MAX_COST, MAX_RESPONSE_BYTES } from '../../shared/response-meter.ts';
+import { estimateCost } from '../engine/cost.ts';
+import { formatError, graphqlError } from './errors.ts';
+
+/** Least cost that a request is charged to its share, whatever it cost when it was last executed. */
+const MIN_CHARGE = 300;
+
+/**
+ * Rejects requests that cost too much, before they execute by their estimate and while they execute by what they select. A
+ * request executes once its cost fits its caller's share.
+ */
+export function costLimits(schema: GraphQLSchema): ApolloServerPlugin<RequestContext> {
+  /** What a document cost when it was executed: estimates count every page as full. */
+  const observedCosts = new WeakMap<DocumentNode, number>();
+
+  return {
+    requestDidStart: async () => {
+      let release: Release | null = null;
+      return {
+        async didResolveOperation({ document, operation, request, contextValue }) {
+          if (!operation) return;
+          const estimate = estimateCost(schema, document, operation, request.variables ?? {});
+          if (estimate > MAX_COST) {
+            throw graphqlError(costLimitExceeded('select so many fields of so many records', estimate, MAX_COST));
+          }
+          contextValue.meter.limit(MAX_COST, MAX_RESPONSE_BYTES);
+          const observed = observedCosts.get(document);
+          const charge = observed === undefined ? estimate : Math.min(estimate, 2 * observed);
+          const { shares, shareKey } = contextValue;
+          release = await shares.graphqlCost.acquire(shareKey, Math.max(MIN_CHARGE, charge)).catch((error) => {
+            throw graphqlError(error);
+          });
+          contextValue.usage.onEnd(release);
+        },
+        async willSendResponse({ document, response, contextValue: { meter } }) {
+          release?.();
+          if (document) {
+            const decayed = 0.9 * (observedCosts.get(document) ?? 0);
+            observedCosts.set(document, Math.max(meter.fields, decayed));
+          }
+          if (!meter.rejection) return;
+          const error = graphqlError(meter.rejection);
+          response.http.status = 400;
+          response.body = { kind: 'single', singleResult: { errors: [formatError(error.toJSON(), error)] } };
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { type ASTVisitor, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
+import { invalidField } from '../../shared/errors.ts';
+import { graphqlError } from './errors.ts';
+
+/** Levels of fields: far above what a dashboard or an introspection query has, far below what takes long to follow. */
+export const MAX_FIELD_DEPTH = 20;
+
+/** A validation rule: fields do not nest deeper than that, whatever fragments they are written in. */
+export function limitDepth(context: ValidationContext): ASTVisitor {
+  const heights = new Map<string, number>();
+
+  const heightOfFragment = (name: string): number => {
+    const known = heights.get(name);
+    if (known !== undefined) return known;
+    // A fragment that comes back to itself is another rule's to refuse.
+    heights.set(name, 0);
+    const height = heightOf(context.getFragment(name)?.selectionSet);
+    heights.set(name, height);
+    return height;
+  };
+
+  const heightOf = (set: SelectionSetNode | undefined): number => {
+    let height = 0;
+    for (const selection of set?.selections ?? []) {
+      const found =
+        selection.kind === Kind.FRAGMENT_SPREAD
+          ? heightOfFragment(selection.name.value)
+          : heightOf(selection.selectionSet) + (selection.kind === Kind.FIELD ? 1 : 0);
+      height = Math.max(height, found);
+    }
+    return height;
+  };
+
+  return {
+    OperationDefinition({ selectionSet }) {
+      if (heightOf(selectionSet) <= MAX_FIELD_DEPTH) return;
+      context.reportError(graphqlError(invalidField('query', `must not nest deeper than ${MAX_FIELD_DEPTH} fields`)));
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { FastifyBaseLogger } from 'fastify';
+import type { RequestContext } from '../../auth/request-context.ts';
+import { formatError } from './errors.ts';
+
+/** Logs the cause of every GraphQL error of status 500 and above, with the request's id and the operation's name. */
+export function logErrors(log: FastifyBaseLogger): ApolloServerPlugin<RequestContext> {
+  const logFailure = (thrown: Error, message: string, requestId: string, operationName: string | null) =>
+    log.error({ err: thrown.cause ?? thrown, requestId, operationName }, message);
+  return {
+    // Such an error comes from outside of the request's own steps, and becomes 500.
+    async unexpectedErrorProcessingRequest({ requestContext: { contextValue, request }, error }) {
+      logFailure(error, 'unexpected error', contextValue.requestId, request.operationName ?? null);
+    },
+    async requestDidStart({ contextValue, request }) {
+      contextValue.operationName = request.operationName ?? null;
+      return {
+        async didResolveOperation({ operationName }) {
+          contextValue.operationName = operationName;
+        },
+        async didEncounterErrors({ errors }) {
+          for (const error of errors) {
+            const { message, extensions } = formatError(error.toJSON(), error);
+            const { status } = extensions!.http as { status: number };
+            if (status < 500) continue;
+            const { originalError: thrown = error } = error;
+            logFailure(thrown, message, contextValue.requestId, contextValue.operationName ?? null);
+          }
+        },
+      };
+    },
+  };
+}

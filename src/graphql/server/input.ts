@@ -1,0 +1,47 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import {
+  coerceInputValue,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  typeFromAST,
+  type VariableDefinitionNode,
+} from 'graphql';
+import { fieldError, inspectionOf } from '../../../schema/input.ts';
+import { ApiError, FieldErrors } from '../../shared/errors.ts';
+import { graphqlError } from './errors.ts';
+
+/** Checks the variables before they are used, so that one error names every field that fails, as in REST. */
+export function inputErrors(schema: GraphQLSchema): ApolloServerPlugin {
+  return {
+    async requestDidStart() {
+      return {
+        async didResolveOperation({ operation, request }) {
+          try {
+            checkVariables(schema, operation?.variableDefinitions ?? [], request.variables ?? {});
+          } catch (error) {
+            throw error instanceof ApiError ? graphqlError(error) : error;
+          }
+        },
+      };
+    },
+  };
+}
+
+/** Throws 400 with every variable that its type rejects. */
+function checkVariables(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  variables: Record<string, unknown>,
+): void {
+  const errors = new FieldErrors();
+  for (const definition of definitions) {
+    const name = definition.variable.name.value;
+    const value = variables[name];
+    const type = typeFromAST(schema, definition.type as never) as GraphQLInputType | undefined;
+    if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType'))) continue;
+    const inspect = inspectionOf(type);
+    if (inspect && value != null) errors.add(...inspect(value, name));
+    else coerceInputValue(value, type, (path, _value, error) => errors.add(fieldError(name, path, error)));
+  }
+  errors.throwIfAny();
+}

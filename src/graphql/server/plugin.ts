@@ -1,0 +1,112 @@
+import { ApolloServer } from '@apollo/server';
+import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
+import { fastifyApolloHandler } from '@as-integrations/fastify';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import type { Operation } from '../../../schema/route-table.ts';
+import type { RequestAuthenticator } from '../../auth/request-authenticator.ts';
+import type { RequestContext } from '../../auth/request-context.ts';
+import type { ApiError } from '../../shared/errors.ts';
+import type { LargeBodyForm } from '../../shared/large-body.ts';
+import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
+import { compiledQueries } from './compiled-operations.ts';
+import { costLimits } from './cost-limits.ts';
+import { limitDepth } from './depth.ts';
+import { limitDocument, limitLength } from './document-limits.ts';
+import { DocumentStore } from './document-store.ts';
+import { logErrors } from './error-log.ts';
+import { extensionsOf, formatError } from './errors.ts';
+import { inputErrors } from './input.ts';
+import { landingPage, landingPageHeaders } from './landing-page.ts';
+import { LargeBodies } from './large-bodies.ts';
+import { largeResponses, sendLargeResponses } from './large-responses.ts';
+import { NewDocuments } from './new-documents.ts';
+import { formatErrorWithoutSuggestions } from './suggestions.ts';
+
+/** Tokens of a GraphQL document: far above what a dashboard asks, far below what is hard to parse. */
+const MAX_TOKENS = 5_000;
+
+/** What a client sees of an error that comes before GraphQL, such as a body that is too large; logs its cause. */
+type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
+
+/** GraphQL at `/graphql` under the same token and rules as REST; a browser finds Apollo Sandbox there. */
+export async function registerGraphql(
+  app: FastifyInstance,
+  parts: {
+    schema: GraphQLSchema;
+    operations: readonly Operation[];
+    authenticator: RequestAuthenticator;
+    introspection: boolean;
+    production: boolean;
+    publicError: PublicError;
+    acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
+  },
+) {
+  const { schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies } = parts;
+  const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
+  const documentStore = new DocumentStore();
+  const newDocuments = new NewDocuments(documentStore);
+  const apollo = new ApolloServer<RequestContext>({
+    schema,
+    introspection,
+    includeStacktraceInErrorResponses: false,
+    formatError: production ? formatErrorWithoutSuggestions : formatError,
+    fieldResolver: meteredFieldResolver,
+    stringifyResult: JSON.stringify,
+    parseOptions: { maxTokens: MAX_TOKENS },
+    validationRules: [limitDocument, limitDepth],
+    validationOptions: { hideSuggestions: production },
+    documentStore,
+    stopOnTerminationSignals: false,
+    plugins: [
+      newDocuments.plugin(),
+      bodies.plugin(),
+      inputErrors(schema),
+      costLimits(schema),
+      logErrors(app.log),
+      compiledQueries(schema),
+      largeResponses,
+      // It would wrap the resolver of every field, those of REST too.
+      ApolloServerPluginCacheControlDisabled(),
+      landingPage(production),
+    ],
+  });
+  await apollo.start();
+  app.addHook('onClose', () => apollo.stop());
+
+  const handle = fastifyApolloHandler(apollo, { context: async (request) => (request as FastifyRequest).context! });
+  await app.register(async (scope) => {
+    acceptLargeBodies(scope, { kind: 'graphql' });
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/graphql',
+      bodyLimit: bodies.limit,
+      async onRequest(request, reply) {
+        if (wantsPage(request)) {
+          reply.headers(landingPageHeaders(production));
+          return;
+        }
+        const authenticated = await authenticator.authenticate(request, reply);
+        request.context = authenticator.createContext(request, authenticated);
+        await bodies.admit(request, authenticated);
+      },
+      preParsing: async (request, _reply, payload) => bodies.measure(request, payload),
+      preHandler: [limitLength, (request) => newDocuments.admit(request)],
+      errorHandler(thrown: FastifyError, request, reply) {
+        const error = publicError(thrown, request);
+        const errors = [{ message: error.message, extensions: extensionsOf(error) }];
+        return reply.code(error.status).headers(error.headers).send({ errors });
+      },
+      handler: sendLargeResponses(handle as never),
+    });
+  });
+}
+
+/** A person's browser, not a query. */
+function wantsPage(request: FastifyRequest): boolean {
+  return (
+    request.method === 'GET' &&
+    !('query' in (request.query as object)) &&
+    /text\/html/.test(request.headers.accept ?? '')
+  );
+}

@@ -1,0 +1,24 @@
+import { TokenFamily } from '../../../entities/token-family.entity.ts';
+import type { Database } from '../../database/database.ts';
+import type { OAuthDependencies } from '../dependencies.ts';
+
+/** What one consent gave, as its codes and refresh tokens carry it. */
+export interface Family {
+  familyId: string;
+  clientId: string;
+  userId: string;
+  builderId: string;
+  scopes: string[];
+  revoked: boolean;
+}
+
+/** Ends every token of the family: on this instance at once, on the others within a second. Part 4 of the decisions. */
+export async function revokeFamily(
+  { tokenVerifier, clock }: OAuthDependencies,
+  database: Database,
+  id: string,
+): Promise<void> {
+  const revokedAt = new Date(clock.now()).toISOString();
+  await database.fork().nativeUpdate(TokenFamily, { id, revokedAt: null }, { revokedAt });
+  tokenVerifier.evict(id);
+}

@@ -1,0 +1,162 @@
+import { type JsonSchema } from '../../../schema/scalar.ts';
+import { BuilderId } from '../../../schema/scalars.ts';
+import { SCOPES } from '../../../schema/scopes.ts';
+import { ACCESS_TOKEN_SECONDS } from '../../auth/access-tokens.ts';
+import { referenceTo } from '../openapi/schemas.ts';
+
+const { pattern: BUILDER_ID } = BuilderId.extensions.jsonSchema as JsonSchema & { pattern: string };
+
+export const SCOPE_DESCRIPTION = `The scopes that are asked for, with spaces between: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
+
+const text = (description: string, more: JsonSchema = {}) => ({ type: 'string', description, ...more });
+
+const texts = (description: string, item: JsonSchema = {}) => ({
+  type: 'array',
+  description,
+  items: { type: 'string', ...item },
+});
+
+const clientFields = {
+  client_id: text('Required, unless it is in a Basic header.'),
+  client_secret: text('Required of confidential clients, unless it is in a Basic header.'),
+};
+
+const body = (fields: Record<string, JsonSchema>, required: string[]): JsonSchema => ({
+  type: 'object',
+  properties: { ...fields, ...clientFields },
+  required,
+});
+
+const grant = (type: string, fields: Record<string, JsonSchema>, required: string[]): JsonSchema =>
+  body({ grant_type: { type: 'string', const: type, description: 'Which grant is asked for.' }, ...fields }, [
+    'grant_type',
+    ...required,
+  ]);
+
+const GRANTS = {
+  client_credentials: 'ClientCredentialsGrant',
+  authorization_code: 'AuthorizationCodeGrant',
+  refresh_token: 'RefreshTokenGrant',
+};
+
+/** Bodies and answers of the OAuth endpoints. Part 5 of the specification, part 11 of the decisions. */
+export const oauthSchemas: Record<string, JsonSchema> = {
+  TokenRequest: {
+    oneOf: Object.values(GRANTS).map(referenceTo),
+    discriminator: {
+      propertyName: 'grant_type',
+      mapping: Object.fromEntries(Object.entries(GRANTS).map(([type, name]) => [type, referenceTo(name).$ref])),
+    },
+  },
+  ClientCredentialsGrant: grant(
+    'client_credentials',
+    { audience: text('Base address of the API.'), scope: text(SCOPE_DESCRIPTION) },
+    ['audience', 'scope'],
+  ),
+  AuthorizationCodeGrant: grant(
+    'authorization_code',
+    {
+      code: text('The code that the browser came back with.'),
+      redirect_uri: text('The same as at `/oauth/authorize`.', { format: 'uri' }),
+      code_verifier: text('What the challenge was made of.', { pattern: '^[A-Za-z0-9._~-]{43,128}$' }),
+      audience: text('Base address of the API; may be left out.'),
+    },
+    ['code', 'redirect_uri', 'code_verifier'],
+  ),
+  RefreshTokenGrant: grant(
+    'refresh_token',
+    {
+      refresh_token: text('The newest one.'),
+      scope: text('Fewer scopes than the user consented to; left out, all of them.'),
+      audience: text('Base address of the API; may be left out.'),
+    },
+    ['refresh_token'],
+  ),
+  Token: {
+    type: 'object',
+    properties: {
+      access_token: text('A JWT, signed with HMAC-SHA256, whose claims are those of `AccessTokenClaims`.', {
+        contentMediaType: 'application/jwt',
+        contentSchema: referenceTo('AccessTokenClaims'),
+      }),
+      token_type: {
+        type: 'string',
+        enum: ['Bearer'],
+        description: 'How the token is sent: in `Authorization: Bearer`.',
+      },
+      expires_in: { type: 'integer', description: 'Lifetime in seconds.', examples: [ACCESS_TOKEN_SECONDS] },
+      expires: {
+        type: 'integer',
+        description: 'The same as `expires_in`.',
+        deprecated: true,
+        examples: [ACCESS_TOKEN_SECONDS],
+      },
+      scope: text('The scopes granted, with spaces between.'),
+      refresh_token: text('For the next access token. Of the grants for a user alone.'),
+    },
+    required: ['access_token', 'token_type', 'expires_in', 'expires', 'scope'],
+  },
+  AccessTokenClaims: {
+    type: 'object',
+    description: 'Claims of an access token. A client need not read them: `GET /me` gives what they mean.',
+    properties: {
+      sub: text('The user, or the client when the token is for the client itself.'),
+      client_id: text('The client that the token was issued to.'),
+      builder_id: text('The one builder that the token reaches; of the authorization-code flow alone.', {
+        pattern: BUILDER_ID,
+      }),
+      iss: text('Base address of the API.', { format: 'uri' }),
+      aud: text('Base address of the API.', { format: 'uri' }),
+      scope: text('The scopes granted, with spaces between.'),
+      jti: text('Identifies the token.'),
+      iat: { type: 'integer', description: 'When the token was issued, in seconds since the epoch.' },
+      exp: {
+        type: 'integer',
+        description: `When the token ends, in seconds since the epoch: \`iat\` plus ${ACCESS_TOKEN_SECONDS}.`,
+      },
+    },
+    required: ['sub', 'client_id', 'iss', 'aud', 'scope', 'jti', 'iat', 'exp'],
+  },
+  RevocationRequest: body({ token: text('An access or refresh token.'), token_type_hint: text('Not needed.') }, [
+    'token',
+  ]),
+  IntrospectionRequest: body({ token: text('An access or refresh token.'), token_type_hint: text('Not needed.') }, [
+    'token',
+  ]),
+  Introspection: {
+    type: 'object',
+    properties: {
+      active: {
+        type: 'boolean',
+        description: 'Whether the token would be taken now. When false, nothing else is said.',
+      },
+      scope: text('Its scopes, with spaces between.'),
+      client_id: text('The client that it was given to.'),
+      sub: text('The user, or the client when it is for the client itself.'),
+      builder_id: text('The builder that it reaches, when it is for a user.', { pattern: BUILDER_ID }),
+      token_type: { type: 'string', enum: ['Bearer'], description: 'Of access tokens alone.' },
+      jti: text('Of access tokens alone.'),
+      aud: text('Of access tokens alone.'),
+      iss: text('Base address of the API.'),
+      iat: { type: 'integer', description: 'Seconds since the epoch.' },
+      exp: { type: 'integer', description: 'Seconds since the epoch.' },
+    },
+    required: ['active'],
+  },
+  AuthorizationServerMetadata: {
+    type: 'object',
+    properties: {
+      issuer: text('Base address of the API.', { format: 'uri' }),
+      authorization_endpoint: text('Where the browser of a user is sent.', { format: 'uri' }),
+      token_endpoint: text('Where tokens are issued.', { format: 'uri' }),
+      revocation_endpoint: text('Where tokens are revoked.', { format: 'uri' }),
+      introspection_endpoint: text('Where a client asks about its tokens.', { format: 'uri' }),
+      scopes_supported: texts('Every scope that there is.', { enum: SCOPES }),
+      response_types_supported: texts('Values of `response_type`.'),
+      grant_types_supported: texts('Values of `grant_type`.'),
+      code_challenge_methods_supported: texts('Values of `code_challenge_method`.'),
+    },
+    required: ['issuer', 'authorization_endpoint', 'token_endpoint', 'response_types_supported'],
+    additionalProperties: true,
+  },
+};

@@ -1,0 +1,3 @@
+/** Regions of the service. Each has a database and a store of its own; a client exists in one of them. */
+export const REGIONS = ['au1', 'us1'] as const;
+export type RegionId = (typeof REGIONS)[number];
