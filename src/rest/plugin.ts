@@ -107,7 +107,7 @@ function executorOf(schema: GraphQLSchema, document: DocumentNode): Execute {
   let compiled: CompiledOperation | null | undefined;
   return async (contextValue, variableValues) => {
     if (compiled === undefined) compiled = compileOperation(schema, document);
-    const answer = await compiled?.answer(contextValue, variableValues);
+    const answer = await compiled?.executeCoerced(contextValue, variableValues);
     return answer ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
   };
 }

@@ -15,17 +15,14 @@ import {
 import { CompiledOperation } from './execution.ts';
 import type { Fragments } from './plan.ts';
 
-/**
- * Letters that an operation is compiled of at most: beyond, it takes longer than anybody should wait for, and more memory than a
- * document should that is kept for its caller. The dashboards of the README have at most 600.
- */
+/** Maximum size estimate, in characters. Larger operations are interpreted: compiling them takes too long and too much memory. */
 const MAX_SIZE = 20_000;
-/** What a field takes beside its name. */
+/** Size estimate of a field, beside its response key. */
 const FIELD_SIZE = 20;
 
 /**
- * Null where the operation has to be interpreted: it asks about the schema, its answer holds an abstract type whose members are not known, it is too large, or it is of
- * several mutations, which follow each other.
+ * Returns null for an operation that has to be interpreted: one with introspection, an abstract type without `memberName`, too large a
+ * size, or several mutations, which run one after another.
  */
 export function compileOperation(
   schema: GraphQLSchema,
@@ -36,13 +33,15 @@ export function compileOperation(
   if (!operation || !isCompilable(schema, document)) return null;
   if (operation.operation === 'mutation' && operation.selectionSet.selections.length > 1) return null;
   const fragments = fragmentsOf(document);
-  const size = sizeOf(operation, fragments);
+  const size = estimateSize(operation, fragments);
   return size > MAX_SIZE ? null : new CompiledOperation(schema, operation, fragments, Math.floor(MAX_SIZE / size));
 }
 
 const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   Object.fromEntries(
-    definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
+    definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
+    ),
   );
 
 function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
@@ -54,7 +53,7 @@ function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
       Field: ({ alias, name }) => {
         const type = getNamedType(typeInfo.getType());
         compilable &&= name.value !== '__schema' && name.value !== '__type';
-        // An object literal takes `__proto__` for something else than a name.
+        // In an object literal `__proto__` sets the prototype.
         compilable &&= alias?.value !== '__proto__' && !(type && isAbstractType(type) && !type.extensions.memberName);
       },
     }),
@@ -62,20 +61,20 @@ function isCompilable(schema: GraphQLSchema, document: DocumentNode): boolean {
   return compilable;
 }
 
-/** Letters of all fields, those of a fragment counted wherever it is spread: a few lines of them can be millions. */
-function sizeOf(operation: OperationDefinitionNode, fragments: Fragments): number {
+/** Returns the size estimate, with a fragment counted wherever it is spread: a few lines of them can be millions of fields. */
+function estimateSize(operation: OperationDefinitionNode, fragments: Fragments): number {
   const sizes = new Map<string, number>();
-  const ofFragment = (name: string): number => {
-    const size = sizes.get(name) ?? ofSet(fragments[name]!.selectionSet);
+  const sizeOfFragment = (name: string): number => {
+    const size = sizes.get(name) ?? sizeOfSet(fragments[name]!.selectionSet);
     sizes.set(name, size);
     return size;
   };
-  const ofSelection = (one: SelectionNode): number => {
-    if (one.kind === Kind.FRAGMENT_SPREAD) return ofFragment(one.name.value);
-    const own = one.kind === Kind.FIELD ? FIELD_SIZE + (one.alias ?? one.name).value.length : 0;
-    return own + (one.selectionSet ? ofSet(one.selectionSet) : 0);
+  const sizeOfSelection = (selection: SelectionNode): number => {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return sizeOfFragment(selection.name.value);
+    const own = selection.kind === Kind.FIELD ? FIELD_SIZE + (selection.alias ?? selection.name).value.length : 0;
+    return own + (selection.selectionSet ? sizeOfSet(selection.selectionSet) : 0);
   };
-  const ofSet = ({ selections }: SelectionSetNode): number =>
-    selections.reduce((sum, one) => sum + ofSelection(one), 0);
-  return ofSet(operation.selectionSet);
+  const sizeOfSet = ({ selections }: SelectionSetNode): number =>
+    selections.reduce((sum, selection) => sum + sizeOfSelection(selection), 0);
+  return sizeOfSet(operation.selectionSet);
 }

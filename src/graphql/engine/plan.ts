@@ -27,90 +27,93 @@ type Variables = Record<string, unknown>;
 type Fields = Map<string, readonly FieldNode[]>;
 type Field = GraphQLField<unknown, unknown>;
 
-/** A field of an operation: its name for people, and all that is written of it. */
-interface Place {
+/** A field of an operation: `Type.field`, for error messages, and the nodes that select it. */
+interface FieldOccurrence {
   name: string;
   nodes: readonly FieldNode[];
 }
 
-/** A field that a method resolves, at one place of an operation. */
+/** An occurrence, in an operation, of a field that a method resolves. */
 export interface Edge {
-  /** Number of the edge, and of its parents. */
-  at: number;
-  /** Name in the answer. */
+  /** Index of the edge's `CompiledField` and `ParentBatch`. */
+  index: number;
+  /** Response key: the alias, or the name of the field. */
   key: string;
   field: Field;
   nodes: readonly FieldNode[];
-  /** What is read of the records that it leads to. */
+  /** What the operation reads of the edge's records; null for all of them. */
   selection: Selection | null;
-  /** The edges right below. */
+  /** Edges of the resolved records, without those further down. */
   edges: Edge[];
 }
 
-/** What is written for an edge. */
-export interface Written {
+/** The compiled functions of an edge. */
+export interface CompiledField {
   /**
-   * The answer of a resolved value, counted by the meter. Notes the parents of the edges in it; throws where nothing is and the schema
-   * promises something, and where the meter's limits are exceeded.
+   * Returns the response value of a resolved value, and counts it with the meter. Adds the parents of the edges in it to their batches.
+   * Throws for null where the schema has a non-null type, and where the meter's limits are exceeded.
    */
-  make: (value: unknown, parents: Parents[], meter: ResponseMeter) => unknown;
-  /** The same for an item, of a field whose items are completed one by one; undefined where the list has to be made as a whole. */
-  makeItem?: Written['make'];
-  /** Puts what was made into the answer of a parent. */
-  put: (target: object, made: unknown) => void;
+  complete: (value: unknown, batches: ParentBatch[], meter: ResponseMeter) => unknown;
+  /** The same for one item of a list of objects; undefined where the list is completed as a whole. */
+  completeItem?: CompiledField['complete'];
+  /** Assigns the response value to the response key of a parent. */
+  assign: (target: object, completed: unknown) => void;
 }
 
-/** What an edge begins at: values, and the answer of each. */
-export interface Parents {
+/** Parent values of an edge and, by index, the response objects to fill. */
+export interface ParentBatch {
   sources: unknown[];
   targets: object[];
 }
 
-/** How an operation is answered, once its conditions are decided. */
+/** How an operation is executed, for given values of its `@skip` and `@include` conditions. */
 export interface Plan {
-  /** Makes the answer, with null for every root field. */
-  begin: (value: undefined, parents: Parents[], meter: ResponseMeter) => Record<string, unknown>;
+  /** Creates the response data, with null for every root field. */
+  createData: (value: undefined, batches: ParentBatch[], meter: ResponseMeter) => Record<string, unknown>;
   roots: Edge[];
-  /** What is written for each edge, by its number. */
-  written: Written[];
+  /** By index of the edge. */
+  compiledFields: CompiledField[];
 }
 
-/** @param variables decide which fields are skipped or included, and nothing else. */
-export function planOf(
+/** @param variables used only for the `@skip` and `@include` conditions. */
+export function createPlan(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   fragments: Fragments,
   variables: Variables,
 ): Plan {
-  return new Planner(schema, fragments, variables).plan(operation);
+  return new PlanCompiler(schema, fragments, variables).compile(operation);
 }
 
-/** The name of the member type of a union that a value is of. */
+/** Returns the name of the union member that a value belongs to. */
 export type MemberName = (value: unknown) => string;
 
-const numbered = (memberName: MemberName, index: number): [string, MemberName] => [`memberName${index}`, memberName];
+const toNamedParameter = (memberName: MemberName, index: number): [string, MemberName] => [
+  `memberName${index}`,
+  memberName,
+];
 
-function present(value: unknown, name: string): unknown {
-  if (value == null) throw new Error(`${name} is nothing, and the schema promises something.`);
+function requireValue(value: unknown, name: string): unknown {
+  if (value == null) throw new Error(`${name} is null, but its type is non-null.`);
   return value;
 }
 
-function list(value: unknown, name: string): unknown[] {
-  if (!Array.isArray(value)) throw new Error(`${name} is no array, and the schema promises a list.`);
+function requireList(value: unknown, name: string): unknown[] {
+  if (!Array.isArray(value)) throw new Error(`${name} is not an array, but its type is a list.`);
   return value;
 }
 
-/** Code that ends where there is no value. */
-const knownValue = (type: GraphQLOutputType, name: string) =>
-  isNonNullType(type) ? `present(value, '${name}');` : 'if (value == null) return null;';
+/** Code that handles null: an error for a non-null type, else the end of the function. */
+const nullCheck = (type: GraphQLOutputType, name: string) =>
+  isNonNullType(type) ? `requireValue(value, '${name}');` : 'if (value == null) return null;';
 
 /** Bytes of quotes, colon and comma around a field's name. */
 const PUNCTUATION = 4;
-/** Bytes of a number, a boolean or a name of an enum, at most but for long numbers. */
+/** Estimated bytes of a number, a boolean or an enum value. */
 const SHORT_LEAF = 12;
 const SHORT_SCALARS = new Set(['Int', 'Float', 'Boolean']);
 
-/** Bytes of a leaf: a number, or an expression of it. */
+/** Bytes of a leaf: a number, or a JavaScript expression that computes it. */
 function sizeOfLeaf(type: GraphQLNullableType, value: string): string | number {
   const isShort = isEnumType(type) || SHORT_SCALARS.has((type as GraphQLNamedType).name);
   return isShort
@@ -118,26 +121,26 @@ function sizeOfLeaf(type: GraphQLNullableType, value: string): string | number {
     : `(typeof ${value} === 'string' && ${value}.length < 256 ? ${value}.length : jsonSize(${value}))`;
 }
 
-/** Whether the type is that of a record, an envelope or a root, and not of a part of a record. */
+/** Whether the type has rows of its own, as opposed to an object that is part of a record. */
 const isRecord = ({ extensions }: GraphQLObjectType) => extensions.scope !== undefined;
 
 /**
- * Writes the functions that make an answer: one object literal for each object of it, which is ten times as fast as to set properties
- * by names that are found in a list. All that it takes of an operation are names, which are letters, digits and underscores.
+ * Compiles an operation to JavaScript functions, one object literal for each response object: ten times as fast as assigning
+ * properties by names from a list. The generated code contains names of the operation only: letters, digits and underscores.
  *
- * What resolvers give is what is answered, as a leaf: our scalars print values as they are, each value of an enum is its name, and
- * what a field of GraphQL's own scalars gives is of its type (`test/plain-leaves.test.ts`).
+ * Leaf values are not serialized: our scalars serialize values to themselves, each enum value is its name, and resolvers return values
+ * of the right type for GraphQL's own scalars (`test/plain-leaves.test.ts`).
  */
-class Planner {
+class PlanCompiler {
   readonly #schema: GraphQLSchema;
   readonly #fragments: Fragments;
   readonly #variables: Variables;
   readonly #functions: string[] = [];
-  /** Code of what is written for each edge. */
-  readonly #written: string[] = [];
+  /** Code of each edge's `CompiledField`. */
+  readonly #compiledFields: string[] = [];
   readonly #memberNames: MemberName[] = [];
-  /** Where edges are noted: those right below the one that is planned now. */
-  #below: Edge[] = [];
+  /** Receives the edges of the object that is being compiled. */
+  #edges: Edge[] = [];
 
   constructor(schema: GraphQLSchema, fragments: Fragments, variables: Variables) {
     this.#schema = schema;
@@ -145,108 +148,125 @@ class Planner {
     this.#variables = variables;
   }
 
-  plan({ operation, selectionSet }: OperationDefinitionNode): Plan {
+  compile({ operation, selectionSet }: OperationDefinitionNode): Plan {
     const type = this.#schema.getRootType(operation)!;
     const fields = collectFields(this.#schema, this.#fragments, this.#variables, type, selectionSet);
-    const begin = this.#object(type, fields);
-    const source = `${this.#functions.join('\n')}\nreturn { begin: ${begin}, written: [${this.#written.join()}] };`;
-    const given = { present, list, jsonSize, ...Object.fromEntries(this.#memberNames.map(numbered)) };
-    const made: Pick<Plan, 'begin' | 'written'> = new Function(...Object.keys(given), source)(...Object.values(given));
-    return { ...made, roots: this.#below };
+    const createData = this.#compileFields(type, fields);
+    const source = `${this.#functions.join('\n')}\nreturn { createData: ${createData}, compiledFields: [${this.#compiledFields.join()}] };`;
+    const parameters = {
+      requireValue,
+      requireList,
+      jsonSize,
+      ...Object.fromEntries(this.#memberNames.map(toNamedParameter)),
+    };
+    const compile = new Function(...Object.keys(parameters), source);
+    const compiled: Pick<Plan, 'createData' | 'compiledFields'> = compile(...Object.values(parameters));
+    return { ...compiled, roots: this.#edges };
   }
 
-  /** Name of a function. */
-  #write(body: string): string {
-    const name = `make${this.#functions.length}`;
-    this.#functions.push(`function ${name}(value, parents, meter) { ${body} }`);
+  /** Adds a function to the code and returns its name. */
+  #addFunction(body: string): string {
+    const name = `complete${this.#functions.length}`;
+    this.#functions.push(`function ${name}(value, batches, meter) { ${body} }`);
     return name;
   }
 
-  /** An expression of what the value becomes. */
-  #made(type: GraphQLOutputType, place: Place, value: string): string {
+  /** Returns an expression that completes a value. */
+  #completion(type: GraphQLOutputType, occurrence: FieldOccurrence, value: string): string {
     if (isLeafType(type)) return `${value} ?? null`;
-    if (isNonNullType(type) && isLeafType(type.ofType)) return `present(${value}, '${place.name}')`;
-    return `${this.#maker(type, place)}(${value}, parents, meter)`;
+    if (isNonNullType(type) && isLeafType(type.ofType)) return `requireValue(${value}, '${occurrence.name}')`;
+    return `${this.#compileType(type, occurrence)}(${value}, batches, meter)`;
   }
 
-  /** Name of a function that makes the answer of a value. */
-  #maker(type: GraphQLOutputType, place: Place): string {
-    const { name, nodes } = place;
+  /** Returns the name of a function that completes values of a type. */
+  #compileType(type: GraphQLOutputType, occurrence: FieldOccurrence): string {
+    const { name, nodes } = occurrence;
     const inner = isNonNullType(type) ? type.ofType : type;
-    const known = knownValue(type, name);
-    if (isLeafType(inner)) return this.#write(`${known} meter.bytes += jsonSize(value); return value;`);
-    if (isListType(inner)) return this.#listMaker(type, place);
-    if (isUnionType(inner)) return this.#union(inner, place, known);
-    return this.#write(`${known} return ${this.#objectAt(inner as GraphQLObjectType, nodes)}(value, parents, meter);`);
+    const check = nullCheck(type, name);
+    if (isLeafType(inner)) return this.#addFunction(`${check} meter.bytes += jsonSize(value); return value;`);
+    if (isListType(inner)) return this.#compileList(type, occurrence);
+    if (isUnionType(inner)) return this.#compileUnion(inner, occurrence, check);
+    return this.#addFunction(
+      `${check} return ${this.#compileObject(inner as GraphQLObjectType, nodes)}(value, batches, meter);`,
+    );
   }
 
-  /** @param makeItem name of the function that makes an item. */
-  #listMaker(type: GraphQLOutputType, place: Place, makeItem?: string): string {
+  /** @param completeItem name of the function that completes an item. */
+  #compileList(type: GraphQLOutputType, occurrence: FieldOccurrence, completeItem?: string): string {
     const { ofType } = getNullableType(type) as GraphQLList<GraphQLOutputType>;
-    const item = makeItem ? `${makeItem}(item, parents, meter)` : this.#made(ofType, place, 'item');
+    const item = completeItem ? `${completeItem}(item, batches, meter)` : this.#completion(ofType, occurrence, 'item');
     const count = isLeafType(getNullableType(ofType)) ? 'meter.bytes += jsonSize(item)' : 'meter.check()';
-    return this.#write(`${knownValue(type, place.name)} const made = [];
-      for (const item of list(value, '${place.name}')) { made.push(${item}); ${count}; }
-      return made;`);
+    return this.#addFunction(`${nullCheck(type, occurrence.name)} const completed = [];
+      for (const item of requireList(value, '${occurrence.name}')) { completed.push(${item}); ${count}; }
+      return completed;`);
   }
 
-  /** One function for each member of the union. */
-  #union(type: GraphQLUnionType, { name, nodes }: Place, known: string): string {
-    const members = type.getTypes().map((member) => `${member.name}: ${this.#objectAt(member, nodes)}`);
+  /** Compiles one function for each member of the union. */
+  #compileUnion(type: GraphQLUnionType, { name, nodes }: FieldOccurrence, check: string): string {
+    const members = type.getTypes().map((member) => `${member.name}: ${this.#compileObject(member, nodes)}`);
     const memberName = `memberName${this.#memberNames.push(type.extensions.memberName as MemberName) - 1}`;
     const table = `members${this.#functions.length}`;
     this.#functions.push(`const ${table} = { ${members.join(', ')} };`);
-    return this.#write(`${known} return present(${table}[${memberName}(value)], '${name}')(value, parents, meter);`);
+    return this.#addFunction(
+      `${check} return requireValue(${table}[${memberName}(value)], '${name}')(value, batches, meter);`,
+    );
   }
 
-  #objectAt(type: GraphQLObjectType, nodes: readonly FieldNode[]): string {
-    return this.#object(type, collectSubfields(this.#schema, this.#fragments, this.#variables, type, nodes));
+  #compileObject(type: GraphQLObjectType, nodes: readonly FieldNode[]): string {
+    return this.#compileFields(type, collectSubfields(this.#schema, this.#fragments, this.#variables, type, nodes));
   }
 
-  #object(type: GraphQLObjectType, fields: Fields): string {
+  #compileFields(type: GraphQLObjectType, fields: Fields): string {
     const properties: string[] = [];
-    const notes: string[] = [];
+    const statements: string[] = [];
     const sizes: (string | number)[] = [];
     for (const [key, nodes] of fields) {
       const name = nodes[0]!.name.value;
       const field = type.getFields()[name];
-      const place = { name: `${type.name}.${name}`, nodes };
+      const occurrence = { name: `${type.name}.${name}`, nodes };
       sizes.push(key.length + PUNCTUATION);
       if (!field) {
-        // Of the fields that no type declares, `__typename` alone is compiled.
+        // `__typename` is the only compiled field that no type declares.
         properties.push(`${key}: '${type.name}'`);
         sizes.push(type.name.length);
       } else if (field.extensions.edge) {
-        const at = this.#edge(key, field, place);
+        const index = this.#compileEdge(key, field, occurrence);
         properties.push(`${key}: null`);
-        notes.push(`parents[${at}].sources.push(value); parents[${at}].targets.push(made);`);
+        statements.push(`batches[${index}].sources.push(value); batches[${index}].targets.push(object);`);
       } else {
-        properties.push(`${key}: ${this.#made(field.type, place, `value.${name}`)}`);
-        if (isLeafType(getNullableType(field.type))) sizes.push(sizeOfLeaf(getNullableType(field.type), `made.${key}`));
+        properties.push(`${key}: ${this.#completion(field.type, occurrence, `value.${name}`)}`);
+        if (isLeafType(getNullableType(field.type)))
+          sizes.push(sizeOfLeaf(getNullableType(field.type), `object.${key}`));
       }
     }
     const constant = sizes.reduce<number>((sum, size) => sum + (typeof size === 'number' ? size : 0), 0);
-    const counted = [constant, ...sizes.filter((size) => typeof size === 'string')].join(' + ');
-    // What is held by a record is counted with it.
-    if (isRecord(type)) notes.push(`meter.fields += ${fields.size};`);
-    return this.#write(
-      `const made = { ${properties.join(', ')} }; meter.bytes += ${counted}; ${notes.join(' ')} return made;`,
+    const bytes = [constant, ...sizes.filter((size) => typeof size === 'string')].join(' + ');
+    // Fields of an object that is part of a record are counted with the record.
+    if (isRecord(type)) statements.push(`meter.fields += ${fields.size};`);
+    return this.#addFunction(
+      `const object = { ${properties.join(', ')} }; meter.bytes += ${bytes}; ${statements.join(' ')} return object;`,
     );
   }
 
-  #edge(key: string, field: Field, place: Place): number {
-    const { nodes } = place;
-    const beside = this.#below;
-    this.#below = [];
-    const at = this.#written.push('') - 1;
+  /** Returns the index of the edge. */
+  #compileEdge(key: string, field: Field, occurrence: FieldOccurrence): number {
+    const { nodes } = occurrence;
+    const siblings = this.#edges;
+    this.#edges = [];
+    const index = this.#compiledFields.push('') - 1;
     const selection = selectionOf({ fieldNodes: [...nodes], returnType: field.type, fragments: this.#fragments });
     const list = getNullableType(field.type);
-    const makeItem =
-      isListType(list) && isCompositeType(getNullableType(list.ofType)) ? this.#maker(list.ofType, place) : undefined;
-    const make = makeItem ? this.#listMaker(field.type, place, makeItem) : this.#maker(field.type, place);
-    this.#written[at] = `{ make: ${make}, makeItem: ${makeItem}, put: (target, made) => { target.${key} = made; } }`;
-    beside.push({ at, key, field, nodes, selection, edges: this.#below });
-    this.#below = beside;
-    return at;
+    const completeItem =
+      isListType(list) && isCompositeType(getNullableType(list.ofType))
+        ? this.#compileType(list.ofType, occurrence)
+        : undefined;
+    const complete = completeItem
+      ? this.#compileList(field.type, occurrence, completeItem)
+      : this.#compileType(field.type, occurrence);
+    const assign = `(target, completed) => { target.${key} = completed; }`;
+    this.#compiledFields[index] = `{ complete: ${complete}, completeItem: ${completeItem}, assign: ${assign} }`;
+    siblings.push({ index, key, field, nodes, selection, edges: this.#edges });
+    this.#edges = siblings;
+    return index;
   }
 }
