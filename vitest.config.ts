@@ -21,5 +21,13 @@ export default defineConfig({
     onUnhandledError: ({ message }) => (/^\w+ of \d+ (throws|fails)$/.test(message) ? false : undefined),
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // `npm run coverage`. Processes that tests start are not measured, only the code that runs in the test workers.
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'entities/**/*.ts'],
+      exclude: ['src/database/migrations/**', '**/*.d.ts'],
+      reporter: ['text-summary', 'html', 'json-summary', 'lcovonly'],
+      reportsDirectory: 'coverage',
+    },
   },
 });
