@@ -59,7 +59,7 @@ describe('the table of the proof', () => {
       const text = await readFile(path, 'utf8');
       expect(text).toMatch(/^# Isolation\n\n<!-- noisy-neighbour:begin -->\nMeasured on \d{4}-\d\d-\d\d on /);
       expect(text).toMatch(/\n<!-- noisy-neighbour:end -->\n\nThe end.\n$/);
-      expect(text).toContain('each attack ran for 12 s');
+      expect(text).toContain('Each attack ran for 12 s.');
       expect(text).toMatch(/\| Attack +\| +1a \| 0 of 240 \|.* 70 ms \|.* 7 × 200, 3 × 429, 12 MiB \|/);
       expect(text).not.toContain('old figures');
     } finally {

@@ -5,6 +5,7 @@ import { confidenceOf } from './confidence.ts';
 import { loadData } from './data.ts';
 import type { Options } from './options.ts';
 import type { Contestant, LoadGenerator } from './processes.ts';
+import { publish } from './publish.ts';
 import { type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
 import { selectedWorks, type Work } from './works.ts';
@@ -43,9 +44,7 @@ export async function compareBuilds(stage: Stage, options: Options): Promise<voi
       comparisons.push(await compareWork({ generator, before, after, work, connections, options }));
     }
   }
-  process.stdout.write(
-    options.json ? `${JSON.stringify(comparisons, null, 2)}\n` : `\n${tableOf(comparisons, options)}`,
-  );
+  await publish(options, comparisons, `\n${tableOf(comparisons, options)}`);
 }
 
 /** Starts the other build over databases that it has migrated itself. */

@@ -6,6 +6,7 @@ import type { LoadRequest } from './load.ts';
 import type { Options } from './options.ts';
 import { probesOf, requireSameAnswers } from './probes.ts';
 import { type Contestant, databaseProcessorTime, type LoadGenerator } from './processes.ts';
+import { publish } from './publish.ts';
 import { type Stage, say } from './stage.ts';
 import { table } from './table.ts';
 import { selectedWorks, type Work, worksOf } from './works.ts';
@@ -72,7 +73,7 @@ export async function compare(stage: Stage, options: Options): Promise<void> {
     }
   }
   for (const twin of [plain, tuned]) await requireSameAnswers([ours.origin, twin.origin], probes);
-  process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : table(figures, options));
+  await publish(options, figures, table(figures, options));
 }
 
 /** Null when it is not installed, which it is by hand. */

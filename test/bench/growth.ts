@@ -7,6 +7,7 @@ import type { RegionId } from '../../src/shared/regions.ts';
 import { type GrowthCase, growthCases } from './growth-cases.ts';
 import { BUILDERS, type GrowthSize, growTo, INTERNAL_CLIENT } from './growth-data.ts';
 import type { Options } from './options.ts';
+import { publish } from './publish.ts';
 import { migrated, type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
 
@@ -55,7 +56,7 @@ export async function growth(stage: Stage, options: Options): Promise<void> {
     figures.push(await compare(origin, token, one, options.requests ?? REQUESTS));
     say(cells(figures.at(-1)!).join('  '));
   }
-  process.stdout.write(options.json ? `${JSON.stringify(figures, null, 2)}\n` : table(figures));
+  await publish(options, figures, table(figures));
   const missed = figures.filter(({ ratio, goal }) => goal !== undefined && ratio > goal);
   if (missed.length > 0) throw new Error(`Slower than the goal: ${missed.map(({ name }) => name).join('; ')}.`);
 }

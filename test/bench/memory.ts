@@ -1,5 +1,6 @@
 import type { LoadRequest } from './load.ts';
 import type { Options } from './options.ts';
+import { publish } from './publish.ts';
 import { type Stage, say } from './stage.ts';
 import { selectedWorks } from './works.ts';
 
@@ -31,11 +32,8 @@ export async function memory(stage: Stage, options: Options): Promise<void> {
   const afterMany = await ours.residentMib();
   const figures = { requests, residentMib: { atRest, afterFirst, afterMany } };
   const mib = (value: number) => `${value.toFixed(0)} MiB`;
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify(figures, null, 2)}\n`
-      : `
+  const text = `
 Resident memory: ${mib(atRest)} at rest, ${mib(afterFirst)} after the first request, ${mib(afterMany)} after ${requests} mixed requests.
-`,
-  );
+`;
+  await publish(options, figures, text);
 }

@@ -24,6 +24,7 @@ Options:
   --shrink N        divides the growth's data (1)
   --requests N      in place of the part's own number
   --json            prints the figures as JSON
+  --write FILE      also writes the figures between the part's markers of that page, with machine and date
 `;
 
 export interface Options {
@@ -39,6 +40,8 @@ export interface Options {
   /** Folder of another built checkout. */
   against?: string;
   json: boolean;
+  /** Page that receives the figures. */
+  write?: string;
 }
 
 /** What the command line asks for; null when it asks for help. Throws on what it cannot mean. */
@@ -56,6 +59,7 @@ export function readOptions(): Options | null {
       shrink: { type: 'string', default: '1' },
       against: { type: 'string' },
       json: { type: 'boolean', default: false },
+      write: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -73,6 +77,7 @@ export function readOptions(): Options | null {
     shrink: count('shrink', values.shrink),
     against: values.against,
     json: values.json,
+    write: values.write,
   };
 }
 

@@ -13,6 +13,7 @@ import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { inspectPageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
+import { markdown } from './table.ts';
 
 /*
  * How long the largest photo reports take, beside `JSON.parse` of their bodies, and how validation grows. On its own:
@@ -193,6 +194,25 @@ async function measure({ databases, client, dataDir, shapes, rounds, print }: Me
 }
 
 const cell = (text: string) => text.padEnd(20);
+
+/** The rows as a Markdown table. */
+export function photoReportTable(rows: readonly PhotoReportRow[]): string {
+  const header = [
+    'blocks x runs',
+    'body, MiB',
+    'JSON.parse, ms',
+    'validate, ms',
+    'sync, ms',
+    'times JSON.parse',
+    'at most',
+  ];
+  const cells = rows.map(({ blocks, runs, bytes, parse, validate, sync, ratio }) => [
+    `${blocks} x ${runs}`,
+    ...[bytes / 2 ** 20, parse, validate, sync, ratio].map((value) => value.toFixed(1)),
+    String(BOUND),
+  ]);
+  return `\n${markdown(header, cells)}\n\nSync is the time over HTTP until the response, with the report validated and stored.\n`;
+}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const rows = await photoReports();

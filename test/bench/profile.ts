@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Options } from './options.ts';
+import { publish } from './publish.ts';
 import { type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
 import { selectedWorks } from './works.ts';
@@ -65,22 +66,19 @@ export async function profile(stage: Stage, options: Options): Promise<void> {
   const figures = { requests: result.requests, microseconds: total / result.requests };
   const places = rows(byPlace);
   const functions = rows(byFunction);
-  if (options.json) {
-    process.stdout.write(`${JSON.stringify({ ...figures, places, functions }, null, 2)}\n`);
-    return;
-  }
   const show = (title: string, list: typeof places) =>
     markdown(
       [title, 'share', 'µs per request'],
       list.map(({ name, share, microseconds }) => [name, `${(share * 100).toFixed(1)} %`, microseconds.toFixed(1)]),
     );
-  process.stdout.write(`
+  const text = `
 ${figures.microseconds.toFixed(0)} µs of the service's process per request, self time:
 
 ${show('package or folder', places)}
 
 ${show('function', functions)}
-`);
+`;
+  await publish(options, { ...figures, places, functions }, text);
 }
 
 type Frame = CpuProfile['nodes'][number]['callFrame'];

@@ -1,6 +1,8 @@
 /** The bench: each part measures one thing over a PostgreSQL and data of its own, and prints its figures. */
 import 'reflect-metadata';
+import { requireMarkers } from '../support/figures.ts';
 import { HELP, type Options, readOptions } from './options.ts';
+import { publish } from './publish.ts';
 import { Stage, say } from './stage.ts';
 
 /** What it starts on the stage is closed when it ends, by an error or a signal, too. */
@@ -16,14 +18,17 @@ const PARTS: Record<string, () => Promise<Part>> = {
   memory: async () => (await import('./memory.ts')).memory,
   profile: async () => (await import('./profile.ts')).profile,
   'photo-report': async () => {
-    const { photoReports } = await import('./photo-report.ts');
-    return () => photoReports();
+    const { photoReports, photoReportTable } = await import('./photo-report.ts');
+    return async (_, options) => {
+      const rows = await photoReports({ print: say });
+      await publish(options, rows, photoReportTable(rows));
+    };
   },
   uploads: async () => {
-    const { uploads } = await import('./uploads.ts');
-    return async () => {
+    const { uploads, uploadsTable } = await import('./uploads.ts');
+    return async (_, options) => {
       const report = await uploads({ say });
-      process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+      await publish(options, report, uploadsTable(report));
       if (!report.holds) process.exitCode = 1;
     };
   },
@@ -40,6 +45,7 @@ try {
   if (options) {
     const part = PARTS[options.part];
     if (!part) throw new Error(`There is no part "${options.part}".\n\n${HELP}`);
+    if (options.write !== undefined) await requireMarkers(options.write, options.part);
     await (await part())(stage, options);
   } else {
     process.stdout.write(HELP);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from './options.ts';
 import type { Contestant } from './processes.ts';
+import { publish } from './publish.ts';
 import { type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
 import { selectedWorks } from './works.ts';
@@ -63,9 +64,9 @@ export async function supervision(stage: Stage, options: Options): Promise<void>
   const kills: string[][] = [];
   for (const contestant of [...contestants.slice(1), two]) kills.push(await watchKill(contestant));
   const header = ['work', 'service', 'requests/s', 'ratio', 'CPU, µs per request', 'ratio'];
-  process.stdout.write(`\n${markdown(header, rows)}\n\n${markdown(['service', 'resident, MiB'], memory)}\n\n`);
   const killHeader = ['a worker is killed', 'requests', 'failed', 'refused', 'slowest answer, ms'];
-  process.stdout.write(`${markdown(killHeader, kills)}\n`);
+  const tables = [markdown(header, rows), markdown(['service', 'resident, MiB'], memory), markdown(killHeader, kills)];
+  await publish(options, { rows, memory, kills }, `\n${tables.join('\n\n')}\n`);
 }
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;

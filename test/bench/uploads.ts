@@ -12,6 +12,7 @@ import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { Instance } from '../proof/instance.ts';
 import { startSwift, swiftMissing } from '../support/swift.ts';
+import { markdown } from './table.ts';
 
 const UPLOADS = 20;
 const SIZE = 41_943_040;
@@ -41,6 +42,20 @@ export async function uploads(options: { stores?: Store[]; say?: (line: string) 
   }
   const holds = figures.every(({ ways }) => Object.values(ways).every(({ peak }) => peak < LIMIT_MIB));
   return { uploads: UPLOADS, sizeMib: SIZE / 2 ** 20, limitMib: LIMIT_MIB, holds, figures };
+}
+
+/** The figures as a Markdown table. */
+export function uploadsTable({
+  uploads: count,
+  sizeMib,
+  limitMib,
+  figures,
+}: Awaited<ReturnType<typeof uploads>>): string {
+  const rows = figures.flatMap(({ store, idle, ways }) =>
+    Object.entries(ways).map(([way, { peak }]) => [store, way, String(idle), String(peak), String(limitMib)]),
+  );
+  const header = ['store', 'way', 'at rest, MiB', 'most, MiB', 'limit, MiB'];
+  return `\n${markdown(header, rows)}\n\nResident memory of one instance; ${count} uploads or downloads of ${sizeMib} MiB at once.\n`;
 }
 
 async function measure(store: Store): Promise<StoreFigures> {

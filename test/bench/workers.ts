@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Options } from './options.ts';
 import type { Contestant } from './processes.ts';
+import { publish } from './publish.ts';
 import { type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
 import { selectedWorks } from './works.ts';
@@ -38,5 +39,5 @@ export async function workers(stage: Stage, options: Options): Promise<void> {
     say(rows.at(-1)!.join('  '));
   }
   const header = ['work', 'one process, requests/s', `${availableParallelism()} workers`, 'ratio'];
-  process.stdout.write(`\n${markdown(header, rows)}\n`);
+  await publish(options, rows, `\n${markdown(header, rows)}\n`);
 }

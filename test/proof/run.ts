@@ -1,9 +1,11 @@
 /**
  * Proofs that take longer than a test run: `npm run proof -- NAME`, `--list` names them. Each of them starts its own PostgreSQL and
- * its own processes, and ends no others; it ends with one line of figures, and with 1 when something does not hold.
+ * its own processes, and ends no others; it ends with one line of figures, and with 1 when something does not hold. `--write FILE`
+ * also puts that line between the markers of the proof's name in that page.
  */
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
+import { requireMarkers, writeFigures } from '../support/figures.ts';
 import { swiftMissing } from '../support/swift.ts';
 import { attendanceFaults } from './attendance-faults.ts';
 import { cluster } from './cluster.ts';
@@ -120,9 +122,13 @@ const cutOff = (reason: unknown) => {
 };
 for (const event of ['SIGINT', 'SIGTERM', 'uncaughtException']) process.once(event, cutOff);
 const { list: _, ...options } = values;
+if (options.write) await requireMarkers(options.write, name);
 const { wrong, figures, ...report } = await proof.run(options);
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 for (const line of wrong.slice(0, 20)) say(line);
 const verdict = wrong.length === 0 ? 'holds' : `${wrong.length} things are wrong`;
-process.stdout.write(`${name}: ${verdict}; ${figures ?? JSON.stringify(report)}\n`);
+const line = `${name}: ${verdict}; ${figures ?? JSON.stringify(report)}`;
+process.stdout.write(`${line}\n`);
+// The noisy neighbour writes a table of its cases instead.
+if (options.write && name !== 'noisy-neighbour') await writeFigures(options.write, name, line);
 process.exit(wrong.length === 0 ? 0 : 1);

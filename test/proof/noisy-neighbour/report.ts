@@ -1,6 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
 import { markdown } from '../../bench/table.ts';
+import { writeFigures } from '../../support/figures.ts';
 import { countBy } from '../exchange.ts';
 import type { Measurement } from './measure.ts';
 
@@ -53,15 +52,7 @@ function receivedOf({ statuses, megabytes }: Measurement): string {
   return [...counts, `${Math.round(megabytes)} MiB`].join(', ');
 }
 
-const [BEGIN, END] = ['<!-- noisy-neighbour:begin -->', '<!-- noisy-neighbour:end -->'];
-
-/** Puts the table between the file's two markers, with the machine and the day. */
-export async function writeTable(path: string, table: string, { seconds }: { seconds: number }): Promise<void> {
-  const text = await readFile(path, 'utf8').catch(() => `${BEGIN}\n${END}\n`);
-  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`${path} needs the lines ${BEGIN} and ${END}.`);
-  const day = new Date().toISOString().slice(0, 10);
-  const machine = `${cpus().length} processors (${cpus()[0]?.model.trim()}), Node ${process.versions.node}`;
-  const note = `Measured on ${day} on ${machine}; each attack ran for ${seconds} s.`;
-  await writeFile(path, `${text.slice(0, begin + BEGIN.length)}\n${note}\n\n${table}\n${text.slice(end)}`);
+/** Puts the table between the page's two markers. */
+export function writeTable(path: string, table: string, { seconds }: { seconds: number }): Promise<void> {
+  return writeFigures(path, 'noisy-neighbour', table, `Each attack ran for ${seconds} s.`);
 }

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+
+const beginOf = (name: string) => `<!-- ${name}:begin -->`;
+const endOf = (name: string) => `<!-- ${name}:end -->`;
+
+/** Throws unless the file has the two markers of the name in order. Call it before a measurement that takes minutes. */
+export async function requireMarkers(path: string, name: string): Promise<void> {
+  positionsOf(await readFile(path, 'utf8'), path, name);
+}
+
+/**
+ * Replaces the text between a page's two markers of that name by figures, after a line with the day, the machine and the revision.
+ *
+ * @param note a further sentence for that line, such as the length of the measurement.
+ */
+export async function writeFigures(path: string, name: string, figures: string, note = ''): Promise<void> {
+  const text = await readFile(path, 'utf8');
+  const { begin, end } = positionsOf(text, path, name);
+  const section = `\n${[describeMeasurement(), note].filter(Boolean).join(' ')}\n\n${figures.trim()}\n`;
+  await writeFile(path, text.slice(0, begin) + section + text.slice(end));
+}
+
+function positionsOf(text: string, path: string, name: string): { begin: number; end: number } {
+  const [begin, end] = [text.indexOf(beginOf(name)), text.indexOf(endOf(name))];
+  if (begin < 0 || end < begin) throw new Error(`${path} needs the lines ${beginOf(name)} and ${endOf(name)}.`);
+  return { begin: begin + beginOf(name).length, end };
+}
+
+function describeMeasurement(): string {
+  const day = new Date().toISOString().slice(0, 10);
+  const machine = `${cpus().length} processors (${cpus()[0]?.model.trim()}), Node ${process.versions.node}`;
+  return `Measured on ${day} on ${machine}${describeRevision()}.`;
+}
+
+/** Empty where the sources are not a git checkout. */
+function describeRevision(): string {
+  try {
+    const revision = execFileSync('git', ['describe', '--always', '--dirty'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return `, at revision ${revision.trim()}`;
+  } catch {
+    return '';
+  }
+}
