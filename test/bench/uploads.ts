@@ -94,7 +94,8 @@ async function measure(store: Store): Promise<StoreFigures> {
     const ways: StoreFigures['ways'] = {};
     const go = async (way: string, send: () => Promise<number>) => {
       const watched = watch(instance.pid);
-      const statuses = await atOnce(send);
+      // The watch ends before the instance does, also when a request fails.
+      const statuses = await atOnce(send).finally(watched);
       ways[way] = { peak: await watched(), statuses };
     };
     await go('multipart', () => sendForm(instance, `${path}/upload`, token, urls));
