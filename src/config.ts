@@ -357,7 +357,7 @@ export const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[?::
 export const settingsList = () =>
   Object.entries(SETTINGS).map(([name, { default: value, description }]) => ({ name, default: value, description }));
 
-/** The settings as a Markdown table, for the README and `npm run cli -- settings`. */
+/** The settings as a Markdown table, for docs/operations.md and `npm run cli -- settings`. */
 export function settingsReference(): string {
   const rows = settingsList().map(
     ({ name, default: value, description }) => `| \`${name}\` | ${value} | ${description} |`,

@@ -66,7 +66,7 @@ describe('a client of generated types', () => {
     expect(problems).toBe('');
   }, 60_000);
 
-  it("lives through the README's five minutes", async () => {
+  it('follows the steps of docs/rest.md', async () => {
     const { clientId, clientSecret, builderIds } = service.demo('A');
     const { stdout } = await run(process.execPath, [
       join(CLIENTS, 'story.ts'),

@@ -7,10 +7,10 @@ import { estimateCost } from '../src/graphql/engine/cost.ts';
 import { MAX_COST } from '../src/shared/response-meter.ts';
 import { type Service, startService } from './harness.ts';
 
-/** The queries that the README shows, by their operation's name. */
-const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+/** The dashboard queries of docs/graphql.md, by their operation's name. */
+const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'graphql.md'), 'utf8');
 const queries = new Map(
-  [...readme.matchAll(/```graphql\n(query (\w+)[\s\S]*?)```/g)].map(([, query, name]) => [name!, query!]),
+  [...page.matchAll(/```graphql\n(query (\w+)[\s\S]*?)```/g)].map(([, query, name]) => [name!, query!]),
 );
 
 let service: Service;
@@ -47,16 +47,16 @@ async function run(name: string) {
   return third;
 }
 
-describe('the dashboards of the README', () => {
+describe('the dashboards of docs/graphql.md', () => {
   it('are three', () => {
     expect([...queries.keys()]).toEqual(['Inductions', 'Waiting', 'Expiring']);
   });
 
-  it.each(['Inductions', 'Waiting', 'Expiring'])('cost what the README says, far below the limit: %s', (name) => {
+  it.each(['Inductions', 'Waiting', 'Expiring'])('cost what the page says, far below the limit: %s', (name) => {
     const document = parse(queries.get(name)!);
     const cost = estimateCost(buildServiceSchema(), document, getOperationAST(document)!, {});
-    const said = readme
-      .slice(0, readme.indexOf(`query ${name}`))
+    const said = page
+      .slice(0, page.indexOf(`query ${name}`))
       .match(/Cost: at most ([\d,]+) of ([\d,]+)\./g)!
       .at(-1);
     expect(said).toBe(`Cost: at most ${cost.toLocaleString('en')} of ${MAX_COST.toLocaleString('en')}.`);

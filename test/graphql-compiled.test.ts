@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from './harness.ts';
 
-const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
-const dashboards = [...readme.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
+const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'graphql.md'), 'utf8');
+const dashboards = [...page.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
 
 /** Beyond the use at which a document is compiled. */
 const USES = 5;

@@ -13,8 +13,8 @@ import { type Samples, samplesOf } from './support/samples.ts';
 
 const SNAPSHOT = join(import.meta.dirname, 'samples', 'plans.txt');
 const schema = buildServiceSchema();
-const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
-const dashboards = [...readme.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
+const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'graphql.md'), 'utf8');
+const dashboards = [...page.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
 
 let service: Service;
 let samples: Samples;

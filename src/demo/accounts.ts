@@ -55,7 +55,7 @@ const account = (name: string, vendor: string | null, region: RegionId, more: Pa
   return { name, vendor, region, ...full, redirectUris: [CALLBACK], ...more };
 };
 
-/** Every client of the demo, by the names that the tests and the README call them. */
+/** Every client of the demo, by the names that the tests and the documentation call them. */
 export const ACCOUNTS: Account[] = [
   account('A', 'A', 'au1'),
   account('B', 'B', 'au1'),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The dashboard queries of the README by their names, and the same in the words of PostGraphile's schema. */
+/** The dashboard queries of docs/graphql.md by their names, and the same in the words of PostGraphile's schema. */
 interface Dashboard {
   name: string;
   ours: (builderId: string) => Query;
@@ -12,11 +12,11 @@ interface Query {
   variables: Record<string, string>;
 }
 
-const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/graphql.md', import.meta.url), 'utf8');
 
 function shown(name: string): string {
-  const query = new RegExp(`\`\`\`graphql\\n(query ${name}\\([\\s\\S]*?)\`\`\``).exec(readme)?.[1];
-  if (!query) throw new Error(`The README shows no query ${name}.`);
+  const query = new RegExp(`\`\`\`graphql\\n(query ${name}\\([\\s\\S]*?)\`\`\``).exec(page)?.[1];
+  if (!query) throw new Error(`docs/graphql.md shows no query ${name}.`);
   return query;
 }
 

@@ -162,7 +162,7 @@ describe('schema emit', () => {
 });
 
 describe('settings', () => {
-  it('prints the table of the README, needing no database', async () => {
+  it('prints the table of docs/operations.md, needing no database', async () => {
     const { code, out } = await operator.run(['settings']);
     expect({ code, out }).toEqual({ code: 0, out: `${settingsReference()}\n` });
     const { settings } = await operator.json(['settings']);
@@ -185,6 +185,28 @@ describe('the program', () => {
       expect(out).toContain(part);
     }
     expect(out).toMatch(/ {2}client create\|rotate-secret\|disable\|enable +OAuth clients/);
+  });
+
+  it('has every command, and no other, in the table of docs/operations.md', async () => {
+    const { out } = await operator.run(['--help']);
+    const listed = [...out.matchAll(/^ {2}([a-z-]+)(?: ([a-z|-]+))?(?: <dir>)? {2,}\S/gm)].flatMap(
+      ([, group, subcommands]) =>
+        subcommands === undefined ? [group!] : subcommands.split('|').map((subcommand) => `${group} ${subcommand}`),
+    );
+    const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+    const rows = page
+      .split('## Operator commands')[1]!
+      .split('\n## ')[0]!
+      .matchAll(/^\| (`.+?`) \|/gm);
+    const documented = [...rows].flatMap(([, cell]) => {
+      let group = '';
+      return [...cell!.matchAll(/`([a-z-]+)(?: ([a-z-]+))?(?: [A-Z]+)?`/g)].map(([, first, second]) => {
+        if (second) group = `${first} `;
+        return second ? `${group}${second}` : `${group}${first}`;
+      });
+    });
+    expect(listed.length).toBeGreaterThan(30);
+    expect(documented.sort()).toEqual(listed.sort());
   });
 
   it('shows the help and fails when it is told to do nothing', async () => {

@@ -3,7 +3,7 @@ import { ApiError, Client, fetchToken } from './client.ts';
 declare const process: { argv: string[] };
 
 /*
- * The README's five minutes with REST, and a write, as an integrator would program them. Prints what it saw.
+ * The steps of docs/rest.md, and a write, as an integrator would program them. Prints what it saw.
  */
 
 const [baseUrl, clientId, clientSecret, builderId] = process.argv.slice(2) as [string, string, string, string];

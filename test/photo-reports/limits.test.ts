@@ -7,10 +7,10 @@ import { page, request } from './documents.ts';
 
 const PATH = '/photo-reports/sync';
 
-describe('the README', () => {
+describe('docs/photo-reports.md', () => {
   it('shows the limits that are checked', () => {
-    const readme = readFileSync('README.md', 'utf8');
-    const shown = /<!-- photo-report-limits:begin -->\n([\s\S]*?)\n<!-- photo-report-limits:end -->/.exec(readme);
+    const page = readFileSync('docs/photo-reports.md', 'utf8');
+    const shown = /<!-- photo-report-limits:begin -->\n([\s\S]*?)\n<!-- photo-report-limits:end -->/.exec(page);
     expect(shown?.[1]).toBe(limitsTable());
   });
 });

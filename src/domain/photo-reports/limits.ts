@@ -12,7 +12,7 @@ export interface Limit {
 const limit = (of: string, min: number, max: number, unit: string): Limit => ({ of, min, max, unit });
 
 /**
- * Every limit of a photo report: validation, the OpenAPI document and the README take them from here. Lengths are counted in
+ * Every limit of a photo report: validation, the OpenAPI document and docs/photo-reports.md take them from here. Lengths are counted in
  * Unicode code points. Parts 2 and 8 of the specification, part 9 of the decisions.
  */
 export const LIMITS = {
@@ -63,7 +63,7 @@ export function rangeText({ min, max, unit }: Limit): string {
   return unit ? `${range} ${unit}` : range;
 }
 
-/** The limits as a table in Markdown, for the README. */
+/** The limits as a table in Markdown, for docs/photo-reports.md. */
 export function limitsTable(): string {
   const rows = Object.values(LIMITS).map(({ of, min, max, unit }) => {
     const range = min === 0 && unit ? `at most ${written(max)}` : `${written(min)} to ${written(max)}`;

@@ -9,7 +9,7 @@ import {
 
 /**
  * Comparisons of fields that are merged at the same place, at most: some thirty milliseconds of graphql-js' validation. The
- * dashboards of the README need fewer than ten, twenty components that select the same ten fields at each of five levels a thousand.
+ * dashboards of docs/graphql.md need fewer than ten, twenty components that select the same ten fields at each of five levels a thousand.
  */
 export const MAX_COMPARISONS = 5_000;
 

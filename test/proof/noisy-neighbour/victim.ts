@@ -33,7 +33,7 @@ type Send = (operation: string, request: HttpRequest, isFresh?: boolean) => Prom
 type Step = () => Promise<unknown>;
 
 /**
- * The application of an integrator that sends the ordinary requests of the README in rotation, one every 50 ms whether or not the
+ * The application of an integrator that sends ordinary requests in rotation, one every 50 ms whether or not the
  * earlier ones have been answered.
  */
 export class Victim {
