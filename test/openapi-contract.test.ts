@@ -124,6 +124,11 @@ describe('the token endpoint', () => {
     expect(schemas.AccessTokenClaims.required).not.toContain('builder_id');
   });
 
+  it('marks what clients should no longer read as deprecated (VER-6)', () => {
+    const { expires, expires_in } = schemas.Token.properties;
+    expect([expires.deprecated, expires_in.deprecated]).toEqual([true, undefined]);
+  });
+
   it('lists every scope', () => {
     const { flows } = document.components.securitySchemes.oauth2;
     expect(Object.keys(flows.clientCredentials.scopes)).toEqual([...SCOPES]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RateLimiter } from '../src/auth/rate-limiter.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Service, startService } from './harness.ts';
 
 let service: Service;
@@ -86,6 +87,28 @@ describe('RATE_LIMIT_TOKEN', () => {
     const refused = await call();
     expect(refused.statusCode).toBe(429);
     expect(refused.headers['retry-after']).toBeDefined();
+  });
+});
+
+describe('the rejections of a client that goes on sending', () => {
+  it('are delayed after the first hundred of a window (LIM-8)', async () => {
+    const limiter = new RateLimiter('rejections', { requests: 1, seconds: 10 }, service.clock);
+    const reply = { headers: () => reply } as never;
+    const take = () => limiter.take(service.databases.au1, 'client', reply);
+    await take();
+    for (let sent = 0; sent < 100; sent++) await expect(take()).rejects.toMatchObject({ status: 429 });
+    vi.useFakeTimers();
+    try {
+      let rejected = false;
+      const last = take().catch(() => (rejected = true));
+      await vi.advanceTimersByTimeAsync(499);
+      expect(rejected).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      await last;
+      expect(rejected).toBe(true);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

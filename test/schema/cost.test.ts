@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { estimateCost } from '../../src/graphql/engine/cost.ts';
 import { jsonSize, MAX_COST, ResponseMeter } from '../../src/shared/response-meter.ts';
+import { MAX_RESPONSE_BYTES } from '../../src/shared/response-meter.ts';
 
 const schema = buildServiceSchema();
 
@@ -73,6 +74,16 @@ describe('the meter of a response', () => {
     expect(() => meter.check()).toThrow('has 11, and the limit is 10');
     meter.beginInterpreted();
     expect(() => meter.check()).toThrow('has 11, and the limit is 10');
+  });
+
+  it('rejects a response of more bytes than its limit, with the bytes and the limit (LIM-16)', () => {
+    const meter = new ResponseMeter();
+    meter.limit(MAX_COST, MAX_RESPONSE_BYTES);
+    meter.bytes = MAX_RESPONSE_BYTES;
+    meter.check();
+    meter.bytes++;
+    expect(() => meter.check()).toThrow(/^query: must not have so many bytes in its response/);
+    expect(meter.rejection).toMatchObject({ status: 400, details: { cost: 67_108_865, limit: 67_108_864 } });
   });
 
   it('has no limits of its own', () => {
