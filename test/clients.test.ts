@@ -49,7 +49,7 @@ const problemsIn = (into: string): Promise<string> =>
   );
 
 describe('a client of generated types', () => {
-  it('compiles with those of openapi-typescript', async () => {
+  it('compiles with those of openapi-typescript (VER-4)', async () => {
     const program = join(CLIENTS, 'node_modules', '.bin', 'openapi-typescript');
     const problems = await problemsOf('types', ['client.ts', 'story.ts'], (into) =>
       run(program, [join(folder, 'openapi.json'), '--output', join(into, 'openapi.d.ts')]),

@@ -16,7 +16,7 @@ const PRODUCTION = {
 };
 
 describe('the settings', () => {
-  it('may all be absent: a development service with an embedded database and demo data', () => {
+  it('may all be absent: a development service with an embedded database and demo data (LIM-1, LIM-2, LIM-3)', () => {
     expect(loadConfig({})).toMatchObject({
       production: false,
       host: '127.0.0.1',
@@ -54,7 +54,7 @@ describe('the settings', () => {
     expect(loadConfig({ ...PRODUCTION, SUPERVISE: '0' }).supervise).toBe(false);
   });
 
-  it('switch a rate limit off with 0', () => {
+  it('switch a rate limit off with 0 (LIM-1)', () => {
     expect(loadConfig({ RATE_LIMIT_API: '0' }).rateLimits.api).toBeNull();
   });
 
@@ -100,7 +100,7 @@ describe('production', () => {
     expect(() => loadConfig(env)).toThrow(`${name} is required in production.`);
   });
 
-  it('refuses an http: address, but for loopback', () => {
+  it('refuses an http: address, but for loopback (HDR-1)', () => {
     expect(() => loadConfig({ ...PRODUCTION, BASE_URL: 'http://api.example.com' })).toThrow(
       'BASE_URL must be https: in production.',
     );

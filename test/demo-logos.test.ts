@@ -72,7 +72,7 @@ describe('a demo builder', () => {
     for (const { builderLogoUrl } of memberships) await expectImage(builderLogoUrl);
   });
 
-  it('is the only one of four without a logo, and its logoUrl is left out', async () => {
+  it('is the only one of four without a logo, and its logoUrl is left out (IDN-9)', async () => {
     const headers = await headersOf('internal');
     const payload = { query: '{ builders { data { name logoUrl } } }' };
     const { data } = (await app.inject({ method: 'POST', url: '/graphql', headers, payload })).json();

@@ -24,7 +24,7 @@ describe.each(edges)('the edge $name', ({ type, field, scope }) => {
     return;
   }
 
-  it(`needs ${scope}`, async () => {
+  it(`needs ${scope} (ACC-15)`, async () => {
     const document = documentOf(samples, way, field);
     const others = service.demo(name).scopes.filter((other) => other !== scope);
     const refused = await service.graphql(await service.as(name, others), document);
@@ -38,7 +38,7 @@ describe.each(edges)('the edge $name', ({ type, field, scope }) => {
 
   if (name === 'internal') return;
 
-  it(`is refused where the builder's connection does not allow ${scope}`, async () => {
+  it(`is refused where the builder's connection does not allow ${scope} (ACC-6, ACC-15)`, async () => {
     const set = (scopes: readonly string[]) =>
       service.databases.au1
         .fork()

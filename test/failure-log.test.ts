@@ -70,7 +70,7 @@ async function whileBroken(status: 500 | 503, work: () => Promise<void>): Promis
 }
 
 describe.each([500, 503] as const)('a response of status %i', (status) => {
-  it('has error lines with the request id in REST: its cause, and the request', async () => {
+  it('has error lines with the request id in REST: its cause, and the request (ERR-22, HDR-14)', async () => {
     await whileBroken(status, async () => {
       expect((await askRest(`rest-${status}`)).statusCode).toBe(status);
     });
@@ -81,7 +81,7 @@ describe.each([500, 503] as const)('a response of status %i', (status) => {
     expect(lines.find(({ err }) => err)?.err?.message).toMatch(/timesheet|lock/);
   });
 
-  it('has an error line with the request id and the operation name in GraphQL', async () => {
+  it('has an error line with the request id and the operation name in GraphQL (ERR-22)', async () => {
     await whileBroken(status, async () => {
       const { errors } = (await askGraphql(`graphql-${status}`)).json();
       expect(errors[0].extensions.http.status).toBe(status);

@@ -16,7 +16,7 @@ afterAll(() => service.stop());
 describe('an input of many errors', () => {
   const errors = 100;
 
-  it('is 400 with the first hundred of them, in REST', async () => {
+  it('is 400 with the first hundred of them, in REST (ERR-2, ERR-3)', async () => {
     const photos = Array(10_000).fill(5);
     const body = { externalSourceId: 'a', sourceApp: 'b', projectId: 'proj_a1', photos };
     const answer = await client.send('POST', '/photo-gallery/bulk-upsert', body);
@@ -24,7 +24,7 @@ describe('an input of many errors', () => {
     expect(answer.json().errors[99].fieldName).toBe('photos[99]');
   });
 
-  it('is 400 with the first hundred of them, in GraphQL', async () => {
+  it('is 400 with the first hundred of them, in GraphQL (ERR-3)', async () => {
     const mutation = `mutation ($b: BuilderId!, $photos: [GalleryPhoto!]!) { bulkUpsertPhotos(builderId: $b,
       externalSourceId: "a", sourceApp: "b", projectId: "proj_a1", photos: $photos) { folderId } }`;
     const answer = await service.graphql(client.token, mutation, {
@@ -37,14 +37,14 @@ describe('an input of many errors', () => {
 });
 
 describe('a text that is far too long', () => {
-  it('is 400 with a message that does not repeat it', async () => {
+  it('is 400 with a message that does not repeat it (ERR-3)', async () => {
     const type = 'does not exist in '.repeat(50_000);
     const body = { sourceEventId: 'e1', workerId: 'wkr_a1', type, occurredAt: '2026-03-02T07:30:00Z' };
     const answer = await client.send('POST', '/projects/proj_a1/sign-on-events', body);
     expect(answer.json()).toEqual({ errors: [{ fieldName: 'type', message: 'must be one of SIGN_ON, SIGN_OFF' }] });
   });
 
-  it('is measured in code points', () => {
+  it('is measured in code points (IDN-10)', () => {
     const crane = '\u{1F3D7}';
     expect(hasLength(crane.repeat(5), 1, 5)).toBe(true);
     expect(hasLength(crane.repeat(6), 1, 5)).toBe(false);

@@ -141,7 +141,7 @@ describe('a GraphQL query that comes again', () => {
     expect(unheard).toEqual([]);
   });
 
-  it('is held to the scopes of the token that asks now', async () => {
+  it('is held to the scopes of the token that asks now (ACC-6)', async () => {
     const query = `${BUILDER} { projects(builderId: $builderId) { data { defects { meta { totalCount } } } } }`;
     const allowed = await service.as('A', ['read:projects', 'read:defects']);
     for (let use = 1; use <= USES; use++)

@@ -29,7 +29,7 @@ async function problemWith(query: string): Promise<string> {
 const repeat = (count: number, write: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => write(i)).join(' ');
 
-describe('a subscription', () => {
+describe('a subscription (ERR-25)', () => {
   it.each([
     ['alone', 'subscription { timesheets { id } }'],
     ['with an unknown field', 'subscription S { nothing }'],
@@ -55,7 +55,7 @@ describe('a subscription', () => {
   });
 });
 
-describe('a document', () => {
+describe('a document (LIM-18)', () => {
   it('400 above its limit of characters, before it is parsed', async () => {
     const query = (length: number) => `{ me { id } }${' '.repeat(length - 13)}`;
     expect((await post(query(MAX_CHARACTERS))).errors).toBeUndefined();

@@ -25,7 +25,7 @@ async function refusal(query: string) {
 }
 
 describe('a query', () => {
-  it('may nest 20 fields deep, and not 21, however they are written', async () => {
+  it('may nest 20 fields deep, and not 21, however they are written (LIM-18)', async () => {
     const query = (levels: number) => `{ __schema { types { ${chain(levels - 2)} } } }`;
     const chain = (levels: number) => `${'ofType { '.repeat(levels - 1)}name${' }'.repeat(levels - 1)}`;
     expect((await post({ query: query(20) })).json().errors).toBeUndefined();
@@ -51,7 +51,7 @@ describe('a query', () => {
     expect((await post({ query })).statusCode).toBeLessThan(500);
   });
 
-  it('may ask for 25,000 records: fifty aliases of an operation, and not one more', async () => {
+  it('may ask for 25,000 records: fifty aliases of an operation, and not one more (LIM-17)', async () => {
     const query = (count: number) => `{ ${Array.from({ length: count }, (_, at) => `a${at}: me { id }`).join(' ')} }`;
     expect((await post({ query: query(50) })).json().errors).toBeUndefined();
     const { errors } = (await post({ query: query(51) })).json();
@@ -61,13 +61,13 @@ describe('a query', () => {
     });
   });
 
-  it('may have 5,000 tokens, and not one more', async () => {
+  it('may have 5,000 tokens, and not one more (LIM-18)', async () => {
     const names = Array.from({ length: 1_665 }, (_, at) => `a${at}: __typename`).join(' ');
     expect((await post({ query: `{ me { ${names} } }` })).json().errors).toBeUndefined();
     expect(await refusal(`{ me { ${names} id } }`)).toMatchObject({ status: 400 });
   });
 
-  it('comes alone: several in one request are refused', async () => {
+  it('comes alone: several in one request are refused (ERR-25)', async () => {
     const response = await post([{ query: '{ me { id } }' }, { query: '{ me { id } }' }]);
     expect(response.statusCode).toBe(400);
   });

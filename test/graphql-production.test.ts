@@ -51,7 +51,7 @@ describe('a message in production', () => {
     ],
   ];
 
-  it.each(wrong)('suggests nothing for a wrong %s', async (_, query, variables) => {
+  it.each(wrong)('suggests nothing for a wrong %s (ERR-26)', async (_, query, variables) => {
     const sent = { b: builderId(), ...variables };
     const open = await post(query, { variables: sent });
     const closed = await post(query, { app: production, variables: sent });

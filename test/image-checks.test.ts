@@ -154,7 +154,7 @@ describe('decode slots', () => {
     expect(isDecoding).toBe(true);
   });
 
-  it('are waited for until the time is over: 503', async () => {
+  it('are waited for until the time is over: 503 (LIM-21)', async () => {
     const shares = await aFullService();
     const waiting = acquireDecodeSlot({ shares, shareKey: 'mine' }, SMALL, { maxWaitMs: 1 });
     await expect(waiting).rejects.toMatchObject({ status: 503, code: 'UNAVAILABLE', headers: { 'Retry-After': '1' } });

@@ -110,7 +110,7 @@ const withQuery = operations.filter((operation) =>
 );
 
 describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (operation) => {
-  it('says what the field must be in terms of JSON, and says the same through GraphQL', async () => {
+  it('says what the field must be in terms of JSON, and says the same through GraphQL (ERR-4, ERR-24)', async () => {
     const terms = new Set<string>();
     const differences: unknown[] = [];
     let refused = 0;
@@ -131,10 +131,13 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
     expect(refused).toBeGreaterThan(0);
   }, 120_000);
 
-  it.each(['[]', '"x"', '7', 'null', 'true'])('says that the body must be an object when it is %s', async (body) => {
-    const errors = await throughRest(operation, '', JSON.parse(body));
-    expect(errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
-  });
+  it.each(['[]', '"x"', '7', 'null', 'true'])(
+    'says that the body must be an object when it is %s (ERR-5)',
+    async (body) => {
+      const errors = await throughRest(operation, '', JSON.parse(body));
+      expect(errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
+    },
+  );
 });
 
 describe.each(withQuery)('400 of $method $path, whatever is wrong in the query', (operation) => {
@@ -177,7 +180,7 @@ describe('a literal of a GraphQL document that is wrong', () => {
     expect(await errorsOf(query)).toEqual(expected);
   });
 
-  it('names the item of a list', async () => {
+  it('names the item of a list (ERR-2)', async () => {
     const photos = '[{ externalSourceId: "1" }, { externalSourceId: "2", imageAttachment: 7 }]';
     const input = `builderId: "${samples.BuilderId}", externalSourceId: "p", sourceApp: "a", projectId: "${samples.ProjectId}"`;
     expect(await errorsOf(`mutation { bulkUpsertPhotos(${input}, photos: ${photos}) { folderId } }`)).toEqual([

@@ -31,7 +31,7 @@ afterAll(() => service.stop());
 
 describe('an internal client with every write scope', () => {
   it.each(mutations.filter(({ name }) => !ALLOWED.includes(name)))(
-    'is refused what belongs to an integrator, with 403 FORBIDDEN: $name',
+    'is refused what belongs to an integrator, with 403 FORBIDDEN: $name (ACC-16)',
     async (mutation) => {
       expect(await calls.graphql('Mutation', mutation, token)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
     },

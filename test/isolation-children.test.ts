@@ -92,7 +92,7 @@ describe.each([
   ['that the integrator is not connected to', () => strangers],
   ['that the integrator is connected to as well', () => others],
 ])('with a record of a builder %s, under one of its own,', (_of, foreignOf) => {
-  it.each(inRest)('$name has nothing to give or to change: $kind', async ({ kind, operation }) => {
+  it.each(inRest)('$name has nothing to give or to change: $kind (ACC-12)', async ({ kind, operation }) => {
     const foreign = foreignOf();
     // Without a builder in the path, a record of the integrator's other builder is its own.
     const needsBuilder = placementsOf(operation, schema).some(({ argument }) => argument.name === 'builderId');
@@ -104,7 +104,7 @@ describe.each([
     expect(await stateOf(foreign)).toEqual(before);
   });
 
-  it.each(inGraphql)('$name has nothing to give or to change: $kind', async ({ kind, root, field }) => {
+  it.each(inGraphql)('$name has nothing to give or to change: $kind (ACC-12)', async ({ kind, root, field }) => {
     const foreign = foreignOf();
     const needsBuilder = field.args.some(({ name }) => name === 'builderId');
     if (!needsBuilder && foreign === others) return;

@@ -90,7 +90,7 @@ describe.each(edges)('the edge $name', ({ type, field }) => {
     expect(way.length).toBeGreaterThan(0);
   });
 
-  it('leads to records of that builder alone', async () => {
+  it('leads to records of that builder alone (ACC-15)', async () => {
     const found = await ask(`${call(own, field)} ${selected(field, members(field))}`);
     const owned = found.filter((id) => ownerOf.has(id));
     records += owned.length;

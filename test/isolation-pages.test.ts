@@ -65,7 +65,7 @@ describe.each(inject('demo').users.map(({ email }) => ({ email })))('with the se
     expect(seen).toEqual(seen.map(([id]) => [id, builderIds.includes(String(id)) ? 200 : 404]));
   });
 
-  it('a session does not open the pages of the other region', async () => {
+  it('a session does not open the pages of the other region (HDR-9)', async () => {
     const cookie = (await signedIn(email)).replace(
       /^session-(au1|us1)/,
       (_, region) => `session-${region === 'au1' ? 'us1' : 'au1'}`,
@@ -97,7 +97,7 @@ describe.each(inject('demo').users.map(({ email }) => ({ email })))('with the se
 });
 
 describe('without a session', () => {
-  it('no page of a report opens', async () => {
+  it('no page of a report opens (ACC-17)', async () => {
     for (const { reportId } of companies)
       if (reportId) expect(CLOSED).toContain((await open(`/reports/${reportId}`, '')).status);
   });

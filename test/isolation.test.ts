@@ -68,11 +68,11 @@ describe.each([...restCalls, ...plainCalls, ...graphqlCalls])(
       expect(scope === null || typeof scope === 'string').toBe(true);
     });
 
-    it('answers its own integrator', async () => {
+    it('answers its own integrator (ACC-3)', async () => {
       expect(SUCCESS).toContain((await call(await service.as('A'))).status);
     });
 
-    it('is 401 without a token, with a garbage token and with an expired one', async () => {
+    it('is 401 without a token, with a garbage token and with an expired one (ERR-11)', async () => {
       const expired = await service.as('A');
       expect(await call(null)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
       expect(await call('garbage')).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
@@ -80,7 +80,7 @@ describe.each([...restCalls, ...plainCalls, ...graphqlCalls])(
       expect(await call(expired)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
     });
 
-    it('is 401 with a token of another region', async () => {
+    it('is 401 with a token of another region (HDR-8)', async () => {
       const token = await service.as('A');
       expect(await call(token, { 'x-service-region-id': 'us1' })).toMatchObject({
         status: 401,
@@ -89,21 +89,21 @@ describe.each([...restCalls, ...plainCalls, ...graphqlCalls])(
     });
 
     if (scope !== null) {
-      it('is 403 without its scope', async () => {
+      it('is 403 without its scope (ACC-6, ERR-12)', async () => {
         const others = service.demo('A').scopes.filter((other) => other !== scope);
         const token = await service.as('A', others);
         expect(await call(token)).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
       });
     }
 
-    it('gives an unconnected integrator nothing', async () => {
+    it('gives an unconnected integrator nothing (ACC-10, ACC-11, ACC-13)', async () => {
       const answer = await call(await service.as('B'));
       if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
       else if (needsBuilder) expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN' });
       else expect(answer).toMatchObject({ status: 404, code: 'NOT_FOUND' });
     });
 
-    it('gives nothing after the connection is revoked', async () => {
+    it('gives nothing after the connection is revoked (ACC-5)', async () => {
       const token = await service.as('A');
       const { integrator } = service.demo('A');
       const connection = (status: string) =>
@@ -129,7 +129,7 @@ describe.each([...restCalls, ...plainCalls, ...graphqlCalls])(
 );
 
 describe('an internal client', () => {
-  it.each([...restCalls, ...plainCalls])('is refused by REST: $name', async ({ call }) => {
+  it.each([...restCalls, ...plainCalls])('is refused by REST: $name (ACC-16)', async ({ call }) => {
     expect(await call(await service.as('internal'))).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   });
 });

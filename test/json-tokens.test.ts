@@ -52,7 +52,7 @@ describe('a body of more values than the service parses on its event loop', () =
     ['a meeting', () => `${builder()}/meetings`],
     ['a meeting note', () => `${builder()}/meetings/meet_a1/notes`],
     ['a sign-on event', () => `${builder()}/projects/proj_a1/sign-on-events`],
-  ])('is 400 on body for %s, with the count and the limit', async (_, url) => {
+  ])('is 400 on body for %s, with the count and the limit (LIM-10)', async (_, url) => {
     const answer = await post(url(), tooMany(''));
     const message = `must have at most ${MAX_TOKENS} values and field names in all; it has ${MAX_TOKENS + 2}`;
     expect([answer.statusCode, answer.json()]).toEqual([400, { errors: [{ fieldName: 'body', message }] }]);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-it('refuses what passes a limit, in words, while the client is still sending', async () => {
+it('refuses what passes a limit, in words, while the client is still sending (ERR-16, LIM-10, LIM-12)', async () => {
   const { port } = service.app.server.address() as AddressInfo;
   const list = excesses(service.demo('A').builderIds[0]!);
   expect(await wrongRefusals(`http://127.0.0.1:${port}`, await service.as('A'), list)).toEqual([]);

@@ -44,7 +44,7 @@ describe('the kept totals of large lists', () => {
     expect((await client.query(WRONG)).rows).toEqual([]);
   });
 
-  it('are what count(*) says at every moment, while others write, move, archive, delete and fold', async () => {
+  it('are what count(*) says at every moment, while others write, move, archive, delete and fold (LST-1)', async () => {
     const writer = async (name: string) => {
       const own = new pg.Client({ connectionString: service.databases.au1.url });
       await own.connect();
@@ -104,7 +104,7 @@ describe('the kept totals of large lists', () => {
 });
 
 describe('a page of a large list', () => {
-  it('is empty at the largest offset that there is', async () => {
+  it('is empty at the largest offset that there is (LST-5)', async () => {
     for (const path of [`/builders/${builderId}/photos`, '/timesheets']) {
       const answer = await service.get(`${path}?offset=2147483647`, await service.as('A'), {
         'x-service-builder-id': builderId,
@@ -116,34 +116,37 @@ describe('a page of a large list', () => {
   beforeAll(() => client.query(INSERT, ['ts_deep', builderId, projects.slice(0, 2), 1300]));
 
   const filters = [{}, { projectId: 0 }, { status: 'REJECTED' }, { projectId: 1, status: 'APPROVED_1' }];
-  it.each(filters)('is the same window of the same order wherever it begins, by %j', async ({ projectId, status }) => {
-    const where = { builderId, projectId: projectId === undefined ? null : projects[projectId]!, status };
-    const { rows } = await client.query<{ id: string }>(
-      `select id from timesheet where builder_id = $1 and ($2::text is null or project_id = $2)
+  it.each(filters)(
+    'is the same window of the same order wherever it begins, by %j (LST-4)',
+    async ({ projectId, status }) => {
+      const where = { builderId, projectId: projectId === undefined ? null : projects[projectId]!, status };
+      const { rows } = await client.query<{ id: string }>(
+        `select id from timesheet where builder_id = $1 and ($2::text is null or project_id = $2)
          and ($3::text is null or status = $3) order by created_at, id`,
-      [builderId, where.projectId, status ?? null],
-    );
-    const total = rows.length;
-    const offsets = [
-      0,
-      1,
-      498,
-      499,
-      500,
-      501,
-      Math.floor(total / 2),
-      total - 26,
-      total - 25,
-      total - 1,
-      total,
-      total + 600,
-    ];
-    for (const offset of offsets.filter((value) => value >= 0)) {
-      for (const limit of [1, 25]) {
-        const { data, meta } = await timesheets.page(service.databases.au1, where, { offset, limit });
-        expect(meta.totalCount).toBe(total);
-        expect(data.map(({ id }) => id)).toEqual(rows.slice(offset, offset + limit).map(({ id }) => id));
+        [builderId, where.projectId, status ?? null],
+      );
+      const total = rows.length;
+      const offsets = [
+        0,
+        1,
+        498,
+        499,
+        500,
+        501,
+        Math.floor(total / 2),
+        total - 26,
+        total - 25,
+        total - 1,
+        total,
+        total + 600,
+      ];
+      for (const offset of offsets.filter((value) => value >= 0)) {
+        for (const limit of [1, 25]) {
+          const { data, meta } = await timesheets.page(service.databases.au1, where, { offset, limit });
+          expect(meta.totalCount).toBe(total);
+          expect(data.map(({ id }) => id)).toEqual(rows.slice(offset, offset + limit).map(({ id }) => id));
+        }
       }
-    }
-  });
+    },
+  );
 });

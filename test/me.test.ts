@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('GET /me', () => {
-  test('200 for a client: itself, and its connected builders', async () => {
+  test('200 for a client: itself, and its connected builders (ACC-13, ACC-14, IDN-9)', async () => {
     const { clientId, builderId, otherBuilderId } = accounts;
     const token = await service.token({ clientId, scope: 'read:meetings read:photos' });
     const response = await service.get('/me', token);
@@ -55,7 +55,7 @@ describe('GET /me', () => {
     });
   });
 
-  test('200 for a user: the person, and the one builder that the token reaches', async () => {
+  test('200 for a user: the person, and the one builder that the token reaches (ACC-4, ACC-14)', async () => {
     const { clientId, otherBuilderId } = accounts;
     const token = await service.token({
       clientId,
@@ -104,13 +104,13 @@ describe('GET /me', () => {
     expect(response.headers['www-authenticate']).toBe('Bearer');
   });
 
-  test('401 in another region than the one that issued the token', async () => {
+  test('401 in another region than the one that issued the token (HDR-8)', async () => {
     const token = await service.token({ clientId: accounts.clientId, scope: 'read:builders' });
     const response = await service.get('/me', token, { 'x-service-region-id': 'us1' });
     expect(response.statusCode).toBe(401);
   });
 
-  test('401 for a user who is no longer a member', async () => {
+  test('401 for a user who is no longer a member (ACC-4)', async () => {
     const { clientId, strangerId } = accounts;
     const token = await service.token({ clientId, scope: 'read:builders', userId: 'user_a1', builderId: strangerId });
     expect((await service.get('/me', token)).statusCode).toBe(401);

@@ -39,7 +39,7 @@ describe('every property of the document', () => {
 });
 
 describe('operation ids', () => {
-  it('begin with a verb: list and get for queries, what is done for all others', () => {
+  it('begin with a verb: list and get for queries, what is done for all others (VER-4)', () => {
     const verbs =
       /^(list|get|create|update|delete|start|end|upsert|bulkUpsert|bulkDelete|bulkUpload|upload|put|presign|sync|archive|record|issue|revoke|introspect|authorize)([A-Z]|$)/;
     const ids = operationsOf(document.paths).map(({ operationId }) => operationId as string);

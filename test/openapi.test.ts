@@ -36,7 +36,7 @@ const operationAt = ({ path, method }: { path: string; method: string }) =>
   document.paths[path]?.[method.toLowerCase()];
 
 describe('the OpenAPI document', () => {
-  it('has every operation of the route table, under its scope', () => {
+  it('has every operation of the route table, under its scope (VER-3)', () => {
     for (const operation of operations) {
       const described = operationAt(operation);
       expect(described, `${operation.method} ${operation.path}`).toBeDefined();
@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
     expect(described.toSorted()).toEqual(routes.toSorted());
   });
 
-  it('documents every status that an operation can answer', () => {
+  it('documents every status that an operation can answer (VER-3)', () => {
     for (const operation of operations) {
       const { path, parameters, responses } = { path: operation.path, ...operationAt(operation) };
       const needsBuilder = parameters.some(({ $ref }: Json) => $ref === '#/components/parameters/BuilderId');
@@ -78,7 +78,7 @@ describe('the OpenAPI document', () => {
     expect(parameters).toContainEqual({ $ref: '#/components/parameters/OptionalBuilderId' });
   });
 
-  it('gives the range and default of the window of a list', () => {
+  it('gives the range and default of the window of a list (VER-8)', () => {
     const { parameters } = document.paths['/builders'].get;
     const limit = parameters.find(({ name }: Json) => name === 'limit');
     expect(limit.schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 25, default: 25 });
@@ -93,7 +93,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('tells what is left out from what is null, and puts the id first', () => {
+  it('tells what is left out from what is null, and puts the id first (IDN-9)', () => {
     const { Builder, Defect } = document.components.schemas;
     expect(Object.keys(Builder.properties)[0]).toBe('id');
     expect(Builder.required).not.toContain('logoUrl');
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
     expect(Defect.properties.location.anyOf).toContainEqual({ type: 'null' });
   });
 
-  it('has none of the fields that GraphQL alone has', () => {
+  it('has none of the fields that GraphQL alone has (VER-5)', () => {
     expect(document.components.schemas.Builder.properties).not.toHaveProperty('projects');
     expect(document.components.schemas.Meeting.properties).not.toHaveProperty('createdAt');
   });
@@ -200,7 +200,7 @@ describe('the description of an input', () => {
     expect(BlockInput.properties.level.default).toBe(1);
   });
 
-  it('closes strict types alone', () => {
+  it('closes strict types alone (VER-2)', () => {
     expect(described.components.schemas.PageInput.additionalProperties).toBe(false);
     expect(described.components.schemas.BlockInput).not.toHaveProperty('additionalProperties');
   });

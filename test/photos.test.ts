@@ -96,6 +96,7 @@ describe('POST /builders/{builderId}/photos', () => {
     });
     expect(Object.keys(photo)[0]).toBe('id');
     expect(photo).toMatchObject({
+      // IDN-5
       id: expect.stringMatching(/^att_[a-z][a-z0-9]+$/),
       builderId: client.builderId,
       projectId,

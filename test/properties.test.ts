@@ -93,7 +93,7 @@ function expectDocumented(response: { statusCode: number; body: string; headers:
 
 describe('whatever is sent', () => {
   it.each(operations.map(({ method, path }) => ({ method, path })))(
-    '$method $path answers in a documented shape',
+    '$method $path answers in a documented shape (ERR-1, ERR-10)',
     async ({ method, path }) => {
       const parts = path.split('/').filter((part) => part.startsWith('{'));
       await fc.assert(

@@ -17,7 +17,7 @@ const numbers = (headers: Record<string, unknown>) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
 
 describe('RATE_LIMIT_API', () => {
-  it('counts down per client, then answers 429 with Retry-After until the window ends', async () => {
+  it('counts down per client, then answers 429 with Retry-After until the window ends (ERR-17, LIM-1, LIM-5)', async () => {
     const token = await service.as('A');
     const answers = [];
     for (let call = 0; call < 4; call++) answers.push(await service.get('/builders', token));
@@ -36,7 +36,7 @@ describe('RATE_LIMIT_API', () => {
     expect((await service.get('/builders', await service.as('B'))).statusCode).toBe(200);
   });
 
-  it('counts per address without a token', async () => {
+  it('counts per address without a token (LIM-1)', async () => {
     const call = (remoteAddress: string) => service.request({ url: '/builders', remoteAddress });
     for (let sent = 0; sent < 3; sent++) expect((await call('192.0.2.1')).statusCode).toBe(401);
     expect((await call('192.0.2.1')).statusCode).toBe(429);
@@ -61,11 +61,11 @@ describe('RATE_LIMIT_API', () => {
     expect((await call('/docs/')).statusCode).toBe(429);
   });
 
-  it('never stands in the way of health checks, which work without a database', async () => {
+  it('never stands in the way of health checks, which work without a database (LIM-5)', async () => {
     for (let call = 0; call < 5; call++) expect((await service.request({ url: '/health/live' })).statusCode).toBe(200);
   });
 
-  it('covers GraphQL too', async () => {
+  it('covers GraphQL too (LIM-1)', async () => {
     const token = await service.as('A');
     for (let call = 0; call < 3; call++) await service.get('/builders', token);
     const { errors } = await service.graphql(token, '{ me { id } }');
@@ -74,7 +74,7 @@ describe('RATE_LIMIT_API', () => {
 });
 
 describe('RATE_LIMIT_TOKEN', () => {
-  it('answers 429 per address', async () => {
+  it('answers 429 per address (LIM-3)', async () => {
     const call = () =>
       service.request({
         method: 'POST',
@@ -113,7 +113,7 @@ describe('the rejections of a client that goes on sending', () => {
 });
 
 describe('a budget that instances share', () => {
-  it('is never passed, however many ask at once', async () => {
+  it('is never passed, however many ask at once (LIM-6)', async () => {
     const limit = { requests: 100, seconds: 10 };
     const instances = Array.from({ length: 4 }, () => new RateLimiter('shared', limit, service.clock));
     const reply = { headers: () => reply } as never;

@@ -77,7 +77,7 @@ describe('while a region is read-only', () => {
     }
   });
 
-  it('writes are 503 with Retry-After', async () => {
+  it('writes are 503 with Retry-After (ERR-19)', async () => {
     const headers = { authorization: `Bearer ${await token()}` };
     const writes = {
       '/meetings': { title: 'Weekly' },

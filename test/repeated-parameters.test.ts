@@ -43,7 +43,7 @@ const spellings = (name: string, a: string, b: string) => [
 ];
 
 describe('GET /builders/{builderId}/photos', () => {
-  it.each(spellings('source', 'ITP', 'DEFECT'))('lists the photos of both areas for ?%s', async (query) => {
+  it.each(spellings('source', 'ITP', 'DEFECT'))('lists the photos of both areas for ?%s (LST-10)', async (query) => {
     expect(valuesOf(await client.send('GET', `/photos?${query}`), 'source')).toEqual(['DEFECT', 'ITP']);
   });
 
@@ -57,13 +57,13 @@ describe('GET /builders/{builderId}/photos', () => {
     ['source=CAMERA&source[]=ITP', ['source']],
     ['source[]=', ['source[]']],
     ['source[]=CAMERA&limit=26', ['source[]', 'limit']],
-  ])('is 400 for ?%s, and names the parameter as it was written', async (query, fields) => {
+  ])('is 400 for ?%s, and names the parameter as it was written (LST-10)', async (query, fields) => {
     const [status, names] = fieldsOf(await client.send('GET', `/photos?${query}`));
     expect([status, (names as string[]).sort()]).toEqual([400, fields.sort()]);
   });
 
   it.each(['projectId[]=proj_anone', 'folderId[]=nonsense', 'limit[]=1', 'source[0]=ITP', 'source[][]=ITP'])(
-    'ignores the unknown parameter ?%s',
+    'ignores the unknown parameter ?%s (ERR-8, LST-10)',
     async (query) => {
       const answer = await client.send('GET', `/photos?${query}`);
       expect([answer.statusCode, valuesOf(answer, 'source')]).toEqual([200, ['GALLERY']]);
@@ -79,13 +79,16 @@ describe('GET /builders/{builderId}/photos/{photoId}', () => {
 });
 
 describe('GET /builders/{builderId}/meetings', () => {
-  it.each(spellings('status', 'RUNNING', 'COMPLETED'))('lists the meetings of both states for ?%s', async (query) => {
-    const answer = await client.send('GET', `/meetings?${query}`);
-    const { totalCount } = (await client.ok('GET', '/meetings?status=RUNNING&status=COMPLETED')).meta;
-    expect(answer.json().meta.totalCount).toBe(totalCount);
-    expect(totalCount).toBeGreaterThan(0);
-    expect(['RUNNING', 'COMPLETED']).toEqual(expect.arrayContaining(valuesOf(answer, 'status')));
-  });
+  it.each(spellings('status', 'RUNNING', 'COMPLETED'))(
+    'lists the meetings of both states for ?%s (LST-10)',
+    async (query) => {
+      const answer = await client.send('GET', `/meetings?${query}`);
+      const { totalCount } = (await client.ok('GET', '/meetings?status=RUNNING&status=COMPLETED')).meta;
+      expect(answer.json().meta.totalCount).toBe(totalCount);
+      expect(totalCount).toBeGreaterThan(0);
+      expect(['RUNNING', 'COMPLETED']).toEqual(expect.arrayContaining(valuesOf(answer, 'status')));
+    },
+  );
 
   it('is 400 for ?status[]=OVER', async () => {
     expect(fieldsOf(await client.send('GET', '/meetings?status[]=OVER'))).toEqual([400, ['status[]']]);

@@ -22,8 +22,8 @@ const get = (url: string, headers: Record<string, string> = {}) => service.get(u
 const fieldsOf = (response: { json(): { errors: { fieldName: string }[] } }) =>
   response.json().errors.map(({ fieldName }) => fieldName);
 
-describe('X-Service-Api-Version', () => {
-  it.each([undefined, 'v1'])('may be %s', async (version) => {
+describe('X-Service-Api-Version (HDR-5)', () => {
+  it.each([undefined, 'v1'])('may be %s (VER-1)', async (version) => {
     const response = await get('/builders', version ? { 'x-service-api-version': version } : {});
     expect(response.statusCode).toBe(200);
   });
@@ -34,7 +34,7 @@ describe('X-Service-Api-Version', () => {
     expect(fieldsOf(response)).toEqual(['X-Service-Api-Version']);
   });
 
-  it('is echoed on every response, errors too', async () => {
+  it('is echoed on every response, errors too (HDR-6)', async () => {
     for (const url of ['/builders', '/builders/nobody', '/nowhere', '/health/live', '/openapi.json']) {
       expect((await get(url)).headers['x-service-api-version']).toBe('v1');
     }
@@ -42,13 +42,13 @@ describe('X-Service-Api-Version', () => {
 });
 
 describe('X-Service-Region-Id', () => {
-  it.each(['eu1', 'AU1', ''])('is 400 when it is "%s", even without a token', async (region) => {
+  it.each(['eu1', 'AU1', ''])('is 400 when it is "%s", even without a token (HDR-7)', async (region) => {
     const response = await service.request({ url: '/builders', headers: { 'x-service-region-id': region } });
     expect(response.statusCode).toBe(400);
     expect(fieldsOf(response)).toEqual(['X-Service-Region-Id']);
   });
 
-  it('selects the database of the region: a us1 client lists its builders there and nowhere else', async () => {
+  it('selects the database of the region: a us1 client lists its builders there and nowhere else (HDR-7, HDR-8)', async () => {
     const american = await service.as('us1');
     const there = await service.get('/builders', american, { 'x-service-region-id': 'us1' });
     expect(there.json().data.map(({ id }: { id: string }) => id)).toEqual(service.demo('us1').builderIds);
@@ -65,25 +65,25 @@ describe('X-Service-Builder-Id', () => {
     '/subcontractors',
   ];
 
-  it.each(paths)('is required by %s: 400 when absent', async (path) => {
+  it.each(paths)('is required by %s: 400 when absent (HDR-11)', async (path) => {
     const response = await get(path);
     expect(response.statusCode).toBe(400);
     expect(fieldsOf(response)).toEqual(['X-Service-Builder-Id']);
   });
 
-  it('is 400 when it is no builder id', async () => {
+  it('is 400 when it is no builder id (HDR-11, IDN-6)', async () => {
     const response = await get('/timesheets', { 'x-service-builder-id': 'proj_a1' });
     expect(response.statusCode).toBe(400);
     expect(fieldsOf(response)).toEqual(['X-Service-Builder-Id']);
   });
 
-  it('is 404 when there is no such builder, 403 when it is not connected', async () => {
+  it('is 404 when there is no such builder, 403 when it is not connected (ACC-10)', async () => {
     expect((await get('/timesheets', { 'x-service-builder-id': 'buil_a0nobody' })).statusCode).toBe(404);
     const other = service.demo('B').builderIds[0]!;
     expect((await get('/timesheets', { 'x-service-builder-id': other })).json()).toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  it('is optional elsewhere, and must be the builder of the path or of the resource', async () => {
+  it('is optional elsewhere, and must be the builder of the path or of the resource (HDR-13)', async () => {
     const second = service.demo('A').builderIds[1]!;
     expect((await get(`/builders/${builderId}`, { 'x-service-builder-id': builderId })).statusCode).toBe(200);
     expect((await get(`/builders/${builderId}`, { 'x-service-builder-id': second })).statusCode).toBe(403);
@@ -94,7 +94,7 @@ describe('X-Service-Builder-Id', () => {
   });
 
   describe('with a token that carries builder_id', () => {
-    it('comes from the token when absent, and is 403 when it differs', async () => {
+    it('comes from the token when absent, and is 403 when it differs (HDR-12)', async () => {
       const user = service.demoUser((one) => one.builderIds.length === 2);
       const bound = await service.token({
         clientId: service.demo('A').clientId,
@@ -110,7 +110,7 @@ describe('X-Service-Builder-Id', () => {
   });
 });
 
-describe('X-Request-Id', () => {
+describe('X-Request-Id (HDR-14)', () => {
   it('is kept when it is 1 to 128 visible ASCII characters', async () => {
     expect((await get('/builders', { 'x-request-id': 'gate-7!~' })).headers['x-request-id']).toBe('gate-7!~');
   });
@@ -141,24 +141,24 @@ describe('a query string', () => {
     ['projectId=PROJ_a1', 'projectId'],
   ];
 
-  it.each(bad)('is 400 for %s', async (query, field) => {
+  it.each(bad)('is 400 for %s (ERR-7, IDN-6)', async (query, field) => {
     const response = await get(`/subcontractors?${query}`, { 'x-service-builder-id': builderId });
     expect(response.statusCode).toBe(400);
     expect(fieldsOf(response)).toEqual([field]);
   });
 
-  it('names every failing field at once', async () => {
+  it('names every failing field at once (ERR-1)', async () => {
     const url = '/timesheets?limit=99&offset=x&status=LATE&projectId=1&startDate=yesterday';
     const response = await get(url, { 'x-service-builder-id': builderId });
     expect(fieldsOf(response).sort()).toEqual(['limit', 'offset', 'projectId', 'startDate', 'status']);
   });
 
-  it('says what a boolean must be', async () => {
+  it('says what a boolean must be (ERR-7)', async () => {
     const response = await get('/subcontractors?includeBuilderCompany=yes', { 'x-service-builder-id': builderId });
     expect(response.json().errors).toEqual([{ fieldName: 'includeBuilderCompany', message: 'must be true or false' }]);
   });
 
-  it('may hold parameters that nobody knows', async () => {
+  it('may hold parameters that nobody knows (ERR-8)', async () => {
     expect((await get('/builders?colour=red&__proto__=x&constructor=y')).statusCode).toBe(200);
   });
 
@@ -169,12 +169,12 @@ describe('a query string', () => {
     'startDate=2026-01-01T25:00:00Z',
     'endDate=2026-01-01T00:00:00',
     'endDate=9999-12-31T23:59:59-05:00',
-  ])('is 400 for %s', async (query) => {
+  ])('is 400 for %s (LST-12)', async (query) => {
     const response = await get(`/timesheets?${query}`, { 'x-service-builder-id': builderId });
     expect(fieldsOf(response)).toEqual([query.split('=')[0]]);
   });
 
-  it('is 400 when endDate is before startDate', async () => {
+  it('is 400 when endDate is before startDate (LST-12)', async () => {
     const response = await get('/timesheets?startDate=2026-02-02&endDate=2026-02-01', {
       'x-service-builder-id': builderId,
     });
@@ -198,11 +198,11 @@ describe('a path', () => {
     '/builders/%F0%9F%8F%97',
     '/subcontractors/sub_a0nobody',
     '/subcontractors/x',
-  ])('is 404 for %s', async (path) => {
+  ])('is 404 for %s (IDN-6)', async (path) => {
     expect((await get(path)).json()).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('that is none of ours is 404', async () => {
+  it('that is none of ours is 404 (ERR-13)', async () => {
     const response = await get('/nowhere');
     expect(response.statusCode).toBe(404);
     expect(response.json()).toMatchObject({ code: 'NOT_FOUND' });
@@ -238,7 +238,7 @@ describe('a path', () => {
 
   const others = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
 
-  it.each(others)('that takes GET is 405 for %s, with Allow', async (method) => {
+  it.each(others)('that takes GET is 405 for %s, with Allow (ERR-14)', async (method) => {
     const response = await service.request({
       method: method as 'POST',
       url: '/builders',
@@ -256,8 +256,8 @@ describe('a path', () => {
   });
 });
 
-describe('the order of checks', () => {
-  it('puts the token before everything but the region', async () => {
+describe('the order of checks (ERR-23)', () => {
+  it('puts the token before everything but the region (ERR-11)', async () => {
     const wrong = { 'x-service-api-version': 'v9', 'x-service-builder-id': 'nonsense' };
     for (const url of ['/timesheets?limit=99', '/builders/nobody', '/nowhere']) {
       const response = await service.request({ url, headers: wrong });
@@ -267,7 +267,7 @@ describe('the order of checks', () => {
     expect((await service.request({ method: 'DELETE', url: '/builders' })).statusCode).toBe(401);
   });
 
-  it('puts the scope before the other headers', async () => {
+  it('puts the scope before the other headers (ERR-12)', async () => {
     const narrow = await service.as('A', ['read:builders']);
     const response = await service.get('/timesheets?limit=99', narrow, { 'x-service-api-version': 'v9' });
     expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
@@ -294,7 +294,7 @@ describe('bytes that are no request', () => {
   it.each([
     ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400, { errors: [{ fieldName: 'request' }] }],
     ['too many headers', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}`, 431, { code: 'HEADERS_TOO_LARGE' }],
-  ])('are refused in the documented shape: %s', async (_, bytes, status, body) => {
+  ])('are refused in the documented shape: %s (ERR-21)', async (_, bytes, status, body) => {
     const [head, payload] = await send(bytes);
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*X-Service-Api-Version: v1`));
     expect(JSON.parse(payload!)).toMatchObject(body);
@@ -307,7 +307,7 @@ describe('a bearer token that holds', () => {
     ['bearer', 1],
     ['BEARER', 4],
     ['Bearer', 3000],
-  ])('may come after %s and %i spaces, again and again', async (scheme, spaces) => {
+  ])('may come after %s and %i spaces, again and again (HDR-4)', async (scheme, spaces) => {
     const headers = { authorization: `${scheme}${' '.repeat(spaces)}${token}` };
     for (let times = 0; times < 2; times++) {
       expect((await service.request({ url: '/builders', headers })).statusCode).toBe(200);
@@ -316,28 +316,34 @@ describe('a bearer token that holds', () => {
 });
 
 describe('a bearer token in another spelling', () => {
-  it.each(Object.keys(otherSpellings('a.b.c')))('is 401 although the token itself is in use: %s', async (name) => {
-    const send = (value: string) =>
-      service.request({ url: '/builders', headers: { authorization: `Bearer ${value}` } });
-    expect((await send(token)).statusCode).toBe(200);
-    expect((await send(otherSpellings(token)[name]!)).statusCode).toBe(401);
-    expect((await send(token)).statusCode).toBe(200);
-  });
+  it.each(Object.keys(otherSpellings('a.b.c')))(
+    'is 401 although the token itself is in use: %s (OAU-15)',
+    async (name) => {
+      const send = (value: string) =>
+        service.request({ url: '/builders', headers: { authorization: `Bearer ${value}` } });
+      expect((await send(token)).statusCode).toBe(200);
+      expect((await send(otherSpellings(token)[name]!)).statusCode).toBe(401);
+      expect((await send(token)).statusCode).toBe(200);
+    },
+  );
 });
 
 describe('a bearer token that does not hold', () => {
-  it.each(['Bearer x.y.z', 'bearer garbage'])('is 401 with RFC 6750 invalid_token: %s', async (authorization) => {
-    const response = await service.request({ url: '/builders', headers: { authorization } });
-    expect(response.statusCode).toBe(401);
-    expect(response.headers['www-authenticate']).toContain('error="invalid_token"');
-  });
+  it.each(['Bearer x.y.z', 'bearer garbage'])(
+    'is 401 with RFC 6750 invalid_token: %s (ERR-11)',
+    async (authorization) => {
+      const response = await service.request({ url: '/builders', headers: { authorization } });
+      expect(response.statusCode).toBe(401);
+      expect(response.headers['www-authenticate']).toContain('error="invalid_token"');
+    },
+  );
 
-  it.each(['Basic abc', 'Bearer', 'Bearer a b'])('is 401 when the header is "%s"', async (authorization) => {
+  it.each(['Basic abc', 'Bearer', 'Bearer a b'])('is 401 when the header is "%s" (HDR-4)', async (authorization) => {
     expect((await service.request({ url: '/builders', headers: { authorization } })).statusCode).toBe(401);
   });
 });
 
-describe('the same rules through GraphQL', () => {
+describe('the same rules through GraphQL (ERR-24)', () => {
   const first = async (query: string, variables = {}) =>
     (await service.graphql(token, query, variables)).errors![0]!.extensions;
 
@@ -381,7 +387,7 @@ describe('the same rules through GraphQL', () => {
     expect(versioned.json().errors[0].extensions.errors[0].fieldName).toBe('X-Service-Api-Version');
   });
 
-  it('give 413 and 415 for a body that is none of ours, and 405 for another method', async () => {
+  it('give 413 and 415 for a body that is none of ours, and 405 for another method (ERR-16)', async () => {
     const headers = { authorization: `Bearer ${token}` };
     const send = (type: string, payload: string, method: 'POST' | 'PUT' = 'POST') =>
       service.request({ method, url: '/graphql', headers: { ...headers, 'content-type': type }, payload });
@@ -418,7 +424,7 @@ describe('the same rules through GraphQL', () => {
     }
   });
 
-  it('bound what one request may ask for', async () => {
+  it('bound what one request may ask for (LIM-15, LIM-17)', async () => {
     const wide =
       'subcontractors { data { projects { data { subcontractors { data { projects { data { id } } } } } } } }';
     const multiplied = await first(`{ projects(builderId: "${builderId}") { data { ${wide} } } }`);
@@ -431,7 +437,7 @@ describe('the same rules through GraphQL', () => {
     });
   });
 
-  it('hide what went wrong inside', async () => {
+  it('hide what went wrong inside (ERR-18)', async () => {
     const end = service.databases.au1.onStatement(() => {
       throw new Error('secret detail');
     });

@@ -35,7 +35,7 @@ async function statusWith(settings: Record<string, string>): Promise<number> {
 }
 
 describe('GET /graphql/schema.graphql', () => {
-  it('200 returns the schema as text', async () => {
+  it('200 returns the schema as text (VER-5)', async () => {
     const response = await service.get(URL, token);
     expect([response.statusCode, response.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(response.body).toBe(committed);

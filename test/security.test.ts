@@ -29,24 +29,27 @@ const KINDS: [what: string, url: string, authorized?: boolean][] = [
 ];
 
 describe('the headers of an answer', () => {
-  it.each(KINDS)('keep browsers from guessing, framing, telling and keeping: %s', async (_what, url, authorized) => {
-    const { headers } = await service.app.inject({
-      url,
-      headers: { ...(authorized && { authorization: `Bearer ${token}` }), 'apollo-require-preflight': '1' },
-    });
-    expect(headers).toMatchObject({
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-      'cache-control': 'no-store',
-      'strict-transport-security': 'max-age=31536000; includeSubDomains',
-    });
-    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
-    expect(headers).not.toHaveProperty('x-powered-by');
-    expect(headers).not.toHaveProperty('server');
-  });
+  it.each(KINDS)(
+    'keep browsers from guessing, framing, telling and keeping: %s (HDR-1, HDR-15)',
+    async (_what, url, authorized) => {
+      const { headers } = await service.app.inject({
+        url,
+        headers: { ...(authorized && { authorization: `Bearer ${token}` }), 'apollo-require-preflight': '1' },
+      });
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        'strict-transport-security': 'max-age=31536000; includeSubDomains',
+      });
+      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+      expect(headers).not.toHaveProperty('x-powered-by');
+      expect(headers).not.toHaveProperty('server');
+    },
+  );
 
   it.each(['a b', 'a\u00e9', 'a'.repeat(129), '', '{"a":1}\u0085'])(
-    'do not repeat a request id such as %j',
+    'do not repeat a request id such as %j (HDR-14)',
     async (id) => {
       const { headers } = await service.app.inject({ url: '/me', headers: { 'x-request-id': id } });
       expect(headers['x-request-id']).not.toBe(id);

@@ -101,7 +101,7 @@ describe('the issuer of a signed URL', () => {
     expect((await put(`${store.baseUrl}/storage/au1/${key}?${query}`, 'bytes')).status).toBe(200);
   });
 
-  it('is charged for uploads: 429 while its share is full, and 200 for others', async () => {
+  it('is charged for uploads: 429 while its share is full, and 200 for others (LIM-9, LIM-19)', async () => {
     const release = await limits.shares.uploads.acquire('intg_a', 8);
     const refused = await put(await issuedTo('intg_a').uploadUrl(uploadKey(BUILDER), TYPE, 5), 'bytes');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
@@ -110,7 +110,7 @@ describe('the issuer of a signed URL', () => {
     expect((await put(await issuedTo('intg_a').uploadUrl(uploadKey(BUILDER), TYPE, 5), 'bytes')).status).toBe(200);
   });
 
-  it('is charged for downloads: 429 while its share is full, and 200 for others', async () => {
+  it('is charged for downloads: 429 while its share is full, and 200 for others (LIM-9, LIM-19)', async () => {
     const key = uploadKey(BUILDER);
     await put(await store.storages.au1.uploadUrl(key, TYPE, 5), 'bytes');
     const get = (issuer: string) =>
@@ -139,7 +139,7 @@ describe('PUT to an upload URL, many times', () => {
   });
   afterAll(() => service.stop());
 
-  it('answers 429 with Retry-After beyond the limit of its integrator, whose API calls and other integrators go on', async () => {
+  it('answers 429 with Retry-After beyond the limit of its integrator, whose API calls and other integrators go on (LIM-9)', async () => {
     const [client, other] = [await clientOf(service, 'A'), await clientOf(service, 'B')];
     const image = await picture();
     const { uploadUrl } = await client.presign(image);

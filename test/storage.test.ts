@@ -317,7 +317,7 @@ describe('the signed upload route', () => {
   });
   afterAll(() => store.stop());
 
-  it('answers a browser of any origin, and the download route none', async () => {
+  it('answers a browser of any origin, and the download route none (ACC-19)', async () => {
     const url = await store.storages.au1.uploadUrl(uploadKey(BUILDER), TYPE, 5);
     const preflight = await fetch(url, {
       method: 'OPTIONS',

@@ -130,7 +130,7 @@ describe('an S3 store', () => {
     expect(calls).toBeGreaterThan(1);
   });
 
-  it('that is not there is 503', async () => {
+  it('that is not there is 503 (ERR-19)', async () => {
     store.closeAllConnections();
     store.close();
     await expectUnavailable(await caller.form(10_000));

@@ -36,7 +36,7 @@ const seen = (error: unknown) => {
 const UNAVAILABLE = { status: 503, code: 'UNAVAILABLE', retryAfter: '1' };
 
 describe.concurrent.each(ways)('%s', (_, run) => {
-  it('has a limit for the statement, for its locks, and for a transaction that does nothing', async () => {
+  it('has a limit for the statement, for its locks, and for a transaction that does nothing (LIM-25)', async () => {
     const setting = (name: string) => `select current_setting('${name}') as value`;
     const values = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].map(async (name) => {
       const [row] = (await run(setting(name))) as [string[] | { value: string }];
@@ -45,11 +45,11 @@ describe.concurrent.each(ways)('%s', (_, run) => {
     expect(await Promise.all(values)).toEqual(['6s', '4s', '10s']);
   });
 
-  it('is 503 when it takes too long', async () => {
+  it('is 503 when it takes too long (ERR-19, LIM-25)', async () => {
     expect(await run('select pg_sleep(60)').catch(seen)).toEqual(UNAVAILABLE);
   });
 
-  it('is 503 when it waits for a lock for too long', async () => {
+  it('is 503 when it waits for a lock for too long (LIM-25)', async () => {
     const holder = new pg.Client({ connectionString: made.url });
     await holder.connect();
     await holder.query('begin; lock table timesheet in access exclusive mode');
@@ -84,7 +84,7 @@ it.concurrent('ends a transaction in which nothing happens, with its locks', asy
   expect(await work.catch(seen)).toEqual(UNAVAILABLE);
 });
 
-it.concurrent('is 503 while the database hangs, on every kind of connection, and answers at once afterwards', async () => {
+it.concurrent('is 503 while the database hangs, on every kind of connection, and answers at once afterwards (LIM-25)', async () => {
   const line = await Line.to(made.url);
   const far = new Database('au1', line.url);
   const answers = () => Promise.all(ways.map(([, run]) => run('select 1', far).then(() => 'answered', seen)));

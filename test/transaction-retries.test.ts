@@ -99,7 +99,7 @@ describe.each(runners)('%s', (_name, run) => {
     expect(found).toEqual([false, true]);
   });
 
-  it('gives up after the fifth attempt with 503', async () => {
+  it('gives up after the fifth attempt with 503 (ERR-20)', async () => {
     let attempts = 0;
     const running = run(async () => {
       attempts++;

@@ -64,7 +64,7 @@ async function storedFiles(): Promise<number> {
 }
 
 describe('POST /builders/{builderId}/attachments/presign', () => {
-  it('answers 429 UPLOAD_QUOTA beyond the bytes that unused uploads may take, to this integrator alone', async () => {
+  it('answers 429 UPLOAD_QUOTA beyond the bytes that unused uploads may take, to this integrator alone (ERR-17, LIM-22)', async () => {
     expect((await presign(MIB)).statusCode).toBe(200);
     expect(outcome(await presign(1))).toEqual(FULL);
     expect((await presign(MIB, await clientOf(service, 'B'))).statusCode).toBe(200);
@@ -96,7 +96,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(22);
   });
 
-  it('counts an upload no longer once a photo uses it', async () => {
+  it('counts an upload no longer once a photo uses it (LIM-22)', async () => {
     const image = await aPicture(MIB);
     const imageAttachment = await client.upload(image);
     expect(outcome(await presign(1))).toEqual(FULL);
@@ -104,7 +104,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect((await presign(MIB)).statusCode).toBe(200);
   });
 
-  it('counts an announced upload no longer once its URL has expired without any bytes', async () => {
+  it('counts an announced upload no longer once its URL has expired without any bytes (LIM-22)', async () => {
     await presign(MIB);
     service.clock.advance(29 * MINUTE);
     expect(outcome(await presign(1))).toEqual(FULL);

@@ -88,7 +88,7 @@ describe('Same ID and same payload replayed: 200', () => {
     expect(outcome(await gates.post(off))).toEqual([200, 'APPLIED', true]);
   });
 
-  it('after another client of the integrator has sent it: credentials rotate, the identity stays', async () => {
+  it('after another client of the integrator has sent it: credentials rotate, the identity stays (ACC-1)', async () => {
     const event = signOn(gates.worker);
     await gates.post(event);
     const other = gates.service.demo('A without read:timesheets');

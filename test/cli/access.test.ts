@@ -66,7 +66,7 @@ describe('connection create and revoke', () => {
   const revoke = (builder: string) => ['connection', 'revoke', ...both(builder)];
   const scopes = (text: string) => ['--scope', text];
 
-  it('connect, revoke, and connect again with other scopes', async () => {
+  it('connect, revoke, and connect again with other scopes (ACC-2)', async () => {
     const made = await operator.json(create('buil_a', ...scopes('read:projects read:builders')));
     const base = { regionId: 'au1', integratorId: integrator, builderId: 'buil_a' };
     const first = { ...base, scopes: ['read:builders', 'read:projects'] };

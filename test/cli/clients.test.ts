@@ -24,7 +24,7 @@ describe('client create', () => {
   const create = (...args: string[]) => ['client', 'create', '--name', 'App', ...args];
   const ours = (...args: string[]) => create('--integrator', integrator, '--scope', 'read:builders', ...args);
 
-  it('registers a confidential client for every grant and gives its secret, of which it keeps a digest', async () => {
+  it('registers a confidential client for every grant and gives its secret, of which it keeps a digest (OAU-4, OAU-6)', async () => {
     const scope = ['--scope', 'read:projects read:builders', '--scope', 'read:projects'];
     const made = await operator.json(create('--integrator', integrator, ...scope));
     const { clientId, clientSecret, ...rest } = made;
@@ -57,7 +57,7 @@ describe('client create', () => {
     expect(made.grants).toEqual(grants);
   });
 
-  it('leaves the grants of a client that was registered before', async () => {
+  it('leaves the grants of a client that was registered before (OAU-4)', async () => {
     const { clientId } = await operator.json(ours('--grant', 'client_credentials'));
     for (const command of ['rotate-secret', 'disable', 'enable']) await operator.json(['client', command, clientId]);
     expect((await em().findOneOrFail(OAuthClient, clientId)).grants).toEqual(['client_credentials']);
@@ -76,7 +76,7 @@ describe('client create', () => {
     expect(await em().count(ClientSecret, { clientId: made.clientId })).toBe(0);
   });
 
-  it('registers an internal client, which alone may hold read:attendance', async () => {
+  it('registers an internal client, which alone may hold read:attendance (ACC-16)', async () => {
     const made = await operator.json(create('--internal', '--scope', 'read:attendance read:projects'));
     const scopes = ['read:projects', 'read:attendance'];
     const grants = ['client_credentials'];
@@ -84,7 +84,7 @@ describe('client create', () => {
     expect(made.clientSecret).toMatch(/^[\w-]{43}$/);
   });
 
-  it('keeps the agreement under which write:sign_on_events is granted', async () => {
+  it('keeps the agreement under which write:sign_on_events is granted (ACC-9)', async () => {
     const { clientId } = await operator.json(
       ours('--scope', 'write:sign_on_events', '--pilot-agreement', 'PILOT-2026-07'),
     );
@@ -95,7 +95,7 @@ describe('client create', () => {
     });
   });
 
-  it('shows the secret once, to people too', async () => {
+  it('shows the secret once, to people too (OAU-6)', async () => {
     const { out } = await operator.run(ours());
     expect(out).toMatch(/^Client registered\. This secret is not shown again\.\n {2}clientId +cli_\w+\n/);
     expect(out).toMatch(/\n {2}clientSecret +[\w-]{43}\n/);
@@ -191,7 +191,7 @@ describe('client rotate-secret', () => {
     return secrets.map((secret) => isSecretOf(secret, digests));
   };
 
-  it('adds a secret; the newest two are valid and older ones are gone', async () => {
+  it('adds a secret; the newest two are valid and older ones are gone (OAU-6)', async () => {
     const { clientId, clientSecret } = await create();
     const secrets = [clientSecret];
     for (const minutes of [1, 2]) {
@@ -234,7 +234,7 @@ describe('client rotate-secret', () => {
 });
 
 describe('client disable and enable', () => {
-  it('end the access and give it back; a second time changes nothing', async () => {
+  it('end the access and give it back; a second time changes nothing (ACC-5)', async () => {
     const args = ['client', 'create', '--name', 'App', '--integrator', integrator, '--scope', SCOPES[0]];
     const { clientId } = await operator.json(args);
     operator.clock.at = START + 1000;

@@ -47,7 +47,9 @@ function citationsIn(path: string, text: string) {
   return [...text.matchAll(citation)].map(({ 0: id, index }) => ({ path, line: lineOf(text, index), id }));
 }
 
-const lineOf = (text: string, index: number) => text.slice(0, index).split('\n').length;
+function lineOf(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}
 
 /** Places that cite a document which is not part of the repository, such as "part 3 of the specification". */
 function outsideCitationsIn(text: string): number[] {

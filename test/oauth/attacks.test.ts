@@ -63,7 +63,7 @@ describe('PKCE downgrade (RFC 9700 section 4.8.2)', () => {
     }
   });
 
-  test('no challenge is sent, or the method is stripped from an S256 one', async () => {
+  test('no challenge is sent, or the method is stripped from an S256 one (OAU-21)', async () => {
     for (const stripped of ['code_challenge', 'code_challenge_method']) {
       const view = await new Browser(service.app).open(authorization('cli_app', { [stripped]: undefined }));
       expect(answerIn(view.location!).error).toBe('invalid_request');
@@ -79,7 +79,7 @@ describe('PKCE downgrade (RFC 9700 section 4.8.2)', () => {
 });
 
 describe('mix-up (RFC 9207)', () => {
-  test('every answer, a code or an error, names its issuer', async () => {
+  test('every answer, a code or an error, names its issuer (OAU-20)', async () => {
     const browser = new Browser(service.app);
     const consent = await browser.signIn(await browser.open(authorization('cli_app')), person.email);
     const allowed = await browser.press(consent, 'Allow');
@@ -217,7 +217,7 @@ describe('cross-site request forgery', () => {
 });
 
 describe('what a log or an error could give away', () => {
-  test('no code, token or secret is in the text of an error', async () => {
+  test('no code, token or secret is in the text of an error (OAU-42)', async () => {
     const code = await codeFor(service, person);
     const { refresh_token } = await tokensFor(service, person);
     const answers = [

@@ -53,7 +53,7 @@ function expectRedirect(view: View, error: string, description?: RegExp, redirec
 }
 
 describe('a page is shown', () => {
-  test('and asks who it is, when everything holds', async () => {
+  test('and asks who it is, when everything holds (OAU-17)', async () => {
     expectPage(await open(), 200, /^Sign in$/);
   });
 
@@ -80,7 +80,7 @@ describe('a page is shown', () => {
       'data:text/html,a',
       'https://app.example/callback%00',
     ],
-  ])('for the redirect_uri %s', async (redirect_uri) => {
+  ])('for the redirect_uri %s (OAU-18)', async (redirect_uri) => {
     expectPage(await open({ redirect_uri }), 400, /link does not work/, /redirect_uri is not one/);
   });
 
@@ -135,11 +135,11 @@ describe('the application is told', () => {
     ['a scope beyond the client', { client_id: 'cli_narrow' }, 'invalid_scope', /not allowed: read:projects/],
     ['a client without the grant', { client_id: 'cli_server' }, 'unauthorized_client', /authorization_code/],
     ['an internal client', { client_id: 'cli_inside', scope: 'read:builders' }, 'unauthorized_client', /internal/],
-  ])('of %s', async (_name, changes, error, description) => {
+  ])('of %s (OAU-19)', async (_name, changes, error, description) => {
     expectRedirect(await open(changes), error, description);
   });
 
-  test('of a missing state, which it then does not get back', async () => {
+  test('of a missing state, which it then does not get back (OAU-17)', async () => {
     for (const state of [undefined, '']) {
       const { location } = await open({ state });
       expect(answerIn(location!)).toMatchObject({ error: 'invalid_request', iss: BASE_URL });
@@ -194,7 +194,7 @@ describe('what is taken', () => {
     expectPage(await open(changes), 200, /^Sign in$/);
   });
 
-  test('the region header is of no consequence, because browsers cannot send it', async () => {
+  test('the region header is of no consequence, because browsers cannot send it (HDR-9)', async () => {
     const query = queryOf(authorization('cli_us'));
     const headers = { 'x-service-region-id': 'au1' };
     expectPage(
@@ -211,7 +211,7 @@ describe('what is taken', () => {
 });
 
 describe('a page', () => {
-  test('runs no script, is in no frame, and posts to us and to the application alone', async () => {
+  test('runs no script, is in no frame, and posts to us and to the application alone (OAU-29)', async () => {
     const { headers } = await open();
     expect(headers['content-security-policy']).toBe(
       "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'",

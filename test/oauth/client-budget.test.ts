@@ -67,7 +67,7 @@ const nextWindow = () => {
 };
 
 describe("a public client's budget", () => {
-  test('is not spent by requests that only name the client, from one address or from many', async () => {
+  test('is not spent by requests that only name the client, from one address or from many (LIM-4)', async () => {
     await addApplication(whole, 'cli_named');
     const code = await codeOf('cli_named');
     const attacker = newAddress();
@@ -101,7 +101,7 @@ describe("a public client's budget", () => {
     expect((await exchange('cli_victim', code)).statusCode).toBe(200);
   });
 
-  test('limits its own users wherever they are, and a refusal uses up neither refresh token nor code', async () => {
+  test('limits its own users wherever they are, and a refusal uses up neither refresh token nor code (LIM-4)', async () => {
     await addApplication(whole, 'cli_busy');
     const code = await codeOf('cli_busy');
     const refused = await spendBudget('cli_busy');
@@ -122,7 +122,7 @@ describe("a public client's budget", () => {
 });
 
 describe("a confidential client's budget", () => {
-  test('is spent by requests with its secret alone, whatever else is wrong with them', async () => {
+  test('is spent by requests with its secret alone, whatever else is wrong with them (LIM-4)', async () => {
     const secret = newSecret();
     await addClient(whole, 'cli_server', { secrets: [secret] });
     const ask = (client_secret: string) =>

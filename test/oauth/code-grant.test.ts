@@ -61,12 +61,12 @@ describe('a code is exchanged', () => {
     expect((await exchange(service, server, code)).status).toBe(200);
   });
 
-  test.each(['PLAIN', 'plain'])('with the method %s', async (code_challenge_method) => {
+  test.each(['PLAIN', 'plain'])('with the method %s (OAU-21)', async (code_challenge_method) => {
     const code = await newCode({ code_challenge: VERIFIER, code_challenge_method });
     expect((await exchange(service, person, code)).status).toBe(200);
   });
 
-  test('as a form, and with the right audience', async () => {
+  test('as a form, and with the right audience (OAU-10)', async () => {
     const code = await newCode();
     const fields = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: VERIFIER };
     const form = new URLSearchParams({ ...fields, client_id: 'cli_app', audience: BASE_URL }).toString();
@@ -94,14 +94,14 @@ describe('a code is refused', () => {
     ['another audience', { audience: 'https://other.example' }, 'invalid_request'],
     ['another client', { client_id: 'cli_other' }, 'invalid_grant'],
     ['another code', { code: newSecret() }, 'invalid_grant'],
-  ])('%s, and is as good as before', async (_name, changes, error) => {
+  ])('%s, and is as good as before (OAU-31)', async (_name, changes, error) => {
     const code = await newCode();
     const refused = await exchange(service, person, code, changes);
     expect([refused.status, refused.body.error]).toEqual([400, error]);
     expect((await exchange(service, person, code)).status).toBe(200);
   });
 
-  test('after 10 minutes', async () => {
+  test('after 10 minutes (OAU-30)', async () => {
     const code = await newCode();
     service.clock.at = START + 10 * MINUTE;
     expect((await exchange(service, person, code)).body.error).toBe('invalid_grant');
@@ -124,7 +124,7 @@ describe('a code is refused', () => {
 });
 
 describe('a code is used once', () => {
-  test('a second use revokes the refresh tokens and access tokens that came of the first', async () => {
+  test('a second use revokes the refresh tokens and access tokens that came of the first (OAU-30)', async () => {
     const code = await newCode();
     const first = (await exchange(service, person, code)).body;
     const renewed = (await refresh(service, person, first.refresh_token)).body;

@@ -54,7 +54,7 @@ async function arrive(user: string, changes: Record<string, string | undefined> 
 const textOf = (view: View) => view.body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
 describe('consent', () => {
-  test('with a single builder it is selected, and the page says who gets what, for which company', async () => {
+  test('with a single builder it is selected, and the page says who gets what, for which company (OAU-22)', async () => {
     const { view } = await arrive('user_one', { scope: 'read:projects write:photos' });
     expect(view.heading).toBe('Allow Snap <Site> to use the data of Harbour & <Sons>?');
     const text = textOf(view);
@@ -121,7 +121,7 @@ describe('consent', () => {
     expect(await em.count(AuthorizationCode, { digest: answer.code! })).toBe(0);
   });
 
-  test('denied sends access_denied, and no code is made', async () => {
+  test('denied sends access_denied, and no code is made (OAU-24)', async () => {
     const { browser, view } = await arrive('user_one');
     const before = await service.databases.au1.fork().count(AuthorizationCode);
     const done = await browser.press(view, 'deny');
@@ -133,7 +133,7 @@ describe('consent', () => {
     expect(await service.databases.au1.fork().count(AuthorizationCode)).toBe(before);
   });
 
-  test('is asked for each time', async () => {
+  test('is asked for each time (OAU-24)', async () => {
     const { browser, view } = await arrive('user_one');
     await browser.press(view, 'Allow');
     expect((await browser.open(REQUEST)).heading).toMatch(/^Allow/);
@@ -158,7 +158,7 @@ describe('consent', () => {
 });
 
 describe('selection', () => {
-  test('with several builders shows them all, and why some cannot be chosen', async () => {
+  test('with several builders shows them all, and why some cannot be chosen (OAU-22, OAU-23)', async () => {
     const { view } = await arrive('user_many');
     expect(view.heading).toBe('Choose a company');
     const options = [
@@ -188,15 +188,18 @@ describe('selection', () => {
     expect((await em.findOneOrFail(TokenFamily, { id: familyId })).builderId).toBe('buil_a');
   });
 
-  test('is skipped where builder_id pre-selects one that can be chosen', async () => {
+  test('is skipped where builder_id pre-selects one that can be chosen (OAU-22)', async () => {
     expect((await arrive('user_many', { builder_id: 'buil_b' })).view.heading).toMatch(/data of Bay Build/);
   });
 
-  test.each(['buil_few', 'buil_none', 'buil_stranger'])('is shown where builder_id names %s', async (builder_id) => {
-    const { view } = await arrive('user_many', { builder_id });
-    expect(view.heading).toBe('Choose a company');
-    expect(textOf(view)).toContain('asked for a company that you cannot choose');
-  });
+  test.each(['buil_few', 'buil_none', 'buil_stranger'])(
+    'is shown where builder_id names %s (OAU-22)',
+    async (builder_id) => {
+      const { view } = await arrive('user_many', { builder_id });
+      expect(view.heading).toBe('Choose a company');
+      expect(textOf(view)).toContain('asked for a company that you cannot choose');
+    },
+  );
 
   test('is shown, not skipped, where builder_id names another than the only one', async () => {
     const { view } = await arrive('user_one', { builder_id: 'buil_b' });
@@ -216,7 +219,7 @@ describe('selection', () => {
 });
 
 describe('without a builder that can be chosen', () => {
-  test('the only connection allows less: the application is told at once', async () => {
+  test('the only connection allows less: the application is told at once (OAU-23)', async () => {
     const { view } = await arrive('user_few');
     expect(answerIn(view.location!)).toMatchObject({ error: 'invalid_scope', state: REQUEST.state, iss: BASE_URL });
     expect((await arrive('user_few', { scope: 'read:builders' })).view.heading).toMatch(/^Allow/);

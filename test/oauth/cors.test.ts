@@ -49,7 +49,7 @@ const CLOSED = [
 
 describe('a preflight', () => {
   test.each([...OPEN, '/.well-known/oauth-authorization-server'])(
-    'of a registered origin to %s is answered before authentication',
+    'of a registered origin to %s is answered before authentication (ACC-18)',
     async (url) => {
       for (const origin of [APP, US_APP]) {
         const { statusCode, headers } = await preflight(url, origin);
@@ -80,28 +80,31 @@ describe('a preflight', () => {
 });
 
 describe('an answer', () => {
-  test.each(OPEN)('of %s can be read by a registered origin, errors too, with the headers that matter', async (url) => {
-    const method = /oauth|graphql/.test(url) ? 'POST' : 'GET';
-    const { statusCode, headers } = await instance.app.inject({
-      method,
-      url,
-      headers: { origin: APP },
-      payload: method === 'POST' ? {} : undefined,
-    });
-    expect(statusCode).toBeGreaterThanOrEqual(400);
-    expect(headers['access-control-allow-origin']).toBe(APP);
-    for (const name of ['X-Request-Id', 'Retry-After', 'WWW-Authenticate', 'X-RateLimit-Remaining']) {
-      expect(headers['access-control-expose-headers']).toContain(name);
-    }
-    expect(headers).not.toHaveProperty('access-control-allow-credentials');
-  });
+  test.each(OPEN)(
+    'of %s can be read by a registered origin, errors too, with the headers that matter (ACC-18)',
+    async (url) => {
+      const method = /oauth|graphql/.test(url) ? 'POST' : 'GET';
+      const { statusCode, headers } = await instance.app.inject({
+        method,
+        url,
+        headers: { origin: APP },
+        payload: method === 'POST' ? {} : undefined,
+      });
+      expect(statusCode).toBeGreaterThanOrEqual(400);
+      expect(headers['access-control-allow-origin']).toBe(APP);
+      for (const name of ['X-Request-Id', 'Retry-After', 'WWW-Authenticate', 'X-RateLimit-Remaining']) {
+        expect(headers['access-control-expose-headers']).toContain(name);
+      }
+      expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    },
+  );
 
-  test.each([...OPEN, ...CLOSED])('of %s cannot be read by another', async (url) => {
+  test.each([...OPEN, ...CLOSED])('of %s cannot be read by another (ACC-18)', async (url) => {
     const { headers } = await instance.app.inject({ url, headers: { origin: 'https://evil.example' } });
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test.each(CLOSED)('of %s cannot be read by a registered one', async (url) => {
+  test.each(CLOSED)('of %s cannot be read by a registered one (ACC-19)', async (url) => {
     const { headers } = await instance.app.inject({ url, headers: { origin: APP } });
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });

@@ -67,14 +67,14 @@ describe('GET /me', () => {
     });
   });
 
-  test('reaches the builder of the token through REST, within its scopes', async () => {
+  test('reaches the builder of the token through REST, within its scopes (ACC-4)', async () => {
     const get = (url: string) => one.app.inject({ url, headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect((await get('/builders')).json().data.map(({ id }: { id: string }) => id)).toEqual(['buil_a']);
     expect((await get('/builders/buil_a/meetings')).statusCode).toBe(403);
   });
 });
 
-describe('a revoked token', () => {
+describe('a revoked token (ACC-5)', () => {
   test('stops at once where it was revoked, and within a second on the other instance', async () => {
     expect([(await me(one)).status, (await me(other)).status]).toEqual([200, 200]);
     expect((await revoke(one, tokens.access_token)).statusCode).toBe(200);
@@ -147,7 +147,7 @@ describe('a token that holds', () => {
     expect(asked.filter((name) => name === 'access.facts')).toHaveLength(1);
   });
 
-  test('is refused with 503, never let through, while the database cannot be asked', async () => {
+  test('is refused with 503, never let through, while the database cannot be asked (ACC-5)', async () => {
     const databases = { au1: new Database('au1', whole.databases.au1.url), us1: whole.databases.us1 };
     const cut = await whole.instance({ databases });
     expect((await me(cut)).status).toBe(200);
@@ -163,7 +163,7 @@ describe('a token that holds', () => {
     await databases.au1.close();
   });
 
-  test('ends with the connection, within a second on both', async () => {
+  test('ends with the connection, within a second on both (ACC-5)', async () => {
     expect([(await me(one)).status, (await me(other)).status]).toEqual([200, 200]);
     const em = whole.databases.au1.fork();
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'REVOKED' });

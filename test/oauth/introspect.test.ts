@@ -39,7 +39,7 @@ describe('active', () => {
     ...{ sub: 'user_a', builder_id: 'buil_a', iss: BASE_URL, iat: START / 1000 },
   };
 
-  test('is an access token of a user', async () => {
+  test('is an access token of a user (OAU-37)', async () => {
     const { status, headers, body } = await introspect(tokens.access_token);
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
@@ -62,7 +62,7 @@ describe('active', () => {
   });
 });
 
-describe('inactive, and nothing more is said', () => {
+describe('inactive, and nothing more is said (OAU-37)', () => {
   const expectInactive = async (token: string, credentials?: [string, string]) => {
     const { status, body } = await introspect(token, credentials);
     expect([status, body]).toEqual([200, { active: false }]);
@@ -103,7 +103,7 @@ describe('inactive, and nothing more is said', () => {
 });
 
 describe('401', () => {
-  test('for a public client, and for a wrong secret', async () => {
+  test('for a public client, and for a wrong secret (OAU-37)', async () => {
     const payload = { token: tokens.access_token, client_id: 'cli_app' };
     const response = await service.app.inject({ method: 'POST', url: '/oauth/introspect', payload });
     expect([response.statusCode, response.json().error]).toEqual([401, 'invalid_client']);

@@ -26,7 +26,7 @@ const token = (clientId: string, address: string, client_secret = secret) =>
     ...{ audience: whole.baseUrl, scope: 'read:builders' },
   });
 
-test('an address has one budget for token, revocation and introspection, right or wrong', async () => {
+test('an address has one budget for token, revocation and introspection, right or wrong (LIM-3)', async () => {
   for (const path of ['token', 'revoke', 'introspect', 'token']) {
     for (let count = 0; count < 5; count++) expect((await post(path, '203.0.113.1')).statusCode).toBeLessThan(429);
   }
@@ -40,7 +40,7 @@ test('an address has one budget for token, revocation and introspection, right o
   expect((await post('token', '203.0.113.2')).statusCode).toBe(400);
 });
 
-test('all addresses of an IPv6 network have one budget, for the endpoints and for the pages and the API', async () => {
+test('all addresses of an IPv6 network have one budget, for the endpoints and for the pages and the API (LIM-7)', async () => {
   for (let host = 1; host <= 20; host++) expect((await post('token', `2001:db8:0:1::${host}`)).statusCode).toBe(400);
   expect((await post('token', '2001:db8:0:1::ffff')).statusCode).toBe(429);
   expect((await post('token', '2001:db8:0:2::1')).statusCode).toBe(400);
@@ -53,7 +53,7 @@ test('all addresses of an IPv6 network have one budget, for the endpoints and fo
   expect((await open('/me', 99)).statusCode).toBe(429);
 });
 
-describe('X-Forwarded-For', () => {
+describe('X-Forwarded-For (LIM-7)', () => {
   const from = (forwarded: string, remoteAddress: string, { app } = instance) =>
     app.inject({
       ...{ method: 'POST', url: '/oauth/token', payload: {}, remoteAddress },
@@ -80,7 +80,7 @@ test('a client has a budget wherever it calls from, and a wrong secret takes not
   expect((await token('cli_b', '203.0.115.99')).statusCode).toBe(200);
 });
 
-test('instances share the budget', async () => {
+test('instances share the budget (LIM-6)', async () => {
   const other = await whole.instance();
   let allowed = 0;
   for (let count = 0; count < 30; count++) {
@@ -91,7 +91,7 @@ test('instances share the budget', async () => {
   expect(allowed).toBeGreaterThanOrEqual(19);
 });
 
-test('pages have the budget of any request without a token, and say so on a page', async () => {
+test('pages have the budget of any request without a token, and say so on a page (LIM-3)', async () => {
   const open = () =>
     instance.app.inject({ url: `/oauth/authorize?${queryOf(authorization('cli_a'))}`, remoteAddress: '203.0.113.60' });
   for (let count = 0; count < 40; count++) expect((await open()).statusCode).toBeLessThan(429);

@@ -29,7 +29,7 @@ async function logOf(work: () => Promise<unknown>): Promise<string> {
   }
 }
 
-test('the log tells every step of the flow, and no code, token, secret, password, cookie, state or query', async () => {
+test('the log tells every step of the flow, and no code, token, secret, password, cookie, state or query (OAU-42)', async () => {
   const secrets: string[] = [secret, PASSWORD, 'wrong word', VERIFIER, 'a state', 'user_a@example.com'];
   const log = await logOf(async () => {
     const { app } = await whole.instance();

@@ -29,7 +29,7 @@ describe('POST /oauth/token', () => {
     expect((await postToken(service.app, withParameters(64))).status).toBe(200);
   });
 
-  test('answers 400 to the 65th, before it looks at any of them', async () => {
+  test('answers 400 to the 65th, before it looks at any of them (LIM-13)', async () => {
     const answers = [
       await postToken(service.app, queryOf(withParameters(65))),
       await postToken(service.app, withParameters(65)),

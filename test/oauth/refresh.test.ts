@@ -51,7 +51,7 @@ const errorOf = async (token: string, changes: Record<string, unknown> = {}) => 
 };
 
 describe('a refresh token', () => {
-  test('gives a new access token and takes its own place', async () => {
+  test('gives a new access token and takes its own place (OAU-32)', async () => {
     service.clock.at += 50 * 60 * SECOND;
     const { status, body } = await refresh(service, person, tokens.refresh_token);
     expect(status).toBe(200);
@@ -65,7 +65,7 @@ describe('a refresh token', () => {
     expect((await refresh(service, person, body.refresh_token)).status).toBe(200);
   });
 
-  test('lives 30 days from its own issue, so that a family that is used lives on', async () => {
+  test('lives 30 days from its own issue, so that a family that is used lives on (OAU-32)', async () => {
     let token = tokens.refresh_token;
     for (let month = 0; month < 4; month++) {
       service.clock.at += 30 * DAY - SECOND;
@@ -103,7 +103,7 @@ describe('a refresh token', () => {
 });
 
 describe('the scope', () => {
-  test('may be narrower, for this access token alone', async () => {
+  test('may be narrower, for this access token alone (OAU-34)', async () => {
     const { body } = await refresh(service, person, tokens.refresh_token, { scope: 'read:projects' });
     expect([body.scope, decodeJwt(body.access_token).scope]).toEqual(['read:projects', 'read:projects']);
     expect((await refresh(service, person, body.refresh_token)).body.scope).toBe('read:builders read:projects');
@@ -117,7 +117,7 @@ describe('the scope', () => {
     },
   );
 
-  test('that the connection or the client no longer allows is refused by name, and left out when none is named', async () => {
+  test('that the connection or the client no longer allows is refused by name, and left out when none is named (OAU-34)', async () => {
     const em = service.databases.au1.fork();
     for (const [entity, where] of [
       [Connection, { builderId: 'buil_a' }],
@@ -149,7 +149,7 @@ describe('used twice', () => {
     }
   });
 
-  test('within a minute, it is refused and nothing more', async () => {
+  test('within a minute, it is refused and nothing more (OAU-33)', async () => {
     const { body } = await refresh(service, person, tokens.refresh_token);
     service.clock.at += 60 * SECOND;
     expect(await errorOf(tokens.refresh_token)).toBe('invalid_grant');
@@ -157,7 +157,7 @@ describe('used twice', () => {
     expect((await refresh(service, person, body.refresh_token)).status).toBe(200);
   });
 
-  test('later, the whole family is revoked', async () => {
+  test('later, the whole family is revoked (OAU-33)', async () => {
     const { body } = await refresh(service, person, tokens.refresh_token);
     service.clock.at += 60 * SECOND + 1;
     expect(await errorOf(tokens.refresh_token)).toBe('invalid_grant');
@@ -196,7 +196,7 @@ describe('used twice', () => {
   });
 });
 
-describe('ends with', () => {
+describe('ends with (OAU-35)', () => {
   const now = new Date(START).toISOString();
   test.each([
     ['the membership', Membership, { userId: 'user_a' }, { builderId: 'buil_b' }, { builderId: 'buil_a' }, 400],

@@ -34,7 +34,7 @@ const clientToken = ({ clientId, secret }: { clientId: string; secret: string })
   });
 
 describe('a confidential client that was registered without --grant', () => {
-  it('uses client credentials, the code flow and refresh tokens', async () => {
+  it('uses client credentials, the code flow and refresh tokens (OAU-4)', async () => {
     const person = await register({ redirectUris: [REDIRECT] });
     expect((await clientToken(person)).status).toBe(200);
     const tokens = await exchange(service, person, await codeFor(service, person));
@@ -42,7 +42,7 @@ describe('a confidential client that was registered without --grant', () => {
     expect((await refresh(service, person, tokens.body.refresh_token)).status).toBe(200);
   });
 
-  it('cannot start the code flow without a redirect URI', async () => {
+  it('cannot start the code flow without a redirect URI (OAU-5)', async () => {
     const person = await register();
     expect((await clientToken(person)).status).toBe(200);
     const query = new URLSearchParams({ response_type: 'code', client_id: person.clientId, redirect_uri: REDIRECT });
@@ -60,7 +60,7 @@ describe('a confidential client that was registered with --grant', () => {
     expect([tokens.status, tokens.body.refresh_token]).toEqual([200, undefined]);
   });
 
-  it('keeps the grants that an earlier release registered it for', async () => {
+  it('keeps the grants that an earlier release registered it for (OAU-4)', async () => {
     await addClient(service, 'cli_earlier', { secrets: ['secret'], grants: ['client_credentials'] });
     expect((await clientToken({ clientId: 'cli_earlier', secret: 'secret' })).status).toBe(200);
     const refused = await refresh(service, { clientId: 'cli_earlier', secret: 'secret' }, 'unknown');

@@ -40,7 +40,7 @@ async function post(payload: string, headers: Record<string, string>) {
 const live = async (token: string) => service.access.isLive((await service.tokens.verify(token))!, 'au1');
 
 describe('200', () => {
-  test('an access token ends alone', async () => {
+  test('an access token ends alone (OAU-36)', async () => {
     const tokens = await tokensFor(service, person);
     const { status, body, headers } = await revoke({ token: tokens.access_token });
     expect([status, body]).toEqual([200, '']);
@@ -51,7 +51,7 @@ describe('200', () => {
     expect(await live(renewed.body.access_token)).toBe(true);
   });
 
-  test('a refresh token takes all tokens of its consent with it, and no other', async () => {
+  test('a refresh token takes all tokens of its consent with it, and no other (OAU-36)', async () => {
     const [tokens, others] = [await tokensFor(service, person), await tokensFor(service, person)];
     const renewed = (await refresh(service, person, tokens.refresh_token)).body;
     expect((await revoke({ token: renewed.refresh_token })).status).toBe(200);
@@ -102,11 +102,11 @@ describe('200', () => {
     expect(await live(access_token)).toBe(false);
   });
 
-  test.each(['garbage', 'a.b.c', newSecret(), 'ü', ' '])('for a token that is none: "%s"', async (token) => {
+  test.each(['garbage', 'a.b.c', newSecret(), 'ü', ' '])('for a token that is none: "%s" (OAU-36)', async (token) => {
     expect((await revoke({ token })).status).toBe(200);
   });
 
-  test("for another client's token, which lives on", async () => {
+  test("for another client's token, which lives on (OAU-36)", async () => {
     const { access_token, refresh_token } = await tokensFor(service, person);
     for (const token of [access_token, refresh_token]) {
       expect((await revoke({ token, client_id: 'cli_other' })).status).toBe(200);

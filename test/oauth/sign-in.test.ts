@@ -38,7 +38,7 @@ const tryPassword = async (browser: Browser, email: string, password: string) =>
   browser.pressOnly(await browser.open(REQUEST), 'Sign in', { email, password });
 
 describe('a user signs in', () => {
-  test('with e-mail and password, and goes on where they were', async () => {
+  test('with e-mail and password, and goes on where they were (OAU-25)', async () => {
     const { view } = await signedIn('user_a@example.com');
     expect(view.heading).toMatch(/^Allow/);
   });
@@ -52,7 +52,7 @@ describe('a user signs in', () => {
     expect((await browser.open(REQUEST)).heading).toMatch(/^Allow/);
   });
 
-  test('for 12 hours at most', async () => {
+  test('for 12 hours at most (OAU-25)', async () => {
     const { browser } = await signedIn('user_a@example.com');
     service.clock.at = START + 12 * 3_600_000 - 1;
     expect((await browser.open(REQUEST)).heading).toMatch(/^Allow/);
@@ -61,7 +61,7 @@ describe('a user signs in', () => {
     service.clock.at = START;
   });
 
-  test('and is out again once disabled, or once the password is another', async () => {
+  test('and is out again once disabled, or once the password is another (OAU-25)', async () => {
     const em = service.databases.au1.fork();
     const { browser } = await signedIn('user_b@example.com');
     await em.nativeUpdate(User, { id: 'user_b' }, { disabledAt: new Date(START).toISOString() });
@@ -91,12 +91,12 @@ describe('a user signs in', () => {
 });
 
 describe('the cookie', () => {
-  test('is out of reach of scripts and other sites, and ends with the browser', async () => {
+  test('is out of reach of scripts and other sites, and ends with the browser (OAU-25)', async () => {
     const view = await visitor().open(REQUEST);
     expect(view.headers['set-cookie']).toMatch(/^session-au1=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
   });
 
-  test('is secure under HTTPS, and no neighbouring host can set it', async () => {
+  test('is secure under HTTPS, and no neighbouring host can set it (OAU-25)', async () => {
     const app = await buildApp(service.databases, service, undefined, undefined, 'https://api.example');
     const browser = new Browser(app);
     const view = await browser.open(REQUEST);
@@ -111,7 +111,7 @@ describe('the cookie', () => {
     await app.close();
   });
 
-  test('is stored as a digest', async () => {
+  test('is stored as a digest (OAU-41)', async () => {
     const { browser } = await signedIn('user_a@example.com');
     const id = browser.cookies.get(COOKIE)!;
     const em = service.databases.au1.fork();
@@ -151,7 +151,7 @@ describe('the cookie', () => {
   );
 });
 
-describe('a form without its token is refused, and nothing happens', () => {
+describe('a form without its token is refused, and nothing happens (OAU-26)', () => {
   const send = async (path: string, fields: Record<string, string>, browser: Browser) => {
     const view = await browser.send('POST', `${path}?${queryOf(REQUEST)}`, queryOf(fields));
     expect([view.status, view.heading, view.location]).toEqual([403, 'This page has expired', null]);
@@ -202,7 +202,7 @@ describe('a wrong sign-in', () => {
     ['a password that is far too long', 'user_c@example.com', PASSWORD.repeat(100)],
   ] as const;
 
-  test('does the same work and says the same, whatever is wrong: one hash each', async () => {
+  test('does the same work and says the same, whatever is wrong: one hash each (OAU-28)', async () => {
     const verify = vi.spyOn(argon2, 'verify');
     const runs = [];
     for (const [name, email, password] of CASES) {
@@ -232,7 +232,7 @@ describe('a wrong sign-in', () => {
 describe('guessing', () => {
   const guess = (browser: Browser, email: string) => tryPassword(browser, email, 'wrong');
 
-  test('is slowed down after ten failures, longer each time, and ends nowhere', async () => {
+  test('is slowed down after ten failures, longer each time, and ends nowhere (OAU-27)', async () => {
     const attacker = visitor();
     for (let count = 0; count < 10; count++) expect((await guess(attacker, 'user_busy@example.com')).status).toBe(400);
     const waits: number[] = [];
@@ -255,7 +255,7 @@ describe('guessing', () => {
     service.clock.at = START;
   });
 
-  test('many accounts from one address slows the address down for every account', async () => {
+  test('many accounts from one address slows the address down for every account (OAU-27)', async () => {
     const attacker = visitor();
     for (let count = 0; count < 10; count++)
       expect((await guess(attacker, `nobody${count}@example.com`)).status).toBe(400);
@@ -283,7 +283,7 @@ describe('guessing', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 
-  test('is forgotten with the right password, and after an hour', async () => {
+  test('is forgotten with the right password, and after an hour (OAU-27)', async () => {
     const browser = visitor();
     for (let count = 0; count < 9; count++) await guess(browser, 'user_c@example.com');
     const { browser: same } = await signedIn('user_c@example.com', browser);

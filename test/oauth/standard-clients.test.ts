@@ -36,7 +36,7 @@ async function visit(url: URL, button: string, email = 'user_a@example.com'): Pr
 }
 
 describe('discovery', () => {
-  test('RFC 8414: the metadata is whole, and may be cached', async () => {
+  test('RFC 8414: the metadata is whole, and may be cached (OAU-40)', async () => {
     const response = await fetch(`${whole.baseUrl}/.well-known/oauth-authorization-server`);
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');

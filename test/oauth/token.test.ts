@@ -88,7 +88,7 @@ function expectNoStore({ headers }: { headers: Record<string, unknown> }) {
 }
 
 describe('200', () => {
-  test('a confidential client gets a token for itself', async () => {
+  test('a confidential client gets a token for itself (OAU-8, OAU-9, OAU-11, OAU-14)', async () => {
     const answer = await post(request({ scope: 'read:builders write:photos' }));
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -137,7 +137,7 @@ describe('200', () => {
       'Basic and empty credentials in the body',
       () => post(request({ client_id: '', client_secret: '' }), { authorization: basic(CLIENT, secret) }),
     ],
-  ])('takes %s', async (_name, send) => {
+  ])('takes %s (OAU-1, OAU-7)', async (_name, send) => {
     expect((await send()).status).toBe(200);
   });
 
@@ -151,13 +151,13 @@ describe('200', () => {
     }
   });
 
-  test('grants a repeated scope once, in the order of the request', async () => {
+  test('grants a repeated scope once, in the order of the request (OAU-12)', async () => {
     const answer = await post(request({ scope: 'write:photos read:builders write:photos' }));
     expect(answer.body.scope).toBe('write:photos read:builders');
     expect(decodeJwt(answer.body.access_token).scope).toBe('write:photos read:builders');
   });
 
-  test('grants every scope of the contract to a client that is allowed them', async () => {
+  test('grants every scope of the contract to a client that is allowed them (OAU-13)', async () => {
     expect((await post(request({ scope: SCOPES.join(' ') }))).body.scope).toBe(SCOPES.join(' '));
   });
 
@@ -166,7 +166,7 @@ describe('200', () => {
     expect(answer.body.scope).toBe('read:attendance');
   });
 
-  test('ignores parameters that it does not know, whatever their type', async () => {
+  test('ignores parameters that it does not know, whatever their type (OAU-7)', async () => {
     const unknown = { resource: ['a'], nested: { scope: 1, client_id: ['x'] }, 'a "quoted\\" name': '{"scope": [' };
     expect((await post(request(unknown))).status).toBe(200);
     const json = JSON.stringify(request()).replace('{', '{"__proto__": {"scope": "write:photos"}, ');
@@ -233,7 +233,7 @@ describe('200', () => {
 describe('regions', () => {
   const us = { client_id: 'cli_us', client_secret: usSecret };
 
-  test('a client is found in its region with the header and without', async () => {
+  test('a client is found in its region with the header and without (HDR-10)', async () => {
     expect((await post(request(us))).status).toBe(200);
     expect((await post(request(us), { 'x-service-region-id': 'us1' })).status).toBe(200);
     expect((await post(request(), { 'x-service-region-id': 'au1' })).status).toBe(200);
@@ -254,7 +254,7 @@ describe('regions', () => {
     expect(asked).toEqual(['us1']);
   });
 
-  test.each(['eu1', 'AU1', '', 'au1, us1'])('the header may not be "%s"', async (region) => {
+  test.each(['eu1', 'AU1', '', 'au1, us1'])('the header may not be "%s" (HDR-10)', async (region) => {
     expectError(
       await post(request(), { 'x-service-region-id': region }),
       400,
@@ -265,14 +265,17 @@ describe('regions', () => {
 });
 
 describe('invalid_request', () => {
-  test.each(['grant_type', 'audience', 'scope'])('%s is missing, empty or left without a value', async (name) => {
-    const missing = new RegExp(`${name} is missing`);
-    expectError(await post(request({ [name]: undefined })), 400, 'invalid_request', missing);
-    expectError(await post(request({ [name]: '' })), 400, 'invalid_request', missing);
-    expectError(await post(form({ [name]: undefined })), 400, 'invalid_request', missing);
-    expectError(await post(form({ [name]: '' })), 400, 'invalid_request', missing);
-    expectError(await post(`${form({ [name]: undefined })}&${name}`), 400, 'invalid_request', missing);
-  });
+  test.each(['grant_type', 'audience', 'scope'])(
+    '%s is missing, empty or left without a value (OAU-10)',
+    async (name) => {
+      const missing = new RegExp(`${name} is missing`);
+      expectError(await post(request({ [name]: undefined })), 400, 'invalid_request', missing);
+      expectError(await post(request({ [name]: '' })), 400, 'invalid_request', missing);
+      expectError(await post(form({ [name]: undefined })), 400, 'invalid_request', missing);
+      expectError(await post(form({ [name]: '' })), 400, 'invalid_request', missing);
+      expectError(await post(`${form({ [name]: undefined })}&${name}`), 400, 'invalid_request', missing);
+    },
+  );
 
   test.each(['https://other.example', `${BASE_URL}/`, BASE_URL.toUpperCase()])(
     'the audience is %s',
@@ -286,7 +289,7 @@ describe('invalid_request', () => {
     },
   );
 
-  test.each(Object.keys(request()))('%s is repeated, with the same value or another', async (name) => {
+  test.each(Object.keys(request()))('%s is repeated, with the same value or another (OAU-7)', async (name) => {
     const repeated = new RegExp(`${name} is repeated`);
     const value = (request() as Record<string, string>)[name]!;
     for (const again of [value, 'other', '']) {
@@ -309,7 +312,7 @@ describe('invalid_request', () => {
     }
   });
 
-  test.each(Object.keys(request()))('%s holds U+0000 or half a surrogate pair', async (name) => {
+  test.each(Object.keys(request()))('%s holds U+0000 or half a surrogate pair (OAU-7)', async (name) => {
     for (const value of ['a\0b', '\0', 'a\ud800']) {
       expectError(await post(request({ [name]: value })), 400, 'invalid_request', new RegExp(name));
     }
@@ -372,7 +375,7 @@ describe('invalid_request', () => {
     expectError(await post({}), 400, 'invalid_request', /grant_type/);
   });
 
-  test('the parameters are in the query string', async () => {
+  test('the parameters are in the query string (OAU-7)', async () => {
     const answer = await service.app.inject({ method: 'POST', url: `/oauth/token?${form()}` });
     expect(answer.json()).toMatchObject({ error: 'invalid_request' });
   });
@@ -382,7 +385,7 @@ describe('invalid_request', () => {
     expectTransportError(answer, 413, 'PAYLOAD_TOO_LARGE', /65536 bytes/);
   });
 
-  test('the credentials in the body and in the header differ', async () => {
+  test('the credentials in the body and in the header differ (OAU-2)', async () => {
     const authorization = basic(CLIENT, secret);
     for (const changes of [{ client_id: 'cli_few' }, { client_secret: newSecret() }]) {
       expectError(await post(request(changes), { authorization }), 400, 'invalid_request', /differ/);
@@ -403,7 +406,7 @@ describe('invalid_request', () => {
   });
 });
 
-describe('invalid_client', () => {
+describe('invalid_client (OAU-38)', () => {
   const expectInvalidClient = (answer: Awaited<ReturnType<typeof post>>, challenged: boolean) => {
     expectError(answer, 401, 'invalid_client');
     if (challenged) expect(answer.headers['www-authenticate']).toMatch(/^Basic realm="/);
@@ -456,14 +459,14 @@ describe('invalid_client', () => {
     expectInvalidClient(await post(form(), { authorization }), true);
   });
 
-  test('a public client asks for client credentials', async () => {
+  test('a public client asks for client credentials (OAU-11)', async () => {
     const changes = { client_id: 'cli_public', client_secret: undefined };
     expectInvalidClient(await post(request(changes)), false);
     await addClient(service, 'cli_public_wide', { type: 'PUBLIC', grants: ['client_credentials'] });
     expectInvalidClient(await post(request({ ...changes, client_id: 'cli_public_wide' })), false);
   });
 
-  test('an unknown client, a disabled one and a wrong secret take the same work and get the same answer', async () => {
+  test('an unknown client, a disabled one and a wrong secret take the same work and get the same answer (OAU-3)', async () => {
     const runs = [];
     for (const changes of [{ client_id: 'cli_nobody' }, { client_id: 'cli_off' }, { client_secret: newSecret() }]) {
       const statements: string[] = [];
@@ -502,7 +505,7 @@ describe('unsupported_grant_type', () => {
   });
 });
 
-describe('unauthorized_client', () => {
+describe('unauthorized_client (OAU-4)', () => {
   test('a confidential client is not registered for client credentials', async () => {
     expectError(await post(request({ client_id: 'cli_people' })), 400, 'unauthorized_client', /client_credentials/);
   });
@@ -512,7 +515,7 @@ describe('unauthorized_client', () => {
   });
 });
 
-describe('invalid_scope', () => {
+describe('invalid_scope (OAU-12)', () => {
   test.each(['read:everything', 'READ:BUILDERS', 'read:builders,read:projects', 'constructor', '*'])(
     '"%s" is unknown',
     async (scope) => {
@@ -573,7 +576,7 @@ test('a preflight that the service answers before the route is none of the 405s'
   await app.close();
 });
 
-test('whatever is sent, the answer is an error of RFC 6749 section 5.2', async () => {
+test('whatever is sent, the answer is an error of RFC 6749 section 5.2 (OAU-38)', async () => {
   const text = fc.string({ unit: 'binary', maxLength: 20 });
   const names = fc.constantFrom(...Object.keys(request()));
   const overlaid = fc

@@ -51,7 +51,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
   const post = (app: FastifyInstance, payload: object | string = VALID, type = 'application/json') =>
     app.inject({ method: 'POST', url, headers: { 'content-type': type }, payload });
 
-  it('405 for another method, with Allow', async () => {
+  it('405 for another method, with Allow (OAU-39)', async () => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'] as const) {
       const answer = await service.app.inject({ method, url });
       expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'POST']);
@@ -62,7 +62,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
     }
   });
 
-  it('413 for a body of more than 64 KiB', async () => {
+  it('413 for a body of more than 64 KiB (LIM-13, OAU-39)', async () => {
     const answer = await post(service.app, { ...VALID, scope: 'a'.repeat(65_536) });
     expect(answer.statusCode).toBe(413);
     expect(answer.json()).toEqual({
@@ -72,7 +72,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
   });
 
   it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=a'])(
-    '415 for a body of the type %s',
+    '415 for a body of the type %s (HDR-2, OAU-39)',
     async (type) => {
       const answer = await post(service.app, 'token=a', type);
       const message = 'The body must be application/json or application/x-www-form-urlencoded.';
@@ -84,7 +84,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
     },
   );
 
-  it('429 with Retry-After for a client without budget', async () => {
+  it('429 with Retry-After for a client without budget (OAU-39)', async () => {
     const answer = await post(limited);
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '7']);
     expect(answer.json()).toEqual({
@@ -93,7 +93,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
     });
   });
 
-  it('500 without a word of its cause', async () => {
+  it('500 without a word of its cause (ERR-18, OAU-39)', async () => {
     const answer = await post(broken);
     expect(answer.statusCode).toBe(500);
     expect(answer.json()).toEqual({
@@ -102,7 +102,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
     });
   });
 
-  it('503 with Retry-After while the databases are away', async () => {
+  it('503 with Retry-After while the databases are away (OAU-39)', async () => {
     const answer = await post(away);
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '1']);
     // RFC 6749 keeps semicolons, but no quotes and no backslashes, in a description.
@@ -112,7 +112,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
     });
   });
 
-  it('never lets an error be kept by a cache', async () => {
+  it('never lets an error be kept by a cache (OAU-9)', async () => {
     for (const answer of await Promise.all([post(limited), post(broken), post(away), post(service.app, '', 'a/b')])) {
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
     }

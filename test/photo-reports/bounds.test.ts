@@ -96,7 +96,7 @@ describe.each([
   ['mappedAdminUserId', 'user', [400, ['mappedAdminUserId']]],
   ['projectId', 'proj', [404, undefined]],
 ] as const)('%s', (path, prefix, unknown) => {
-  it('has the pattern of the specification; null is none', async () => {
+  it('has the pattern of the contract; null is none (IDN-4)', async () => {
     for (const id of [null, undefined]) expect(await statusOf(path, id)).toBe(200);
     for (const id of [`${prefix}_ab`, `${prefix}_a1`]) expect(await statusOf(path, id)).toEqual(unknown);
     for (const id of [

@@ -132,7 +132,7 @@ describe('through the service', () => {
     ({ wrong, name }) => wrong.length > 0 && !/U\+0000|lone surrogate|\\u0000|udfff|too large/.test(name),
   );
 
-  it('refuses the same with 400, through REST and GraphQL', async () => {
+  it('refuses the same with 400, through REST and GraphQL (ERR-2, ERR-8)', async () => {
     for (const { name, page: document, wrong } of refused) {
       const expected = wrong.map((path) => `page.${path}`);
       const rest = await client.send('POST', '/photo-reports/sync', request({ page: document }));

@@ -155,7 +155,7 @@ describe.each(faces)('an invalid report of more than 1 MiB through %s', (_face, 
     expect([status, errors]).toEqual([400, [{ fieldName: 'body', message: 'must be valid JSON' }]]);
   });
 
-  it('is 400 on body for more values and names than a report can have, with the count and the limit', async () => {
+  it('is 400 on body for more values and names than a report can have, with the count and the limit (LIM-11)', async () => {
     const { status, errors } = await send(withMetadata(`{"a":[${'{},'.repeat(MAX_LARGE_TOKENS / 2)}{}]}`));
     expect(status).toBe(400);
     expect(errors).toEqual([

@@ -17,7 +17,7 @@ describe('the estimated cost of an operation', () => {
     expect(costOf('{ me { id name } }')).toBe(3);
   });
 
-  it('counts the fields of a page as often as it may hold records', () => {
+  it('counts the fields of a page as often as it may hold records (LIM-15)', () => {
     // projects, meta, totalCount, data, and twice 25 for two fields of each record.
     expect(costOf('{ projects(builderId: "buil_a") { meta { totalCount } data { id name } } }')).toBe(4 + 2 * 25);
     expect(costOf('{ projects(builderId: "buil_a", limit: 3) { meta { totalCount } data { id name } } }')).toBe(
@@ -43,13 +43,13 @@ describe('the estimated cost of an operation', () => {
     expect(costOf(query)).toBe(2 + 25 * (2 + 25));
   });
 
-  it('counts a fragment wherever it is spread, in time that grows with the document alone', () => {
+  it('counts a fragment wherever it is spread, in time that grows with the document alone (LIM-15)', () => {
     const fragments = Array.from({ length: 60 }, (_, at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`);
     const query = `{ ...F0 } ${fragments.join(' ')} fragment F60 on Query { me { id } }`;
     expect(costOf(query)).toBe(2 * 2 ** 60);
   });
 
-  it('counts aliases', () => {
+  it('counts aliases (LIM-15)', () => {
     const aliases = Array.from({ length: 1_550 }, (_, at) => `a${at}: id`).join(' ');
     const query = `{ projects(builderId: "buil_a") { data { timesheets { data { ...All } } } } } fragment All on Timesheet { ${aliases} }`;
     expect(costOf(query)).toBe(2 + 25 * (2 + 25 * 1_550));
@@ -86,7 +86,7 @@ describe('the meter of a response', () => {
     expect(meter.rejection).toMatchObject({ status: 400, details: { cost: 67_108_865, limit: 67_108_864 } });
   });
 
-  it('has no limits of its own', () => {
+  it('has no limits of its own (LIM-14)', () => {
     const meter = new ResponseMeter();
     meter.bytes = 1e12;
     meter.check();

@@ -58,7 +58,7 @@ describe('a fair semaphore with room', () => {
 });
 
 describe('a share that is full', () => {
-  it('delays only itself', async () => {
+  it('delays only itself (LIM-19)', async () => {
     const semaphore = createSemaphore();
     const granted: string[] = [];
     for (const label of ['a1', 'a2', 'a3', 'a4']) void acquireInto(granted, semaphore, 'a', label);
@@ -67,7 +67,7 @@ describe('a share that is full', () => {
     expect(granted).toEqual(['a1', 'a2', 'b']);
   });
 
-  it('gets 429 once its queue is full', async () => {
+  it('gets 429 once its queue is full (LIM-20)', async () => {
     const semaphore = createSemaphore();
     const attempts = Array.from({ length: 6 }, () => statusOf(semaphore.acquire('a')));
     expect(await attempts[5]).toBe(429);
@@ -75,7 +75,7 @@ describe('a share that is full', () => {
     expect(await statusOf(semaphore.acquire('b'))).toBe('granted');
   });
 
-  it('gets 429 after the longest wait, for its own use is the reason', async () => {
+  it('gets 429 after the longest wait, for its own use is the reason (LIM-20)', async () => {
     const semaphore = createSemaphore();
     semaphore.tryAcquire('a', 2);
     const attempt = statusOf(semaphore.acquire('a'));
@@ -86,7 +86,7 @@ describe('a share that is full', () => {
 });
 
 describe('a semaphore that is full', () => {
-  it('gets 503 once the queue of all shares is full', async () => {
+  it('gets 503 once the queue of all shares is full (LIM-20)', async () => {
     const semaphore = createSemaphore();
     for (const share of ['a', 'a', 'b', 'b']) semaphore.tryAcquire(share);
     for (const share of ['c', 'd', 'e', 'f', 'g']) void statusOf(semaphore.acquire(share));
@@ -94,7 +94,7 @@ describe('a semaphore that is full', () => {
     expect(semaphore.stats().rejectedByService).toBe(1);
   });
 
-  it('gets 503 after the longest wait where others use the capacity', async () => {
+  it('gets 503 after the longest wait where others use the capacity (LIM-20)', async () => {
     const semaphore = createSemaphore();
     for (const share of ['a', 'a', 'b', 'b']) semaphore.tryAcquire(share);
     const attempt = statusOf(semaphore.acquire('c'));

@@ -15,7 +15,7 @@ const outcome = (database: Database, secret: string | null) =>
     (error) => (error instanceof OAuthError ? error.code : error),
   );
 
-test('RFC 6749 section 3.2.1: a confidential client proves its secret, a public one sends none', async () => {
+test('RFC 6749 section 3.2.1: a confidential client proves its secret, a public one sends none (OAU-1)', async () => {
   const confidential = holding('CONFIDENTIAL', [digestOf('secret')]);
   expect(await outcome(confidential, 'secret')).toBe('cli_a');
   expect(await outcome(confidential, 'wrong')).toBe('invalid_client');

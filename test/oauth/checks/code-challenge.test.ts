@@ -9,7 +9,7 @@ const check = (challenge?: string, method?: string) => {
   return requireCodeChallenge(new Map(Object.entries(sent).filter((entry): entry is [string, string] => !!entry[1])));
 };
 
-test('RFC 7636 section 4.3: a challenge with its method is required', () => {
+test('RFC 7636 section 4.3: a challenge with its method is required (OAU-21)', () => {
   expect(check(S256, 'S256')).toEqual({ codeChallenge: S256, codeChallengeMethod: 'S256' });
   expect(check('v'.repeat(43), 'PLAIN')).toEqual({ codeChallenge: 'v'.repeat(43), codeChallengeMethod: 'PLAIN' });
   expect(check('v'.repeat(128), 'plain').codeChallengeMethod).toBe('PLAIN');
