@@ -16,7 +16,7 @@ const PRODUCTION = {
 };
 
 describe('the settings', () => {
-  it('may all be absent: a development service with an embedded database and demo data (LIM-1, LIM-2, LIM-3)', () => {
+  it('may all be absent: a development service with an embedded database and demo data (LIM-1, LIM-2, LIM-3, LIM-22, LIM-23)', () => {
     expect(loadConfig({})).toMatchObject({
       production: false,
       host: '127.0.0.1',
@@ -30,6 +30,8 @@ describe('the settings', () => {
         sync: { requests: 200, seconds: 10 },
         token: { requests: 120, seconds: 60 },
       },
+      requestSeconds: 900,
+      uploadQuota: 16 * 1024 ** 3,
     });
   });
 

@@ -38,7 +38,7 @@ describe('an internal client with every write scope', () => {
   );
 
   it.each(mutations.filter(({ name }) => ALLOWED.includes(name)))(
-    'may call what belongs to the builder alone: $name',
+    'may call what belongs to the builder alone: $name (ACC-16)',
     async (mutation) => {
       expect((await calls.graphql('Mutation', mutation, token)).status).not.toBe(403);
     },

@@ -183,7 +183,7 @@ describe('a signed URL', () => {
     ],
     ['no signature', (url: string) => url.replace(/&signature=.*/, '')],
     ['one parameter more', (url: string) => `${url}&size=11`],
-  ])('is 403 with %s', async (_name, change) => {
+  ])('is 403 with %s (HDR-9)', async (_name, change) => {
     for (const [method, url] of [
       ['PUT', upload],
       ['GET', download],

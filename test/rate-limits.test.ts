@@ -13,6 +13,8 @@ afterAll(() => service.stop());
 
 beforeEach(() => service.clock.advance(120_000));
 
+const METADATA = '/.well-known/oauth-authorization-server';
+
 const numbers = (headers: Record<string, unknown>) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
 
@@ -64,6 +66,17 @@ describe('RATE_LIMIT_API', () => {
   it('never stands in the way of health checks, which work without a database (LIM-5)', async () => {
     for (let call = 0; call < 5; call++) expect((await service.request({ url: '/health/live' })).statusCode).toBe(200);
   });
+
+  it.each(['/health/live', '/health/ready', '/metrics', METADATA, '/storage/au1/photos/x'])(
+    'has no headers on %s, which it does not limit (LIM-5)',
+    async (url) => {
+      for (let call = 0; call < 4; call++) {
+        const { statusCode, headers } = await service.request({ url });
+        expect(statusCode).not.toBe(429);
+        expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
+      }
+    },
+  );
 
   it('covers GraphQL too (LIM-1)', async () => {
     const token = await service.as('A');

@@ -46,7 +46,7 @@ describe('GET /graphql/schema.graphql', () => {
     expect((await service.get(URL, await service.as('internal'))).statusCode).toBe(200);
   });
 
-  it('200 without a body for HEAD', async () => {
+  it('200 without a body for HEAD (ERR-14)', async () => {
     const headers = { authorization: `Bearer ${token}` };
     const response = await service.request({ method: 'HEAD', url: URL, headers });
     expect([response.statusCode, response.body]).toEqual([200, '']);

@@ -140,7 +140,7 @@ describe("another client's tokens", () => {
 });
 
 describe('another region', () => {
-  test('knows neither code nor refresh token nor access token', async () => {
+  test('knows neither code nor refresh token nor access token (HDR-9)', async () => {
     const tokens = await tokensFor(service, { clientId: 'cli_us', email: 'user_us@example.com' });
     const code = await codeFor(service, { clientId: 'cli_us', email: 'user_us@example.com' });
     expect((await exchange(service, person, code)).body.error).toBe('invalid_grant');

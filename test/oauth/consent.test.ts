@@ -102,7 +102,7 @@ describe('consent', () => {
     expect(await target(REDIRECT, 'cli_app')).toBe("'self' https:");
   });
 
-  test('given sends a code, the state and the issuer; the database holds digests and all that binds it', async () => {
+  test('given sends a code, the state and the issuer; the database holds digests and all that binds it (OAU-41)', async () => {
     const { browser, view } = await arrive('user_one');
     const done = await browser.press(view, 'Allow');
     expect(done.status).toBe(303);

@@ -174,7 +174,7 @@ describe('a token that holds', () => {
     later(500);
   });
 
-  test('does not hold in the other region, nor 61 minutes later', async () => {
+  test('does not hold in the other region, nor 61 minutes later (HDR-8)', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}`, 'x-service-region-id': 'us1' };
     expect((await one.app.inject({ url: '/me', headers })).statusCode).toBe(401);
     later(61 * 60_000);

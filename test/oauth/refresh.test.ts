@@ -77,7 +77,7 @@ describe('a refresh token', () => {
     expect(await errorOf(token)).toBe('invalid_grant');
   });
 
-  test('is stored as a digest', async () => {
+  test('is stored as a digest (OAU-41)', async () => {
     const em = service.databases.au1.fork();
     expect(await em.count(RefreshToken, { digest: tokens.refresh_token })).toBe(0);
     expect(await em.count(RefreshToken, { digest: digestOf(tokens.refresh_token) })).toBe(1);
