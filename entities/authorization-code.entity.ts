@@ -2,11 +2,11 @@ import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Reference } from './columns.ts';
 import { TokenFamily } from './token-family.entity.ts';
 
-/** How the challenge is made of the verifier. `PLAIN` is RFC 7636's `plain`. Part 5 of the specification. */
+/** How the challenge is made of the verifier. `PLAIN` is RFC 7636's `plain`. OAU-21. */
 export const ChallengeMethod = { S256: 'S256', PLAIN: 'PLAIN' } as const;
 export type ChallengeMethod = keyof typeof ChallengeMethod;
 
-/** A code of the authorization-code grant: single use, 10 minutes. Part 5 of the specification. */
+/** A code of the authorization-code grant: single use, 10 minutes. OAU-30. */
 @Entity({ tableName: 'oauth_authorization_code' })
 @Index({ properties: ['familyId'] })
 export class AuthorizationCode {

@@ -6,7 +6,7 @@ import { Integrator } from './integrator.entity.ts';
 export const ConnectionStatus = { ACTIVE: 'ACTIVE', REVOKED: 'REVOKED' } as const;
 export type ConnectionStatus = keyof typeof ConnectionStatus;
 
-/** An integrator's access to a builder's data, with the scopes that the builder allows. Part 4 of the decisions. */
+/** An integrator's access to a builder's data, with the scopes that the builder allows. ACC-2. */
 @Entity()
 @Unique({ properties: ['integratorId', 'builderId'] })
 export class Connection extends Timestamped {

@@ -8,7 +8,7 @@ export type ClientType = keyof typeof ClientType;
 export const GRANTS = ['client_credentials', 'authorization_code', 'refresh_token'] as const;
 export type Grant = (typeof GRANTS)[number];
 
-/** Credentials of an integrator, or of an internal tool. The id is the `client_id`. Part 5 of the specification. */
+/** Credentials of an integrator, or of an internal tool. The id is the `client_id`. OAU-1. */
 @Entity({ tableName: 'oauth_client' })
 @Index({ properties: ['integratorId'] })
 export class OAuthClient extends Timestamped {

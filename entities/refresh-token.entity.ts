@@ -2,7 +2,7 @@ import { Entity, Index } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Reference } from './columns.ts';
 import { TokenFamily } from './token-family.entity.ts';
 
-/** A refresh token: 30 days, rotated on each use. Part 5 of the specification. */
+/** A refresh token: 30 days, rotated on each use. OAU-32. */
 @Entity({ tableName: 'oauth_refresh_token' })
 @Index({ properties: ['familyId'] })
 @Index({ properties: ['expiresAt'] })

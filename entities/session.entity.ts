@@ -2,7 +2,7 @@ import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Reference } from './columns.ts';
 import { User } from './user.entity.ts';
 
-/** A browser in which a user has signed in. Part 11 of the decisions. */
+/** A browser in which a user has signed in. OAU-25. */
 @Entity({ tableName: 'oauth_session' })
 @Index({ properties: ['userId'] })
 @Index({ properties: ['expiresAt'] })

@@ -1,7 +1,7 @@
 import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant } from './columns.ts';
 
-/** Failed sign-ins of late from one address, or from one address to one account. Part 11 of the decisions. */
+/** Failed sign-ins of late from one address, or from one address to one account. OAU-27. */
 @Entity({ tableName: 'oauth_sign_in_attempt' })
 @Index({ properties: ['expiresAt'] })
 export class SignInAttempt {

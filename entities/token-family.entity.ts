@@ -6,7 +6,7 @@ import { User } from './user.entity.ts';
 
 /**
  * What one consent gave: the code, and every access and refresh token that descends from it. They end together when it is
- * revoked. Part 5 of the specification. The id is the first half of the access tokens' `jti`.
+ * revoked. OAU-33, OAU-36. The id is the first half of the access tokens' `jti`.
  */
 @Entity({ tableName: 'oauth_token_family' })
 @Index({ properties: ['expiresAt'] })

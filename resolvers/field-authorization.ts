@@ -51,7 +51,7 @@ const validateArguments =
     return resolve(source, args, context, info);
   };
 
-/** Charges the operation's own budget, unless that was done before the body was read. */
+/** Charges the operation's own budget, unless that was done before the body was read. LIM-2. */
 const chargeBudget =
   (budget: Budget, resolve: FieldResolver): FieldResolver =>
   async (source, args, context, info) => {
@@ -62,7 +62,7 @@ const chargeBudget =
 
 /**
  * Adds the authorization of a field that leads to records: it needs the scope of their type, in the token and in the connection of the
- * builder that each record belongs to.
+ * builder that each record belongs to. ACC-15.
  */
 export function authorizeEdge(
   field: Field,

@@ -1,7 +1,7 @@
 import { ArgsType, type ClassType, Extensions, Field, Int, ObjectType } from 'type-graphql';
 import { DEFAULT_LIMIT, MAX_LIMIT, PageLimit, PageOffset } from './scalars.ts';
 
-/** Window of a list. Part 4 of the specification, part 5 of the decisions. */
+/** Window of a list. LST-2. */
 @ArgsType()
 export class PageArgs {
   @Field(() => PageOffset, { nullable: true, description: 'Items to skip. Default 0.' })

@@ -2,7 +2,7 @@ import { ArgsType, Field } from 'type-graphql';
 import { type FieldError, ValidationError } from '../src/shared/errors.ts';
 import { RangeEnd, RangeStart } from './scalars.ts';
 
-/** Range of dates, both ends inclusive. Part 5 of the decisions. */
+/** Range of dates, both ends inclusive. LST-11. */
 @ArgsType()
 export class DateRangeArgs {
   @Field(() => RangeStart, { nullable: true, description: 'Earliest date or date-time, inclusive.' })

@@ -2,13 +2,13 @@ import { Extensions } from 'type-graphql';
 
 import type { Scope } from './scopes.ts';
 
-/** The only version of the API. */
+/** The only version of the API. VER-1. */
 export const API_VERSION = 'v1';
 
 /** What a resolver reports about a write that succeeded; REST maps it to the documented status. */
 export type Outcome = 'CREATED' | 'ACCEPTED' | 'REPLAYED';
 
-/** A rate-limit budget that an operation charges beside the budget of every request. */
+/** A rate-limit budget that an operation charges beside the budget of every request. LIM-2. */
 export type Budget = 'sync';
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';

@@ -36,7 +36,7 @@ export const PageLimit = boundedInteger('PageLimit', 'Items to return', 1, MAX_L
 
 const TIMESTAMP_EXAMPLE = '2026-03-02T07:30:00.000Z';
 
-/** Output: ISO 8601 in UTC with milliseconds. Input: ISO 8601 date-time with an offset. Part 2 of the specification. */
+/** Output: ISO 8601 in UTC with milliseconds. Input: ISO 8601 date-time with an offset. IDN-7, IDN-8. */
 export const Timestamp = scalar<string>({
   name: 'Timestamp',
   description: 'ISO 8601 date-time in UTC, such as `2026-03-02T07:30:00.000Z`.',
@@ -91,7 +91,7 @@ const rangeBound = (name: string, which: string, time: string) =>
     },
   });
 
-/** Both give an instant; a bare end date is the last millisecond of its day. Part 5 of the decisions. */
+/** Both give an instant; a bare end date is the last millisecond of its day. LST-11. */
 export const RangeStart = rangeBound('RangeStart', 'the first instant of the range', '00:00:00.000');
 export const RangeEnd = rangeBound('RangeEnd', 'the last instant of the range', '23:59:59.999');
 

@@ -20,7 +20,7 @@ export class IdentityMembership {
   role!: string | null;
 }
 
-/** Answer of `GET /me`. Part 4 of the specification, part 6 of the decisions. */
+/** Answer of `GET /me`. ACC-14. */
 @ObjectType({ description: 'Who calls.', simpleResolvers: true })
 export class Identity {
   @Field(() => CallerType)

@@ -8,7 +8,7 @@ import { Caller } from './caller.ts';
 
 /**
  * How long what the database said of a token is taken for true. A revoked client, connection, membership or token must
- * stop working within one second on every instance (part 4 of the decisions); this leaves half of it for the query.
+ * stop working within one second on every instance (ACC-5); this leaves half of it for the query.
  */
 const FRESH_MS = 500;
 

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../shared/clock.ts';
 
-/** Lifetime of an access token in seconds. Part 8 of the specification. */
+/** Lifetime of an access token in seconds. OAU-14. */
 export const ACCESS_TOKEN_SECONDS = 3600;
 
-/** Claims of an access token. Part 5 of the specification. */
+/** Claims of an access token. OAU-14. */
 export interface AccessClaims {
   /** The client, or the user of an authorization-code token. */
   sub: string;

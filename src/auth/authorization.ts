@@ -32,7 +32,7 @@ export function requireIntegrator({ caller }: RequestContext): string {
 
 /**
  * Checks builder access of an operation that names its builder. Throws 404 when there is no such builder, and 403 when it is not
- * connected, when the builder header names another one, or when the connection does not allow the scope.
+ * connected, when the builder header names another one, or when the connection does not allow the scope. ACC-10, HDR-13.
  */
 export async function requireBuilder(context: RequestContext, builderId: string, scope: Scope | null): Promise<void> {
   const { caller, builderHeader, loaders } = context;

@@ -46,7 +46,7 @@ interface Window {
 
 /**
  * A request budget per key and fixed window, shared by all instances: each leases a small block of it from the database at
- * a time, so that the limit is never passed and no request writes a row of its own. Part 12 of the decisions. While the database is
+ * a time, so that the limit is never passed and no request writes a row of its own. LIM-6. While the database is
  * read-only each process has the whole budget for itself: reads go on.
  */
 export class RateLimiter {

@@ -34,7 +34,7 @@ interface Dependencies {
   clock: Clock;
 }
 
-/** The checks that every request with an access token passes before those of its operation. */
+/** The checks that every request with an access token passes before those of its operation, in the order of ERR-23. */
 export class RequestAuthenticator {
   readonly #dependencies: Dependencies;
 

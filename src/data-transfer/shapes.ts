@@ -12,7 +12,7 @@ export interface Shape {
   read(value: unknown, path: string, refuse: Refuse): unknown;
 }
 
-/** Free-form JSON may nest this deep, as in a request's body (part 3 of the decisions). */
+/** Free-form JSON may nest this deep, as in a request's body (LIM-10). */
 const MAX_DEPTH = 64;
 /** Several ids must fit into one entry of an index. */
 const MAX_ID_LENGTH = 200;

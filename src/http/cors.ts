@@ -28,7 +28,7 @@ const OPEN: FastifyCorsOptions = {
 
 /**
  * CORS without credentials, for the registered origins of public clients: on the API, token, revocation and metadata routes.
- * A preflight is answered before authentication. Part 4 of the decisions.
+ * A preflight is answered before authentication. ACC-18, ACC-19.
  */
 export async function installCors(app: FastifyInstance, origins: Origins): Promise<void> {
   await app.register(cors, {

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { asApiError } from '../database/errors.ts';
 import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
 
-/** Sends an error in the documented shape. Part 3 of the decisions. */
+/** Sends an error in the documented shape. ERR-1, ERR-10. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
   return reply.code(error.status).headers(error.headers).send(error.body());
 }

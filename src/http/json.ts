@@ -6,7 +6,7 @@ import type { RequestUsage } from '../auth/request-usage.ts';
 import { invalidField } from '../shared/errors.ts';
 import { endOfString } from '../shared/parse-json.ts';
 
-/** Deepest nesting of objects and arrays in a body. Part 9 of the decisions. */
+/** Deepest nesting of objects and arrays in a body. LIM-10. */
 export const MAX_DEPTH = 64;
 
 /** Values and field names of a body that is parsed on the event loop: what V8 parses and the service checks in about 20 ms. */
@@ -17,7 +17,7 @@ export const MANY_TOKENS = 2_000;
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** JSON bodies: UTF-8, bounded in depth before they are parsed; an empty one is no body. Part 3 of the decisions. */
+/** JSON bodies: UTF-8, bounded in depth before they are parsed; an empty one is no body. HDR-3, ERR-5. */
 export function installJsonParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, ({ usage }, body, done) => {

@@ -17,7 +17,7 @@ export interface OAuthDependencies {
   baseUrl: string;
   /**
    * Takes one request from a client's budget; throws 429. Only once a secret of a confidential client, or a code or token of a
-   * public one, has been verified, so that nobody can spend the budget of a client whose id they know. Part 12 of the decisions.
+   * public one, has been verified, so that nobody can spend the budget of a client whose id they know. LIM-4.
    */
   limitClient?: (database: Database, clientId: string, reply: FastifyReply) => Promise<void>;
   /** Takes one request to the token, revocation or introspection endpoint from its address's budget; throws 429. */

@@ -1,6 +1,6 @@
 import type { ApiError } from '../shared/errors.ts';
 
-/** Codes of RFC 6749 sections 4.1.2.1 and 5.2. Parts 5 and 7 of the specification. */
+/** Codes of RFC 6749 sections 4.1.2.1 and 5.2. OAU-38. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'

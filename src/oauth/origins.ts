@@ -19,7 +19,7 @@ interface Known {
   reading: Promise<void> | null;
 }
 
-/** Browser origins that the public clients of all regions have registered. Part 4 of the decisions. */
+/** Browser origins that the public clients of all regions have registered. ACC-18. */
 export class RegisteredOrigins {
   readonly #databases: Databases;
   readonly #clock: Clock;

@@ -34,7 +34,7 @@ function splitPairs(text: string): string[] {
   return pairs;
 }
 
-/** Reads an `application/json` body: one flat object. Part 5 of the specification. */
+/** Reads an `application/json` body: one flat object. OAU-7. */
 export function readJson(body: Uint8Array): Parameters {
   const text = readText(body);
   if (text.trim() === '') return new Map();

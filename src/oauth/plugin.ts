@@ -7,7 +7,7 @@ import { revocationEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { pagesPlugin } from './interaction/interaction-pages.ts';
 
-/** The OAuth endpoints. Part 5 of the specification, part 11 of the decisions. */
+/** The OAuth endpoints. */
 export function oauthPlugin(parts: OAuthDependencies): FastifyPluginAsync {
   return async (app) => {
     await app.register(async (endpoints) => {

@@ -9,7 +9,7 @@ type OAuthLimits = Required<Pick<OAuthDependencies, 'limitAddress' | 'limitClien
 
 /**
  * Budgets of the OAuth endpoints: token requests per address and per client, page views per address as for any request
- * without a token. Part 12 of the decisions.
+ * without a token. LIM-3.
  */
 export function oauthLimits(databases: Databases, api: RateLimiter, token: RateLimiter): OAuthLimits {
   return {

@@ -53,7 +53,7 @@ const PLACES: Record<string, Place> = { GET: 'query', DELETE: 'bodyOrQuery' };
 
 /**
  * The operation's variables, each checked against its type in the schema; never coerced. Throws 404 when an identifier in
- * the path has the wrong shape, else 400 with every field that fails. Part 3 of the decisions.
+ * the path has the wrong shape, else 400 with every field that fails. ERR-1, IDN-6.
  */
 export function readVariables(placements: Placement[], input: RawInput): Record<string, unknown> {
   const variables: Record<string, unknown> = {};

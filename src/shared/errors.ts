@@ -1,4 +1,4 @@
-/** One failing field of the input. Part 3 of the decisions. */
+/** One failing field of the input. ERR-1. */
 export interface FieldError {
   /** Path into the input as the client wrote it: `limit`, `page.blocks[3].properties.level`. */
   fieldName: string;
@@ -31,7 +31,7 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** The JSON body of the REST answer. Parts 3 of the decisions and 7 of the specification. */
+  /** The JSON body of the REST answer. ERR-1, ERR-10. */
   body(): object {
     return { code: this.code, message: this.message };
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Every identifier prefix: part 2 of the specification, then part 1 of the decisions. */
+/** Every identifier prefix: IDN-1, then IDN-2. */
 export const ID_PREFIXES = {
   builder: 'buil',
   project: 'proj',
@@ -49,7 +49,7 @@ export function newId(kind: IdKind, now: number, random: (bytes: number) => Uint
   return `${ID_PREFIXES[kind]}_a${time}${randomText(RANDOM_CHARACTERS, random)}`;
 }
 
-/** Whether the text has the shape of such an identifier: `^<prefix>_[a-z0-9]+$` (part 1 of the decisions). */
+/** Whether the text has the shape of such an identifier: `^<prefix>_[a-z0-9]+$` (IDN-4). */
 export function isId(kind: IdKind, text: string): boolean {
   return idPattern(kind).test(text);
 }

@@ -9,7 +9,7 @@ const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43
 /** One spelling for what looks the same, however the keyboard composes it. */
 const spelled = (password: string) => password.normalize('NFKC');
 
-/** argon2id under a new salt, in PHC form: what is stored of a password. Part 11 of the decisions. */
+/** argon2id under a new salt, in PHC form: what is stored of a password. OAU-41. */
 export function hashPassword(password: string): Promise<string> {
   return argon2.hash(spelled(password), COST);
 }

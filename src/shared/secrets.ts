@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Secrets of a client that are valid at a time: the newest, so that it can rotate. Part 11 of the decisions. */
+/** Secrets of a client that are valid at a time: the newest, so that it can rotate. OAU-6. */
 export const VALID_SECRETS = 2;
 
 const SECRET_BYTES = 32;

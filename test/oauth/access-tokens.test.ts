@@ -30,7 +30,7 @@ const forge = (change: { issuer?: string; audience?: string; key?: Uint8Array; a
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('an access token', () => {
-  test('is a JWT signed with HMAC-SHA256 that carries the claims of part 5 (OAU-14)', async () => {
+  test('is a JWT signed with HMAC-SHA256 that carries the claims of the contract (OAU-14)', async () => {
     const { tokens } = setUp();
     const { token, jti } = await tokens.sign(claims);
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'JWT' });

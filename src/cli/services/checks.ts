@@ -27,7 +27,7 @@ export function identifier(option: string, kind: IdKind, text: string): string {
   return isId(kind, text) ? text : refuse(option, `"${text}" is not an id such as ${ID_PREFIXES[kind]}_a1b2c3`);
 }
 
-/** Each scope once, in the order of the specification; each text may hold several with spaces between. */
+/** Each scope once, in the order of `SCOPES`; each text may hold several with spaces between. */
 export function scopes(texts: readonly string[]): string[] {
   const asked = texts.flatMap((text) => text.split(/\s+/)).filter((scope) => scope !== '');
   const unknown = asked.filter((scope) => !KNOWN_SCOPES.includes(scope));

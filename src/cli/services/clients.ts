@@ -24,7 +24,7 @@ export interface NewClient {
   pilotAgreement?: string;
 }
 
-/** Registers credentials. Client types in part 5 of the specification, internal clients in part 4 of the decisions. */
+/** Registers credentials. Client types: OAU-1. Internal clients: ACC-16. */
 export async function createClient(place: Place, request: NewClient) {
   const client = { ...checkOwner(request), ...checkFlow(request), ...checkScopes(request) };
   return inTransaction(place, async (em, now) => {

@@ -18,7 +18,7 @@ export interface NewConnection extends ConnectionKey {
   replace: boolean;
 }
 
-/** Gives an integrator access to a builder's data, anew where it had been revoked. Part 4 of the decisions. */
+/** Gives an integrator access to a builder's data, anew where it had been revoked. ACC-2. */
 export async function createConnection(place: Place, request: NewConnection) {
   const key = checkKey(request);
   const allowed = scopes(request.scopes);

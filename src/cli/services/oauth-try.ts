@@ -33,7 +33,7 @@ interface Trial {
 
 /**
  * Goes through the code flow as an application on this computer would: opens the browser, waits at a loopback redirect URI of
- * the client, and answers the tokens. RFC 8252 section 7.3, part 5 of the specification.
+ * the client, and answers the tokens. RFC 8252 section 7.3.
  */
 export async function tryOAuth(shell: Shell, request: TryRequest): Promise<Report> {
   const trial = await prepare(shell, request);

@@ -12,7 +12,7 @@ export interface ReadDeclaration<Filter extends string> extends Columns {
   filters?: Record<Filter, string>;
   /** A condition that always holds. */
   always?: string;
-  /** Order of lists. Default: `createdAt`, then `id` (part 5 of the decisions). */
+  /** Order of lists. Default: `createdAt`, then `id` (LST-4). */
   order?: string;
   /**
    * Where the entity `KeepsTotal`, its column of the kind: rows need not be counted unless another filter is given than those

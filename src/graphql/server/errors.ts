@@ -5,7 +5,7 @@ import { asApiError } from '../../database/errors.ts';
 import { ApiError, ValidationError } from '../../shared/errors.ts';
 import { argumentPathOf } from './argument-names.ts';
 
-/** A GraphQL error whose extensions say what the REST answer would say. Part 3 of the decisions. */
+/** A GraphQL error whose extensions say what the REST answer would say. ERR-24. */
 export function graphqlError(error: ApiError): GraphQLError {
   return new GraphQLError(error.message, { originalError: error, extensions: extensionsOf(error) });
 }

@@ -6,7 +6,7 @@ export type ConnectedChoice = BuilderChoice & { allowed: string[] };
 
 /**
  * The user is a member of the builder, and the builder is connected: when the user chooses, and at each exchange after.
- * Parts 4 and 11 of the decisions.
+ * OAU-23, OAU-35.
  *
  * @param refuse makes the error: `access_denied` of the authorization endpoint, `invalid_grant` of the token endpoint.
  */

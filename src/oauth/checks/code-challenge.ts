@@ -11,7 +11,7 @@ const SYNTAX: Record<ChallengeMethod, RegExp> = {
 
 /**
  * PKCE is required of every client. The method is `S256` or `PLAIN`, also written `plain`, and has no default: a forgotten
- * one would only be noticed at the exchange. RFC 7636 sections 4.3 and 4.4.1, part 11 of the decisions.
+ * one would only be noticed at the exchange. RFC 7636 sections 4.3 and 4.4.1, OAU-21.
  */
 export function requireCodeChallenge(
   parameters: Parameters,

@@ -13,7 +13,7 @@ export interface Credentials {
 
 /**
  * The client's credentials from the body, from a `Basic` header, or from both when they say the same.
- * RFC 6749 section 2.3.1, part 11 of the decisions.
+ * RFC 6749 section 2.3.1, OAU-2.
  */
 export function requireCredentials(parameters: Parameters, authorization: string | undefined): Credentials {
   const clientId = parameters.get('client_id');

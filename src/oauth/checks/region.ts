@@ -4,7 +4,7 @@ import { invalidRequest } from '../errors.ts';
 
 /**
  * The regions in which to look for the client: the one that `X-Service-Region-Id` names, or all when the header is absent,
- * because a client exists in one only. Part 2 of the decisions.
+ * because a client exists in one only. HDR-10.
  */
 export function requireRegions(headers: IncomingHttpHeaders): readonly RegionId[] {
   const sent = headers['x-service-region-id'];

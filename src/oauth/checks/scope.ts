@@ -12,7 +12,7 @@ const NAMED = 5;
 
 /**
  * The scopes that are asked for, each once, all of them known and allowed to the client: none is dropped in silence.
- * RFC 6749 section 3.3, part 11 of the decisions.
+ * RFC 6749 section 3.3, OAU-12.
  */
 export function requireScopes(scope: string, client: RegisteredClient): string[] {
   if (!SYNTAX.test(scope)) throw invalidScope('The scope must be scopes with one space between each two.');

@@ -31,7 +31,7 @@ export type Introspection =
 const INACTIVE: Introspection = { active: false };
 
 /**
- * `POST /oauth/introspect`. RFC 7662, part 11 of the decisions: for confidential clients, of their own tokens; any other
+ * `POST /oauth/introspect`. RFC 7662, OAU-37: for confidential clients, of their own tokens; any other
  * token is inactive, and so is one that would be refused now.
  */
 export const introspectionEndpoint =

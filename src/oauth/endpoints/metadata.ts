@@ -17,7 +17,7 @@ export const metadataOf = (baseUrl: string) => ({
   token_endpoint_auth_methods_supported: [...WITH_SECRET, 'none'],
   revocation_endpoint_auth_methods_supported: [...WITH_SECRET, 'none'],
   introspection_endpoint_auth_methods_supported: WITH_SECRET,
-  // `plain` is the name in RFC 7636, `PLAIN` the one in the specification.
+  // `plain` is the name in RFC 7636, `PLAIN` the one in the contract (OAU-21).
   code_challenge_methods_supported: [...Object.values(ChallengeMethod), 'plain'],
   // RFC 9207 section 3.
   authorization_response_iss_parameter_supported: true,

@@ -9,7 +9,7 @@ import { revokeFamily } from '../tokens/token-families.ts';
 import type { EndpointHandler } from './endpoint.ts';
 
 /**
- * `POST /oauth/revoke`. RFC 7009, part 5 of the specification: 200 whatever the token, once the client has proven itself.
+ * `POST /oauth/revoke`. RFC 7009, OAU-36: 200 whatever the token, once the client has proven itself.
  * A refresh token takes all tokens of its consent with it, an access token itself alone. `token_type_hint` is not needed:
  * the two kinds cannot be mistaken for one another.
  */

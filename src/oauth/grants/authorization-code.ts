@@ -10,7 +10,7 @@ import { issuePersonTokens, requireStanding, scopesLeft } from '../tokens/user-t
 import type { GrantHandler } from './grant.ts';
 
 /**
- * Tokens for a user, in exchange for a code. RFC 6749 section 4.1.3, RFC 7636 section 4.5, part 5 of the specification. A
+ * Tokens for a user, in exchange for a code. RFC 6749 section 4.1.3, RFC 7636 section 4.5, OAU-30, OAU-31. A
  * wrong request leaves the code as it is; a second use of it revokes all that came of the first.
  */
 export const authorizationCode: GrantHandler = async ({ parameters, client, chargeClient }, parts) => {

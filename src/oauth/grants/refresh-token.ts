@@ -12,11 +12,11 @@ import type { GrantHandler } from './grant.ts';
 
 /**
  * A rotated token that comes again within this time is a lost answer or a second tab, and harms nothing; later it was
- * stolen. Part 11 of the decisions.
+ * stolen. OAU-33.
  */
 const GRACE_MS = 60_000;
 
-/** New tokens in exchange for a refresh token, which they replace. RFC 6749 section 6, part 5 of the specification. */
+/** New tokens in exchange for a refresh token, which they replace. RFC 6749 section 6, OAU-32. */
 export const refreshToken: GrantHandler = async ({ parameters, client, chargeClient }, parts) => {
   requireAudience(parameters.get('audience'), parts.baseUrl);
   const presented = requireParameter(parameters, 'refresh_token');

@@ -57,7 +57,7 @@ export function readQuery(url: string): Query {
 
 /**
  * The client and its redirect URI. Throws what may only be shown on a page: an open redirector is whoever sends a browser
- * to an address that was not checked. RFC 6749 section 4.1.2.1. The region is the client's. Part 2 of the decisions.
+ * to an address that was not checked. RFC 6749 section 4.1.2.1. The region is the client's. HDR-9, OAU-18.
  */
 export async function findReturnAddress(
   parts: OAuthDependencies,

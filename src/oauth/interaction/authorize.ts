@@ -13,7 +13,7 @@ import type { SignedInUser } from './sessions.ts';
 
 /**
  * `GET /oauth/authorize`: asks what is still to be asked, in this order: who it is, for which builder, and whether they
- * allow it. RFC 6749 section 4.1.1, part 5 of the specification. Consent is asked for each time.
+ * allow it. RFC 6749 section 4.1.1, OAU-22 to OAU-24. Consent is asked for each time.
  */
 export async function askUser(step: Step): Promise<FastifyReply> {
   const user = await step.signedIn();

@@ -5,7 +5,7 @@ import { newSecret } from '../../shared/secrets.ts';
 
 /*
  * A browser carries one random identifier for each region in a cookie. Signing in gives it a new one, whose digest names the
- * session; before that it only ties the forms to the browser. Part 11 of the decisions.
+ * session; before that it only ties the forms to the browser. OAU-25, OAU-26.
  */
 
 const IDENTIFIER = /^[A-Za-z0-9_-]{43}$/;

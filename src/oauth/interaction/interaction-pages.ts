@@ -17,7 +17,7 @@ import { signIn, signOut } from './sign-in.ts';
 /** Bytes of a form: an e-mail, a password and a few short fields. */
 const FORM_LIMIT = 16 * 1024;
 
-/** The pages that people see. Part 5 of the specification. They need no script, and no cookie beyond one. */
+/** The pages that people see. They need no script, and no cookie beyond one. */
 export function pagesPlugin(parts: OAuthDependencies): FastifyPluginAsync {
   return async (app) => {
     preparePages(app, parts.limitVisitor, startOf);

@@ -26,7 +26,7 @@ type Outcome = { kind: 'wait'; seconds: number } | { kind: 'wrong' } | { kind: '
 
 /**
  * Looks for the accounts of these regions that the password opens. An unknown user, one without a password, a disabled one and a
- * wrong password take the same work, one hash a region, and get the same answer. Part 11 of the decisions.
+ * wrong password take the same work, one hash a region, and get the same answer. OAU-28.
  */
 export async function checkPassword(
   databases: readonly Database[],

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts';
 import { networkOf } from '../../shared/network.ts';
 import { digestOf } from '../../shared/secrets.ts';
 
-/** Failures that cost no wait. Part 11 of the decisions. */
+/** Failures that cost no wait. OAU-27. */
 export const FREE_FAILURES = 10;
 
 /** Longest wait in seconds: of an address that tries one account, and of an address whatever the account. */

@@ -3,7 +3,7 @@ import type { PageVisit } from './page-request.ts';
 import { checkPassword } from './password-check.ts';
 import { closeSession, openSession } from './sessions.ts';
 
-/** What a sign-in form leads to. Part 11 of the decisions. */
+/** What a sign-in form leads to. OAU-25, OAU-27. */
 export async function signIn(visit: PageVisit): Promise<FastifyReply> {
   const fields = visit.readForm();
   const typed = fields.get('email') ?? '';

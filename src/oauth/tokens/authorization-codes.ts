@@ -8,7 +8,7 @@ import { digestOf, newSecret } from '../../shared/secrets.ts';
 import type { CodeBinding } from '../checks/code-binding.ts';
 import type { Family } from './token-families.ts';
 
-/** Lifetime of a code in seconds. Part 8 of the specification. */
+/** Lifetime of a code in seconds. OAU-30. */
 export const CODE_SECONDS = 600;
 
 /** What a user has consented to. */

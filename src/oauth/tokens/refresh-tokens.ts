@@ -5,7 +5,7 @@ import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { digestOf, newSecret } from '../../shared/secrets.ts';
 import type { Family } from './token-families.ts';
 
-/** Lifetime of a refresh token in seconds: 30 days. Part 8 of the specification. */
+/** Lifetime of a refresh token in seconds: 30 days. OAU-32. */
 export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
 
 /** A refresh token as it is stored, with the family that it belongs to. Instants are milliseconds since the epoch. */

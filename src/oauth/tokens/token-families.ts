@@ -12,7 +12,7 @@ export interface Family {
   revoked: boolean;
 }
 
-/** Ends every token of the family: on this instance at once, on the others within a second. Part 4 of the decisions. */
+/** Ends every token of the family: on this instance at once, on the others within a second. ACC-5. */
 export async function revokeFamily(
   { tokenVerifier, clock }: OAuthDependencies,
   database: Database,

@@ -22,7 +22,7 @@ export const TAGS: Record<string, string> = {
   Service: 'Whether the service runs. No token needed.',
 };
 
-/** What a newcomer reads first. Parts 4, 5, 7 and 8 of the specification; parts 2, 3, 5 and 12 of the decisions. */
+/** What a newcomer reads first. It sums up the rules of docs/contract. */
 export const guide = (baseUrl: string) =>
   `
 An HTTP/JSON API through which approved integrators read and write construction-management data on behalf of builders

@@ -21,7 +21,7 @@ const SCOPE_DESCRIPTIONS: Record<(typeof SCOPES)[number], string> = {
 /** Security requirement of an operation: its scope, or a valid token and none. */
 export const securityOf = (scope: Scope | null) => [{ oauth2: scope === null ? [] : [scope] }];
 
-/** How callers get a token, and how clients authenticate where they get it. Part 5 of the specification. */
+/** How callers get a token, and how clients authenticate where they get it. OAU-1. */
 export function securitySchemes(baseUrl: string): object {
   const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, SCOPE_DESCRIPTIONS[scope]]));
   const tokenUrl = `${baseUrl}/oauth/token`;

@@ -39,7 +39,7 @@ const GRANTS = {
   refresh_token: 'RefreshTokenGrant',
 };
 
-/** Bodies and answers of the OAuth endpoints. Part 5 of the specification, part 11 of the decisions. */
+/** Bodies and answers of the OAuth endpoints. Rules: docs/contract/oauth.md. */
 export const oauthSchemas: Record<string, JsonSchema> = {
   TokenRequest: {
     oneOf: Object.values(GRANTS).map(referenceTo),

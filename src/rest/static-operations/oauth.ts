@@ -26,7 +26,7 @@ const TOKEN = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJjbGlfYTBta3EifQ.Q
 const builderId = BuilderId.extensions.jsonSchema as JsonSchema & { pattern: string; examples: string[] };
 const credentials = { client_id: CLIENT_ID, client_secret: 'B2w0kqF1vZr8yXc5nQ7tLh3mJd9sGpUe' };
 
-/** The OAuth endpoints. Part 5 of the specification, part 11 of the decisions. */
+/** The OAuth endpoints. Rules: docs/contract/oauth.md. */
 export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
   {
     method: 'POST',

@@ -19,7 +19,7 @@ interface ConsentQuestion {
   hasOthers: boolean;
 }
 
-/** What the application will be able to see and do, for which company, in plain words. Part 5 of the specification. */
+/** What the application will be able to see and do, for which company, in plain words. OAU-24. */
 export function consentPage(context: ApplicationContext, question: ConsentQuestion): Page {
   const { user, choice, scopes, vendor, destination, refreshes, hasOthers } = question;
   const { application } = context;

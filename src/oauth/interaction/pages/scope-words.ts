@@ -12,7 +12,7 @@ interface ScopeWords {
 const see = (short: string, words: string): ScopeWords => ({ changes: false, short, words });
 const change = (short: string, words: string): ScopeWords => ({ changes: true, short, words });
 
-/** In the order in which people read them. Part 5 of the specification. */
+/** In the order in which people read them. OAU-24. */
 export const SCOPE_WORDS: Record<(typeof SCOPES)[number], ScopeWords> = {
   'read:builders': see('company profile', 'Your company’s name and logo'),
   'read:projects': see('projects', 'Projects and their status'),
