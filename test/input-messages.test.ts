@@ -175,7 +175,7 @@ describe('a literal of a GraphQL document that is wrong', () => {
       [{ fieldName: 'imageAttachment.size', message: 'is not a field of this object' }],
     ],
     ['contentType: 7', [{ fieldName: 'contentType', message: 'must be a string' }]],
-  ])('is described like the same JSON: %s', async (argument, expected) => {
+  ])('is described like the same JSON: %s (ERR-4, ERR-8)', async (argument, expected) => {
     const query = `mutation { createPhoto(builderId: "${samples.BuilderId}", fileName: "a.jpg", ${argument}) { id } }`;
     expect(await errorsOf(query)).toEqual(expected);
   });

@@ -48,6 +48,18 @@ describe('a body', () => {
     expect((await post('{"title":"Weekly","colour":"red","nested":{"a":[1]}}')).statusCode).toBe(201);
   });
 
+  it('may have unknown fields within an object (ERR-8)', async () => {
+    const { id } = (await post('{"title":"Weekly"}')).json();
+    const response = await service.request({
+      method: 'POST',
+      url: `${url}/${id}/notes`,
+      headers: { authorization: `Bearer ${token}` },
+      payload: { externalSourceId: 'note', actionItems: [{ text: 'Book the crane', colour: 'red' }] },
+    });
+    expect(response.statusCode).toBe(201);
+    expect(response.json().actionItems).toEqual([{ text: 'Book the crane' }]);
+  });
+
   it.each(['{', '{"title":}', "{'title':'a'}", 'title=a', '[] []'])(
     'that is no JSON is 400 on body: %s (ERR-5)',
     async (body) => {

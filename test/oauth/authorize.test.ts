@@ -164,7 +164,7 @@ describe('the application is told', () => {
     expect(answerIn(view.location!).tenant).toBe('1');
   });
 
-  test('of an error of our own as server_error, without its cause', async () => {
+  test('of an error of our own as server_error, without its cause (OAU-19)', async () => {
     const broken = new Database('au1', service.databases.au1.url);
     const app = await buildApp({ ...service.databases, au1: broken }, service);
     await broken.runner.run({ name: 'warm', text: 'select 1' }, []);

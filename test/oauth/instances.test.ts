@@ -105,7 +105,7 @@ describe('a revoked token (ACC-5)', () => {
     expect((await me(one, access_token)).status).toBe(401);
   });
 
-  test('stops with the membership, and stays so when the user is made a member again', async () => {
+  test('stops with the membership, and stays so when the user is made a member again (OAU-35)', async () => {
     const place = { database: whole.databases.au1, clock: whole.clock };
     const key = { user: 'user_a', builderId: 'buil_a' };
     await removeMembership(place, key);
