@@ -100,6 +100,18 @@ describe('the bulk upsert', () => {
   });
 });
 
+describe('what v1 has gained', () => {
+  const namesOf = (path: string) => document.paths[path].get.parameters.map(({ name }: Json) => name);
+
+  it('is there: pages of photos, their source, the company record, direct uploads (VER-8)', () => {
+    expect(namesOf('/builders/{builderId}/photos')).toEqual(expect.arrayContaining(['offset', 'limit', 'source']));
+    expect(namesOf('/builders/{builderId}/photos/{photoId}')).toContain('source');
+    expect(namesOf('/subcontractors')).toContain('includeBuilderCompany');
+    expect(schemas.Subcontractor.properties.isBuilder.type).toBe('boolean');
+    expect(document.paths['/builders/{builderId}/attachments/presign'].post).toBeDefined();
+  });
+});
+
 describe('the presign operation', () => {
   it('names the image types', () => {
     const { description } = schemas.PresignAttachmentRequest.properties.contentType;

@@ -86,6 +86,18 @@ describe('the meter of a response', () => {
     expect(meter.rejection).toMatchObject({ status: 400, details: { cost: 67_108_865, limit: 67_108_864 } });
   });
 
+  it('allows 100,000 fields to an operation that is interpreted (LIM-15)', () => {
+    const meter = new ResponseMeter();
+    meter.limit(MAX_COST, MAX_RESPONSE_BYTES);
+    meter.fields = MAX_COST;
+    meter.check();
+    meter.beginInterpreted();
+    meter.fields = 100_000;
+    meter.check();
+    meter.fields++;
+    expect(() => meter.check()).toThrow('it has 100001, and the limit is 100000');
+  });
+
   it('has no limits of its own (LIM-14)', () => {
     const meter = new ResponseMeter();
     meter.bytes = 1e12;
