@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, routeTable } from '../schema/build.ts';
-import { plainRoutes } from '../src/rest/plain-routes.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { routeTable } from '../schema/route-table.ts';
+import { plainRoutes } from '../src/rest/static-operations.ts';
 import { type Service, startService } from './harness.ts';
 
 /** Scopes of the operations of REST with such a path and method; null for none beside the token. */

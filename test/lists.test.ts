@@ -1,6 +1,7 @@
 import { getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildServiceSchema, type Operation, routeTable } from '../schema/build.ts';
+import { buildServiceSchema } from '../resolvers/service-schema.ts';
+import { type Operation, routeTable } from '../schema/route-table.ts';
 import { placementsOf } from '../src/rest/variables.ts';
 import { type Service, startService } from './harness.ts';
 import { type Samples, samplesOf } from './support/samples.ts';

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterAll, beforeAll, beforeAll, beforeEach, beforeEach, describe, describe, expect, expect, it, it, vi } from 'vitest';
 import { RateLimiter } from '../src/auth/rate-limiter.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Service, startService } from './harness.ts';
 
 let service: Service;

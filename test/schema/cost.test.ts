@@ -2,8 +2,7 @@ import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { estimateCost } from '../../src/graphql/engine/cost.ts';
-import { jsonSize, MAX_COST, ResponseMeter } from '../../src/shared/response-meter.ts';
-import { MAX_RESPONSE_BYTES } from '../../src/shared/response-meter.ts';
+import { jsonSize, MAX_COST, MAX_RESPONSE_BYTES, ResponseMeter } from '../../src/shared/response-meter.ts';
 
 const schema = buildServiceSchema();
 
