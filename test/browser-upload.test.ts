@@ -77,7 +77,7 @@ describe.skipIf(!executablePath)('a page of another origin', () => {
     expect((await client.download(photo.imageUrl)).rawPayload.equals(buffer)).toBe(true);
   });
 
-  test('can read why an upload was refused', async () => {
+  test('can read why an upload was refused (UPL-8)', async () => {
     const buffer = await picture('png');
     const later = (url: string) => url.replace(/expires=\d+/, 'expires=9999999999');
     expect((await choose({ name: 'a.png', mimeType: 'image/png', buffer }, later)).answer).toBe('403');

@@ -80,7 +80,7 @@ const list = (query = '') => service.get(`/builders/${accounts.builderId}/defect
 const idsOf = (response: { json(): { data: { id: string }[] } }) => response.json().data.map(({ id }) => id);
 
 describe('200', () => {
-  test('a defect has the fields of part 6 of the decisions, no more', async () => {
+  test('a defect has the fields of the contract, no more (RED-26)', async () => {
     const response = await service.get(`/builders/${accounts.builderId}/defects/defect_a1`, token);
     expect(response.statusCode).toBe(200);
     expect(response.json()).toEqual({
@@ -124,7 +124,7 @@ describe('200', () => {
     expect(await service.countStatements('au1', list)).toBe(1);
   });
 
-  test('the list is filtered by project and status, and paged', async () => {
+  test('the list is filtered by project and status, and paged (RED-27)', async () => {
     expect(idsOf(await list('?status=CLOSED'))).toEqual(['defect_a2']);
     expect(idsOf(await list(`?projectId=${accounts.projectId}&status=OPEN`))).toEqual(['defect_a1']);
     expect(idsOf(await list('?offset=1&limit=1'))).toEqual(['defect_a2']);
@@ -180,7 +180,7 @@ describe('404', () => {
 });
 
 describe('GraphQL', () => {
-  test('knows the kind of each assignee', async () => {
+  test('knows the kind of each assignee (RED-29)', async () => {
     const { data } = await service.graphql(
       token,
       `query ($id: BuilderId!) { defect(builderId: $id, defectId: "defect_a1") { assignees {
@@ -208,6 +208,7 @@ describe('GraphQL', () => {
     expect(await service.countStatements('au1', () => service.graphql(token, query))).toBe(5);
   });
 
+  // RED-29
   test('leads from a company that is assigned to the whole subcontractor, with read:subcontractors', async () => {
     const query = `query ($id: BuilderId!) { defects(builderId: $id) { data { assignees {
       ... on DefectCompany { details { name } }
@@ -228,7 +229,7 @@ describe('GraphQL', () => {
 });
 
 describe('the database', () => {
-  test('numbers the defects of a project without repeats', async () => {
+  test('numbers the defects of a project without repeats (RED-28)', async () => {
     const { builderId, projectId } = accounts;
     const em = service.databases.au1.fork();
     const repeat = em.insert(Defect, {

@@ -58,7 +58,7 @@ async function expectImage(url: string): Promise<void> {
 }
 
 describe('a demo builder', () => {
-  it.each(['A', 'B', 'us1'])('of client %s has a signed logoUrl that downloads as an image', async (name) => {
+  it.each(['A', 'B', 'us1'])('of client %s has a signed logoUrl that downloads as an image (RED-3)', async (name) => {
     const headers = await headersOf(name);
     const { data } = (await app.inject({ method: 'GET', url: '/builders', headers })).json();
     expect(data.length).toBeGreaterThan(0);
@@ -72,7 +72,7 @@ describe('a demo builder', () => {
     for (const { builderLogoUrl } of memberships) await expectImage(builderLogoUrl);
   });
 
-  it('is the only one of four without a logo, and its logoUrl is left out (IDN-9)', async () => {
+  it('is the only one of four without a logo, and its logoUrl is left out (IDN-9, RED-3)', async () => {
     const headers = await headersOf('internal');
     const payload = { query: '{ builders { data { name logoUrl } } }' };
     const { data } = (await app.inject({ method: 'POST', url: '/graphql', headers, payload })).json();
@@ -82,7 +82,7 @@ describe('a demo builder', () => {
 });
 
 describe('an imported logo address on another host', () => {
-  it('is served neither in REST nor in GraphQL', async () => {
+  it('is served neither in REST nor in GraphQL (RED-3)', async () => {
     const sql = `update builder set logo_key = null, logo_url = 'https://cdn.example.com/logo.png' where id = ?`;
     const builderId = demo.clients.find(({ name }) => name === 'B')!.builderIds[0]!;
     await databases.au1.fork().execute(sql, [builderId]);

@@ -70,12 +70,12 @@ describe('the check of an image', () => {
     await expect(inspectImage(path, 1, { share })).rejects.toThrow('has more than 200000000 pixels');
   });
 
-  it('refuses an image that is wider or higher than any camera makes', async () => {
+  it('refuses an image that is wider or higher than any camera makes (UPL-21)', async () => {
     await expect(inspectImage(await aFile(bomb(65_536, 10)), 1)).rejects.toThrow('65535 pixels wide or high');
     await expect(inspectImage(await aFile(bomb(10, 65_536)), 1)).rejects.toThrow('65535 pixels wide or high');
   });
 
-  it('refuses an image that needs much memory for each pixel', async () => {
+  it('refuses an image that needs much memory for each pixel (UPL-21)', async () => {
     const interlaced = bomb(6_000, 6_000);
     // 16 bits for each of red, green, blue and alpha; interlaced.
     interlaced.set([16, 6, 0, 0, 1], 24);
@@ -154,13 +154,13 @@ describe('decode slots', () => {
     expect(isDecoding).toBe(true);
   });
 
-  it('are waited for until the time is over: 503 (LIM-21)', async () => {
+  it('are waited for until the time is over: 503 (LIM-21, UPL-24)', async () => {
     const shares = await aFullService();
     const waiting = acquireDecodeSlot({ shares, shareKey: 'mine' }, SMALL, { maxWaitMs: 1 });
     await expect(waiting).rejects.toMatchObject({ status: 503, code: 'UNAVAILABLE', headers: { 'Retry-After': '1' } });
   });
 
-  it('are waited for by a bounded number of images of a share: 429', async () => {
+  it('are waited for by a bounded number of images of a share: 429 (UPL-24)', async () => {
     const shares = await aFullService();
     const end = await fillQueue(shares.imageDecodes, 'mine');
     await expect(acquireDecodeSlot({ shares, shareKey: 'mine' }, SMALL)).rejects.toMatchObject({ status: 429 });
@@ -197,7 +197,7 @@ describe('an upload whose check has failed', () => {
   const stored = ({ key }: Reference) => service.databases.au1.fork().findOneOrFail(Upload, { key });
   const prepare = async (reference: Reference) => prepareUpload(context, await stored(reference), { declared: null });
 
-  it('is refused again without a decode, though no slot is free', async () => {
+  it('is refused again without a decode, though no slot is free (UPL-23)', async () => {
     const image = await picture();
     const reference = await client.upload(image.subarray(0, image.length / 2));
     await expect(prepare(reference)).rejects.toMatchObject({ code: 'INVALID_IMAGE', message: 'is truncated' });
@@ -205,7 +205,7 @@ describe('an upload whose check has failed', () => {
     await expect(prepare(reference)).rejects.toMatchObject({ code: 'INVALID_IMAGE', message: 'is truncated' });
   });
 
-  it('is checked again when its bytes are others', async () => {
+  it('is checked again when its bytes are others (UPL-23)', async () => {
     const image = await picture();
     const reference = await client.upload(Buffer.concat([image.subarray(0, image.length / 2)]));
     await expect(prepare(reference)).rejects.toThrow('is truncated');
@@ -215,6 +215,7 @@ describe('an upload whose check has failed', () => {
     await expect(prepare(reference)).rejects.toThrow('is not an image of an accepted type');
   });
 
+  // UPL-19, UPL-23
   it('is refused for its type before it is decoded, in REST and in GraphQL, and the same way again', async () => {
     const image = await picture('webp');
     const reference = await client.upload(image, 'image/png');
@@ -251,7 +252,7 @@ describe('an upload whose check has failed', () => {
       ...{ sourceApp: 'site-notes', pageExternalSourceId: 'page' },
     });
 
-    it('fails alone with TIMEOUT where no slot becomes free', async () => {
+    it('fails alone with TIMEOUT where no slot becomes free (UPL-24)', async () => {
       const photo = { externalSourceId: 'a', imageAttachment: await client.upload() };
       await aFullService(context.shares);
       const end = await fillQueue(context.shares.imageDecodes, context.shareKey);

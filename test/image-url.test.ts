@@ -131,7 +131,7 @@ describe('a download', () => {
     new RemoteFiles(spool, { ...world, ...outside }).fetch(url, 41_943_040);
   const at = (path: string, host = 'images.test') => `https://${host}:${port}${path}`;
 
-  it('is written to the spool, also after a redirect on the same host', async () => {
+  it('is written to the spool, also after a redirect on the same host (UPL-26)', async () => {
     for (const path of ['/a.jpg', '/moved']) {
       const file = await fetchFrom(at(path));
       expect(file.size).toBeGreaterThan(100);
@@ -150,7 +150,7 @@ describe('a download', () => {
     ['/huge', 'more than 41943040 bytes'],
     ['/endless', 'more than 41943040 bytes'],
     ['/cut', 'could not be downloaded'],
-  ])('fails at %s: %s', async (path, message) => {
+  ])('fails at %s: %s (UPL-26)', async (path, message) => {
     await expect(fetchFrom(at(path))).rejects.toThrow(message);
     expect(await readdir(folder)).toEqual([]);
   });
@@ -162,7 +162,7 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('never connects to an address that is not public, however the URL or the name leads there', async () => {
+  it('never connects to an address that is not public, however the URL or the name leads there (UPL-26)', async () => {
     const strict = { allows: isPublicAddress };
     names['inside.test'] = ['127.0.0.1'];
     names['both.test'] = ['8.8.8.8', '10.0.0.1'];
@@ -183,7 +183,7 @@ describe('a download', () => {
       await expect(fetchFrom(at('/a.jpg', host), strict), host).rejects.toThrow('public address');
   });
 
-  it('checks the address that it is connected to, not only the one that the name had', async () => {
+  it('checks the address that it is connected to, not only the one that the name had (UPL-26)', async () => {
     let asked = 0;
     const allows = () => asked++ === 0;
     await expect(fetchFrom(at('/a.jpg'), { allows })).rejects.toThrow('public address');
@@ -197,7 +197,7 @@ describe('a download', () => {
     await expect(fetchFrom(at('/a.jpg'), { ca: undefined })).rejects.toThrow('could not be downloaded');
   });
 
-  it('wants HTTPS without credentials', () => {
+  it('wants HTTPS without credentials (UPL-25)', () => {
     for (const url of [
       'http://images.test/a',
       'ftp://images.test/a',
@@ -230,7 +230,7 @@ describe('imageUrl', () => {
   });
   afterAll(() => service.stop());
 
-  it('makes a photo of an image on an approved host, by its bytes', async () => {
+  it('makes a photo of an image on an approved host, by its bytes (UPL-25, UPL-26)', async () => {
     const body = { fileName: 'a.jpg', imageUrl: url('/a.jpg'), externalSourceId: 'by-url' };
     const photo = await client.ok('POST', '/photos', body, 201);
     expect(photo).toMatchObject({ contentType: 'image/jpeg', photoTakenDate: '2025-03-04T05:06:07.000Z' });
@@ -246,13 +246,13 @@ describe('imageUrl', () => {
     ['/a.jpg', 'other.test', /not approved/],
     ['/a.jpg', 'sub.images.test', /not approved/],
     ['/a.jpg', 'images.test.evil.test', /not approved/],
-  ])('is 400 at %s of %s', async (path, host, message) => {
+  ])('is 400 at %s of %s (UPL-25, UPL-26)', async (path, host, message) => {
     const answer = await client.send('POST', '/photos', { fileName: 'a.jpg', imageUrl: url(path, host) });
     expect(answer.statusCode).toBe(400);
     expect(answer.json().errors).toEqual([{ fieldName: 'imageUrl', message: expect.stringMatching(message) }]);
   });
 
-  it('is taken by the bulk upsert, where each failure stands alone', async () => {
+  it('is taken by the bulk upsert, where each failure stands alone (PHO-25)', async () => {
     const projectId = await projectOf(service, client.builderId);
     const photos = ['/a.jpg', '/text', '/hang', '/moved'].map((path) => ({
       externalSourceId: path,
@@ -274,7 +274,7 @@ describe('imageUrl', () => {
     expect(await client.ok('GET', `/photos/${result.createdAttachmentIds[0]}`)).toMatchObject({ fileName: 'a.jpg' });
   });
 
-  it('is of no use once the host is revoked', async () => {
+  it('is of no use once the host is revoked (UPL-25)', async () => {
     const place = { database: service.databases.au1, clock: service.clock };
     expect(await listImageHosts(place)).toMatchObject({ hosts: [{ host: `images.test:${port}` }] });
     expect(await revokeImageHost(place, `images.test:${port}`)).toMatchObject({ changed: true });

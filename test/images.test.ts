@@ -21,7 +21,7 @@ async function inspect(bytes: Buffer) {
 const cut = (bytes: Buffer, left: number) => bytes.subarray(0, bytes.length - left);
 
 describe('an image', () => {
-  it.each(['jpeg', 'png', 'webp', 'gif'] as const)('is known by its bytes: %s', async (format) => {
+  it.each(['jpeg', 'png', 'webp', 'gif'] as const)('is known by its bytes: %s (UPL-18)', async (format) => {
     expect(await inspect(await picture(format))).toMatchObject({
       contentType: `image/${format}`,
       width: 40,
@@ -30,6 +30,7 @@ describe('an image', () => {
     });
   });
 
+  // UPL-20
   it.each(['jpeg', 'png', 'webp', 'gif'] as const)('is refused when its end is missing: %s', async (format) => {
     const bytes = await picture(format);
     for (const left of [1, 2, 8, Math.floor(bytes.length / 2), bytes.length - 60]) {
@@ -40,14 +41,14 @@ describe('an image', () => {
     }
   });
 
-  it('may go on after its end: a motion photo', async () => {
+  it('may go on after its end: a motion photo (UPL-20)', async () => {
     for (const format of ['jpeg', 'png', 'webp', 'gif'] as const) {
       const bytes = Buffer.concat([await picture(format), heic()]);
       expect(await inspect(bytes)).toMatchObject({ contentType: `image/${format}`, width: 40, size: bytes.length });
     }
   });
 
-  it.each(['gif', 'webp'] as const)('is decoded in all of its frames: %s', async (format) => {
+  it.each(['gif', 'webp'] as const)('is decoded in all of its frames: %s (UPL-20)', async (format) => {
     const bytes = await animation(format);
     expect(await inspect(bytes)).toMatchObject({ width: 50, height: 40 });
     for (const part of [0.3, 0.5, 0.7, 0.9, 0.99]) {
@@ -61,24 +62,24 @@ describe('an image', () => {
     ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')],
     ['HTML', Buffer.from('<!doctype html><script>alert(1)</script>')],
     ['PDF', Buffer.from('%PDF-1.7\n1 0 obj\n')],
-  ])('is not %s', async (_name, bytes) => {
+  ])('is not %s (UPL-18)', async (_name, bytes) => {
     await expect(inspect(bytes)).rejects.toThrow('not an image of an accepted type');
   });
 
-  it('is not TIFF, nor AVIF', async () => {
+  it('is not TIFF, nor AVIF (UPL-18)', async () => {
     const bytes = await picture('png');
     await expect(inspect(await sharp(bytes).tiff().toBuffer())).rejects.toThrow('accepted type');
     await expect(inspect(await sharp(bytes).avif().toBuffer())).rejects.toThrow('accepted type');
   });
 
-  it('is refused when it unfolds to more pixels than are decoded', async () => {
+  it('is refused when it unfolds to more pixels than are decoded (UPL-21)', async () => {
     const before = process.memoryUsage().rss;
     await expect(inspect(bomb(60_000, 60_000))).rejects.toThrow('pixels');
     await expect(inspect(bomb(14_200, 14_200))).rejects.toThrow('pixels');
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
   });
 
-  it('is refused earlier when its decoder would hold it whole', async () => {
+  it('is refused earlier when its decoder would hold it whole (UPL-21)', async () => {
     const create = { width: 8_000, height: 7_000, channels: 3 as const, background: 'red' };
     const progressive = await sharp({ create }).jpeg({ progressive: true }).toBuffer();
     await expect(inspect(progressive)).rejects.toThrow('50000000 pixels');
@@ -101,7 +102,7 @@ describe('the capture date', () => {
     expect(await inspect(bytes)).toMatchObject({ takenAt: '2025-03-03T19:06:07.000Z' });
   });
 
-  it('is taken for UTC without an offset', async () => {
+  it('is taken for UTC without an offset (PHO-7)', async () => {
     expect(await inspect(await datedPicture('2025:03:04 05:06:07'))).toMatchObject({
       takenAt: '2025-03-04T05:06:07.000Z',
     });
@@ -121,7 +122,7 @@ describe('the capture date', () => {
 });
 
 describe('HEIC', () => {
-  it('is checked by its boxes', async () => {
+  it('is checked by its boxes (UPL-22)', async () => {
     const bytes = heic();
     expect(await inspect(bytes)).toMatchObject({ contentType: 'image/heic', width: 640, height: 480 });
     expect(await inspect(Buffer.concat([bytes, Buffer.from('film')]))).toMatchObject({ width: 640 });
@@ -139,14 +140,14 @@ describe('HEIC', () => {
       await expect(inspect(cut(bytes, left))).rejects.toThrow('truncated');
   });
 
-  it('is refused when bytes are missing', async () => {
+  it('is refused when bytes are missing (UPL-22)', async () => {
     const bytes = heic();
     for (const left of [1, 100, 500, 508, 520, 600, bytes.length - 30]) {
       await expect(inspect(cut(bytes, left)), `${left}`).rejects.toThrow(/truncated|structure|accepted/);
     }
   });
 
-  it('is refused without dimensions, or with too many pixels', async () => {
+  it('is refused without dimensions, or with too many pixels (UPL-22)', async () => {
     await expect(inspect(heic({ width: 0 }))).rejects.toThrow('structure');
     await expect(inspect(heic({ width: 60_000, height: 60_000 }))).rejects.toThrow('pixels');
   });

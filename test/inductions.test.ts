@@ -38,12 +38,12 @@ const FIRST = {
 };
 
 describe('GET /subcontractors/{id}/inductions answers 200 with', () => {
-  test('exactly the fields of the contract', async () => {
+  test('exactly the fields of the contract (RED-20)', async () => {
     const { data } = (await service.get('/subcontractors/sub_a1/inductions', token)).json();
     expect(data[0]).toEqual(FIRST);
   });
 
-  test('the inductions of the project and status of the filter', async () => {
+  test('the inductions of the project and status of the filter (RED-20)', async () => {
     expect(await idsOf('/subcontractors/sub_a1/inductions')).toEqual(['ind_a1', 'ind_a2', 'ind_a3']);
     expect(await idsOf('/subcontractors/sub_a1/inductions?projectId=proj_a1')).toEqual(['ind_a1', 'ind_a2']);
     expect(await idsOf('/subcontractors/sub_a1/inductions?projectId=proj_a1&status=WAITING_REVIEW')).toEqual([
@@ -54,7 +54,7 @@ describe('GET /subcontractors/{id}/inductions answers 200 with', () => {
 });
 
 describe('GET /builders/{builderId}/projects/{projectId}/inductions answers', () => {
-  test('200 with the inductions to the project, those of archived subcontractors too', async () => {
+  test('200 with the inductions to the project, those of archived subcontractors too (RED-21)', async () => {
     expect(await idsOf(OF_PROJECT)).toEqual(['ind_a1', 'ind_a2', 'ind_archived']);
     expect(await idsOf(`${OF_PROJECT}?status=WAITING_REVIEW`)).toEqual(['ind_a2']);
     expect(await idsOf(`${OF_PROJECT}?offset=1&limit=1`)).toEqual(['ind_a2']);
@@ -82,7 +82,7 @@ describe('GET /builders/{builderId}/projects/{projectId}/inductions answers', ()
 });
 
 describe('GET /builders/{builderId}/projects/{projectId}/inductions/{identifierOrId} answers', () => {
-  test('200 with the induction and what the worker filled in, by number and by id', async () => {
+  test('200 with the induction and what the worker filled in, by number and by id (RED-22)', async () => {
     const expected = { ...FIRST, data: [{ name: 'Licence', type: 'text', value: 'HR' }] };
     for (const key of ['1', 'ind_a1']) {
       const response = await service.get(`${OF_PROJECT}/${key}`, token);
@@ -92,13 +92,13 @@ describe('GET /builders/{builderId}/projects/{projectId}/inductions/{identifierO
     expect(await service.countStatements('au1', () => service.get(`${OF_PROJECT}/1`, token))).toBe(1);
   });
 
-  test('200 with the induction of that number on that project', async () => {
+  test('200 with the induction of that number on that project (RED-20, RED-22)', async () => {
     const response = await service.get('/builders/buil_a/projects/proj_a2/inductions/1', token);
     expect(response.json()).toMatchObject({ id: 'ind_a3', type: 'COMPANY_INDUCTION', data: [] });
   });
 
   test.each(['9', '0', '01', '-1', '2147483648', '99999999999', '1.5', 'ind_none', 'ind_a3', 'wkr_a1', 'x'])(
-    '404 for %s: unknown, on another project or misshapen',
+    '404 for %s: unknown, on another project or misshapen (RED-22)',
     async (key) => {
       expect(await statusOf(`${OF_PROJECT}/${key}`)).toBe(404);
     },

@@ -31,7 +31,7 @@ afterAll(() => service.stop());
 
 describe('an internal client with every write scope', () => {
   it.each(mutations.filter(({ name }) => !ALLOWED.includes(name)))(
-    'is refused what belongs to an integrator, with 403 FORBIDDEN: $name (ACC-16)',
+    'is refused what belongs to an integrator, with 403 FORBIDDEN: $name (ACC-16, MTG-11, UPL-1)',
     async (mutation) => {
       expect(await calls.graphql('Mutation', mutation, token)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
     },
@@ -44,7 +44,7 @@ describe('an internal client with every write scope', () => {
     },
   );
 
-  it('makes no meeting in the name of an external source', async () => {
+  it('makes no meeting in the name of an external source (MTG-11)', async () => {
     const builderId = calls.samples.BuilderId!;
     const source = 'sourceApp: "app", externalSourceId: "meeting-1"';
     const create = `mutation { createMeeting(builderId: "${builderId}", title: "Weekly", ${source}) { id } }`;

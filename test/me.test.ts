@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('GET /me', () => {
-  test('200 for a client: itself, and its connected builders (ACC-13, ACC-14, IDN-9)', async () => {
+  test('200 for a client: itself, and its connected builders (ACC-13, ACC-14, IDN-9, RED-1, RED-2)', async () => {
     const { clientId, builderId, otherBuilderId } = accounts;
     const token = await service.token({ clientId, scope: 'read:meetings read:photos' });
     const response = await service.get('/me', token);
@@ -55,7 +55,7 @@ describe('GET /me', () => {
     });
   });
 
-  test('200 for a user: the person, and the one builder that the token reaches (ACC-4, ACC-14)', async () => {
+  test('200 for a user: the person, and the one builder that the token reaches (ACC-4, ACC-14, RED-1, RED-2)', async () => {
     const { clientId, otherBuilderId } = accounts;
     const token = await service.token({
       clientId,
@@ -85,7 +85,7 @@ describe('GET /me', () => {
     });
   });
 
-  test('200 without a builder whose connection was revoked', async () => {
+  test('200 without a builder whose connection was revoked (RED-2)', async () => {
     const { clientId, builderId, otherBuilderId } = accounts;
     const token = await service.token({ clientId, scope: 'read:builders' });
     const setStatus = async (status: 'ACTIVE' | 'REVOKED') => {
@@ -98,7 +98,7 @@ describe('GET /me', () => {
     expect(reached.map((membership: { builderId: string }) => membership.builderId)).toEqual([otherBuilderId]);
   });
 
-  test('401 without a token', async () => {
+  test('401 without a token (RED-1)', async () => {
     const response = await service.request({ method: 'GET', url: '/me' });
     expect(response.statusCode).toBe(401);
     expect(response.headers['www-authenticate']).toBe('Bearer');
@@ -116,14 +116,14 @@ describe('GET /me', () => {
     expect((await service.get('/me', token)).statusCode).toBe(401);
   });
 
-  test('403 for an internal client, which has GraphQL only', async () => {
+  test('403 for an internal client, which has GraphQL only (RED-2)', async () => {
     const token = await service.token({ clientId: 'cli_dashboard', scope: 'read:builders' });
     expect((await service.get('/me', token)).statusCode).toBe(403);
   });
 });
 
 describe('GraphQL me', () => {
-  test('tells an internal client who it is, without memberships', async () => {
+  test('tells an internal client who it is, without memberships (RED-2)', async () => {
     const token = await service.token({ clientId: 'cli_dashboard', scope: 'read:builders' });
     const { data } = await service.graphql(token, '{ me { type id name memberships { builderId } } }');
     expect(data.me).toEqual({ type: 'client', id: 'cli_dashboard', name: 'Dashboard', memberships: [] });

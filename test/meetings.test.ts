@@ -96,7 +96,7 @@ const idsOf = (response: { json(): { data: { id: string }[] } }) => response.jso
 
 describe('GET /builders/{builderId}/meetings', () => {
   describe('200', () => {
-    test('a meeting has the fields of part 2 of the specification, no more', async () => {
+    test('a meeting has the fields of the contract, no more (MTG-1)', async () => {
       const response = await list('?limit=1');
       expect(response.statusCode).toBe(200);
       expect(response.json()).toEqual({
@@ -119,7 +119,7 @@ describe('GET /builders/{builderId}/meetings', () => {
       });
     });
 
-    test('the notes of a meeting with a template are the text of its template response', async () => {
+    test('the notes of a meeting with a template are the text of its template response (MTG-22)', async () => {
       const { data } = (await list()).json();
       expect(data.map(({ notes }: { notes: string | null }) => notes)).toEqual([
         'All well.',
@@ -139,11 +139,11 @@ describe('GET /builders/{builderId}/meetings', () => {
       ['?startDate=2026-03-03T10:00:00%2B10:00&endDate=2026-03-04', ['meet_a2', 'meet_a3']],
       ['?startDate=2026-03-03&status=DRAFT', []],
       ['?offset=2&limit=2', ['meet_a3']],
-    ])('the list%s is %j', async (query, ids) => {
+    ])('the list%s is %j (MTG-2)', async (query, ids) => {
       expect(idsOf(await list(query))).toEqual(ids);
     });
 
-    test('filters by project', async () => {
+    test('filters by project (MTG-2)', async () => {
       expect(idsOf(await list(`?projectId=${accounts.projectId}`))).toEqual(['meet_a1']);
       expect(idsOf(await list(`?projectId=${accounts.otherProjectId}`))).toEqual([]);
     });
@@ -169,7 +169,7 @@ describe('GET /builders/{builderId}/meetings', () => {
     });
   });
 
-  test('403 without read:meetings, and for a builder that is not connected', async () => {
+  test('403 without read:meetings, and for a builder that is not connected (MTG-10)', async () => {
     const other = await service.token({ clientId: accounts.clientId, scope: 'read:builders' });
     const unscoped = await service.get(`/builders/${accounts.builderId}/meetings`, other);
     expect([unscoped.statusCode, unscoped.json().code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
@@ -179,7 +179,7 @@ describe('GET /builders/{builderId}/meetings', () => {
 });
 
 describe('GET /builders/{builderId}/meetings/{meetingId}/notes', () => {
-  test('200 with the notes that are not archived, oldest first', async () => {
+  test('200 with the notes that are not archived, oldest first (MTG-16)', async () => {
     const response = await notesOf('meet_a2');
     expect(response.statusCode).toBe(200);
     expect(response.json().meta).toEqual({ totalCount: 2, totalPages: 1, offset: 0, limit: 25 });
@@ -216,7 +216,7 @@ describe('GET /builders/{builderId}/meetings/{meetingId}/notes', () => {
     expect([response.statusCode, response.json().code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
   });
 
-  test.each(['meet_nosuch', 'meet_b1', 'nonsense'])('404 for the meeting %s', async (id) => {
+  test.each(['meet_nosuch', 'meet_b1', 'nonsense'])('404 for the meeting %s (MTG-10)', async (id) => {
     const response = await notesOf(id);
     expect([response.statusCode, response.json().code]).toEqual([404, 'NOT_FOUND']);
   });
@@ -226,7 +226,7 @@ describe('GraphQL', () => {
   const one =
     'query ($id: BuilderId!, $meeting: MeetingId!) { meeting(builderId: $id, meetingId: $meeting) { createdAt } }';
 
-  test('reads one meeting, with createdAt', async () => {
+  test('reads one meeting, with createdAt (MTG-1)', async () => {
     const { data } = await service.graphql(token, one, { id: accounts.builderId, meeting: 'meet_a1' });
     expect(data.meeting).toEqual({ createdAt: second(1) });
   });

@@ -49,7 +49,7 @@ const active = async (table: string) =>
   >[];
 
 describe('50 sends of one page at once, to two instances', () => {
-  it('make each photo once and one folder, and every one of them learns all the ids', async () => {
+  it('make each photo once and one folder, and every one of them learns all the ids (PHO-30)', async () => {
     const photos = await Promise.all(
       Array.from({ length: 4 }, async (_, index) => ({
         externalSourceId: `${index}`,
@@ -110,7 +110,7 @@ describe('50 sends of one page at once, to two instances', () => {
 });
 
 describe('at two instances at once', () => {
-  it('an upload is used once, whether by a photo or by the photos of pages', async () => {
+  it('an upload is used once, whether by a photo or by the photos of pages (UPL-16)', async () => {
     for (let round = 0; round < 3; round++) {
       const uploads = await Promise.all(Array.from({ length: 12 }, () => client.upload()));
       const page = (name: string, order: typeof uploads) => ({
@@ -132,7 +132,7 @@ describe('at two instances at once', () => {
     }
   });
 
-  it('three folders are never moved into a circle', async () => {
+  it('three folders are never moved into a circle (PHO-19)', async () => {
     const names = ['x', 'y', 'z'];
     for (let round = 0; round < 5; round++) {
       const folders: { id: string }[] = [];
@@ -189,7 +189,7 @@ describe('at two instances at once', () => {
     }
   });
 
-  it('bytes that are replaced while they are used are those that were checked', async () => {
+  it('bytes that are replaced while they are used are those that were checked (UPL-17)', async () => {
     const [small, large] = [await picture('jpeg', { width: 20 }), await picture('jpeg', { width: 90, height: 70 })];
     const size = Math.max(small.length, large.length);
     const [one, two] = [small, large].map((bytes) => Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]));

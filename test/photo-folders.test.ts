@@ -26,7 +26,7 @@ const statusOf = async (...call: Parameters<Client['send']>) => {
 };
 
 describe('POST /builders/{builderId}/photo-folders', () => {
-  it('answers 201 with the folder', async () => {
+  it('answers 201 with the folder (PHO-15)', async () => {
     const folder = await create({ name: 'Level 3', projectId });
     expect(folder).toEqual({
       id: expect.stringMatching(/^fold_[a-z][a-z0-9]+$/),
@@ -40,18 +40,19 @@ describe('POST /builders/{builderId}/photo-folders', () => {
     expect(await client.ok('GET', `/photo-folders/${folder.id}`)).toEqual(folder);
   });
 
-  it("is of its parent's project when it names none", async () => {
+  it("is of its parent's project when it names none (PHO-16)", async () => {
     const parent = await create({ name: 'Top', projectId });
     expect(await create({ name: 'Below', parentId: parent.id })).toMatchObject({ parentId: parent.id, projectId });
   });
 
-  it('takes a name of 1 to 255 characters', async () => {
+  it('takes a name of 1 to 255 characters (PHO-15)', async () => {
     await create({ name: '🏗'.repeat(255) });
     for (const name of ['', 'a'.repeat(256), 5, null, undefined]) {
       expect(await statusOf('POST', '/photo-folders', { name })).toEqual([400, ['name']]);
     }
   });
 
+  // PHO-16
   it("is 404 for a project or parent that is not the builder's, 400 for a parent of another project", async () => {
     const elsewhere = await clientOf(service, 'A', 1);
     const foreign = await elsewhere.ok('POST', '/photo-folders', { name: 'Foreign' }, 201);
@@ -71,7 +72,7 @@ describe('POST /builders/{builderId}/photo-folders', () => {
 });
 
 describe('GET /builders/{builderId}/photo-folders', () => {
-  it('lists by project and parent, in pages', async () => {
+  it('lists by project and parent, in pages (PHO-17)', async () => {
     const top = await create({ name: 'List', projectId: otherProjectId });
     const below = [];
     for (let index = 0; index < 3; index++) {
@@ -86,7 +87,7 @@ describe('GET /builders/{builderId}/photo-folders', () => {
 });
 
 describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
-  it('changes the name or the parent, and leaves the rest', async () => {
+  it('changes the name or the parent, and leaves the rest (PHO-18)', async () => {
     const [top, folder] = [await create({ name: 'Top', projectId }), await create({ name: 'Moves', projectId })];
     service.clock.advance(1_000);
     expect(await client.ok('PATCH', `/photo-folders/${folder.id}`, { name: 'Renamed' })).toEqual({
@@ -101,7 +102,7 @@ describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
     });
   });
 
-  it('is 400 with null for a name or a parent of another project, 404 for an unknown parent', async () => {
+  it('is 400 with null for a name or a parent of another project, 404 for an unknown parent (PHO-18)', async () => {
     const folder = await create({ name: 'a', projectId });
     const other = await create({ name: 'b', projectId: otherProjectId });
     expect(await statusOf('PATCH', `/photo-folders/${folder.id}`, { name: null })).toEqual([400, ['name']]);
@@ -112,7 +113,7 @@ describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
     ]);
   });
 
-  it('is 409 FOLDER_CYCLE under itself or a folder below it', async () => {
+  it('is 409 FOLDER_CYCLE under itself or a folder below it (PHO-19)', async () => {
     const top = await create({ name: '1', projectId });
     const middle = await create({ name: '2', parentId: top.id });
     const bottom = await create({ name: '3', parentId: middle.id });
@@ -124,7 +125,7 @@ describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
     });
   });
 
-  it('lets no two moves at once make a cycle', async () => {
+  it('lets no two moves at once make a cycle (PHO-19)', async () => {
     for (let round = 0; round < 5; round++) {
       const [one, other] = [await create({ name: 'x', projectId }), await create({ name: 'y', projectId })];
       const answers = await Promise.all([
@@ -137,7 +138,7 @@ describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
 });
 
 describe('DELETE /builders/{builderId}/photo-folders/{folderId}', () => {
-  it('answers 200 with the folder, then 404', async () => {
+  it('answers 200 with the folder, then 404 (PHO-20)', async () => {
     const folder = await create({ name: 'Goes', projectId });
     expect(await client.ok('DELETE', `/photo-folders/${folder.id}`)).toMatchObject({ id: folder.id, name: 'Goes' });
     expect(await statusOf('DELETE', `/photo-folders/${folder.id}`)).toEqual([404, 'NOT_FOUND']);
@@ -145,7 +146,7 @@ describe('DELETE /builders/{builderId}/photo-folders/{folderId}', () => {
     expect(await statusOf('POST', '/photo-folders', { name: 'a', parentId: folder.id })).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('is 409 FOLDER_NOT_EMPTY while it holds photos or folders', async () => {
+  it('is 409 FOLDER_NOT_EMPTY while it holds photos or folders (PHO-20)', async () => {
     const folder = await create({ name: 'Full', projectId });
     const photo = await client.createPhoto({ folderId: folder.id });
     expect(photo).toMatchObject({ folderId: folder.id, projectId });
@@ -157,7 +158,7 @@ describe('DELETE /builders/{builderId}/photo-folders/{folderId}', () => {
     await client.ok('DELETE', `/photo-folders/${folder.id}`);
   });
 
-  it('never loses a photo that comes at the same time', async () => {
+  it('never loses a photo that comes at the same time (PHO-20)', async () => {
     for (let round = 0; round < 5; round++) {
       const folder = await create({ name: 'Race', projectId });
       const { id } = await client.createPhoto({ projectId });
@@ -174,7 +175,7 @@ describe('DELETE /builders/{builderId}/photo-folders/{folderId}', () => {
 });
 
 describe('a photo', () => {
-  it('moves between the folders of its project, and out of them', async () => {
+  it('moves between the folders of its project, and out of them (PHO-11)', async () => {
     const [one, other] = [await create({ name: 'one', projectId }), await create({ name: 'other', projectId })];
     const elsewhere = await create({ name: 'elsewhere', projectId: otherProjectId });
     const { id } = await client.createPhoto({ projectId, folderId: one.id });
@@ -185,7 +186,7 @@ describe('a photo', () => {
     expect(await client.ok('PATCH', `/photos/${id}`, { folderId: null })).toMatchObject({ folderId: null, projectId });
   });
 
-  it('is 400 when it is made in a folder of another project', async () => {
+  it('is 400 when it is made in a folder of another project (PHO-9)', async () => {
     const elsewhere = await create({ name: 'elsewhere', projectId: otherProjectId });
     const body = { fileName: 'a', imageAttachment: await client.upload(), projectId, folderId: elsewhere.id };
     expect(await statusOf('POST', '/photos', body)).toEqual([400, ['folderId']]);

@@ -88,7 +88,7 @@ describe.each([
   ['REST', throughRest],
   ['GraphQL', throughGraphql],
 ])('a bulk upsert to another project through %s', (_face, upsert) => {
-  it('archives every copy of the page in every other project, whether it names the photo or not', async () => {
+  it('archives every copy of the page in every other project, whether it names the photo or not (PHO-31)', async () => {
     const photos = await photosNamed('1', '2', '3');
     const before = await upsert(from, photos);
     const after = await upsert(to, [photos[1]!]);
@@ -100,6 +100,7 @@ describe.each([
     }
   });
 
+  // PHO-31
   it('archives copies whose replacement failed, and a later call makes them from their own uploads', async () => {
     const photos = await photosNamed('1', '2');
     await upsert(from, photos);
@@ -115,7 +116,7 @@ describe.each([
     expect(await activePhotos()).toEqual({ [to]: ['1', '2'] });
   });
 
-  it('moves nothing when every photo fails', async () => {
+  it('moves nothing when every photo fails (PHO-27)', async () => {
     await upsert(from, await photosNamed('1', '2'));
     const after = await upsert(to, [await badPhoto('1'), await badPhoto('3')]);
     expect(after).toMatchObject({ folderId: null, createdAttachmentIds: [] });
@@ -123,7 +124,7 @@ describe.each([
     expect(await activeFolders()).toEqual([from]);
   });
 
-  it('leaves the copies in its own project that it does not name', async () => {
+  it('leaves the copies in its own project that it does not name (PHO-32)', async () => {
     await upsert(to, await photosNamed('1', '2'));
     await upsert(to, await photosNamed('3'));
     expect(await activePhotos()).toEqual({ [to]: ['1', '2', '3'] });
@@ -131,7 +132,7 @@ describe.each([
 });
 
 describe('a page that moves in several calls', () => {
-  it('uses the uploads of its own earlier copies again in each of them, there and back', async () => {
+  it('uses the uploads of its own earlier copies again in each of them, there and back (PHO-34)', async () => {
     const photos = await photosNamed('1', '2', '3');
     await throughRest(from, photos);
     for (const project of [to, from]) {
@@ -151,6 +152,7 @@ describe('a page that moves in several calls', () => {
     expect(await activePhotos()).toEqual({ [from]: ['1', '2', '3'] });
   });
 
+  // PHO-34
   it('cannot use again the upload of a photo that a person deleted, or those of a page that was deleted', async () => {
     const photos = await photosNamed('1', '2');
     const { createdAttachmentIds } = await throughRest(from, photos);
@@ -165,7 +167,7 @@ describe('a page that moves in several calls', () => {
     ]);
   });
 
-  it('lets no other photo, page or integrator use its uploads', async () => {
+  it('lets no other photo, page or integrator use its uploads (PHO-34)', async () => {
     const photos = await photosNamed('1', '2');
     await throughRest(from, photos);
     await throughRest(to, [photos[1]!]);
@@ -178,7 +180,7 @@ describe('a page that moves in several calls', () => {
     expect((await neighbour.ok('POST', PATH, body)).failedPhotos).toMatchObject([{ code: 'INVALID_REFERENCE' }]);
   });
 
-  it('leaves a folder of a person in the project that it has left', async () => {
+  it('leaves a folder of a person in the project that it has left (PHO-33)', async () => {
     const folder = await client.ok('POST', '/photo-folders', { name: 'By hand', projectId: from }, 201);
     const photos = await photosNamed('1', '2');
     await client.ok('POST', PATH, { ...page, projectId: from, folderId: folder.id, photos });
@@ -189,7 +191,7 @@ describe('a page that moves in several calls', () => {
 });
 
 describe('sends of one page to several projects at once, to two instances', () => {
-  it('leave the whole page in one project and one folder, whichever was last', async () => {
+  it('leave the whole page in one project and one folder, whichever was last (PHO-30)', async () => {
     const photos = await photosNamed('1', '2', '3', '4');
     await throughRest(from, photos);
     for (let round = 0; round < 4; round++) {

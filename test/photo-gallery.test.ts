@@ -78,7 +78,7 @@ const foldersOf = (page: { externalSourceId: string }) =>
   );
 
 describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
-  it('makes the photos and their folder, and tells every id', async () => {
+  it('makes the photos and their folder, and tells every id (PHO-10, PHO-21, PHO-24)', async () => {
     const page = newPage();
     const photos = await photosOf(3);
     const result = await upsert({
@@ -121,6 +121,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await client.ok('GET', `/photo-folders/${result.folderId}`)).toMatchObject({ name: 'Site walk', projectId });
   });
 
+  // PHO-23, PHO-24, PHO-28
   it('skips photos that exist (1, 2), and takes the returned folder on repeated sends (4)', async () => {
     const page = newPage();
     const photos = await photosOf(2);
@@ -144,7 +145,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await foldersOf(page)).toHaveLength(1);
   });
 
-  it('has one bad photo fail alone (3)', async () => {
+  it('has one bad photo fail alone (3) (PHO-25)', async () => {
     const page = newPage();
     const [good] = await photosOf(1);
     const bad = await client.upload(Buffer.from('no image at all, just text'));
@@ -182,7 +183,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     ]);
   });
 
-  it('makes no folder when every photo fails', async () => {
+  it('makes no folder when every photo fails (PHO-27)', async () => {
     const page = newPage();
     const photos = [
       { externalSourceId: 'a', imageAttachment: { key: 'uploads/none', regionId: 'au1', type: 'attachment' } },
@@ -192,7 +193,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await foldersOf(page)).toEqual([]);
   });
 
-  it('puts photos into a folder that a person made', async () => {
+  it('puts photos into a folder that a person made (PHO-28)', async () => {
     const folder = await client.ok('POST', '/photo-folders', { name: 'By hand', projectId }, 201);
     const page = newPage();
     const body = { ...page, folderId: folder.id, folderName: undefined };
@@ -207,6 +208,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
   });
 
   describe('of a page that moves to another project (5)', () => {
+    // PHO-31
     it('archives the old copies and makes the new ones with their folder, also from the same references', async () => {
       const page = newPage();
       const photos = await photosOf(3);
@@ -230,7 +232,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       expect(await upsert(body)).toMatchObject({ folderId: after.folderId, skippedPhotos: after.createdPhotos });
     });
 
-    it('leaves no empty folder behind, and comes back from the same references', async () => {
+    it('leaves no empty folder behind, and comes back from the same references (PHO-33, PHO-34)', async () => {
       const page = newPage();
       const photos = await photosOf(1);
       await upsert({ ...page, photos });
@@ -241,7 +243,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       expect(active).toMatchObject([{ id: back.folderId, project_id: projectId }]);
     });
 
-    it("does not let another photo or page use the copy's reference", async () => {
+    it("does not let another photo or page use the copy's reference (PHO-34)", async () => {
       const page = newPage();
       const [photo] = await photosOf(1);
       await upsert({ ...page, photos: [photo] });
@@ -256,7 +258,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     });
   });
 
-  it('keeps the pages of applications and integrators apart', async () => {
+  it('keeps the pages of applications and integrators apart (PHO-23)', async () => {
     const page = newPage();
     const first = await upsert({ ...page, photos: await photosOf(1) });
     const app = await upsert({ ...page, sourceApp: 'another', photos: await photosOf(1) });
@@ -282,7 +284,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     }
   });
 
-  it('is 400 for a wrong shape anywhere, and does nothing', async () => {
+  it('is 400 for a wrong shape anywhere, and does nothing (PHO-21, PHO-22)', async () => {
     const [photo] = await photosOf(1);
     const wrong: [object, unknown][] = [
       [{ photos: [] }, ['photos']],
@@ -359,7 +361,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(made[1]).toBeLessThan(25);
   }, 60_000);
 
-  it('fails with TIMEOUT what is not done in time, and keeps nothing of it', async () => {
+  it('fails with TIMEOUT what is not done in time, and keeps nothing of it (PHO-26)', async () => {
     const photos = await photosOf(6);
     const wanted = photos as GalleryPhoto[];
     const context = (await slowed()) as unknown as RequestContext;
@@ -391,7 +393,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 });
 
 describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
-  it('removes the photos, and the folder that the sync had made', async () => {
+  it('removes the photos, and the folder that the sync had made (PHO-36, PHO-37)', async () => {
     const page = newPage();
     const { folderId, createdAttachmentIds } = await upsert({ ...page, photos: await photosOf(2) });
     expect(await client.ok('DELETE', PATH, page)).toEqual({
@@ -402,7 +404,7 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect((await client.send('GET', `/photo-folders/${folderId}`)).statusCode).toBe(404);
   });
 
-  it('finds the page after it moved, whatever project and folder it is told (6)', async () => {
+  it('finds the page after it moved, whatever project and folder it is told (6) (PHO-35)', async () => {
     const page = newPage();
     const photos = await photosOf(1);
     const before = await upsert({ ...page, photos });
@@ -414,7 +416,7 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     });
   });
 
-  it('succeeds on what is not there, with nothing deleted', async () => {
+  it('succeeds on what is not there, with nothing deleted (PHO-36)', async () => {
     const page = newPage();
     const { folderId } = await upsert({ ...page, photos: await photosOf(1) });
     await client.ok('DELETE', PATH, page);
@@ -428,7 +430,7 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await client.ok('DELETE', PATH, newPage())).toMatchObject({ status: 'deleted', deletedAttachmentIds: [] });
   });
 
-  it('takes its input from the query as well', async () => {
+  it('takes its input from the query as well (PHO-35)', async () => {
     const page = newPage();
     const { createdAttachmentIds } = await upsert({ ...page, photos: await photosOf(1) });
     const answer = await client.ok('DELETE', `${PATH}?${new URLSearchParams(page)}`);
@@ -440,7 +442,7 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     ]);
   });
 
-  it('leaves a folder that holds something else', async () => {
+  it('leaves a folder that holds something else (PHO-37)', async () => {
     const page = newPage();
     const { folderId } = await upsert({ ...page, photos: await photosOf(1) });
     const own = await client.createPhoto({ folderId });

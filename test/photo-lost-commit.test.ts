@@ -50,7 +50,7 @@ describe('a photo whose commit is durable and whose answer is lost', () => {
     ],
   ];
 
-  it.each(requests)('%s keeps its bytes', async (name, path, payloadOf) => {
+  it.each(requests)('%s keeps its bytes (PHO-14)', async (name, path, payloadOf) => {
     const fileName = `${name.replaceAll(' ', '-')}.jpg`;
     const payload = await payloadOf(fileName);
     const headers = { authorization: `Bearer ${client.token}` };

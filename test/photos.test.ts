@@ -21,7 +21,7 @@ const errorsOf = (answer: { json(): { errors: { fieldName: string; message: stri
 describe('POST /builders/{builderId}/attachments/presign', () => {
   const body = { contentType: 'image/jpeg', fileName: 'site.jpg', size: 1000, type: 'attachment' };
 
-  it('answers 200 with an upload intent', async () => {
+  it('answers 200 with an upload intent (UPL-2, UPL-3)', async () => {
     const intent = await client.ok('POST', '/attachments/presign', body);
     expect(Object.keys(intent)).toEqual([
       ...['key', 'type', 'contentType', 'fileName', 'maxSize', 'uploadHeaders', 'uploadUrl', 'regionId'],
@@ -37,7 +37,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect(intent.uploadUrl).toMatch(/^http:\/\/localhost:4000\/storage\/au1\//);
   });
 
-  it('needs no scope', async () => {
+  it('needs no scope (UPL-1)', async () => {
     const token = await service.as('A', []);
     const answer = await service.request({
       method: 'POST',
@@ -61,12 +61,12 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     [{ fileName: 'a\0b' }, 'fileName'],
     [{ type: 'photo' }, 'type'],
     [{ type: null }, 'type'],
-  ])('is 400 with %j', async (change, field) => {
+  ])('is 400 with %j (UPL-2)', async (change, field) => {
     const answer = await client.send('POST', '/attachments/presign', { ...body, ...change });
     expect([answer.statusCode, errorsOf(answer)]).toEqual([400, [field]]);
   });
 
-  it('takes the largest size', async () => {
+  it('takes the largest size (UPL-2)', async () => {
     await client.ok('POST', '/attachments/presign', { ...body, size: 41943040 });
   });
 
@@ -85,7 +85,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
 });
 
 describe('POST /builders/{builderId}/photos', () => {
-  it('answers 201 with a photo of the uploaded image, whose URL opens', async () => {
+  it('answers 201 with a photo of the uploaded image, whose URL opens (PHO-1, PHO-2, PHO-7)', async () => {
     const bytes = await picture();
     const photo = await client.createPhoto({
       imageAttachment: await client.upload(bytes),
@@ -133,7 +133,7 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(image.rawPayload.equals(bytes)).toBe(true);
   });
 
-  it('serves a picture that is a page as well as a picture, and as nothing else', async () => {
+  it('serves a picture that is a page as well as a picture, and as nothing else (UPL-20, UPL-31)', async () => {
     const bytes = Buffer.concat([await picture(), Buffer.from('<!doctype html><script>alert(1)</script>')]);
     const photo = await client.createPhoto({ imageAttachment: await client.upload(bytes), fileName: 'a.html' });
     const { headers, rawPayload } = await client.download(photo.imageUrl);
@@ -145,12 +145,12 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(rawPayload.equals(bytes)).toBe(true);
   });
 
-  it.each(['jpeg', 'png', 'webp', 'gif'] as const)('takes %s', async (format) => {
+  it.each(['jpeg', 'png', 'webp', 'gif'] as const)('takes %s (UPL-18)', async (format) => {
     const reference = await client.upload(await picture(format), `image/${format}`);
     expect(await client.createPhoto({ imageAttachment: reference })).toMatchObject({ contentType: `image/${format}` });
   });
 
-  it('takes HEIC under either of its names, and image/jpg for JPEG', async () => {
+  it('takes HEIC under either of its names, and image/jpg for JPEG (UPL-18)', async () => {
     for (const type of ['image/heic', 'image/heif']) {
       const photo = await client.createPhoto({ imageAttachment: await client.upload(heic(), type), contentType: type });
       expect(photo.contentType).toBe('image/heic');
@@ -159,6 +159,7 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(await client.createPhoto({ imageAttachment: reference })).toMatchObject({ contentType: 'image/jpeg' });
   });
 
+  // PHO-7
   it('takes the date of its EXIF data when none is given, and sorts by creation when there is none', async () => {
     const dated = await client.upload(await datedPicture('2025:03:04 05:06:07', '+01:00'));
     expect(await client.createPhoto({ imageAttachment: dated })).toMatchObject({
@@ -170,6 +171,7 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(photo.sortDate).toBe(photo.createdAt);
   });
 
+  // PHO-8
   it('answers 200 with the same photo when its externalSourceId is sent again, before anything else is checked', async () => {
     const reference = await client.upload();
     const body = { fileName: 'a.jpg', imageAttachment: reference, externalSourceId: 'again' };
@@ -183,7 +185,7 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(third.id).not.toBe(first.id);
   });
 
-  it('makes one photo of many identical requests at once', async () => {
+  it('makes one photo of many identical requests at once (PHO-8)', async () => {
     const body = { fileName: 'a.jpg', imageAttachment: await client.upload(), externalSourceId: 'at-once' };
     const answers = await Promise.all(Array.from({ length: 30 }, () => client.send('POST', '/photos', body)));
     expect(new Set(answers.map((answer) => answer.json().id)).size).toBe(1);
@@ -191,7 +193,7 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(answers.every(({ statusCode }) => [200, 201].includes(statusCode))).toBe(true);
   });
 
-  it('takes one photo of an upload, however many ask at once', async () => {
+  it('takes one photo of an upload, however many ask at once (UPL-16)', async () => {
     const imageAttachment = await client.upload();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => client.send('POST', '/photos', { fileName: 'a.jpg', imageAttachment })),
@@ -202,7 +204,7 @@ describe('POST /builders/{builderId}/photos', () => {
     }
   });
 
-  it('serves what was checked, whatever is uploaded afterwards', async () => {
+  it('serves what was checked, whatever is uploaded afterwards (UPL-17)', async () => {
     const bytes = await picture();
     const { uploadUrl, key, regionId, type } = await client.presign(bytes);
     await client.put(uploadUrl, bytes);
@@ -225,7 +227,7 @@ describe('POST /builders/{builderId}/photos', () => {
       expect(answer.json().errors).toEqual([{ fieldName: field, message: expect.stringMatching(message) }]);
     };
 
-    it('when the bytes are no image, or of another type than declared', async () => {
+    it('when the bytes are no image, or of another type than declared (PHO-6, UPL-19)', async () => {
       await refused(Buffer.from('no image at all, just text'), 'image/jpeg', /accepted type/);
       await refused(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/png', /accepted type/);
       await refused(await picture('png'), 'image/jpeg', /image\/png by its bytes/);
@@ -234,7 +236,7 @@ describe('POST /builders/{builderId}/photos', () => {
       await refused(await picture(), 'image/jpeg', /by its bytes/, 'contentType', { contentType: 'text/html' });
     });
 
-    it('when the image is truncated, or unfolds to too many pixels', async () => {
+    it('when the image is truncated, or unfolds to too many pixels (UPL-20, UPL-21)', async () => {
       const whole = await picture();
       await refused(whole.subarray(0, whole.length - 100), 'image/jpeg', /truncated/);
       const frames = await animation('gif');
@@ -244,20 +246,20 @@ describe('POST /builders/{builderId}/photos', () => {
       await refused(film.subarray(0, film.length - 1), 'image/heic', /truncated/);
     });
 
-    it('when nothing was uploaded', async () => {
+    it('when nothing was uploaded (UPL-15)', async () => {
       const { key, regionId, type } = await client.presign(await picture());
       const answer = await client.send('POST', '/photos', { fileName: 'a', imageAttachment: { key, regionId, type } });
       expect([answer.statusCode, errorsOf(answer)]).toEqual([400, ['imageAttachment.key']]);
     });
 
-    it('when the upload was used before', async () => {
+    it('when the upload was used before (UPL-16)', async () => {
       const imageAttachment = await client.upload();
       await client.createPhoto({ imageAttachment });
       const answer = await client.send('POST', '/photos', { fileName: 'a', imageAttachment });
       expect([answer.statusCode, errorsOf(answer)]).toEqual([400, ['imageAttachment.key']]);
     });
 
-    it("when the upload is another builder's, another integrator's, or nobody's", async () => {
+    it("when the upload is another builder's, another integrator's, or nobody's (UPL-15)", async () => {
       const elsewhere = await clientOf(service, 'A', 1);
       const [neighbour, foreign] = [await clientOf(service, 'C'), await clientOf(service, 'B')];
       expect(neighbour.builderId).toBe(client.builderId);
@@ -290,19 +292,19 @@ describe('POST /builders/{builderId}/photos', () => {
       [{ imageUrl: 'http://a.example/b' }, 'imageUrl'],
       [{ imageUrl: 'https://user:secret@a.example/b' }, 'imageUrl'],
       [{ imageUrl: 'https://a.example/b' }, 'imageUrl'],
-    ])('with %j', async (change, field) => {
+    ])('with %j (PHO-5, UPL-15, UPL-25)', async (change, field) => {
       const answer = await client.send('POST', '/photos', { fileName: 'a.jpg', ...change });
       expect([answer.statusCode, errorsOf(answer)], answer.body).toEqual([400, [field]]);
     });
 
-    it('when both an attachment and a URL are given', async () => {
+    it('when both an attachment and a URL are given (PHO-5)', async () => {
       const imageAttachment = await client.upload();
       const body = { fileName: 'a', imageAttachment, imageUrl: 'https://a.example/b' };
       expect(errorsOf(await client.send('POST', '/photos', body))).toEqual(['imageAttachment']);
     });
   });
 
-  it("is 404 for a project or folder that is not the builder's", async () => {
+  it("is 404 for a project or folder that is not the builder's (PHO-9)", async () => {
     const elsewhere = await clientOf(service, 'A', 1);
     const imageAttachment = await client.upload();
     for (const place of [
@@ -338,7 +340,7 @@ describe('POST /builders/{builderId}/photos', () => {
 });
 
 describe('photos', () => {
-  it('are listed while they are active, those of the gallery unless told otherwise', async () => {
+  it('are listed while they are active, those of the gallery unless told otherwise (PHO-3)', async () => {
     const own = await clientOf(service, 'A', 1);
     const made = [await own.createPhoto(), await own.createPhoto(), await own.createPhoto()];
     await own.ok('DELETE', `/photos/${made[1].id}`);
@@ -353,7 +355,7 @@ describe('photos', () => {
     expect([answer.statusCode, errorsOf(answer)]).toEqual([400, ['source']]);
   });
 
-  it('can be found by project and folder', async () => {
+  it('can be found by project and folder (PHO-3)', async () => {
     service.clock.advance(1_000);
     const photo = await client.createPhoto({ projectId });
     const { meta } = await client.ok('GET', `/photos?projectId=${projectId}`);
@@ -370,7 +372,7 @@ describe('photos', () => {
     expect(count).toBeLessThanOrEqual(2);
   });
 
-  it('are read one by one, in their source', async () => {
+  it('are read one by one, in their source (PHO-4)', async () => {
     const { id } = await client.createPhoto();
     expect(await client.ok('GET', `/photos/${id}`)).toMatchObject({ id });
     expect(await client.ok('GET', `/photos/${id}?source=GALLERY`)).toMatchObject({ id });
@@ -381,7 +383,7 @@ describe('photos', () => {
     expect((await elsewhere.send('GET', `/photos/${id}`)).statusCode).toBe(404);
   });
 
-  it('are patched: what is left out stays, null takes away', async () => {
+  it('are patched: what is left out stays, null takes away (PHO-11)', async () => {
     const { id, createdAt, ...photo } = await client.createPhoto({ description: 'before', projectId });
     service.clock.advance(1_000);
     const renamed = await client.ok('PATCH', `/photos/${id}`, { fileName: 'new.jpg' });
@@ -399,7 +401,7 @@ describe('photos', () => {
     expect((await client.send('PATCH', '/photos/att_anone', { fileName: 'a' })).statusCode).toBe(404);
   });
 
-  it('are archived once', async () => {
+  it('are archived once (PHO-4, PHO-12)', async () => {
     const { id } = await client.createPhoto();
     const archived = await client.ok('DELETE', `/photos/${id}`);
     expect(archived).toMatchObject({ id, archivedAt: new Date(service.clock.now()).toISOString() });
@@ -408,7 +410,7 @@ describe('photos', () => {
     expect((await client.send('PATCH', `/photos/${id}`, { fileName: 'a' })).statusCode).toBe(404);
   });
 
-  it('of other sources can be read, and not written', async () => {
+  it('of other sources can be read, and not written (PHO-13)', async () => {
     const { id } = await client.createPhoto();
     await service.databases.au1.fork().execute(`update photo set source = 'DEFECT' where id = ?`, [id]);
     expect(await client.ok('GET', `/photos/${id}?source=DEFECT`)).toMatchObject({ source: 'DEFECT' });
@@ -417,7 +419,7 @@ describe('photos', () => {
     expect((await client.send('DELETE', `/photos/${id}`)).statusCode).toBe(404);
   });
 
-  it("are any connected client's to change", async () => {
+  it("are any connected client's to change (PHO-13)", async () => {
     const { id } = await client.createPhoto();
     const other = await clientOf(service, 'C');
     expect(other.builderId).toBe(client.builderId);

@@ -43,7 +43,7 @@ const spellings = (name: string, a: string, b: string) => [
 ];
 
 describe('GET /builders/{builderId}/photos', () => {
-  it.each(spellings('source', 'ITP', 'DEFECT'))('lists the photos of both areas for ?%s (LST-10)', async (query) => {
+  it.each(spellings('source', 'ITP', 'DEFECT'))('lists the photos of both areas for ?%s (LST-10, PHO-3)', async (query) => {
     expect(valuesOf(await client.send('GET', `/photos?${query}`), 'source')).toEqual(['DEFECT', 'ITP']);
   });
 
@@ -72,7 +72,7 @@ describe('GET /builders/{builderId}/photos', () => {
 });
 
 describe('GET /builders/{builderId}/photos/{photoId}', () => {
-  it.each(spellings('source', 'ITP', 'DEFECT'))('finds a photo of either area for ?%s', async (query) => {
+  it.each(spellings('source', 'ITP', 'DEFECT'))('finds a photo of either area for ?%s (PHO-4)', async (query) => {
     expect(await client.ok('GET', `/photos/${photos.ITP}?${query}`)).toMatchObject({ source: 'ITP' });
     expect((await client.send('GET', `/photos/${photos.GALLERY}?${query}`)).statusCode).toBe(404);
   });
@@ -80,7 +80,7 @@ describe('GET /builders/{builderId}/photos/{photoId}', () => {
 
 describe('GET /builders/{builderId}/meetings', () => {
   it.each(spellings('status', 'RUNNING', 'COMPLETED'))(
-    'lists the meetings of both states for ?%s (LST-10)',
+    'lists the meetings of both states for ?%s (LST-10, MTG-2)',
     async (query) => {
       const answer = await client.send('GET', `/meetings?${query}`);
       const { totalCount } = (await client.ok('GET', '/meetings?status=RUNNING&status=COMPLETED')).meta;

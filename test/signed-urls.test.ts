@@ -35,13 +35,13 @@ describe('PUT to an upload URL of the local store', () => {
 
   const anUploadUrl = (size: number) => store.storages.au1.uploadUrl(uploadKey(BUILDER), TYPE, size);
 
-  it('answers 200 when the same bytes are sent again', async () => {
+  it('answers 200 when the same bytes are sent again (UPL-6)', async () => {
     const url = await anUploadUrl(5);
     expect((await put(url, 'first')).status).toBe(200);
     expect((await put(url, 'first')).status).toBe(200);
   });
 
-  it('answers 409 when other bytes are sent, and keeps the first', async () => {
+  it('answers 409 when other bytes are sent, and keeps the first (UPL-6)', async () => {
     const key = uploadKey(BUILDER);
     const url = await store.storages.au1.uploadUrl(key, TYPE, 5);
     await put(url, 'first');
@@ -52,7 +52,7 @@ describe('PUT to an upload URL of the local store', () => {
     expect(await download.text()).toBe('first');
   });
 
-  it('lets one of many uploads at once win, on two instances that share the folder', async () => {
+  it('lets one of many uploads at once win, on two instances that share the folder (UPL-6)', async () => {
     const url = await anUploadUrl(2);
     const bodies = Array.from({ length: 20 }, (_, index) => String(index + 10));
     const urls = bodies.map((_, index) => (index % 2 === 0 ? url : url.replace(store.baseUrl, other.baseUrl)));
@@ -101,7 +101,7 @@ describe('the issuer of a signed URL', () => {
     expect((await put(`${store.baseUrl}/storage/au1/${key}?${query}`, 'bytes')).status).toBe(200);
   });
 
-  it('is charged for uploads: 429 while its share is full, and 200 for others (LIM-9, LIM-19)', async () => {
+  it('is charged for uploads: 429 while its share is full, and 200 for others (LIM-9, LIM-19, UPL-9)', async () => {
     const release = await limits.shares.uploads.acquire('intg_a', 8);
     const refused = await put(await issuedTo('intg_a').uploadUrl(uploadKey(BUILDER), TYPE, 5), 'bytes');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
@@ -139,7 +139,7 @@ describe('PUT to an upload URL, many times', () => {
   });
   afterAll(() => service.stop());
 
-  it('answers 429 with Retry-After beyond the limit of its integrator, whose API calls and other integrators go on (LIM-9)', async () => {
+  it('answers 429 with Retry-After beyond the limit of its integrator, whose API calls and other integrators go on (LIM-9, UPL-9)', async () => {
     const [client, other] = [await clientOf(service, 'A'), await clientOf(service, 'B')];
     const image = await picture();
     const { uploadUrl } = await client.presign(image);

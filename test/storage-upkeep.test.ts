@@ -52,7 +52,7 @@ const keep = async (key: string) => {
 };
 
 describe('the sweep', () => {
-  it('leaves what is young, and removes bytes that no row names after a day', async () => {
+  it('leaves what is young, and removes bytes that no row names after a day (UPL-30)', async () => {
     const builder = client.builderId;
     const orphans = await Promise.all([
       keep(uploadKey(builder)),
@@ -79,7 +79,7 @@ describe('the sweep', () => {
     await client.createPhoto({ imageAttachment: waiting });
   });
 
-  it('removes uploads that were not used within 7 days, with their bytes', async () => {
+  it('removes uploads that were not used within 7 days, with their bytes (UPL-29)', async () => {
     const kept = await client.upload();
     service.clock.advance(6 * DAY);
     expect(await run()).toMatchObject({ uploads: 0 });
@@ -92,7 +92,7 @@ describe('the sweep', () => {
     expect(answer.statusCode).toBe(400);
   });
 
-  it('never removes the bytes of an archived photo, nor of copies that share them', async () => {
+  it('never removes the bytes of an archived photo, nor of copies that share them (UPL-30)', async () => {
     const photo = await client.createPhoto();
     await client.ok('DELETE', `/photos/${photo.id}`);
     const page = { externalSourceId: 'moves', sourceApp: 'app', folderName: 'Moves' };
@@ -108,7 +108,7 @@ describe('the sweep', () => {
     expect((await client.download(imageUrl)).statusCode).toBe(200);
   });
 
-  it('runs on one instance at a time', async () => {
+  it('runs on one instance at a time (UPL-30)', async () => {
     const results = await Promise.all(Array.from({ length: 8 }, run));
     expect(results.filter((result) => result === null).length).toBeGreaterThan(0);
     expect(results.some((result) => result !== null)).toBe(true);
@@ -135,7 +135,7 @@ describe('files of our own storage', () => {
     return path;
   };
 
-  it("are a builder's logo, in its own answers and in the caller's memberships", async () => {
+  it("are a builder's logo, in its own answers and in the caller's memberships (RED-3)", async () => {
     const bytes = await picture('png');
     const request = { builder: client.builderId, file: await fileOf('logo.png', bytes) };
     expect(await setBuilderLogo(place(), storage, request)).toMatchObject({ contentType: 'image/png' });
@@ -157,7 +157,7 @@ describe('files of our own storage', () => {
     expect((await client.download(later.json().logoUrl)).statusCode).toBe(200);
   });
 
-  it("are a user's picture", async () => {
+  it("are a user's picture (RED-1)", async () => {
     const { builderId } = client;
     const user = service.demoUser(({ builderIds }) => builderIds.includes(builderId));
     const bytes = await picture();
@@ -179,7 +179,7 @@ describe('files of our own storage', () => {
     await expect(setBuilderLogo(place(), storage, { ...wrong, file: '/nowhere' })).rejects.toThrow('ENOENT');
   });
 
-  it('are SWMS and insurance documents, under signed URLs; a stored address stays what it is', async () => {
+  it('are SWMS and insurance documents, under signed URLs; a stored address stays what it is (RED-15)', async () => {
     const em = service.databases.au1.fork();
     for (const [table, path] of [
       ['swms_document', 'swms'],

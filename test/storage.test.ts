@@ -64,7 +64,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     return key;
   };
 
-  it('takes what a client PUTs to the signed URL', async () => {
+  it('takes what a client PUTs to the signed URL (UPL-5)', async () => {
     const body = randomBytes(300_000);
     const key = uploadKey(BUILDER);
     const answer = await put(await storage.uploadUrl(key, TYPE, body.length), body);
@@ -87,7 +87,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   });
 
   if (kind === 's3') {
-    it('replaces at a repeated PUT', async () => {
+    it('replaces at a repeated PUT (UPL-6)', async () => {
       const key = uploadKey(BUILDER);
       const url = await storage.uploadUrl(key, TYPE, 5);
       await put(url, 'first');
@@ -96,7 +96,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     });
   }
 
-  it('refuses another length', async () => {
+  it('refuses another length (UPL-5)', async () => {
     const key = uploadKey(BUILDER);
     const url = await storage.uploadUrl(key, TYPE, 5);
     for (const body of ['four', 'longer than that', '']) {
@@ -106,7 +106,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     expect(await storage.bytes.stat(key)).toBeNull();
   });
 
-  it('refuses another type, and the same type with parameters', async () => {
+  it('refuses another type, and the same type with parameters (UPL-5)', async () => {
     const key = uploadKey(BUILDER);
     const url = await storage.uploadUrl(key, TYPE, 5);
     for (const type of ['image/jpeg', 'text/html', `${TYPE}; charset=utf-8`]) {
@@ -116,7 +116,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     expect(await storage.bytes.stat(key)).toBeNull();
   });
 
-  it('refuses an expired URL', async () => {
+  it('refuses an expired URL (UPL-4)', async () => {
     const key = uploadKey(BUILDER);
     const url = await store.ago(901).au1.uploadUrl(key, TYPE, 5);
     expect((await put(url, 'bytes')).status).toBe(403);
@@ -125,7 +125,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     expect((await put(recent, 'bytes')).status).toBe(200);
   });
 
-  it('refuses an altered URL', async () => {
+  it('refuses an altered URL (UPL-4)', async () => {
     const key = uploadKey(BUILDER);
     const url = await storage.uploadUrl(key, TYPE, 5);
     const other = uploadKey(BUILDER);
@@ -145,7 +145,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     expect(await storage.bytes.stat(other)).toBeNull();
   });
 
-  it('never shows half of an upload whose connection breaks', async () => {
+  it('never shows half of an upload whose connection breaks (UPL-7)', async () => {
     const key = uploadKey(BUILDER);
     const url = new URL(await storage.uploadUrl(key, TYPE, 1_000_000));
     const socket = connect(Number(url.port), url.hostname);
@@ -168,7 +168,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     if (kind === 'local') expect(await readdir(join(store.folder, 'storage', 'spool'))).toEqual([]);
   });
 
-  it('copies to a final key, which a later PUT to the upload URL does not change', async () => {
+  it('copies to a final key, which a later PUT to the upload URL does not change (UPL-17)', async () => {
     const key = uploadKey(BUILDER);
     const url = await storage.uploadUrl(key, TYPE, 5);
     await put(url, 'right');
@@ -210,7 +210,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   });
 
   describe('downloads', () => {
-    it('carry the checked type, and headers that keep a browser from running them', async () => {
+    it('carry the checked type, and headers that keep a browser from running them (UPL-31)', async () => {
       const key = await uploaded('a picture');
       const answer = await fetch(storage.downloadUrl(key, TYPE, 'Küche "1".png'));
       expect(answer.status).toBe(200);
@@ -222,13 +222,13 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       expect(await answer.text()).toBe('a picture');
     });
 
-    it('save what is no picture instead of showing it', async () => {
+    it('save what is no picture instead of showing it (UPL-31)', async () => {
       const key = await uploaded('<script>');
       const answer = await fetch(storage.downloadUrl(key, 'text/html'));
       expect(answer.headers.get('content-disposition')).toBe('attachment');
     });
 
-    it('are 403 when the URL has expired or was altered, 404 when there are no bytes', async () => {
+    it('are 403 when the URL has expired or was altered, 404 when there are no bytes (UPL-4, UPL-32)', async () => {
       const key = await uploaded('a picture');
       const url = storage.downloadUrl(key, TYPE, 'a.png');
       const wrong = [
@@ -247,7 +247,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       expect((await fetch(storage.downloadUrl('photos/buil_a1/none.png'))).status).toBe(404);
     });
 
-    it('are in part where a range of bytes is asked for: 206', async () => {
+    it('are in part where a range of bytes is asked for: 206 (UPL-32)', async () => {
       const key = await uploaded('a picture');
       const url = storage.downloadUrl(key, TYPE);
       for (const [range, part, where] of [
@@ -265,6 +265,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       }
     });
 
+    // UPL-32
     it('are whole when the header asks for several ranges, another unit or nothing, or has a condition', async () => {
       const key = await uploaded('a picture');
       const url = storage.downloadUrl(key, TYPE);
@@ -280,7 +281,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       }
     });
 
-    it('are 416 when the file ends before the range', async () => {
+    it('are 416 when the file ends before the range (UPL-32)', async () => {
       const url = storage.downloadUrl(await uploaded('a picture'), TYPE);
       for (const range of ['bytes=9-', 'bytes=99-100', 'bytes=-0']) {
         const answer = await fetch(url, { headers: { Range: range } });
@@ -289,7 +290,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       }
     });
 
-    it('are described to HEAD, which reads nothing', async () => {
+    it('are described to HEAD, which reads nothing (UPL-32)', async () => {
       const url = storage.downloadUrl(await uploaded('a picture'), TYPE);
       const reads = vi.spyOn(storage.bytes, 'open');
       const answer = await fetch(url, { method: 'HEAD', headers: { Range: 'bytes=0-1' } });
@@ -301,7 +302,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       expect((await fetch(url.replace('type=', 'type=x'), { method: 'HEAD' })).status).toBe(403);
     });
 
-    it('are not for a URL that was signed to upload, nor the other way round', async () => {
+    it('are not for a URL that was signed to upload, nor the other way round (UPL-4)', async () => {
       const key = await uploaded('a picture');
       const upload = new URL(await storage.uploadUrl(key, TYPE, 9));
       expect((await fetch(upload)).status).toBe(403);
@@ -317,7 +318,7 @@ describe('the signed upload route', () => {
   });
   afterAll(() => store.stop());
 
-  it('answers a browser of any origin, and the download route none (ACC-19)', async () => {
+  it('answers a browser of any origin, and the download route none (ACC-19, UPL-8)', async () => {
     const url = await store.storages.au1.uploadUrl(uploadKey(BUILDER), TYPE, 5);
     const preflight = await fetch(url, {
       method: 'OPTIONS',

@@ -75,7 +75,7 @@ describe.skipIf(mountRefused)('a full disk', () => {
   it.each([
     ['a form', (size: number) => caller.form(size), 201],
     ['a PUT', (size: number) => caller.put(size), 200],
-  ])('makes %s that does not fit 503, and leaves nothing behind: what fits is taken', async (_, send, ok) => {
+  ])('makes %s that does not fit 503, and leaves nothing behind: what fits is taken (UPL-33)', async (_, send, ok) => {
     await expectUnavailable(await send(LARGE));
     await expectUnavailable(await send(LARGE));
     expect((await send(SMALL)).status).toBe(ok);
@@ -123,6 +123,7 @@ describe('an S3 store', () => {
       });
   };
 
+  // UPL-33
   it('that answers with its own fault is 503, whose text nobody sees, after some attempts at a read', async () => {
     await expectUnavailable(await caller.form(10_000));
     calls = 0;
@@ -130,7 +131,7 @@ describe('an S3 store', () => {
     expect(calls).toBeGreaterThan(1);
   });
 
-  it('that is not there is 503 (ERR-19)', async () => {
+  it('that is not there is 503 (ERR-19, UPL-33)', async () => {
     store.closeAllConnections();
     store.close();
     await expectUnavailable(await caller.form(10_000));

@@ -42,7 +42,7 @@ async function statements(url: string, headers: Record<string, string> = {}): Pr
 }
 
 describe('GET /subcontractors answers 200 with', () => {
-  test('the third-party subcontractors of the builder in the header, without the archived ones', async () => {
+  test('the third-party subcontractors of the builder in the header, without the archived ones (RED-7)', async () => {
     expect(await idsOf('/subcontractors', OF_A)).toEqual(['sub_a1', 'sub_a3']);
     expect((await bodyOf('/subcontractors', OF_A)).meta).toEqual({
       totalCount: 2,
@@ -52,7 +52,7 @@ describe('GET /subcontractors answers 200 with', () => {
     });
   });
 
-  test("the builder's company record too, when includeBuilderCompany is true", async () => {
+  test("the builder's company record too, when includeBuilderCompany is true (RED-7)", async () => {
     expect(await idsOf('/subcontractors?includeBuilderCompany=true', OF_A)).toEqual([
       'sub_a1',
       'sub_company',
@@ -61,7 +61,7 @@ describe('GET /subcontractors answers 200 with', () => {
     expect(await idsOf('/subcontractors?includeBuilderCompany=false', OF_A)).toEqual(['sub_a1', 'sub_a3']);
   });
 
-  test('exactly the fields of the contract', async () => {
+  test('exactly the fields of the contract (RED-6)', async () => {
     const { data } = await bodyOf('/subcontractors', OF_A);
     expect(data[0]).toEqual({
       id: 'sub_a1',
@@ -84,7 +84,7 @@ describe('GET /subcontractors answers 200 with', () => {
     });
   });
 
-  test('those on the project of the filter, with what they have reached there', async () => {
+  test('those on the project of the filter, with what they have reached there (RED-8)', async () => {
     const { data } = await bodyOf('/subcontractors?projectId=proj_a1&includeBuilderCompany=true', OF_A);
     expect(data.map(({ id, statuses }: Subcontractor) => [id, statuses])).toEqual([
       ['sub_a1', ['INVITED', 'SWMS_UPLOADED']],
@@ -137,12 +137,12 @@ describe('GET /subcontractors answers', () => {
 });
 
 describe('GET /subcontractors/{id} answers 200 with', () => {
-  test('the subcontractor and the union of its statuses, in one SQL statement', async () => {
+  test('the subcontractor and the union of its statuses, in one SQL statement (RED-8)', async () => {
     expect((await bodyOf('/subcontractors/sub_a1')).statuses).toEqual(['INVITED', 'SWMS_UPLOADED', 'PREQUALIFIED']);
     expect(await statements('/subcontractors/sub_a1')).toBe(1);
   });
 
-  test('the statuses of the project that is asked about, which may be none', async () => {
+  test('the statuses of the project that is asked about, which may be none (RED-8)', async () => {
     const statusesOn = async (projectId: string) =>
       (await bodyOf(`/subcontractors/sub_a1?projectId=${projectId}`)).statuses;
     expect(await statusesOn('proj_a2')).toEqual(['INVITED', 'PREQUALIFIED']);
@@ -150,13 +150,13 @@ describe('GET /subcontractors/{id} answers 200 with', () => {
     expect(await statusesOn('proj_b')).toEqual([]);
   });
 
-  test("the builder's company record when includeBuilderCompany is true", async () => {
+  test("the builder's company record when includeBuilderCompany is true (RED-9)", async () => {
     expect((await bodyOf('/subcontractors/sub_company?includeBuilderCompany=true')).isBuilder).toBe(true);
   });
 });
 
 describe('GET /subcontractors/{id} answers', () => {
-  test("404 for the builder's company record without includeBuilderCompany", async () => {
+  test("404 for the builder's company record without includeBuilderCompany (RED-9)", async () => {
     expect(await statusOf('/subcontractors/sub_company')).toBe(404);
     expect(await statusOf('/subcontractors/sub_company?includeBuilderCompany=false')).toBe(404);
   });
@@ -194,7 +194,7 @@ describe.each(SUB_LISTS)('GET /subcontractors/{id}/%s answers', (list) => {
     expect(body).toEqual({ data: [], meta: { totalCount: 0, totalPages: 0, offset: 0, limit: 25 } });
   });
 
-  test("200 for the builder's company record", async () => {
+  test("200 for the builder's company record (RED-11)", async () => {
     expect(await statusOf(`/subcontractors/sub_company/${list}`)).toBe(200);
   });
 
@@ -213,17 +213,17 @@ describe.each(SUB_LISTS)('GET /subcontractors/{id}/%s answers', (list) => {
     expect(await statusOf(url, { 'x-service-builder-id': 'buil_narrow' })).toBe(403);
   });
 
-  test('404 for an archived, unconnected or unknown subcontractor', async () => {
+  test('404 for an archived, unconnected or unknown subcontractor (RED-11)', async () => {
     for (const id of ['sub_a2', 'sub_b', 'sub_none']) expect(await statusOf(`/subcontractors/${id}/${list}`)).toBe(404);
   });
 });
 
 describe('What a subcontractor has handed in:', () => {
-  test('its projects, in order', async () => {
+  test('its projects, in order (RED-10)', async () => {
     expect(await idsOf('/subcontractors/sub_a1/projects')).toEqual(['proj_a1', 'proj_a2']);
   });
 
-  test('SWMS documents, by project, with exactly the fields of the contract', async () => {
+  test('SWMS documents, by project, with exactly the fields of the contract (RED-11, RED-12)', async () => {
     expect(await idsOf('/subcontractors/sub_a1/swms')).toEqual(['swms_a1', 'swms_a2']);
     expect(await idsOf('/subcontractors/sub_a1/swms?projectId=proj_a1')).toEqual(['swms_a1']);
     expect(await idsOf('/subcontractors/sub_a1/swms?projectId=proj_b')).toEqual([]);
@@ -240,7 +240,7 @@ describe('What a subcontractor has handed in:', () => {
     expect(await bodyOf('/subcontractors/sub_a1/swms/swms_a1')).toEqual(data[0]);
   });
 
-  test('prequalifications, by status', async () => {
+  test('prequalifications, by status (RED-13)', async () => {
     expect(await idsOf('/subcontractors/sub_a1/prequalifications')).toEqual(['prequal_a1', 'prequal_a2']);
     expect(await idsOf('/subcontractors/sub_a1/prequalifications?status=APPROVED')).toEqual(['prequal_a2']);
     expect(await statusOf('/subcontractors/sub_a1/prequalifications?status=approved')).toBe(400);
@@ -253,7 +253,7 @@ describe('What a subcontractor has handed in:', () => {
     });
   });
 
-  test('insurances, by type, status and custom type', async () => {
+  test('insurances, by type, status and custom type (RED-14)', async () => {
     expect(await idsOf('/subcontractors/sub_a1/insurances')).toEqual(['doc_a1', 'doc_a2']);
     expect(await idsOf('/subcontractors/sub_a1/insurances?type=OTHER&status=EXPIRED&customType=Plant')).toEqual([
       'doc_a2',
@@ -273,7 +273,7 @@ describe('What a subcontractor has handed in:', () => {
     });
   });
 
-  test('contacts, by project and whether primary', async () => {
+  test('contacts, by project and whether primary (RED-16)', async () => {
     const { data } = await bodyOf('/subcontractors/sub_a1/contacts');
     expect(data[0]).toEqual({
       id: 'con_a1',
@@ -298,7 +298,7 @@ describe('What a subcontractor has handed in:', () => {
     '/subcontractors/sub_a3/prequalifications/prequal_a1',
     '/subcontractors/sub_a3/insurances/doc_a1',
     '/subcontractors/sub_a1/insurances/swms_a1',
-  ])('404 for %s: of another subcontractor, an archived one, or none', async (url) => {
+  ])('404 for %s: of another subcontractor, an archived one, or none (RED-17)', async (url) => {
     expect(await statusOf(url)).toBe(404);
   });
 
@@ -308,6 +308,7 @@ describe('What a subcontractor has handed in:', () => {
 });
 
 describe('GraphQL', () => {
+  // RED-19
   test('walks from the builder to everything that its subcontractors hold, a statement for each kind of edge', async () => {
     const query = `{ builders { data { id subcontractors(includeBuilderCompany: true, limit: 4) { meta { totalCount } data { id
       builder { id } projects(limit: 4) { data { id } } swms(projectId: "proj_a1", limit: 4) { data { id } }
@@ -352,7 +353,7 @@ describe('GraphQL', () => {
     expect(count).toBeLessThanOrEqual(14);
   });
 
-  test('gives statuses for the project that an edge comes from', async () => {
+  test('gives statuses for the project that an edge comes from (RED-8)', async () => {
     const { data } = await service.graphql(
       token,
       `{ projects(builderId: "buil_a") { data { id subcontractors { data { id statuses } meta { totalCount } } } } }`,
@@ -364,6 +365,7 @@ describe('GraphQL', () => {
     ]);
   });
 
+  // RED-18
   test('finds the insurances of a builder that expire in a range, without those of archived subcontractors', async () => {
     const query = `query ($after: Timestamp, $before: Timestamp) {
       insurances(builderId: "buil_a", expiresAfter: $after, expiresBefore: $before) { data { id subcontractor { id } } } }`;
@@ -377,7 +379,7 @@ describe('GraphQL', () => {
     expect(await range(day(30), day(20))).toMatchObject({ errors: [{ fieldName: 'expiresBefore' }] });
   });
 
-  test('needs for every edge the scope of what it leads to', async () => {
+  test('needs for every edge the scope of what it leads to (RED-19)', async () => {
     const narrow = await service.token({ clientId: 'cli_a', scope: 'read:subcontractors' });
     const through = async (edge: string) => {
       const answer = await service.graphql(narrow, `{ subcontractor(id: "sub_a1") { ${edge} } }`);
@@ -410,13 +412,13 @@ describe('The database', () => {
       ...row,
     } as never);
 
-  test('holds one company record of a builder that is not archived', async () => {
+  test('holds one company record of a builder that is not archived (RED-7)', async () => {
     await expect(insert({ id: 'sub_second' })).rejects.toThrow(/unique/);
     await insert({ id: 'sub_former', archivedAt: day(2) });
     expect(await statusOf('/subcontractors/sub_former?includeBuilderCompany=true')).toBe(404);
   });
 
-  test('holds only statuses that the contract knows', async () => {
+  test('holds only statuses that the contract knows (RED-6)', async () => {
     const link = { subcontractorId: 'sub_a3', projectId: 'proj_a1', statuses: ['UNHEARD_OF'] };
     await expect(service.databases.au1.fork().insert(SubcontractorProject, link as never)).rejects.toThrow(/check/);
   });

@@ -26,19 +26,19 @@ const race = async (...events: GateEvent[]) => {
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
 describe('on two instances', () => {
-  it('of any number of identical events at once one is 201 and the rest are 200', async () => {
+  it('of any number of identical events at once one is 201 and the rest are 200 (ATT-14)', async () => {
     for (let round = 0; round < 5; round++) {
       const statuses = await race(...many(24, signOn(worker)));
       expect(statuses.sort()).toEqual([...many(23, 200), 201]);
     }
   });
 
-  it('of any number of identical early sign-offs at once one is 202 and the rest are 200', async () => {
+  it('of any number of identical early sign-offs at once one is 202 and the rest are 200 (ATT-14)', async () => {
     const statuses = await race(...many(24, signOff(signOn(worker))));
     expect(statuses.sort()).toEqual([...many(23, 200), 202]);
   });
 
-  it('a sign-on and its sign-off that race always end with both applied', async () => {
+  it('a sign-on and its sign-off that race always end with both applied (ATT-21)', async () => {
     for (let round = 0; round < 40; round++) {
       const on = signOn(worker);
       const off = signOff(on);
@@ -54,6 +54,7 @@ describe('on two instances', () => {
     }
   });
 
+  // ATT-25
   it('of many distinct sign-offs for one visit exactly one is applied, whether its sign-on is there or in flight', async () => {
     for (const early of [false, true]) {
       const on = signOn(worker);
@@ -77,13 +78,13 @@ describe('on two instances', () => {
     }
   });
 
-  it('different data under one id: one is kept, the others are 409', async () => {
+  it('different data under one id: one is kept, the others are 409 (ATT-13)', async () => {
     const event = signOn(worker);
     const variants = Array.from({ length: 10 }, (_, index) => ({ ...event, deviceId: `turnstile ${index}` }));
     expect((await race(...variants)).sort()).toEqual([201, ...many(9, 409)]);
   });
 
-  it('a visit that people end while its sign-off arrives is never overwritten', async () => {
+  it('a visit that people end while its sign-off arrives is never overwritten (ATT-26)', async () => {
     for (let round = 0; round < 20; round++) {
       const on = signOn(worker);
       const { body } = await send(service.app, token, on);

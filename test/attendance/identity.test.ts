@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gates.service.stop());
 
 describe('the identity of an event', () => {
-  it('is scoped to the integrator: another one on the same project knows nothing of it', async () => {
+  it('is scoped to the integrator: another one on the same project knows nothing of it (ATT-10)', async () => {
     const other = await gates.service.as('C');
     const { on } = await gates.begin();
     const foreign = await send(gates.service.app, other, { ...on, workerId: gates.colleague });
@@ -24,7 +24,7 @@ describe('the identity of an event', () => {
     expect(outcome(await gates.post(signOff(on)))).toEqual([201, 'APPLIED', false]);
   });
 
-  it('is scoped to the project: a sign-off elsewhere waits for a sign-on there', async () => {
+  it('is scoped to the project: a sign-off elsewhere waits for a sign-on there (ATT-10)', async () => {
     const { on } = await gates.begin();
     const { builderId } = gate();
     const em = gates.service.databases.au1.fork();
@@ -43,7 +43,7 @@ describe('the identity of an event', () => {
 });
 
 describe('the conflicts', () => {
-  it('are kept with what was sent, each once however often it was answered', async () => {
+  it('are kept with what was sent, each once however often it was answered (ATT-28)', async () => {
     const { on } = await gates.begin();
     const sent = { ...on, deviceId: 'turnstile 9' };
     for (let times = 0; times < 3; times++) await gates.post(sent);

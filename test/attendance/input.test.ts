@@ -24,11 +24,11 @@ async function badFields(event: object): Promise<string[]> {
 }
 
 describe('400', () => {
-  it('names every required field that is missing', async () => {
+  it('names every required field that is missing (ATT-1)', async () => {
     expect(await badFields({})).toEqual(['occurredAt', 'sourceEventId', 'type', 'workerId']);
   });
 
-  it('names every field that is wrong, at once', async () => {
+  it('names every field that is wrong, at once (ATT-1)', async () => {
     const event = {
       sourceEventId: '',
       sourceSignOnEventId: 7,
@@ -76,7 +76,7 @@ describe('400', () => {
     '',
     1_780_000_000_000,
     null,
-  ])('for the occurredAt %j', async (occurredAt) => {
+  ])('for the occurredAt %j (ATT-2)', async (occurredAt) => {
     expect(await badFields({ ...signOn(worker), occurredAt })).toEqual(['occurredAt']);
   });
 
@@ -85,7 +85,7 @@ describe('400', () => {
     async (occurredAt) => expect((await post({ ...signOn(worker), occurredAt })).status).toBe(201),
   );
 
-  it("for an event more than 5,000 ms ahead of the server's clock, saying by how much", async () => {
+  it("for an event more than 5,000 ms ahead of the server's clock, saying by how much (ATT-3)", async () => {
     const occurredAt = new Date(service.clock.now() + 5_001).toISOString();
     const { status, body } = await post({ ...signOn(worker), occurredAt });
     expect([status, body.errors]).toEqual([
@@ -99,21 +99,21 @@ describe('400', () => {
     ]);
   });
 
-  it('not for the same event once the time has come', async () => {
+  it('not for the same event once the time has come (ATT-3)', async () => {
     const event = { ...signOn(worker), occurredAt: new Date(service.clock.now() + 5_001).toISOString() };
     expect((await post(event)).status).toBe(400);
     service.clock.advance(1);
     expect((await post(event)).status).toBe(201);
   });
 
-  it("not for an event 5,000 ms ahead of the server's clock, for clocks that differ", async () => {
+  it("not for an event 5,000 ms ahead of the server's clock, for clocks that differ (ATT-3)", async () => {
     const occurredAt = new Date(service.clock.now() + 5_000).toISOString();
     const event = { ...signOn(worker), occurredAt };
     expect(await post(event)).toMatchObject({ status: 201, body: { data: { status: 'APPLIED', duplicate: false } } });
     expect(await post(event)).toMatchObject({ status: 200, body: { data: { duplicate: true } } });
   });
 
-  it('for a SIGN_ON with sourceSignOnEventId, beside what else is wrong', async () => {
+  it('for a SIGN_ON with sourceSignOnEventId, beside what else is wrong (ATT-4)', async () => {
     const event = { ...signOn(worker), sourceSignOnEventId: 'gate-0' };
     expect(await badFields(event)).toEqual(['sourceSignOnEventId']);
     const occurredAt = '2026-06-02T00:00:00Z';
@@ -145,7 +145,7 @@ describe('400', () => {
 });
 
 describe('401 and 403', () => {
-  it('without a token, and without write:sign_on_events', async () => {
+  it('without a token, and without write:sign_on_events (ATT-6)', async () => {
     expect((await service.request({ method: 'POST', url: gatePath(), payload: signOn(worker) })).statusCode).toBe(401);
     const other = await service.as('A', ['read:builders']);
     const { status, body } = await send(service.app, other, {});
@@ -161,7 +161,7 @@ describe('401 and 403', () => {
     ['a worker without a relationship to the project', () => gate().workers.none[0]!],
     ['an unknown worker', () => 'wkr_nosuch'],
     ['an unknown worker in capitals, as the pattern allows', () => 'wkr_NoSuch'],
-  ])('for %s', async (_, workerId) => {
+  ])('for %s (ATT-7)', async (_, workerId) => {
     const { status, body } = await post(signOn(workerId()));
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
     const { events, conflicts } = await attendanceOf(service);
@@ -170,7 +170,7 @@ describe('401 and 403', () => {
 });
 
 describe('404', () => {
-  it("for a project that is not the builder's, that does not exist, or whose id is none", async () => {
+  it("for a project that is not the builder's, that does not exist, or whose id is none (ATT-9)", async () => {
     const { builderId, projectId } = gate();
     const other = service.demo('A').builderIds.find((id) => id !== builderId)!;
     for (const url of [
@@ -184,7 +184,7 @@ describe('404', () => {
     }
   });
 
-  it('after the input: a bad body for an unknown project is 400', async () => {
+  it('after the input: a bad body for an unknown project is 400 (ATT-9)', async () => {
     expect((await post({}, gatePath({ ...gate(), projectId: 'proj_nosuch' }))).status).toBe(400);
   });
 });
@@ -200,7 +200,7 @@ describe('GraphQL', () => {
   const { builderId, projectId } = gate();
   const record = (event: object, as = token) => service.graphql(as, MUTATION, { builderId, projectId, ...event });
 
-  it('takes the same events under the same identity', async () => {
+  it('takes the same events under the same identity (ATT-5)', async () => {
     const event = signOn(worker);
     const { body } = await post(event);
     const { data } = await record(event);
@@ -218,7 +218,7 @@ describe('GraphQL', () => {
     });
   });
 
-  it('says the same of what is wrong', async () => {
+  it('says the same of what is wrong (ATT-5)', async () => {
     const event = signOn(worker);
     await post(event);
     const mismatch = await record({ ...event, deviceId: 'x' });
@@ -232,7 +232,7 @@ describe('GraphQL', () => {
     expect(unknown.errors![0]!.extensions).toMatchObject({ code: 'FORBIDDEN', http: { status: 403 } });
   });
 
-  it('takes none from an internal client', async () => {
+  it('takes none from an internal client (ATT-6)', async () => {
     const internal = await record(signOn(worker), await service.as('internal'));
     expect(internal.errors![0]!.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
     const em = service.databases.au1.fork();

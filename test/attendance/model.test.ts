@@ -166,7 +166,7 @@ const commands = fc.commands(
   { maxCommands: 60, size: 'max' },
 );
 
-it('answers and keeps what a plain model does, whatever two integrators send to two instances', async () => {
+it('answers and keeps what a plain model does, whatever two integrators send to two instances (ATT-22)', async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(commands, async (sequence) => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gates.service.stop());
 
 describe('Sign-off arrives before its sign-on: 202', () => {
-  it('is kept, with a null attendance id, and replays show its current status', async () => {
+  it('is kept, with a null attendance id, and replays show its current status (ATT-18)', async () => {
     const on = signOn(gates.worker);
     const off = signOff(on);
     const first = await gates.post(off);
@@ -34,13 +34,14 @@ describe('Sign-off arrives before its sign-on: 202', () => {
     expect(await gates.visit(begun.body.data.signOnId)).toMatchObject({ signedOffAt: '2026-05-21T05:30:00.000Z' });
   });
 
-  it('flags the visit when it is earlier than its sign-on', async () => {
+  it('flags the visit when it is earlier than its sign-on (ATT-17)', async () => {
     const on = signOn(gates.worker);
     await gates.post(signOff(on, { occurredAt: '2026-05-20T20:00:00Z' }));
     const { body } = await gates.post(on);
     expect(await gates.visit(body.data.signOnId)).toMatchObject({ anomaly: 'SIGN_OFF_BEFORE_SIGN_ON' });
   });
 
+  // ATT-19
   it('that then conflicts never blocks the sign-on; it is kept as rejected, and its replay is 409 with the reason', async () => {
     const on = signOn(gates.worker);
     const off = signOff(on, { workerId: gates.colleague });
@@ -52,7 +53,7 @@ describe('Sign-off arrives before its sign-on: 202', () => {
     expect(outcome(await gates.post(signOff(on)))).toEqual([201, 'APPLIED', false]);
   });
 
-  it('of several for one sign-on the first received wins, the others are rejected', async () => {
+  it('of several for one sign-on the first received wins, the others are rejected (ATT-20)', async () => {
     const on = signOn(gates.worker);
     const foreign = signOff(on, { workerId: gates.colleague });
     const offs = Array.from({ length: 5 }, (_, index) =>
@@ -68,7 +69,7 @@ describe('Sign-off arrives before its sign-on: 202', () => {
     await gates.expectConflict(foreign, 'WORKER_MISMATCH');
   });
 
-  it('is rejected when what it names turns out to be a sign-off', async () => {
+  it('is rejected when what it names turns out to be a sign-off (ATT-23)', async () => {
     const { on } = await gates.begin();
     const named = signOff(on);
     const off = signOff(named);

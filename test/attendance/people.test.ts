@@ -61,11 +61,11 @@ async function attendance(args: string): Promise<string[]> {
 }
 
 describe('attendance(date)', () => {
-  it('lists the visits that began on the day, in UTC, without the archived ones', async () => {
+  it('lists the visits that began on the day, in UTC, without the archived ones (ATT-30)', async () => {
     expect(await attendance(`date: "${DAY}"`)).toEqual(['closed', 'ended', 'late', 'midnight', 'night']);
   });
 
-  it('reckons the day where the site is', async () => {
+  it('reckons the day where the site is (ATT-30)', async () => {
     // Sydney is eleven hours ahead in January: its day begins at 13:00 UTC of the day before.
     const sydney = await attendance(`date: "${DAY}", timeZone: "Australia/Sydney"`);
     expect(sydney).toEqual(['closed', 'dayBefore', 'ended', 'late', 'midnight']);
@@ -112,7 +112,7 @@ describe('attendance(date)', () => {
 const ids = (page: { data: { sourceEventId: string }[] }) => page.data.map(({ sourceEventId }) => sourceEventId);
 
 describe('open visits', () => {
-  it('are those that neither a gate nor a person has ended, of the project and of the builder', async () => {
+  it('are those that neither a gate nor a person has ended, of the project and of the builder (ATT-31)', async () => {
     const { visits } = await attendanceOf(service);
     const open = visits.filter((visit) => !visit.signedOffAt && !visit.closedAt && !visit.archivedAt);
     const page = `openVisits { ${PAGE} data { signedOffAt closedAt archivedAt } }`;
@@ -125,7 +125,7 @@ describe('open visits', () => {
 });
 
 describe('visits of a worker', () => {
-  it('are listed with the archived ones, on all projects or on one', async () => {
+  it('are listed with the archived ones, on all projects or on one (ATT-31)', async () => {
     const { visits } = await attendanceOf(service);
     const query = `{ project(builderId: "${builderId}", projectId: "${projectId}") { openVisits { data { worker { id details {
       visits { ${PAGE} } here: visits(projectId: "${projectId}") { ${PAGE} data { archivedAt } } elsewhere: visits(projectId: "proj_nosuch") { ${PAGE} }
@@ -147,7 +147,7 @@ describe('what is left to reconcile', () => {
     signOnConflicts { data { sourceEventId code answers type occurredAt deviceId createdAt updatedAt worker { id } integrator { id name } } }
     closed: signOnConflicts(code: ATTENDANCE_CLOSED) { ${PAGE} }`;
 
-  it('is listed for the project: sign-offs that wait, that were rejected, and the conflicts', async () => {
+  it('is listed for the project: sign-offs that wait, that were rejected, and the conflicts (ATT-32)', async () => {
     const project = await onProject(FIELDS);
     expect(ids(project.pendingSignOffs)).toContain(sent.pending!.sourceEventId);
     expect(project.pendingSignOffs.data).toContainEqual(
@@ -175,7 +175,7 @@ describe('what is left to reconcile', () => {
     expect(project.closed.meta.totalCount).toBeLessThan(project.signOnConflicts.data.length);
   });
 
-  it('and for the builder', async () => {
+  it('and for the builder (ATT-32)', async () => {
     const { data } = await service.graphql(internal, `{ builder(builderId: "${builderId}") { ${FIELDS} } }`);
     expect(ids(data.builder.pendingSignOffs)).toContain(sent.pending!.sourceEventId);
     expect(ids(data.builder.rejectedSignOffs)).toContain(sent.rejected!.sourceEventId);
@@ -193,7 +193,7 @@ describe('what is left to reconcile', () => {
 describe('the scope', () => {
   const EDGES = [`attendance(date: "${DAY}")`, 'openVisits', 'pendingSignOffs', 'rejectedSignOffs', 'signOnConflicts'];
 
-  it.each(EDGES)('%s is for internal clients with read:attendance alone', async (edge) => {
+  it.each(EDGES)('%s is for internal clients with read:attendance alone (ATT-29)', async (edge) => {
     const query = `{ project(builderId: "${builderId}", projectId: "${projectId}") { ${edge} { ${PAGE} } } }`;
     const without = service.demo('internal').scopes.filter((scope) => scope !== 'read:attendance');
     for (const token of [await service.as('A'), await service.as('internal', without)]) {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gates.service.stop());
 
 describe('New applied event: 201', () => {
-  it('begins a visit with a sign-on', async () => {
+  it('begins a visit with a sign-on (ATT-15)', async () => {
     const event = signOn(gates.worker, { deviceId: 'turnstile 4' });
     const { status, body } = await gates.post(event);
     expect(status).toBe(201);
@@ -31,7 +31,7 @@ describe('New applied event: 201', () => {
     });
   });
 
-  it('ends with a sign-off the visit that it references, and no other', async () => {
+  it('ends with a sign-off the visit that it references, and no other (ATT-16)', async () => {
     const [first, second] = [await gates.begin(), await gates.begin()];
     const { status, body } = await gates.post(signOff(first.on));
     expect([status, body.data.status, body.data.duplicate]).toEqual([201, 'APPLIED', false]);
@@ -40,14 +40,14 @@ describe('New applied event: 201', () => {
     expect(await gates.visit(second.visitId)).toMatchObject({ signedOffAt: null });
   });
 
-  it('takes a sign-off that is earlier than its sign-on, and flags the visit for people', async () => {
+  it('takes a sign-off that is earlier than its sign-on, and flags the visit for people (ATT-17)', async () => {
     const { on, visitId } = await gates.begin();
     const earlier = signOff(on, { occurredAt: '2026-05-20T20:59:59.999Z' });
     expect(outcome(await gates.post(earlier))).toEqual([201, 'APPLIED', false]);
     expect(await gates.visit(visitId)).toMatchObject({ anomaly: 'SIGN_OFF_BEFORE_SIGN_ON' });
   });
 
-  it('takes a worker whose site access was revoked', async () => {
+  it('takes a worker whose site access was revoked (ATT-8)', async () => {
     const [revoked] = gate().workers.revoked;
     expect(outcome(await gates.post(signOn(revoked!)))).toEqual([201, 'APPLIED', false]);
   });
@@ -59,7 +59,7 @@ describe('New applied event: 201', () => {
 });
 
 describe('Same ID and same payload replayed: 200', () => {
-  it.each(['SIGN_ON', 'SIGN_OFF'] as const)('%s, with the same ids and the current status', async (type) => {
+  it.each(['SIGN_ON', 'SIGN_OFF'] as const)('%s, with the same ids and the current status (ATT-11)', async (type) => {
     const { on } = await gates.begin();
     const event = type === 'SIGN_ON' ? signOn(gates.worker) : signOff(on);
     const first = await gates.post(event);
@@ -70,7 +70,7 @@ describe('Same ID and same payload replayed: 200', () => {
     }
   });
 
-  it('compares instants, and null with absent, not spelling', async () => {
+  it('compares instants, and null with absent, not spelling (ATT-12)', async () => {
     const event = signOn(gates.worker, { occurredAt: '2026-05-20T21:00:00Z' });
     await gates.post(event);
     for (const occurredAt of ['2026-05-20T21:00:00.000Z', '2026-05-20T21:00:00+00:00', '2026-05-20T21:00Z']) {
@@ -79,7 +79,7 @@ describe('Same ID and same payload replayed: 200', () => {
     }
   });
 
-  it('does not mind what has become of the visit since', async () => {
+  it('does not mind what has become of the visit since (ATT-11)', async () => {
     const { on, visitId } = await gates.begin();
     const off = signOff(on);
     await gates.post(off);
@@ -88,7 +88,7 @@ describe('Same ID and same payload replayed: 200', () => {
     expect(outcome(await gates.post(off))).toEqual([200, 'APPLIED', true]);
   });
 
-  it('after another client of the integrator has sent it: credentials rotate, the identity stays (ACC-1)', async () => {
+  it('after another client of the integrator has sent it: credentials rotate, the identity stays (ACC-1, ATT-10)', async () => {
     const event = signOn(gates.worker);
     await gates.post(event);
     const other = gates.service.demo('A without read:timesheets');
@@ -97,7 +97,7 @@ describe('Same ID and same payload replayed: 200', () => {
   });
 });
 
-describe('Same ID, different data: 409 EVENT_MISMATCH', () => {
+describe('Same ID, different data: 409 EVENT_MISMATCH (ATT-13)', () => {
   it.each([
     ['another worker', () => ({ workerId: gates.colleague })],
     ['another instant', () => ({ occurredAt: '2026-05-20T21:00:00.001Z' })],
@@ -120,8 +120,8 @@ describe('Same ID, different data: 409 EVENT_MISMATCH', () => {
   });
 });
 
-describe('Sign-off references another worker: 409 WORKER_MISMATCH', () => {
-  it('and the right worker can still sign off, even under the same id', async () => {
+describe('Sign-off references another worker: 409 WORKER_MISMATCH (ATT-24)', () => {
+  it('and the right worker can still sign off, even under the same id (ATT-27)', async () => {
     const { on } = await gates.begin();
     const off = signOff(on, { workerId: gates.colleague });
     await gates.expectConflict(off, 'WORKER_MISMATCH');
@@ -129,7 +129,7 @@ describe('Sign-off references another worker: 409 WORKER_MISMATCH', () => {
   });
 });
 
-describe('Sign-off with no sign-on: 409 SIGN_ON_REQUIRED', () => {
+describe('Sign-off with no sign-on: 409 SIGN_ON_REQUIRED (ATT-23)', () => {
   it.each([
     ['that names none', () => signOff(signOn(gates.worker), { sourceSignOnEventId: undefined })],
     ['that names null', () => signOff(signOn(gates.worker), { sourceSignOnEventId: null })],
@@ -152,7 +152,7 @@ describe('Sign-off with no sign-on: 409 SIGN_ON_REQUIRED', () => {
   });
 });
 
-describe('Second distinct sign-off for same visit: 409 ALREADY_SIGNED_OFF', () => {
+describe('Second distinct sign-off for same visit: 409 ALREADY_SIGNED_OFF (ATT-25)', () => {
   it('and the first one stands', async () => {
     const { on, visitId } = await gates.begin();
     await gates.post(signOff(on));
@@ -161,7 +161,7 @@ describe('Second distinct sign-off for same visit: 409 ALREADY_SIGNED_OFF', () =
   });
 });
 
-describe('Attendance record already manually closed or archived: 409 ATTENDANCE_CLOSED', () => {
+describe('Attendance record already manually closed or archived: 409 ATTENDANCE_CLOSED (ATT-26)', () => {
   it.each(['closed_at', 'archived_at'] as const)('%s', async (column) => {
     const { on, visitId } = await gates.begin();
     await endVisit(gates.service, visitId, column);

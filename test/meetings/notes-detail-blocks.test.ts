@@ -22,7 +22,7 @@ describe.each([
   ['a meeting without a template', () => meetings.newMeeting()],
   ['a meeting with a template', () => meetings.newTemplateMeeting()],
 ])('the notes of %s', (_case, newMeeting) => {
-  it('hold the texts of a note that has only detail blocks, block by block', async () => {
+  it('hold the texts of a note that has only detail blocks, block by block (MTG-18)', async () => {
     const meetingId = await newMeeting();
     const { status, body } = await meetings.sync(meetingId, { externalSourceId: 'n-1', detailBlocks: BLOCKS });
     expect([status, body.detailBlocks]).toEqual([201, BLOCKS]);
@@ -37,7 +37,7 @@ describe.each([
     expect(await meetings.notesOf(meetingId)).toBe(WRITTEN);
   });
 
-  it('hold the texts of the blocks between the summary and the action items', async () => {
+  it('hold the texts of the blocks between the summary and the action items (MTG-18)', async () => {
     const meetingId = await newMeeting();
     await meetings.sync(meetingId, {
       ...{ externalSourceId: 'n-1', title: 'Crane', summaryMarkdown: 'On **Monday**.' },
@@ -46,7 +46,7 @@ describe.each([
     expect(await meetings.notesOf(meetingId)).toBe('Crane\nOn **Monday**.\nRoad closed\n- Book it');
   });
 
-  it('follow the blocks of the next sync, and keep what a person wrote around them', async () => {
+  it('follow the blocks of the next sync, and keep what a person wrote around them (MTG-19)', async () => {
     const meetingId = await newMeeting();
     await meetings.sync(meetingId, { externalSourceId: 'n-1', detailBlocks: [{ text: 'Crane' }] });
     await meetings.editUntilSaved(meetingId, (notes) => `Mine\n\n${notes}`);
@@ -56,7 +56,7 @@ describe.each([
     expect((await meetings.notesOf(meetingId))?.trim()).toBe('Mine');
   });
 
-  it('count the texts of the blocks towards their limit (409 MEETING_NOTES_FULL)', async () => {
+  it('count the texts of the blocks towards their limit (409 MEETING_NOTES_FULL) (MTG-21)', async () => {
     const meetingId = await newMeeting();
     const big = (externalSourceId: string) =>
       meetings.sync(meetingId, { externalSourceId, detailBlocks: [{ text: 'x'.repeat(600_000) }] });

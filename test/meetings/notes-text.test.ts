@@ -33,6 +33,7 @@ describe('the notes of a meeting without a template', () => {
     );
   });
 
+  // MTG-20
   it('keep the block of a note where a person has written around it, and even where the same words stand twice', () => {
     const synced = syncBlock({ text: 'Crane', blocks: [] }, 'mnote_1', 'Crane');
     expect(synced.text).toBe('Crane\n\nCrane');
@@ -40,7 +41,7 @@ describe('the notes of a meeting without a template', () => {
     expect(syncBlock(edited, 'mnote_1', 'Hoist').text).toBe('First: Crane\n\nHoist\n\nlast');
   });
 
-  it('follow a block that a person has moved, and give up one that a person has written over', () => {
+  it('follow a block that a person has moved, and give up one that a person has written over (MTG-20)', () => {
     const synced = syncBlock(syncBlock({ text: 'Mine', blocks: [] }, 'mnote_1', 'Crane'), 'mnote_2', 'Hats');
     const moved = rewriteNotes(synced, 'Crane\n\nMine, longer\n\nHats');
     expect(syncBlock(moved, 'mnote_1', 'Hoist').text).toBe('Hoist\n\nMine, longer\n\nHats');
@@ -50,6 +51,7 @@ describe('the notes of a meeting without a template', () => {
     );
   });
 
+  // MTG-19
   it('never lose or change what people wrote, whatever is synced; and hold each note once, where its block says', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
@@ -90,7 +92,7 @@ describe('the notes of a meeting with a template', () => {
   ];
   const rewrite = (response: MeetingTemplateResponse | null, text: string) => rewriteTemplate(response, SECTIONS, text);
 
-  it('sort a person’s text into the sections by their titles', () => {
+  it('sort a person’s text into the sections by their titles (MTG-25)', () => {
     const response = rewrite(null, 'Hello\n\nSafety\nHats.\n\nBoots.\n\nActions\nCall.');
     expect(response).toEqual({
       preface: 'Hello',
@@ -102,7 +104,7 @@ describe('the notes of a meeting with a template', () => {
     });
   });
 
-  it('keep synced notes that still stand, and give up one that a person has written over', () => {
+  it('keep synced notes that still stand, and give up one that a person has written over (MTG-20)', () => {
     const synced = syncToTemplate(
       syncToTemplate(rewrite(null, 'Safety\nHats.'), 'mnote_1', 'Crane'),
       'mnote_2',

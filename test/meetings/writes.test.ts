@@ -52,7 +52,7 @@ let named = 0;
 const source = () => ({ sourceApp: 'fieldnotes', externalSourceId: `m-${++named}` });
 
 describe('POST /builders/{builderId}/meetings', () => {
-  it('201 with a draft, now, about no project, when only a title is given', async () => {
+  it('201 with a draft, now, about no project, when only a title is given (MTG-3)', async () => {
     const { status, body } = await create({ title: '  Weekly site meeting ' });
     expect(status).toBe(201);
     const now = new Date(service.clock.now()).toISOString();
@@ -73,7 +73,7 @@ describe('POST /builders/{builderId}/meetings', () => {
     expect(list.body.data).toContainEqual(body);
   });
 
-  it('201 with all that is given', async () => {
+  it('201 with all that is given (MTG-3)', async () => {
     const given = {
       title: 'Kick-off',
       projectId,
@@ -87,14 +87,14 @@ describe('POST /builders/{builderId}/meetings', () => {
     expect(Object.keys(body)).toHaveLength(11);
   });
 
-  it('200 with the meeting that is there, when sourceApp and externalSourceId are repeated', async () => {
+  it('200 with the meeting that is there, when sourceApp and externalSourceId are repeated (MTG-5)', async () => {
     const identity = source();
     const first = await create({ title: 'Kick-off', ...identity });
     const again = await create({ title: 'Other', projectId: 'proj_nosuch', ...identity });
     expect(again).toEqual({ status: 200, body: first.body });
   });
 
-  it('201 each time with one of them alone, for another builder, and for another integrator', async () => {
+  it('201 each time with one of them alone, for another builder, and for another integrator (MTG-6)', async () => {
     const { externalSourceId, sourceApp } = source();
     for (const body of [{ externalSourceId }, { sourceApp }]) {
       for (let sent = 0; sent < 2; sent++) expect((await create({ title: 'T', ...body })).status).toBe(201);
@@ -112,7 +112,7 @@ describe('POST /builders/{builderId}/meetings', () => {
     expect((await service.request(elsewhere)).statusCode).toBe(201);
   });
 
-  it('makes one meeting of many repeats at once, on two instances', async () => {
+  it('makes one meeting of many repeats at once, on two instances (MTG-5)', async () => {
     const instances = [service.app, await service.another()];
     const payload = { title: 'Kick-off', ...source() };
     const headers = { authorization: `Bearer ${token}` };
@@ -140,10 +140,11 @@ describe('POST /builders/{builderId}/meetings', () => {
     expect(await badFields(create(wrong))).toEqual(Object.keys(wrong).sort());
   });
 
-  it.each(['', '   ', '\n\t', 'x'.repeat(161), null, ['x'], true])('400 for the title %j', async (title) => {
+  it.each(['', '   ', '\n\t', 'x'.repeat(161), null, ['x'], true])('400 for the title %j (MTG-4)', async (title) => {
     expect(await badFields(create({ title }))).toEqual(['title']);
   });
 
+  // MTG-4
   it.each(['x', 'x'.repeat(160), ` ${'x'.repeat(160)} `, '𝄞'.repeat(160)])('201 for the title %j', async (title) => {
     expect((await create({ title })).body.title).toBe(title.trim());
   });
@@ -151,12 +152,12 @@ describe('POST /builders/{builderId}/meetings', () => {
   it.each([
     ['externalSourceId', 220],
     ['sourceApp', 80],
-  ])('holds %s to 1 to %i characters', async (field, longest) => {
+  ])('holds %s to 1 to %i characters (MTG-4)', async (field, longest) => {
     expect((await create({ title: 'T', [field]: '𝄞'.repeat(longest) })).status).toBe(201);
     expect(await badFields(create({ title: 'T', [field]: 'x'.repeat(longest + 1) }))).toEqual([field]);
   });
 
-  it("404 for a project that is not the builder's", async () => {
+  it("404 for a project that is not the builder's (MTG-7)", async () => {
     for (const other of ['proj_nosuch', await projectOf(otherBuilderId)]) {
       expect((await create({ title: 'T', projectId: other })).status).toBe(404);
     }
@@ -164,7 +165,7 @@ describe('POST /builders/{builderId}/meetings', () => {
 });
 
 describe('PATCH /builders/{builderId}/meetings/{meetingId}', () => {
-  it('200 with the new title, trimmed, under all its names', async () => {
+  it('200 with the new title, trimmed, under all its names (MTG-8)', async () => {
     const { id, ...before } = await made();
     const { status, body } = await call('PATCH', `/meetings/${id}`, { title: ' New ', status: 'COMPLETED' });
     expect(status).toBe(200);
@@ -174,7 +175,7 @@ describe('PATCH /builders/{builderId}/meetings/{meetingId}', () => {
     expect(same.body).toEqual(body);
   });
 
-  it('400 without a title, or with a bad one', async () => {
+  it('400 without a title, or with a bad one (MTG-8)', async () => {
     const { id } = await made();
     for (const body of [{}, { title: null }, { title: ' ' }, { title: 7 }]) {
       expect(await badFields(call('PATCH', `/meetings/${id}`, body))).toEqual(['title']);
@@ -186,7 +187,7 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/start and /end', () =>
   it.each([
     ['start', 'RUNNING'],
     ['end', 'COMPLETED'],
-  ])('%s: 200 with the meeting %s, from any state', async (operation, status) => {
+  ])('%s: 200 with the meeting %s, from any state (MTG-9)', async (operation, status) => {
     const { id } = await made();
     const em = service.databases.au1.fork();
     for (const before of ['DRAFT', 'DISTRIBUTED', 'RUNNING', 'COMPLETED']) {
@@ -196,7 +197,7 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/start and /end', () =>
     }
   });
 
-  it.each([undefined, {}, { status: 'DRAFT' }, ''])('take the body %j for none', async (payload) => {
+  it.each([undefined, {}, { status: 'DRAFT' }, ''])('take the body %j for none (MTG-9)', async (payload) => {
     const { id } = await made();
     expect((await call('POST', `/meetings/${id}/start`, payload)).body.status).toBe('RUNNING');
   });
@@ -222,6 +223,7 @@ describe('every write', () => {
     },
   );
 
+  // MTG-10
   test.each(writes.slice(1))("%s is 404 for a meeting that is not the builder's", async (_, method, path, body) => {
     const em = service.databases.au1.fork();
     const [foreign] = (await em.execute('select id from meeting where builder_id = ? limit 1', [otherBuilderId])) as [

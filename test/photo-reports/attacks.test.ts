@@ -59,7 +59,7 @@ describe('a fingerprint', () => {
     ['escapes', '{"\\u0061":"\\u00e9\\/"}', '{"a":"é/"}'],
     ['the order of names, whatever a language makes of numbers', '{"10":1,"9":2,"a":3}', '{"a":3,"9":2,"10":1}'],
     ['a name that is sent twice, of which the last counts', '{"a":1,"a":2}', '{"a":2}'],
-  ])('is the same for %s', async (_, one, other) => {
+  ])('is the same for %s (PRP-2)', async (_, one, other) => {
     const body = request({ page: page() });
     expect(await outcome(withMetadata(body, one))).toBe('DONE');
     expect(await outcome(withMetadata(body, other))).toBe('REPLAY');
@@ -75,14 +75,14 @@ describe('a fingerprint', () => {
     ['the order of a list', '{"a":[1,2]}', '{"a":[2,1]}'],
     ['neighbouring doubles', '{"a":0.1}', '{"a":0.10000000000000002}'],
     ['the ends of what a double holds', '{"a":5e-324}', '{"a":0}'],
-  ])('tells %s apart', async (_, one, other) => {
+  ])('tells %s apart (PRP-2)', async (_, one, other) => {
     const body = request({ page: page() });
     expect(await outcome(withMetadata(body, one))).toBe('DONE');
     expect(await outcome(withMetadata(body, other))).toBe('REVISION_CONFLICT');
     expect(await outcome(withMetadata(body, one))).toBe('REPLAY');
   });
 
-  it('leaves out what is no part of a request, and nothing that is', async () => {
+  it('leaves out what is no part of a request, and nothing that is (PRP-2)', async () => {
     const body = request({ page: page([blocks.text('a')]) });
     expect(await send(A[0]!, 'POST', body)).toBe('DONE');
     const extra = { ...body, unknown: 1, sourceAuthor: { ...body.sourceAuthor, phone: '1' } };
@@ -97,7 +97,7 @@ describe('a fingerprint', () => {
     }
   });
 
-  it('is one through REST and GraphQL', async () => {
+  it('is one through REST and GraphQL (PRP-35)', async () => {
     const body = request({ page: page([blocks.list('l', [item('i', { checked: null, depth: 0 })], 'CHECKLIST')]) });
     expect(await send(A[0]!, 'POST', body)).toBe('DONE');
     const names = Object.keys(body)
@@ -113,7 +113,7 @@ describe('a fingerprint', () => {
 });
 
 describe('a source', () => {
-  it('is told from one that looks alike, and from one whose parts run together', async () => {
+  it('is told from one that looks alike, and from one whose parts run together (PRP-1)', async () => {
     const body = request({ page: page() });
     const ids = ['caf\u00e9', 'cafe\u0301', 'CAF\u00c9', 'café ', '","', '"]', 'a\u0001b'].map((id) => ({
       ...body,
@@ -126,7 +126,7 @@ describe('a source', () => {
     for (const one of [...ids, ...parts]) expect(await send(A[0]!, 'POST', one)).toBe('DONE');
   });
 
-  it('is another one of each builder', async () => {
+  it('is another one of each builder (PRP-1)', async () => {
     const body = request({ page: page() });
     const elsewhere = await clientOf(service, 'A', 1);
     expect(elsewhere.builderId).not.toBe(A[0]!.builderId);
@@ -160,7 +160,7 @@ describe('over two instances', () => {
   const together = <T>(count: number, work: (at: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, at) => work(at)));
 
-  it('two integrators that sync one source have one owner, and the other can do nothing with it', async () => {
+  it('two integrators that sync one source have one owner, and the other can do nothing with it (PRP-10)', async () => {
     for (let round = 0; round < 5; round++) {
       const body = request({ page: page() });
       const codes = await together(16, (at) =>
@@ -185,7 +185,7 @@ describe('over two instances', () => {
     }
   });
 
-  it('one content of many wins under one revision, and one revision of many is the last', async () => {
+  it('one content of many wins under one revision, and one revision of many is the last (PRP-10)', async () => {
     const body = request({ page: page() });
     const contents = await together(16, (at) =>
       send(A[at % 2]!, 'POST', { ...body, page: page([blocks.text(`t${at}`)]) }),

@@ -40,7 +40,7 @@ describe.each([
   ['sourceAuthor.externalId', 220, 'required'],
   ['sourceAuthor.name', 240, 'required'],
 ])('%s', (path, max) => {
-  it(`has 1 to ${max} code points`, async () => {
+  it(`has 1 to ${max} code points (PRP-18, PRP-19)`, async () => {
     for (const text of ['a', 'a'.repeat(max - 1), 'a'.repeat(max), CRANE.repeat(max)]) {
       expect(await statusOf(path, text), `${text.length}`).toBe(200);
     }
@@ -59,7 +59,7 @@ describe.each([
 describe('sourceAuthor.email', () => {
   const ofLength = (length: number) => `a@${'b'.repeat(length - 2)}`;
 
-  it('is an address of at most 320 characters, or null, or absent', async () => {
+  it('is an address of at most 320 characters, or null, or absent (PRP-18)', async () => {
     for (const email of [ofLength(3), ofLength(319), ofLength(320), null, undefined]) {
       expect(await statusOf('sourceAuthor.email', email), String(email)).toBe(200);
     }
@@ -70,7 +70,7 @@ describe('sourceAuthor.email', () => {
 });
 
 describe('sourceRevision', () => {
-  it('is an integer from 1 to 2147483647', async () => {
+  it('is an integer from 1 to 2147483647 (PRP-18)', async () => {
     for (const revision of [1, 2, 2_147_483_646, 2_147_483_647, 1e3]) {
       expect(await statusOf('sourceRevision', revision)).toBe(200);
     }
@@ -81,7 +81,7 @@ describe('sourceRevision', () => {
 });
 
 describe.each(['sourceCreatedAt', 'walkthroughDate'])('%s', (path) => {
-  it('is a date-time with a time zone', async () => {
+  it('is a date-time with a time zone (PRP-19)', async () => {
     for (const at of ['2026-03-02T07:30:00Z', '2026-03-02T07:30:00.123456789+11:00', '2024-02-29T23:59Z']) {
       expect(await statusOf(path, at), at).toBe(200);
     }
@@ -96,7 +96,7 @@ describe.each([
   ['mappedAdminUserId', 'user', [400, ['mappedAdminUserId']]],
   ['projectId', 'proj', [404, undefined]],
 ] as const)('%s', (path, prefix, unknown) => {
-  it('has the pattern of the contract; null is none (IDN-4)', async () => {
+  it('has the pattern of the contract; null is none (IDN-4, PRP-20)', async () => {
     for (const id of [null, undefined]) expect(await statusOf(path, id)).toBe(200);
     for (const id of [`${prefix}_ab`, `${prefix}_a1`]) expect(await statusOf(path, id)).toEqual(unknown);
     for (const id of [

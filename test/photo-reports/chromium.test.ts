@@ -138,7 +138,7 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await context.close();
   });
 
-  it('no script that was synced runs, and none would be let', async () => {
+  it('no script that was synced runs, and none would be let (PRP-39)', async () => {
     const evil = `</title></script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"'onfocus=alert(4) autofocus x="`;
     const runs = [{ text: evil, marks: ['BOLD'] }];
     const id = await sync(

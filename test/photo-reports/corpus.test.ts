@@ -15,6 +15,7 @@ const pathAt = (level: number) => `page${'.blocks[0].childPage'.repeat(level - 1
 
 const LEVELS = [1, 2, 3, 4];
 
+// PRP-22, PRP-25, PRP-26, PRP-27, PRP-28, PRP-29, PRP-30, PRP-31
 describe.each(CASES)('$name', ({ page: document, wrong }) => {
   const hasChildren = document?.blocks?.some?.((block: Json) => block?.type === 'PAGE');
 
@@ -30,13 +31,13 @@ describe('blocks in the whole tree', () => {
   const texts = (count: number, prefix = 'b') =>
     Array.from({ length: count }, (_, at) => blocks.text(`${prefix}${at}`));
 
-  it('may be 500 in one page', () => {
+  it('may be 500 in one page (PRP-23)', () => {
     expect(pathsOf(page(texts(499)))).toEqual([]);
     expect(pathsOf(page(texts(500)))).toEqual([]);
     expect(pathsOf(page(texts(501)))).toEqual(['page.blocks']);
   });
 
-  it('may be 500 over several pages', () => {
+  it('may be 500 over several pages (PRP-23)', () => {
     const tree = (inner: number, outer: number) => page([blocks.page('child', page(texts(inner))), ...texts(outer)]);
     expect(pathsOf(tree(249, 250))).toEqual([]);
     expect(pathsOf(tree(250, 250))).toEqual(['page.blocks']);
@@ -45,7 +46,7 @@ describe('blocks in the whole tree', () => {
     expect(pathsOf(tree(501, 0))).toEqual(['page.blocks[0].childPage.blocks']);
   });
 
-  it('count the pages themselves', () => {
+  it('count the pages themselves (PRP-23)', () => {
     expect(pathsOf(page(Array.from({ length: 500 }, (_, at) => blocks.page(`p${at}`))))).toEqual([]);
     expect(pathsOf(page([...Array(250).keys()].map((at) => blocks.page(`p${at}`, page(texts(1))))))).toEqual([]);
     const over = [...Array(250).keys()].map((at) => blocks.page(`p${at}`, page(texts(at === 0 ? 2 : 1))));
@@ -54,7 +55,7 @@ describe('blocks in the whole tree', () => {
 });
 
 describe('page levels', () => {
-  it('are at most four, the root included', () => {
+  it('are at most four, the root included (PRP-24)', () => {
     expect(pathsOf(atLevel(3, page()))).toEqual([]);
     expect(pathsOf(atLevel(4, page()))).toEqual([]);
     expect(pathsOf(atLevel(5, page()))).toEqual([pathAt(5)]);
@@ -63,7 +64,7 @@ describe('page levels', () => {
 });
 
 describe('the errors of one answer', () => {
-  it('name all that is wrong, in the order of the document', () => {
+  it('name all that is wrong, in the order of the document (PRP-32)', () => {
     const document = page([
       { ...blocks.heading('a', 9), color: 'red' },
       blocks.page('b', page([blocks.text('c', []), blocks.list('d', [{ id: '', depth: 7 }])], { title: 5 })),
@@ -83,7 +84,7 @@ describe('the errors of one answer', () => {
     ]);
   });
 
-  it('are at most 100', () => {
+  it('are at most 100 (PRP-32)', () => {
     const wrong = (count: number) => page(Array.from({ length: count }, (_, at) => blocks.heading(`h${at}`, 9)));
     expect(pathsOf(wrong(99))).toHaveLength(99);
     expect(pathsOf(wrong(100))).toHaveLength(100);
@@ -132,7 +133,7 @@ describe('through the service', () => {
     ({ wrong, name }) => wrong.length > 0 && !/U\+0000|lone surrogate|\\u0000|udfff|too large/.test(name),
   );
 
-  it('refuses the same with 400, through REST and GraphQL (ERR-2, ERR-8)', async () => {
+  it('refuses the same with 400, through REST and GraphQL (ERR-2, ERR-8, PRP-35)', async () => {
     for (const { name, page: document, wrong } of refused) {
       const expected = wrong.map((path) => `page.${path}`);
       const rest = await client.send('POST', '/photo-reports/sync', request({ page: document }));
@@ -151,7 +152,7 @@ describe('through the service', () => {
     ['a lone surrogate', String.raw`{"a":["\ud800"]}`],
     ['U+0000 in a name', String.raw`{"\u0000":1}`],
     ['a number that is too large', '{"a":[1e999]}'],
-  ])('refuses %s in free-form JSON', async (_, metadata) => {
+  ])('refuses %s in free-form JSON (PRP-31)', async (_, metadata) => {
     const body = JSON.stringify(request({ page: page([], { contentMetadata: 'HERE' }) })).replace('"HERE"', metadata);
     const answer = await service.request({
       method: 'POST',

@@ -363,7 +363,7 @@ describe('the largest reports', () => {
     expect(problems).toEqual([]);
   }, 120_000);
 
-  it('are 400 when few bytes of numbers would become many', async () => {
+  it('are 400 when few bytes of numbers would become many (PRP-31)', async () => {
     const { statusCode, body } = await syncMetadata(`[${'1e300,'.repeat(DIGITS / 300 + 1)}0]`);
     expect(statusCode).toBe(400);
     const { errors } = JSON.parse(body);

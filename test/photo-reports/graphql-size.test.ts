@@ -49,7 +49,7 @@ const refusal = (answer: { statusCode: number; json(): Json }) => [
 const TOO_LARGE = [413, 'PAYLOAD_TOO_LARGE'];
 
 describe('a GraphQL request', () => {
-  it('may be as large as a REST one to sync, with POST or PATCH, and means the same (LIM-11)', async () => {
+  it('may be as large as a REST one to sync, with POST or PATCH, and means the same (LIM-11, PRP-35)', async () => {
     const report = reportOf(20);
     const answer = await post({ query: syncWith('syncPhotoReport'), variables: variablesOf(report) });
     expect(answer.json()).toEqual({

@@ -47,12 +47,12 @@ function pagesWithin(levels: number): string {
 }
 
 describe('a hostile body', () => {
-  it('of 64 MiB of nested arrays is 413, and of 31 MiB 400', async () => {
+  it('of 64 MiB of nested arrays is 413, and of 31 MiB 400 (PRP-33)', async () => {
     expect((await send('['.repeat(64 * MEBIBYTE))).status).toBe(413);
     expect(await send('['.repeat(31 * MEBIBYTE))).toMatchObject({ status: 400, errors: [{ fieldName: 'body' }] });
   }, 60_000);
 
-  it('of 10,000 levels of childPage is 400', async () => {
+  it('of 10,000 levels of childPage is 400 (PRP-33)', async () => {
     expect(await send(whole(pagesWithin(10_000)))).toMatchObject({ status: 400, errors: [{ fieldName: 'body' }] });
   });
 
@@ -102,14 +102,14 @@ describe('a hostile body', () => {
     expect(held() - before).toBeLessThan(30);
   }, 120_000);
 
-  it('ends the walk at the hundredth error, however long the list is', () => {
+  it('ends the walk at the hundredth error, however long the list is (PRP-32)', () => {
     const list = { ...page(), blocks: new Array(3_000_000).fill(5) };
     expect(inspectPageDocument(list, 'page')).toHaveLength(100);
   });
 });
 
 describe('the limit of the body', () => {
-  it('is 32 MiB here and 1 MiB elsewhere', async () => {
+  it('is 32 MiB here and 1 MiB elsewhere (PRP-33)', async () => {
     const large = JSON.stringify(request({ page: page([blocks.text('a')]), ignored: 'a'.repeat(31 * MEBIBYTE) }));
     expect((await send(large)).status).toBe(200);
     const { statusCode } = await client.send('POST', '/photos', { fileName: 'a'.repeat(2 * MEBIBYTE) });

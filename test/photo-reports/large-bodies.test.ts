@@ -117,13 +117,13 @@ describe.each(faces)('a valid report through %s', (_face, send) => {
     expect(stored.title).toBe(body.page.title);
   });
 
-  it('is partial with a failed image, and has the pages of its tree', async () => {
+  it('is partial with a failed image, and has the pages of its tree (PRP-7)', async () => {
     const body = request({ page: largePage() });
     expect(await send(JSON.stringify(body))).toMatchObject({ status: 200, data: { status: 'partial' } });
     expect(await storedOf(body)).toMatchObject({ pages: 2 });
   });
 
-  it('is the same content through the other face and on the event loop', async () => {
+  it('is the same content through the other face and on the event loop (PRP-35)', async () => {
     const body = request({ page: page([blocks.text('t')]) });
     const spaces = ' '.repeat(MEBIBYTE);
     expect(await send(JSON.stringify(body))).toMatchObject({ status: 200, data: { idempotent: false } });
@@ -155,7 +155,7 @@ describe.each(faces)('an invalid report of more than 1 MiB through %s', (_face, 
     expect([status, errors]).toEqual([400, [{ fieldName: 'body', message: 'must be valid JSON' }]]);
   });
 
-  it('is 400 on body for more values and names than a report can have, with the count and the limit (LIM-11)', async () => {
+  it('is 400 on body for more values and names than a report can have, with the count and the limit (LIM-11, PRP-34)', async () => {
     const { status, errors } = await send(withMetadata(`{"a":[${'{},'.repeat(MAX_LARGE_TOKENS / 2)}{}]}`));
     expect(status).toBe(400);
     expect(errors).toEqual([

@@ -141,6 +141,7 @@ const anyCommand = [
   fc.tuple(fc.constantFrom(0, 1), fc.boolean()).map(([photo, archived]) => new PhotoCommand(photo, archived)),
 ];
 
+// PRP-1, PRP-3, PRP-4, PRP-5, PRP-6
 it('answers whatever two integrators send as the model does, and stores what the model holds', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(anyCommand, { maxCommands: 40, size: 'max' }), async (sequence) => {

@@ -40,7 +40,7 @@ async function graphql(query: string, variables: object): Promise<Json> {
 }
 
 describe('photoReport', () => {
-  it('gives the tree, with what was left out filled in and the photos signed', async () => {
+  it('gives the tree, with what was left out filled in and the photos signed (PRP-37)', async () => {
     const photo = await addPhoto(service, A.builderId, projectId);
     const body = request({ projectId, page: page([...everyBlock().blocks, blocks.image('image', photo)]) });
     const { photoReportId, pageId } = await A.ok('POST', PATH, body);
@@ -76,7 +76,7 @@ describe('photoReport', () => {
     });
   });
 
-  it('is null where the photo was archived, and the report stays', async () => {
+  it('is null where the photo was archived, and the report stays (PRP-37)', async () => {
     const photo = await addPhoto(service, A.builderId);
     const { photoReportId } = await A.ok('POST', PATH, request({ page: page([blocks.image('image', photo)]) }));
     await archivePhoto(service, photo);
@@ -84,14 +84,14 @@ describe('photoReport', () => {
     expect(photoReport.page.blocks[0]).toMatchObject({ attachmentId: photo, photo: null });
   });
 
-  it('is 404 for a report of another builder', async () => {
+  it('is 404 for a report of another builder (PRP-36)', async () => {
     const B = await clientOf(service, 'B');
     const { photoReportId } = await A.ok('POST', PATH, request());
     const { errors } = await service.graphql(B.token, ONE, { b: B.builderId, r: photoReportId });
     expect(errors![0]!.extensions).toMatchObject({ code: 'NOT_FOUND', http: { status: 404 } });
   });
 
-  it('is read under read:photos, and written under write:photos', async () => {
+  it('is read under read:photos, and written under write:photos (PRP-36)', async () => {
     const { photoReportId } = await A.ok('POST', PATH, request());
     const writer = await service.as('A', ['write:photos']);
     const { errors } = await service.graphql(writer, ONE, { b: A.builderId, r: photoReportId });
@@ -100,7 +100,7 @@ describe('photoReport', () => {
 });
 
 describe('photoReports', () => {
-  it('lists the active ones or the archived ones, of a project or all', async () => {
+  it('lists the active ones or the archived ones, of a project or all (PRP-36)', async () => {
     const body = request({ projectId });
     const { photoReportId } = await A.ok('POST', PATH, body);
     const idsWhere = async (variables: object) => {

@@ -46,7 +46,7 @@ describe('a save that fails', () => {
     ['by a deadlock, each time', `raise exception 'deadlock' using errcode = '40P01';`],
     ['by the loss of its connection', `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1);`],
   ])(
-    '%s is 500, leaves the previous snapshot whole, and its identical retry succeeds',
+    '%s is 500, leaves the previous snapshot whole, and its identical retry succeeds (PRP-9)',
     async (_, sabotage) => {
       for (const table of ['photo_report', 'photo_report_page']) {
         const body = request({ page: tree('east', 'west') });
@@ -74,7 +74,7 @@ describe('concurrent syncs', () => {
   const outcomes = async (answers: Promise<{ statusCode: number; json(): Json }>[]) =>
     (await Promise.all(answers)).map((answer) => ({ ...answer.json(), http: answer.statusCode }));
 
-  it('of one snapshot commit it once; the others are idempotent', async () => {
+  it('of one snapshot commit it once; the others are idempotent (PRP-10)', async () => {
     const body = request();
     const all = await outcomes(Array.from({ length: 20 }, () => A.send('POST', PATH, body)));
     expect(all.every(({ http }) => http === 200)).toBe(true);
@@ -82,6 +82,7 @@ describe('concurrent syncs', () => {
     expect(new Set(all.map(({ photoReportId, pageId }) => `${photoReportId} ${pageId}`)).size).toBe(1);
   });
 
+  // PRP-10
   it('of different contents under one revision have one winner; the others are REVISION_CONFLICT', async () => {
     const body = request();
     const all = await outcomes(
@@ -91,7 +92,7 @@ describe('concurrent syncs', () => {
     expect(all.filter(({ code }) => code === 'REVISION_CONFLICT')).toHaveLength(19);
   });
 
-  it('of many revisions end with the highest, whole, and never go back', async () => {
+  it('of many revisions end with the highest, whole, and never go back (PRP-10)', async () => {
     const body = request();
     const revisions = Array.from({ length: 20 }, (_, at) => at + 1).sort(() => Math.random() - 0.5);
     const all = await outcomes(
@@ -108,7 +109,7 @@ describe('concurrent syncs', () => {
     expect(pages.map(({ path }) => path.join('/')).toSorted()).toEqual(['', 'same', 't20']);
   });
 
-  it('of two integrators have one owner', async () => {
+  it('of two integrators have one owner (PRP-10)', async () => {
     for (let round = 0; round < 5; round++) {
       const body = request();
       const all = await outcomes(

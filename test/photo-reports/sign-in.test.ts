@@ -39,7 +39,7 @@ const signIn = async (browser: Browser, id: string, user: string, password = PAS
 const outcome = ({ status, heading }: View) => [status, heading];
 
 describe('/reports/{photoReportId}', () => {
-  it('asks who it is, and shows the report to a member who has signed in', async () => {
+  it('asks who it is, and shows the report to a member who has signed in (PRP-38)', async () => {
     const browser = visitor();
     const asked = await browser.send('GET', `/reports/${own}`);
     expect([asked.status, asked.location]).toEqual([303, `/reports/sign-in?to=${own}`]);
@@ -55,6 +55,7 @@ describe('/reports/{photoReportId}', () => {
     expect((await browser.send('GET', `/reports/sign-in?to=${own}`)).location).toBe(`/reports/${own}`);
   });
 
+  // PRP-38
   it('is 404 for a member of another builder, as for a report that there is not, and says who is signed in', async () => {
     const browser = visitor();
     const refused = await signIn(browser, foreign, 'user_a');
@@ -70,6 +71,7 @@ describe('/reports/{photoReportId}', () => {
     expect(bare(none, 'phrep_none')).toBe(bare(refused, foreign));
   });
 
+  // PRP-38
   it('asks for the same before a report that there is not, so that nobody learns which there are', async () => {
     const [there, none] = [
       await visitor().send('GET', `/reports/${own}`),
@@ -81,13 +83,13 @@ describe('/reports/{photoReportId}', () => {
     ]);
   });
 
-  it('opens a report of the other region to a person of that region', async () => {
+  it('opens a report of the other region to a person of that region (PRP-40)', async () => {
     const browser = visitor();
     expect(outcome(await signIn(browser, american, 'user_u'))).toEqual([200, 'Level 5']);
     expect(outcome(await open(browser, own))).toEqual([404, 'Not found']);
   });
 
-  it('opens the reports of both regions to a person whose password is the same in both', async () => {
+  it('opens the reports of both regions to a person whose password is the same in both (PRP-40)', async () => {
     const browser = visitor();
     expect(outcome(await signIn(browser, american, 'user_both'))).toEqual([200, 'Level 5']);
     expect(outcome(await open(browser, own))).toEqual([200, 'Level 3']);
@@ -111,7 +113,7 @@ describe('/reports/{photoReportId}', () => {
 });
 
 describe('signing out', () => {
-  it('ends the session of every region, and leads back to the report', async () => {
+  it('ends the session of every region, and leads back to the report (PRP-40)', async () => {
     const browser = visitor();
     const page = await signIn(browser, own, 'user_both');
     const before = new Map(browser.cookies);

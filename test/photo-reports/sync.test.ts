@@ -35,7 +35,7 @@ const higher = (body: Json, by = 1, more: object = {}) => ({
 });
 
 describe('200', () => {
-  it('is the answer of a committed snapshot, and of its retry with idempotent true', async () => {
+  it('is the answer of a committed snapshot, and of its retry with idempotent true (PRP-3, PRP-7)', async () => {
     const body = request();
     const answer = await A.ok('POST', PATH, body);
     expect(answer).toEqual({
@@ -48,7 +48,7 @@ describe('200', () => {
     expect(await A.ok('POST', PATH, body)).toEqual({ ...answer, idempotent: true });
   });
 
-  it('compares contents, not spellings: order of fields, escapes and numbers', async () => {
+  it('compares contents, not spellings: order of fields, escapes and numbers (PRP-2)', async () => {
     const body = request({ page: page([blocks.text('a'), blocks.heading('b', 2)]) });
     const { photoReportId } = await A.ok('POST', PATH, body);
     const reversed = (value: Json): Json => {
@@ -67,7 +67,7 @@ describe('200', () => {
     expect(answer.json()).toMatchObject({ idempotent: true, photoReportId });
   });
 
-  it('is synced when no image failed, and partial when one did, however deep', async () => {
+  it('is synced when no image failed, and partial when one did, however deep (PRP-7)', async () => {
     const nested = (inner: Json) => page([blocks.page('one', page([blocks.page('two', page([inner]))]))]);
     const synced = request({ page: nested(blocks.text('a')) });
     expect(await A.ok('POST', PATH, synced)).toMatchObject({ status: 'synced' });
@@ -77,7 +77,7 @@ describe('200', () => {
     expect(await A.ok('POST', PATH, higher(synced, 2))).toMatchObject({ status: 'synced' });
   });
 
-  it('keeps the id of a page as long as its path exists', async () => {
+  it('keeps the id of a page as long as its path exists (PRP-8)', async () => {
     const tree = (...ids: string[]) => page(ids.map((id) => blocks.page(id, page([blocks.page('inner')]))));
     const body = request({ page: tree('east', 'west') });
     const { photoReportId, pageId } = await A.ok('POST', PATH, body);
@@ -93,7 +93,7 @@ describe('200', () => {
     for (const path of ['', 'west', 'west/inner']) expect(after[path]).toBe(before[path]);
   });
 
-  it('takes the identical retry even after its photos were archived', async () => {
+  it('takes the identical retry even after its photos were archived (PRP-3)', async () => {
     const photo = await addPhoto(service, A.builderId, projectId);
     const body = request({ projectId, page: page([blocks.image('a', photo)]) });
     const first = await A.ok('POST', PATH, body);
@@ -102,7 +102,7 @@ describe('200', () => {
     expect(conflictOf(await A.send('POST', PATH, higher(body)))).toEqual([409, 'ATTACHMENT_CONFLICT']);
   });
 
-  it('takes the identical retry after the mapped user has left the builder', async () => {
+  it('takes the identical retry after the mapped user has left the builder (PRP-3)', async () => {
     const user = service.demoUser(({ email }) => email.startsWith('alex'));
     const id = (user as Json).userId ?? (user as Json).id;
     const body = request({ mappedAdminUserId: id });
@@ -114,13 +114,13 @@ describe('200', () => {
     expect(answer.json().errors).toEqual([{ fieldName: 'mappedAdminUserId', message: expect.any(String) }]);
   });
 
-  it('lets an image be of no project, and repeats of marks stand', async () => {
+  it('lets an image be of no project, and repeats of marks stand (PRP-14, PRP-28)', async () => {
     const photo = await addPhoto(service, A.builderId, null);
     const marked = blocks.text('b', [{ text: 'x', marks: ['BOLD', 'BOLD'] }]);
     await A.ok('POST', PATH, request({ projectId, page: page([blocks.image('a', photo), marked]) }));
   });
 
-  it('keeps the whole request, as it was sent', async () => {
+  it('keeps the whole request, as it was sent (PRP-37)', async () => {
     const body = request({
       sourceCreatedAt: '2026-03-02T18:30:00+11:00',
       sourceDeepLink: 'https://notes.example/walks/1',
@@ -134,7 +134,7 @@ describe('200', () => {
     expect(data.photoReport.sourceCreatedAt).toBe('2026-03-02T07:30:00.000Z');
   });
 
-  it('does not mix reports of other applications or ids', async () => {
+  it('does not mix reports of other applications or ids (PRP-1)', async () => {
     const body = request();
     const ids = [
       await A.ok('POST', PATH, body),
@@ -146,7 +146,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it('names every field of the request that fails, beside those of the page', async () => {
+  it('names every field of the request that fails, beside those of the page (PRP-18)', async () => {
     const answer = await A.send('POST', PATH, {
       ...request(),
       ...{ sourceApp: '', sourceRevision: '5', walkthroughDate: '2026-02-31T00:00:00Z', projectId: 'proj_1' },
@@ -176,13 +176,13 @@ describe('400', () => {
     ['a fraction', 1.5],
     ['text', '1'],
     ['null', null],
-  ])('refuses the revision %s', async (_, sourceRevision) => {
+  ])('refuses the revision %s (PRP-18)', async (_, sourceRevision) => {
     const answer = await A.send('POST', PATH, request({ sourceRevision }));
     expect(answer.statusCode).toBe(400);
     expect(answer.json().errors).toMatchObject([{ fieldName: 'sourceRevision' }]);
   });
 
-  it('takes the highest revision', async () => {
+  it('takes the highest revision (PRP-18)', async () => {
     expect(await A.ok('POST', PATH, request({ sourceRevision: 2147483647 }))).toMatchObject({
       sourceRevision: 2147483647,
     });
@@ -194,21 +194,21 @@ describe('400', () => {
     }
   });
 
-  it('tells a mapped user that the builder does not have', async () => {
+  it('tells a mapped user that the builder does not have (PRP-13)', async () => {
     const answer = await A.send('POST', PATH, request({ mappedAdminUserId: 'user_nobody' }));
     expect(answer.json().errors).toMatchObject([{ fieldName: 'mappedAdminUserId' }]);
   });
 });
 
 describe('404', () => {
-  it('is the answer to a project that is not the builder’s', async () => {
+  it('is the answer to a project that is not the builder’s (PRP-12)', async () => {
     expect(conflictOf(await A.send('POST', PATH, request({ projectId: 'proj_none' })))).toEqual([404, 'NOT_FOUND']);
     const foreign = await sql('select id from project where builder_id <> ? limit 1', [A.builderId]);
     const answer = await A.send('POST', PATH, request({ projectId: foreign[0].id }));
     expect(conflictOf(answer)).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('is the answer to PATCH of a report that does not exist or is archived', async () => {
+  it('is the answer to PATCH of a report that does not exist or is archived (PRP-11)', async () => {
     const body = request();
     expect((await A.send('PATCH', PATH, body)).statusCode).toBe(404);
     await A.ok('POST', PATH, body);
@@ -218,19 +218,19 @@ describe('404', () => {
     expect((await A.send('PATCH', PATH, higher(body))).statusCode).toBe(404);
   });
 
-  it('is the answer to the archiving of a report that does not exist', async () => {
+  it('is the answer to the archiving of a report that does not exist (PRP-17)', async () => {
     expect((await A.send('DELETE', PATH, identityOf(request()))).statusCode).toBe(404);
   });
 });
 
 describe('409', () => {
-  it('STALE_REVISION: a lower revision, of whatever content', async () => {
+  it('STALE_REVISION: a lower revision, of whatever content (PRP-5)', async () => {
     const body = request({ sourceRevision: 5 });
     await A.ok('POST', PATH, body);
     expect(conflictOf(await A.send('POST', PATH, higher(body, -1)))).toEqual([409, 'STALE_REVISION']);
   });
 
-  it('REVISION_CONFLICT: the same revision, other content', async () => {
+  it('REVISION_CONFLICT: the same revision, other content (PRP-4)', async () => {
     const body = request();
     await A.ok('POST', PATH, body);
     const other = await A.send('POST', PATH, { ...body, page: page() });
@@ -238,7 +238,7 @@ describe('409', () => {
     expect(Object.keys(other.json()).toSorted()).toEqual(['code', 'message']);
   });
 
-  it('SOURCE_OWNERSHIP_REQUIRED: another integrator, whatever it sends', async () => {
+  it('SOURCE_OWNERSHIP_REQUIRED: another integrator, whatever it sends (PRP-1)', async () => {
     const body = request();
     await A.ok('POST', PATH, body);
     for (const other of [body, higher(body), higher(body, 1, { projectId: 'proj_none' })]) {
@@ -248,6 +248,7 @@ describe('409', () => {
     expect(conflictOf(await C.send('DELETE', PATH, identityOf(body)))).toEqual([409, 'SOURCE_OWNERSHIP_REQUIRED']);
   });
 
+  // PRP-14
   it('ATTACHMENT_CONFLICT: a photo that is unknown, archived, another builder’s or in another project, naming its block', async () => {
     const archived = await addPhoto(service, A.builderId, projectId);
     await archivePhoto(service, archived);
@@ -265,7 +266,7 @@ describe('409', () => {
     await A.ok('POST', PATH, request({ page: page([blocks.image('a', elsewhere)]) }));
   });
 
-  it('leaves what is stored as it was', async () => {
+  it('leaves what is stored as it was (PRP-15)', async () => {
     const body = request({ page: page([blocks.text('a')]) });
     const { photoReportId } = await A.ok('POST', PATH, body);
     const before = await sql('select * from photo_report where id = ?', [photoReportId]);
@@ -276,6 +277,7 @@ describe('409', () => {
 });
 
 describe('archiving', () => {
+  // PRP-3, PRP-6, PRP-16, PRP-17
   it('is idempotent, takes its fields from the body or the query, and is undone by a higher revision alone', async () => {
     const body = request({ sourceRevision: 3 });
     const { photoReportId, pageId } = await A.ok('POST', PATH, body);
@@ -303,7 +305,7 @@ describe('archiving', () => {
     ]);
   });
 
-  it('wants to know which report', async () => {
+  it('wants to know which report (PRP-16)', async () => {
     const answer = await A.send('DELETE', PATH, { sourceApp: 'x'.repeat(81), sourceRevision: 0 });
     expect(answer.statusCode).toBe(400);
     expect(
@@ -322,7 +324,7 @@ describe('deep links', () => {
     'https://notes.example/walks/1',
     'HTTPS://notes.example:8443/a%20b/(c)',
     `https://notes.example/${'x'.repeat(1_000 - 22)}`,
-  ])('takes %.60s', async (link) => expect((await send(link)).statusCode).toBe(200));
+  ])('takes %.60s (PRP-21)', async (link) => expect((await send(link)).statusCode).toBe(200));
 
   it.each([
     ['', 'is empty'],
@@ -341,12 +343,13 @@ describe('deep links', () => {
     ['https://notes.example\\@evil.example/', 'has a backslash'],
     ['javascript:alert(1)', 'is a script'],
     ['sitenotes://walks/1', 'has a scheme that is not permitted'],
-  ])('refuses %.60s: it %s', async (link) => {
+  ])('refuses %.60s: it %s (PRP-21)', async (link) => {
     const answer = await send(link);
     expect(answer.statusCode).toBe(400);
     expect(answer.json().errors).toMatchObject([{ fieldName: 'sourceDeepLink' }]);
   });
 
+  // PRP-21
   it('takes a scheme that the operator has permitted to the integrator, and never one that a browser runs', async () => {
     await sql(`update integrator set deep_link_schemes = '{sitenotes,javascript}' where name = 'A'`);
     expect((await send('SiteNotes://walks/1')).statusCode).toBe(200);
