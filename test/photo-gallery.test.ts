@@ -193,6 +193,22 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await foldersOf(page)).toEqual([]);
   });
 
+  it('is 404 or 400 for a folder that cannot be used, unless a sync made it for the page (PHO-29)', async () => {
+    const elsewhere = { name: 'Elsewhere', projectId: otherProjectId };
+    const { id: otherFolderId } = await client.ok('POST', '/photo-folders', elsewhere, 201);
+    const page = newPage();
+    const photos = await photosOf(1);
+    const send = (folderId: string) => client.send('POST', PATH, { ...page, projectId, photos, folderId });
+    expect((await send('fold_anone')).statusCode).toBe(404);
+    const answer = await send(otherFolderId);
+    expect([answer.statusCode, answer.json().errors]).toMatchObject([400, [{ fieldName: 'folderId' }]]);
+    const { folderId: leftBehind } = await upsert({ ...page, photos });
+    await client.ok('DELETE', PATH, page);
+    const again = await upsert({ ...page, photos: await photosOf(1), folderId: leftBehind });
+    expect(again).toMatchObject({ folderId: expect.stringMatching(/^fold_/), failedPhotos: [] });
+    expect(again.folderId).not.toBe(leftBehind);
+  });
+
   it('puts photos into a folder that a person made (PHO-28)', async () => {
     const folder = await client.ok('POST', '/photo-folders', { name: 'By hand', projectId }, 201);
     const page = newPage();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { endVisit, gate, send, signOff, signOn } from '../support/attendance.ts';
 import { GateBench, outcome } from '../support/gate-bench.ts';
 
@@ -50,6 +51,16 @@ describe('New applied event: 201', () => {
   it('takes a worker whose site access was revoked (ATT-8)', async () => {
     const [revoked] = gate().workers.revoked;
     expect(outcome(await gates.post(signOn(revoked!)))).toEqual([201, 'APPLIED', false]);
+  });
+
+  it('leaves a revoked site access revoked (ATT-8)', async () => {
+    const workerId = gate().workers.revoked[0]!;
+    const { projectId } = gate();
+    const accesses = () => gates.service.databases.au1.fork().findAll(SiteAccess, { where: { workerId, projectId } });
+    const before = await accesses();
+    await gates.begin(workerId);
+    expect(before).toMatchObject([{ revokedAt: expect.any(String) }]);
+    expect(await accesses()).toEqual(before);
   });
 
   it('takes an event of this very moment', async () => {
@@ -167,5 +178,25 @@ describe('Attendance record already manually closed or archived: 409 ATTENDANCE_
     await endVisit(gates.service, visitId, column);
     await gates.expectConflict(signOff(on), 'ATTENDANCE_CLOSED');
     expect(outcome(await gates.post(on))).toEqual([200, 'APPLIED', true]);
+  });
+});
+
+describe('Several conflicts at once: 409 with the code of the first that applies', () => {
+  it('EVENT_MISMATCH, then WORKER_MISMATCH, ALREADY_SIGNED_OFF and ATTENDANCE_CLOSED (ATT-22)', async () => {
+    const { on, visitId } = await gates.begin();
+    const off = signOff(on);
+    await gates.post(off);
+    await endVisit(gates.service, visitId, 'archived_at');
+    await gates.expectConflict({ ...off, workerId: gates.colleague }, 'EVENT_MISMATCH');
+    await gates.expectConflict(signOff(on, { workerId: gates.colleague }), 'WORKER_MISMATCH');
+    await gates.expectConflict(signOff(on), 'ALREADY_SIGNED_OFF');
+  });
+
+  it('SIGN_ON_REQUIRED before WORKER_MISMATCH (ATT-22)', async () => {
+    const { on } = await gates.begin();
+    const off = signOff(on);
+    await gates.post(off);
+    const ofSignOff = signOff(on, { sourceSignOnEventId: off.sourceEventId, workerId: gates.colleague });
+    await gates.expectConflict(ofSignOff, 'SIGN_ON_REQUIRED');
   });
 });
