@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
 
-@ObjectType({ description: 'A postal address. Part 2 of the specification.', simpleResolvers: true })
+@ObjectType({ description: 'A postal address.', simpleResolvers: true })
 export class Address {
   @Field(() => String, { nullable: true, description: 'Street and number.' })
   street!: string | null;

@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
 
-@ObjectType({ description: 'One field of a filled induction form. Part 6 of the decisions.', simpleResolvers: true })
+@ObjectType({ description: 'One field of a filled induction form.', simpleResolvers: true })
 export class InductionAnswer {
   @Field(() => String, { description: 'Label of the form field.' })
   name!: string;

@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
 
-@ObjectType({ description: 'The same record in another platform. Part 2 of the specification.', simpleResolvers: true })
+@ObjectType({ description: 'The same record in another platform.', simpleResolvers: true })
 export class Integration {
   @Field(() => String, { description: 'Name of the other platform.' })
   type!: string;
