@@ -4,7 +4,7 @@ import { OmittedWhenNull, Scoped } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
 import { Id, Timestamped } from './columns.ts';
 
-/** A construction company. Every builder-scoped record belongs to one. Part 2 of the specification. */
+/** A construction company. Every builder-scoped record belongs to one (RED-3). */
 @ObjectType({ description: 'A construction company.', simpleResolvers: true })
 @Scoped('read:builders')
 @Entity()

@@ -7,7 +7,7 @@ import { Builder } from './builder.entity.ts';
 import { Id, Reference, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
-/** A person to speak to about a subcontractor. Part 6 of the decisions. */
+/** A person to speak to about a subcontractor (RED-16). */
 @ObjectType({ description: 'A person to speak to about a subcontractor.', simpleResolvers: true })
 @Scoped('read:contacts')
 @Entity()

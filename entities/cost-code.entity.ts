@@ -5,7 +5,7 @@ import { CostCodeId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { Id, Reference } from './columns.ts';
 
-/** What worked hours are booked to. Part 2 of the specification. */
+/** What worked hours are booked to (RED-25). */
 @ObjectType({ description: 'What worked hours are booked to.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity({ tableName: 'timesheet_cost_code' })

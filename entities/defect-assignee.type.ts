@@ -31,7 +31,7 @@ export class DefectTag extends Assignee {
 
 const MEMBERS = { USER: DefectUser.name, COMPANY: DefectCompany.name, TAG: DefectTag.name };
 
-/** Part 4 of the specification. */
+/** The kinds of assignee of the contract (RED-29). */
 export const DefectAssignee = createUnionType({
   name: 'DefectAssignee',
   description: 'Whom or what a defect is assigned to.',

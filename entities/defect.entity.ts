@@ -9,7 +9,7 @@ import { DefectAssignee } from './defect-assignee.type.ts';
 import { Location } from './location.entity.ts';
 import { Project } from './project.entity.ts';
 
-/** Work on a project that has to be put right. Part 6 of the decisions. */
+/** Work on a project that has to be put right (RED-26). */
 @ObjectType({ description: 'Work on a project that has to be put right.', simpleResolvers: true })
 @Scoped('read:defects')
 @Entity()

@@ -11,7 +11,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 import { ProjectSummary, SubcontractorSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
-/** A worker's introduction to a project. Part 2 of the specification. */
+/** A worker's introduction to a project (RED-20). */
 @ObjectType({ description: "A worker's introduction to a project.", simpleResolvers: true })
 @Scoped('read:inductions')
 @Entity()

@@ -8,7 +8,7 @@ import { Id, Instant, Reference, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { SubcontractorSummary } from './summaries.type.ts';
 
-/** An insurance document of a subcontractor. Part 6 of the decisions. */
+/** An insurance document of a subcontractor (RED-14). */
 @ObjectType({ description: 'An insurance document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:insurances')
 @Entity()

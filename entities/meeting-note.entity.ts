@@ -13,7 +13,7 @@ export class MeetingActionItem {
   text!: string;
 }
 
-/** A note that an integrator keeps in step with one of its own. Part 7 of the decisions. */
+/** A note that an integrator keeps in step with one of its own (MTG-12). */
 @ObjectType({ description: 'A note of a meeting, synced from another application.', simpleResolvers: true })
 @Scoped('read:meetings')
 @Entity()

@@ -31,7 +31,7 @@ export interface NoteBlock {
   text: string;
 }
 
-/** A meeting of a builder. Part 2 of the specification. */
+/** A meeting of a builder (MTG-1). */
 @ObjectType({ description: 'A meeting of a builder, on a project or across projects.', simpleResolvers: true })
 @Scoped('read:meetings')
 @Entity()

@@ -7,7 +7,7 @@ import { Id, Instant, Reference, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Project } from './project.entity.ts';
 
-/** A folder of the gallery. Part 8 of the decisions. */
+/** A folder of the gallery (PHO-15). */
 @ObjectType({ description: 'A folder of photos in the gallery.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()

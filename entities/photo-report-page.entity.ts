@@ -4,7 +4,7 @@ import { PhotoReport } from './photo-report.entity.ts';
 
 /**
  * A page of a report. It keeps its id over revisions as long as the path of `sourceBlockId`s that leads to it exists; what it says
- * is in the content of its report. Part 9 of the decisions.
+ * is in the content of its report (PRP-8).
  */
 @Entity()
 @Unique({ properties: ['reportId', 'pathDigest'] })

@@ -21,7 +21,7 @@ export class SourceAuthor {
   email?: string | null;
 }
 
-/** A report of a site walk as it was last synced. Part 2 of the specification, part 9 of the decisions. */
+/** A report of a site walk as it was last synced (PRP-1). */
 @ObjectType({ description: 'A report of a site walk, synced from another application.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()

@@ -12,7 +12,7 @@ import { Project } from './project.entity.ts';
 
 const ACTIVE = 'archived_at is null';
 
-/** A photo of a builder. Its id is its attachment id. Part 2 of the specification, parts 1 and 8 of the decisions. */
+/** A photo of a builder. Its id is its attachment id (PHO-1). */
 @ObjectType({ description: 'A photo of a builder.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()

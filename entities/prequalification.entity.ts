@@ -7,7 +7,7 @@ import { Builder } from './builder.entity.ts';
 import { Id, Reference, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
-/** A builder's check of a subcontractor before it may work. Part 2 of the specification. */
+/** A builder's check of a subcontractor before it may work (RED-13). */
 @ObjectType({ description: "A builder's check of a subcontractor before it may work.", simpleResolvers: true })
 @Scoped('read:prequalifications')
 @Entity()

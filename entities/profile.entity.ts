@@ -3,7 +3,7 @@ import { ProfileType } from '../schema/enums.ts';
 import { Builder } from './builder.entity.ts';
 import { Id, Reference } from './columns.ts';
 
-/** A person who hands in timesheets. Part 2 of the specification, `profile` of a timesheet. */
+/** A person who hands in timesheets, the `profile` of a timesheet (RED-23). */
 @Entity({ tableName: 'person_profile' })
 @Index({ properties: ['builderId'] })
 export class Profile {

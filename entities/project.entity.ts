@@ -7,7 +7,7 @@ import { Builder } from './builder.entity.ts';
 import { Id, Reference, Timestamped } from './columns.ts';
 import { Integration } from './integration.type.ts';
 
-/** A building site of a builder. Part 2 of the specification. */
+/** A building site of a builder (RED-4). */
 @ObjectType({ description: 'A building site of a builder.', simpleResolvers: true })
 @Scoped('read:projects')
 @Entity()

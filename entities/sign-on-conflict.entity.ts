@@ -13,7 +13,7 @@ import { Worker } from './worker.entity.ts';
 
 /**
  * A sign-on event that was answered 409, with what it said: reconciliation work for people. The same request sent again
- * is the same conflict. "Gate attendance" in part 4 of the specification.
+ * is the same conflict (ATT-27, ATT-28).
  */
 @ObjectType({ description: 'A sign-on event that was refused with 409, as it was sent.', simpleResolvers: true })
 @Scoped('read:attendance')

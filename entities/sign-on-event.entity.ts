@@ -11,7 +11,7 @@ import { SignOnVisit } from './sign-on-visit.entity.ts';
 import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
-/** What a gate has seen, as it was sent: accepted once and kept. Part 2 of the specification. */
+/** What a gate has seen, as it was sent: accepted once and kept (ATT-10). */
 @ObjectType({ description: 'A sign-on or sign-off that a gate has seen.', simpleResolvers: true })
 @Scoped('read:attendance')
 @Entity()

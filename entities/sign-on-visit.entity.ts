@@ -13,8 +13,7 @@ import { Worker } from './worker.entity.ts';
 export const OPEN = 'signed_off_at is null and closed_at is null and archived_at is null';
 
 /**
- * One stay of a worker on a site, from a sign-on to the sign-off that names it: the attendance record. "Gate attendance"
- * in part 4 of the specification.
+ * One stay of a worker on a site, from a sign-on to the sign-off that names it: the attendance record (ATT-15, ATT-16).
  */
 @ObjectType({ description: 'One stay of a worker on a site, as gates have observed it.', simpleResolvers: true })
 @Scoped('read:attendance')

@@ -8,7 +8,7 @@ import { Project } from './project.entity.ts';
 import { ProjectSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
-/** That a worker may enter, or once might, the site of a project. "Gate attendance" in part 4 of the specification. */
+/** That a worker may enter, or once might, the site of a project (ATT-7). */
 @ObjectType({ description: 'That a worker may enter, or once might, the site of a project.', simpleResolvers: true })
 @Scoped('read:inductions')
 @Entity()

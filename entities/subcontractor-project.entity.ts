@@ -8,7 +8,7 @@ const known = Object.values(SubcontractorStatus)
   .map((status) => `'${status}'::text`)
   .join(', ');
 
-/** A subcontractor's place on a project of the same builder, and what it has reached there. Part 6 of the decisions. */
+/** A subcontractor's place on a project of the same builder, and what it has reached there (RED-8). */
 @Entity()
 @Unique({ properties: ['subcontractorId', 'projectId'] })
 @Index({ properties: ['projectId', 'subcontractorId'] })

@@ -8,7 +8,7 @@ import { Builder } from './builder.entity.ts';
 import { Id, Instant, Reference, Timestamped } from './columns.ts';
 import { Integration } from './integration.type.ts';
 
-/** A company that works for a builder, or the builder's own company record. Part 2 of the specification. */
+/** A company that works for a builder, or the builder's own company record (RED-6, RED-7). */
 @ObjectType({ description: 'A company that works for a builder.', simpleResolvers: true })
 @Scoped('read:subcontractors')
 @Entity()
@@ -56,7 +56,7 @@ export class Subcontractor extends Timestamped {
   @Property({ type: 'jsonb', default: '[]' })
   integrations!: Integration[];
 
-  /** An archived subcontractor is not found, and with it all that it has handed in. Part 6 of the decisions. */
+  /** An archived subcontractor is not found, and with it all that it has handed in (RED-9, RED-11). */
   @Instant({ nullable: true })
   archivedAt!: string | null;
 }

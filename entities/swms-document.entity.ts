@@ -8,7 +8,7 @@ import { Id, Reference, Timestamped } from './columns.ts';
 import { Project } from './project.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
-/** A safe work method statement that a subcontractor handed in. Part 2 of the specification. */
+/** A safe work method statement that a subcontractor handed in (RED-12). */
 @ObjectType({ description: 'A safe work method statement document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:swms')
 @Entity()

@@ -5,7 +5,7 @@ import { TimeTypeId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { Id, Reference } from './columns.ts';
 
-/** Kind of worked time, such as ordinary or overtime. Part 2 of the specification. */
+/** Kind of worked time, such as ordinary or overtime (RED-25). */
 @ObjectType({ description: 'Kind of worked time, such as ordinary or overtime.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity({ tableName: 'timesheet_time_type' })

@@ -12,7 +12,7 @@ import { Project } from './project.entity.ts';
 import { ProfileSummary, ProjectSummary } from './summaries.type.ts';
 import { TimeType } from './time-type.entity.ts';
 
-/** Hours that one person worked on one day. Part 2 of the specification. */
+/** Hours that one person worked on one day (RED-23). */
 @ObjectType({ description: 'Hours that one person worked on one day.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity()

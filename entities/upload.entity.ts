@@ -13,7 +13,7 @@ export interface FailedImageCheck {
 
 /**
  * What a client may send, or has sent, to be used once in a photo. It belongs to the builder and integrator that made it.
- * Part 8 of the decisions.
+ * UPL-15, UPL-16.
  */
 @Entity()
 @CountsUploadBytes

@@ -6,7 +6,7 @@ import { Builder } from './builder.entity.ts';
 import { Id, Reference, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
-/** A person who works on site for a subcontractor. Part 2 of the specification, `worker` of an induction. */
+/** A person who works on site for a subcontractor (RED-19). */
 @ObjectType({ description: 'A person who works on site for a subcontractor.', simpleResolvers: true })
 @Scoped('read:subcontractors')
 @Entity()

@@ -216,7 +216,7 @@ export const FileName = text('FileName', 'Name of a file, 1 to 255 characters.',
   example: 'level-3-east.jpg',
 });
 
-/** Largest attachment in bytes. Part 8 of the specification. */
+/** Largest attachment in bytes (UPL-2). */
 const MAX_FILE_SIZE = 41_943_040;
 
 export const FileSize = boundedInteger('FileSize', 'Bytes of a file', 1, MAX_FILE_SIZE, {

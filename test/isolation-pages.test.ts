@@ -54,7 +54,7 @@ const foreignTo = (builderIds: string[]) =>
 describe.each(inject('demo').users.map(({ email }) => ({ email })))('with the session of $email', ({ email }) => {
   const { builderIds } = inject('demo').users.find((user) => user.email === email)!;
 
-  it('the page of a report opens for a member of its builder, and for nobody else', async () => {
+  it('the page of a report opens for a member of its builder, and for nobody else (PRP-38)', async () => {
     const cookie = await signedIn(email);
     const seen = await Promise.all(
       companies

@@ -193,12 +193,12 @@ describe('a signed URL', () => {
     }
   });
 
-  it('is 403 for the other method', async () => {
+  it('is 403 for the other method (UPL-4)', async () => {
     expect((await call('GET', upload)).statusCode).toBe(403);
     expect((await call('PUT', download)).statusCode).toBe(403);
   });
 
-  it('is 403 once it has expired, however often it was used before', async () => {
+  it('is 403 once it has expired, however often it was used before (UPL-4)', async () => {
     service.clock.advance(899_000);
     const [inTime, late] = [await call('PUT', upload), await call('GET', download)];
     service.clock.advance(60_000 + 3_600_000);

@@ -146,7 +146,7 @@ describe('DELETE /builders/{builderId}/photo-folders/{folderId}', () => {
     expect(await statusOf('POST', '/photo-folders', { name: 'a', parentId: folder.id })).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('is 409 FOLDER_NOT_EMPTY while it holds photos or folders (PHO-20)', async () => {
+  it('is 409 FOLDER_NOT_EMPTY while it holds photos or folders (PHO-20, PHO-9)', async () => {
     const folder = await create({ name: 'Full', projectId });
     const photo = await client.createPhoto({ folderId: folder.id });
     expect(photo).toMatchObject({ folderId: folder.id, projectId });

@@ -16,7 +16,7 @@ import { DayArgs } from './attendance.input.ts';
 
 /*
  * Attendance for people: what gates have observed, and what they could not agree on. Internal clients alone hold the scope.
- * Part 4 of the decisions.
+ * ATT-29 to ATT-32.
  */
 
 const VisitPage = PageOf(SignOnVisit);

@@ -7,7 +7,7 @@ import { CalendarDate, GateInstant, GateText, GateWorkerId, TimeZone } from './g
 /** Milliseconds that an event may be ahead of the server's clock: the clocks of gates differ. */
 export const CLOCK_TOLERANCE_MS = 5_000;
 
-/** One physical event. Part 2 of the specification. */
+/** One physical event (ATT-1). */
 @ArgsType()
 export class SignOnEventArgs {
   @Field(() => GateText, {
@@ -37,7 +37,7 @@ export class SignOnEventArgs {
   deviceId?: string | null;
 }
 
-/** The event as it is compared and kept; throws 400 for what its fields alone cannot show. Part 10 of the decisions. */
+/** The event as it is compared and kept; throws 400 for what its fields alone cannot show (ATT-3, ATT-4). */
 export function payloadOf(args: SignOnEventArgs, now: number): Payload {
   const { sourceEventId, sourceSignOnEventId = null, workerId, type, occurredAt, deviceId = null } = args;
   const errors: FieldError[] = [];

@@ -2,7 +2,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { SignOnStatus } from '../../schema/enums.ts';
 import { SignOnEventId, SignOnVisitId } from '../../schema/scalars.ts';
 
-/** Part 2 of the specification, "Sign-on event response". */
+/** What became of an event that was accepted (ATT-15). */
 @ObjectType({ description: 'What became of a sign-on event.', simpleResolvers: true })
 export class SignOnEventResult {
   @Field(() => SignOnEventId, { description: 'Identifies the event in this service.' })

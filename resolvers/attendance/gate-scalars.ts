@@ -3,7 +3,7 @@ import { text, toInstant } from '../../schema/scalars.ts';
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|\+00:00)$/;
 
-/** When a gate saw something: in UTC, to the millisecond or coarser. Part 2 of the specification, part 10 of the decisions. */
+/** When a gate saw something: in UTC, to the millisecond or coarser (ATT-2). */
 export const GateInstant = scalar<string>({
   name: 'GateInstant',
   description: 'ISO 8601 date-time in UTC, ending in `Z` or `+00:00`, with at most three decimals of a second.',
@@ -14,7 +14,7 @@ export const GateInstant = scalar<string>({
     fail('must be an ISO 8601 date-time in UTC with at most three decimals'),
 });
 
-/** Length of every text of a sign-on event. Part 8 of the specification. */
+/** Length of every text of a sign-on event (ATT-1). */
 const LONGEST = 200;
 
 /** What the gate or its system calls something, kept as it is. */
@@ -26,7 +26,7 @@ export const GateText = text('GateText', `Text of 1 to ${LONGEST} characters.`, 
 
 const WORKER = /^wkr_[a-zA-Z0-9]+$/;
 
-/** The pattern of a worker on a sign-on event, wider than the id's own. Part 2 of the specification. */
+/** The pattern of a worker on a sign-on event, wider than the id's own (ATT-1). */
 export const GateWorkerId = scalar<string>({
   name: 'GateWorkerId',
   description: 'Identifier of a worker, which begins with `wkr_`.',

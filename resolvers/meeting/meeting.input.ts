@@ -13,7 +13,7 @@ import {
 
 const LONGEST_TITLE = 160;
 
-/** Trimmed. Part 7 of the decisions. */
+/** Trimmed (MTG-4). */
 export const MeetingTitle = scalar<string>({
   name: 'MeetingTitle',
   description: `Title of a meeting: 1 to ${LONGEST_TITLE} characters, without white space around it.`,
@@ -75,7 +75,7 @@ export const NoteWebLink = link('NoteWebLink', 'must be an https: address of at 
   isAllowed: (scheme) => scheme === 'https',
 });
 
-/** Part 7 of the decisions. */
+/** Body of the create operation (MTG-3). */
 @ArgsType()
 export class CreateMeetingArgs {
   @Field(() => MeetingTitle, { description: 'Title, 1 to 160 characters after white space around it is removed.' })
@@ -112,7 +112,7 @@ export class ActionItemInput {
 const MOST_BLOCKS = 500;
 const MOST_ACTION_ITEMS = 100;
 
-/** A note as it stands in the other application: what is absent is empty. Part 7 of the decisions. */
+/** A note as it stands in the other application: what is absent is empty (MTG-12, MTG-14). */
 @ArgsType()
 export class MeetingNoteArgs {
   @Field(() => ExternalSourceId, { description: 'Identity of the note, with `sourceApp`.' })

@@ -41,7 +41,7 @@ const whereOf = ({ sourceApp, sourceExternalId, archived }: ReportFilterArgs) =>
   return { sourceApp, sourceExternalId, archived: archived ?? false };
 };
 
-/** Photo reports for dashboards. Part 4 of the decisions. */
+/** Photo reports for dashboards (PRP-36). */
 @Resolver(() => PhotoReport)
 export class PhotoReportResolver {
   @Query(() => PhotoReportPage, { description: 'The photo reports of a builder.' })

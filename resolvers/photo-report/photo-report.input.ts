@@ -87,7 +87,7 @@ export class BlockInput {
   childPage?: object | null;
 }
 
-/** Part 2 of the specification. */
+/** A page with everything in it (PRP-22). */
 @InputType({ description: 'A page as it is now, whole: what it does not hold any more is gone.' })
 @Extensions({ ...strict, inspect: inspectPageDocument, openapi: pageSchemas })
 export class PageDocumentInput {
@@ -137,7 +137,7 @@ export class SourceReportArgs {
   sourceExternalId!: string;
 }
 
-/** "Photo report sync request" in part 2 of the specification. */
+/** Body of a sync (PRP-18). */
 @ArgsType()
 export class PhotoReportArgs extends SourceReportArgs {
   @Field(() => SourceRevision, { description: 'Goes up whenever the content changes.' })

@@ -4,7 +4,7 @@ import { Scoped } from '../../schema/rest.ts';
 import { AttachmentId, JsonObject, PageId } from '../../schema/scalars.ts';
 
 /*
- * A report's tree as it is read. What clients send is in `photo-report.input.ts`. "Page document" in part 2 of the specification.
+ * A report's tree as it is read. What clients send is in `photo-report.input.ts`. PRP-37.
  */
 
 @ObjectType({ description: 'Text with the same marks throughout.', simpleResolvers: true })

@@ -11,7 +11,7 @@ export class FolderFilterArgs {
   parentId?: string | null;
 }
 
-/** Body of the create operation. Part 8 of the decisions. */
+/** Body of the create operation (PHO-15). */
 @ArgsType()
 export class CreateFolderArgs {
   @Field(() => FolderName, { description: 'Name of the folder, 1 to 255 characters.' })

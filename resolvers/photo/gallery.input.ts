@@ -56,7 +56,7 @@ export class GalleryPhoto {
   description?: string | null;
 }
 
-/** Body of the bulk upsert. Part 8 of the decisions. */
+/** Body of the bulk upsert (PHO-21). */
 @ArgsType()
 export class BulkUpsertArgs {
   @Field(() => ExternalSourceId, { description: 'Identifier of the page.' })

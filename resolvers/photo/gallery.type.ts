@@ -26,7 +26,7 @@ export class FailedPhoto {
   message!: string;
 }
 
-/** Answer of the bulk upsert. Part 8 of the decisions. */
+/** Answer of the bulk upsert (PHO-24, PHO-25). */
 @ObjectType({ description: 'What has become of each photo of the page.', simpleResolvers: true })
 export class BulkUpsertResult {
   @Field(() => FolderId, { nullable: true, description: 'Null when no photo is in any folder.' })

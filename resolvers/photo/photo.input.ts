@@ -30,7 +30,7 @@ export class PhotoFilterArgs extends PhotoSourceArgs {
   folderId?: string | null;
 }
 
-/** Body of the create operation. Part 4 of the specification, part 8 of the decisions. */
+/** Body of the create operation (PHO-5). */
 @ArgsType()
 export class CreatePhotoArgs {
   @Field(() => FileName, { description: 'Name of the file, 1 to 255 characters.' })

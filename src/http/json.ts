@@ -6,7 +6,7 @@ import type { RequestUsage } from '../auth/request-usage.ts';
 import { invalidField } from '../shared/errors.ts';
 import { endOfString } from '../shared/parse-json.ts';
 
-/** Deepest nesting of objects and arrays in a body. LIM-10. */
+/** Deepest nesting of objects and arrays in a body. LIM-10. PRP-33. */
 export const MAX_DEPTH = 64;
 
 /** Values and field names of a body that is parsed on the event loop: what V8 parses and the service checks in about 20 ms. */

@@ -33,7 +33,7 @@ const CORS = {
 
 /**
  * The signed URLs that the service answers itself: uploads to the local store and every download. They carry no access
- * token; the signature says what they allow. Part 8 of the decisions.
+ * token; the signature says what they allow (UPL-4).
  */
 export async function registerStorage(
   app: FastifyInstance,

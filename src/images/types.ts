@@ -1,4 +1,4 @@
-/** Media types of the images that are accepted, judged by their bytes. Part 8 of the decisions. */
+/** Media types of the images that are accepted, judged by their bytes (UPL-18). */
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/heic', 'image/heif'] as const;
 export type ImageType = (typeof IMAGE_TYPES)[number];
 

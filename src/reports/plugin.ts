@@ -28,7 +28,7 @@ const STYLESHEET = `/reports/assets/report-${createHash('sha256').update(STYLES)
 
 /**
  * `/reports/{photoReportId}`: a report as a page to read, for members of its builder, who sign in on the way. The region is that
- * of the session, as the browser sends no header. HDR-9.
+ * of the session, as the browser sends no header (PRP-38, PRP-40).
  */
 export async function registerReportPages(app: FastifyInstance, parts: ReportPagesParts): Promise<void> {
   const { storages, shares, baseUrl } = parts;

@@ -32,7 +32,7 @@ export const noSuchReport = () =>
 
 /**
  * A browser on its way to one report. The address names no region and no application, so a person signs in to every region in
- * which the password opens an account of theirs. HDR-9.
+ * which the password opens an account of theirs (PRP-40).
  */
 export class ReportVisit extends PageVisit {
   readonly reportId: string;

@@ -14,7 +14,7 @@ import { MAX_ATTACHMENT_BYTES } from '../storage/storage.ts';
 import { type Form, type FormFile, installMultipart, withForm } from './multipart.ts';
 import { authenticateRequest, refuseOtherMethods } from './plugin.ts';
 
-/** Most files of one bulk upload. Part 8 of the decisions. */
+/** Most files of one bulk upload (UPL-11). */
 export const MAX_BULK_FILES = 25;
 /** Either name may be used, independently of that of the type: `file` with `type:0` is a complete form. */
 const SINGLE_FILE = ['file', 'file:0'];
@@ -23,7 +23,7 @@ const BULK_FILE = /^file:(\d|1\d|2[0-4])$/;
 const UPLOAD = '/builders/:builderId/attachments/upload';
 const BULK_UPLOAD = '/builders/:builderId/attachments/bulk-upload';
 
-/** The multipart uploads. Part 4 of the specification, part 8 of the decisions. */
+/** The multipart uploads (UPL-10, UPL-11). */
 export async function registerUploads(app: FastifyInstance, authenticator: RequestAuthenticator): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {

@@ -32,7 +32,7 @@ export type PutOnceOutcome = 'stored' | 'same' | 'conflict';
  * Two implementations pass the same tests: a folder (`LocalStore`) and any S3-compatible service (`S3Store`).
  */
 export interface ByteStore {
-  /** URL to which a client may PUT exactly that many bytes of that type, until it expires. Part 4 of the specification. */
+  /** URL to which a client may PUT exactly that many bytes of that type, until it expires (UPL-5). */
   presignUpload(key: string, terms: UploadTerms): Promise<string>;
   /** Makes the file the object. The file is not needed afterwards, and may be gone. */
   put(key: string, path: string, contentType: string): Promise<void>;

@@ -42,7 +42,7 @@ export function hostOf(text: string): string {
   return url.host;
 }
 
-/** Downloads from hosts that the caller has checked to be approved, and from nowhere else. Part 4 of the specification. */
+/** Downloads from hosts that the caller has checked to be approved, and from nowhere else (UPL-25, UPL-26). */
 export class RemoteFiles {
   readonly #spool: Spool;
   readonly #outside: Outside;

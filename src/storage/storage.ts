@@ -11,10 +11,10 @@ import { S3Store } from './s3-store.ts';
 import { UrlSigner } from './signatures.ts';
 import { Spool } from './spool.ts';
 
-/** Largest attachment in bytes. Part 8 of the specification. */
+/** Largest attachment in bytes (UPL-2). */
 export const MAX_ATTACHMENT_BYTES = 41_943_040;
 
-/** Lifetime of signed upload and download URLs. Part 8 of the decisions. */
+/** Lifetime of signed upload and download URLs (UPL-4). */
 export const SIGNED_URL_SECONDS = 900;
 
 /** Stored bytes of one region, and the signed URLs under which clients reach them. */

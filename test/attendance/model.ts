@@ -1,7 +1,7 @@
 import type { GateEvent } from '../support/attendance.ts';
 
 /*
- * Gate attendance as the specification tells it, in a few lines of plain memory, written without a look at the service: one
+ * Gate attendance by the rules of the contract, in a few lines of plain memory, written without a look at the service: one
  * integrator's events on one project.
  */
 

@@ -213,7 +213,7 @@ describe('every write', () => {
   ];
 
   test.each(writes)(
-    '%s is 403 without write:meetings, and for an integrator without a connection',
+    '%s is 403 without write:meetings, and for an integrator without a connection (MTG-10)',
     async (_, method, path, body) => {
       const { id } = await made();
       const scope = await call(method, path(id), body, await service.as('A', ['read:meetings']));

@@ -32,7 +32,7 @@ interface Stored {
 
 const refused = (code: string): Answer => ({ http: code === 'NOT_FOUND' ? 404 : 409, code });
 
-/** Part 9 of the decisions in memory, word by word and one call at a time. */
+/** The rules of syncs and archives in memory, one call at a time. */
 export class Model {
   readonly reports = new Map<string, Stored>();
   readonly archivedPhotos = new Set<string>();

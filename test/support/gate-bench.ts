@@ -44,5 +44,5 @@ export class GateBench {
   }
 }
 
-/** As much of an accepted event's answer as the specification's table shows. */
+/** As much of an accepted event's answer as the contract's table shows. */
 export const outcome = ({ status, body }: Answer) => [status, body.data.status, body.data.duplicate];

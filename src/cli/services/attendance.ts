@@ -15,7 +15,7 @@ export interface ClosingVisit {
 
 /**
  * Ends a visit that no gate has ended. From then on a sign-off for it is answered 409: what people wrote is never
- * overwritten. "Gate attendance" in part 4 of the specification.
+ * overwritten (ATT-26, ATT-33).
  */
 export async function closeVisit(place: Place, request: ClosingVisit) {
   const by = oneLine('--by', request.by);

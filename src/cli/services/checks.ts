@@ -72,7 +72,7 @@ export function browserOrigin(text: string): string {
   return origin === text ? text : wrong(`is not an origin; a browser would send ${origin}`);
 }
 
-/** A scheme of an application's own, without the colon, for `sourceDeepLink`. Part 9 of the decisions. */
+/** A scheme of an application's own, without the colon, for `sourceDeepLink` (PRP-21). */
 export function deepLinkScheme(text: string): string {
   const wrong = (problem: string): never => refuse('--deep-link-scheme', `"${text}" ${problem}`);
   const scheme = text.toLowerCase();

@@ -4,7 +4,7 @@ import { inTransaction, type Place } from './command-context.ts';
 
 const HOST = /^(?=.{1,253}(:|$))([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9](:\d{1,5})?$/;
 
-/** Lets photos be made of images on that host, over HTTPS. Part 4 of the specification. */
+/** Lets photos be made of images on that host, over HTTPS (UPL-25). */
 export function approveImageHost(place: Place, name: string) {
   const host = hostName(name);
   return inTransaction(place, async (em, now) => {

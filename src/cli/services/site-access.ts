@@ -11,7 +11,7 @@ export interface SiteAccessKey {
   projectId: string;
 }
 
-/** Lets a worker enter a project's site, again where it had been revoked. "Gate attendance" of the specification. */
+/** Lets a worker enter a project's site, again where it had been revoked (ATT-7). */
 export async function grantSiteAccess(place: Place, request: SiteAccessKey) {
   return inTransaction(place, async (em, now) => {
     const { key, builderId } = await checkBoth(place, em, request);

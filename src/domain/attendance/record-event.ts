@@ -26,7 +26,7 @@ import {
   type VisitState,
 } from './situations.ts';
 
-/** Whose event it is. With the `sourceEventId` it is the identity of the event. Part 4 of the specification. */
+/** Whose event it is. With the `sourceEventId` it is the identity of the event (ATT-10). */
 export interface Owner {
   integratorId: string;
   builderId: string;
@@ -50,8 +50,8 @@ interface Arrival {
 
 /**
  * Takes one event in one transaction. It is serialised by the ids of the event and of the sign-on that it names, so that a
- * sign-on and its sign-offs agree in whatever order they arrive, on any number of instances. Throws 403, 404 and 409 as
- * "Gate attendance" in part 4 of the specification says, the last once the refused request is kept.
+ * sign-on and its sign-offs agree in whatever order they arrive, on any number of instances (ATT-14, ATT-18, ATT-21). Throws
+ * 403 (ATT-7), 404 (ATT-9) and 409 (ATT-22), the last once the refused request is kept (ATT-28).
  */
 export async function recordEvent(database: Database, owner: Owner, event: Payload, now: number): Promise<Recorded> {
   const arrival = { owner, event, now };
@@ -159,7 +159,7 @@ interface Outcome {
   visitId: string | null;
 }
 
-/** What becomes of the sign-offs that have waited for this event, and when the first of them ends the visit. */
+/** What becomes of the sign-offs that have waited for this event, and when the first of them ends the visit (ATT-18 to ATT-20). */
 function settle(event: Payload, { waiting }: Reading, visitId: string | null) {
   const visit = { ...OPEN };
   const outcomes = (waiting ?? []).map(({ id, ...signOff }): Outcome => {

@@ -22,7 +22,7 @@ const VALUES = `$1, $2::timestamptz, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9
 const VISIT = `sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at, anomaly)`;
 const OPEN = 'v.signed_off_at is null and v.closed_at is null and v.archived_at is null';
 
-/** A sign-off earlier than its sign-on is what a gate observed: people look at it. Part 10 of the decisions. */
+/** A sign-off earlier than its sign-on is what a gate observed: people look at it (ATT-17). */
 const anomaly = (off: string, on: string) => `case when ${off} < ${on} then 'SIGN_OFF_BEFORE_SIGN_ON' end`;
 
 /** The event is the first of its identity, nobody waits for it, and its worker is known on the builder's project. */

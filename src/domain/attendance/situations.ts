@@ -54,10 +54,10 @@ const rejected = ({ stored }: Facts): Decision => ({ status: 409, code: stored!.
 const conflict = (code: SignOnConflictCode): Decision => ({ status: 409, code });
 
 /**
- * The situations of "Gate attendance" in part 4 of the specification, with the codes of part 10 of the decisions. The first
- * one that holds decides, so each may count on those before it not to hold.
+ * The situations of an event and their decisions: replays (ATT-11, ATT-13, ATT-19), visits (ATT-15, ATT-16, ATT-18) and conflicts
+ * (ATT-23 to ATT-26). The first one that holds decides (ATT-22), so each may count on those before it not to hold.
  */
-// biome-ignore format: a table, to be read beside the specification's.
+// biome-ignore format: a table
 const SITUATIONS: readonly [situation: string, holds: (facts: Facts) => boolean, decision: Decision | ((facts: Facts) => Decision)][] = [
   // Known already.
   ['Same ID, different data',                                         ({ stored, event }) => stored !== null && !samePayload(stored, event), conflict('EVENT_MISMATCH')],
@@ -91,7 +91,7 @@ export const CONFLICTS: Record<SignOnConflictCode, string> = {
   ATTENDANCE_CLOSED: 'The attendance record was closed by hand or archived; it is not overwritten.',
 };
 
-/** Instants are compared, not their spelling. */
+/** Instants are compared, not their spelling (ATT-12). */
 export function samePayload(one: Payload, other: Payload): boolean {
   return (
     one.type === other.type &&

@@ -20,8 +20,8 @@ export interface Writing {
 }
 
 /**
- * Makes a draft. With `sourceApp` and `externalSourceId` a repeat answers the meeting that is there, whatever else it says.
- * Part 7 of the decisions.
+ * Makes a draft (MTG-3). With `sourceApp` and `externalSourceId` a repeat answers the meeting that is there, whatever else it says
+ * (MTG-5).
  */
 export async function createMeeting(
   writing: Writing,
@@ -91,7 +91,7 @@ export function change<T extends { updatedAt: string }>(record: T, values: Parti
 
 /**
  * Puts a person's text in place of the meeting's notes, unless somebody has changed the meeting since the person read it.
- * Part 7 of the decisions.
+ * MTG-23 to MTG-25.
  */
 export function rewriteMeetingNotes(
   { database, builderId, now }: Writing,

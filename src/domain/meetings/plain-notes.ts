@@ -8,7 +8,7 @@ export interface PlainNotes {
 
 const GAP = '\n\n';
 
-/** The notes with the synced note in its own block, or in a new one at the end. All else stays to the letter. */
+/** The notes with the synced note in its own block, or in a new one at the end. All else stays to the letter (MTG-19). */
 export function syncBlock({ text, blocks }: PlainNotes, noteId: string, written: string): PlainNotes {
   const own = blocks.find((block) => block.noteId === noteId);
   if (!own) return written === '' ? { text, blocks } : appendBlock({ text, blocks }, noteId, written);
@@ -30,7 +30,7 @@ function appendBlock({ text, blocks }: PlainNotes, noteId: string, written: stri
 
 /**
  * A person's text in place of the whole. What stands before and after the changed stretch keeps its blocks; a block of the stretch
- * keeps its note where its text still stands. A block that was written over is the person's from then on.
+ * keeps its note where its text still stands. A block that was written over is the person's from then on (MTG-20).
  */
 export function rewriteNotes(before: PlainNotes, text: string): PlainNotes {
   const [start, tail] = changedStretch(before.text, text);

@@ -18,7 +18,7 @@ export interface NoteIdentity {
 
 /**
  * Makes or updates the integrator's note and, in the same transaction, what the meeting's notes hold of it: its own block, or
- * its own entry of the template response. What people wrote stays as it is. Part 7 of the decisions.
+ * its own entry of the template response. What people wrote stays as it is (MTG-17, MTG-19).
  */
 export function syncNote(
   { database, builderId, integratorId, now }: Writing,
@@ -64,7 +64,11 @@ function writeThrough(meeting: Meeting, note: MeetingNote): Partial<Meeting> {
   return { plainNotes: text || null, noteBlocks: blocks };
 }
 
-/** @param before length that the notes had; they may always become shorter. */
+/**
+ * Throws 409 when the notes would become too long (MTG-21).
+ *
+ * @param before length that the notes had; they may always become shorter.
+ */
 function requireRoom({ notes }: Meeting, before: number): void {
   const { length } = notes ?? '';
   if (length <= LONGEST_NOTES || length <= before) return;
@@ -74,7 +78,10 @@ function requireRoom({ notes }: Meeting, before: number): void {
 /** Fields of a detail block that hold its text, in the order in which people read them. */
 const BLOCK_TEXT = ['title', 'heading', 'text', 'markdown', 'content'];
 
-/** What people read of a note in the meeting's notes. A detail block has the form of the other application; only its texts count. */
+/**
+ * What people read of a note in the meeting's notes (MTG-18). A detail block has the form of the other application; only its texts
+ * count.
+ */
 function textOf({ title, summaryMarkdown, detailBlocks, actionItems }: MeetingNote): string {
   const details = detailBlocks.flatMap((block) => BLOCK_TEXT.map((name) => block[name]));
   const texts = [title, summaryMarkdown, ...details, ...actionItems.map(({ text }) => `- ${text}`)];

@@ -5,7 +5,7 @@ import { CONFLICTS, decideArchive, type StoredReport } from './revisions.ts';
 import { lockOf, type Source } from './sync.ts';
 import { ARCHIVE, STORED_REPORT } from './sync-statements.ts';
 
-/** Archives a report; its content and pages stay, and the next higher revision restores it. Part 9 of the decisions. */
+/** Archives a report; its content and pages stay, and the next higher revision restores it (PRP-6, PRP-16). */
 export function archiveReport(
   { database, clock }: Pick<OperationContext, 'database' | 'clock'>,
   source: Source,

@@ -11,7 +11,7 @@ export const schemeOf = (link: string) => SCHEME.exec(link)?.[1]?.toLowerCase() 
 
 /**
  * What is wrong with a deep link whatever its scheme; null when nothing is. Which schemes an integrator may use beside
- * `https` is the operator's to say. "Photo report sync request" in part 2 of the specification.
+ * `https` is the operator's to say (PRP-21).
  */
 export function deepLinkProblem(link: string): string | null {
   if (!fitsIn(link, LIMITS.sourceDeepLink)) return `must have ${rangeText(LIMITS.sourceDeepLink)}`;

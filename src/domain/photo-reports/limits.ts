@@ -12,8 +12,8 @@ export interface Limit {
 const limit = (of: string, min: number, max: number, unit: string): Limit => ({ of, min, max, unit });
 
 /**
- * Every limit of a photo report: validation, the OpenAPI document and docs/photo-reports.md take them from here. Lengths are counted in
- * Unicode code points. Parts 2 and 8 of the specification, part 9 of the decisions.
+ * Every limit of a photo report: validation, the OpenAPI document and the README take them from here. Lengths are counted in
+ * Unicode code points (PRP-18, PRP-19, PRP-22 to PRP-31).
  */
 export const LIMITS = {
   sourceApp: limit('`sourceApp`', 1, 80, 'characters'),
@@ -39,16 +39,16 @@ export const LIMITS = {
   digits: limit('Numbers in all free-form fields, written without exponents', 0, 32 * 1024 * 1024, 'digits'),
 } satisfies Record<string, Limit>;
 
-/** Bytes of a body. Part 9 of the decisions. */
+/** Bytes of a body (PRP-33). */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** Levels of objects and lists in a request, which is the first. Part 9 of the decisions. */
+/** Levels of objects and lists in a request, which is the first (PRP-33). */
 export const MAX_DEPTH = 64;
 
-/** Only version of a Page document. Part 9 of the specification. */
+/** Only version of a Page document (PRP-22). */
 export const SCHEMA_VERSION = 1;
 
-/** Identifiers in a report, stricter than elsewhere. Part 2 of the specification. */
+/** Identifiers in a report, stricter than elsewhere (PRP-20, PRP-30). */
 export const PATTERNS = {
   user: /^user_[a-z][a-z0-9]+$/,
   project: /^proj_[a-z][a-z0-9]+$/,

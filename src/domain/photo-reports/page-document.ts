@@ -41,7 +41,7 @@ interface Walk {
 
 /**
  * Everything that is wrong with a Page document, nested pages included, at most as much as one answer holds. It takes any value,
- * and time in proportion to its size. "Page document" in part 2 of the specification, parts 3 and 9 of the decisions.
+ * and time in proportion to its size (PRP-22 to PRP-32).
  */
 export function inspectPageDocument(value: unknown, path: string): FieldError[] {
   const prepared = preparedPageOf(value);

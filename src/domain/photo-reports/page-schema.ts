@@ -3,8 +3,7 @@ import type { JsonSchema } from '../../../schema/scalar.ts';
 import { LIMITS, type Limit, PATTERNS, rangeText, SCHEMA_VERSION } from './limits.ts';
 
 /*
- * The Page document as JSON Schema, for the OpenAPI document: what its GraphQL types cannot say. "Page document" in part 2 of the
- * specification.
+ * The Page document as JSON Schema, for the OpenAPI document: what its GraphQL types cannot say (PRP-22 to PRP-30).
  */
 
 const EXAMPLE_ID = 'att_a0mkq3v8t2n4c7x1p9r5w6yzb';

@@ -23,7 +23,7 @@ export interface Tree {
   images: PlacedImage[];
 }
 
-/** What a sync of the tree comes to. Part 9 of the decisions. */
+/** What a sync of the tree comes to (PRP-7). */
 export const statusOf = ({ images }: Tree): PhotoReportStatus =>
   images.some(({ block }) => block.imageStatus === 'FAILED') ? 'partial' : 'synced';
 

@@ -23,7 +23,7 @@ export async function holdPhotos(
 
 /**
  * Throws 409 `ATTACHMENT_CONFLICT`, naming the blocks, unless every image that is there is among the photos, and none is in another
- * project than the report. Part 9 of the decisions.
+ * project than the report (PRP-14).
  */
 export function requirePhotos(
   photos: PhotoProjects,

@@ -26,10 +26,10 @@ export type SyncDecision = 'SAVE' | 'REPLAY' | 'NOT_FOUND' | PhotoReportConflict
 type Rule = readonly [situation: string, holds: (facts: SyncFacts) => boolean, decision: SyncDecision];
 
 /**
- * "Photo reports" in part 4 of the specification, in the order of part 9 of the decisions. The first one that holds decides, so
- * each may count on those before it not to hold.
+ * The situations of a sync and their decisions (PRP-1, PRP-3 to PRP-6, PRP-11). The first one that holds decides, so each may
+ * count on those before it not to hold.
  */
-// biome-ignore format: a table, to be read beside the specification's.
+// biome-ignore format: a table
 const RULES: readonly Rule[] = [
   ['PATCH of a report that does not exist',   ({ updateOnly, stored }) => updateOnly && stored === null,                 'NOT_FOUND'],
   ['A report that was never synced',          ({ stored }) => stored === null,                                           'SAVE'],
@@ -48,7 +48,7 @@ export function decideSync(facts: SyncFacts): SyncDecision {
   return RULES.find(([, holds]) => holds(facts))![2];
 }
 
-/** What an archive request comes to. Part 9 of the decisions. */
+/** What an archive request comes to (PRP-1, PRP-16, PRP-17). */
 export function decideArchive({ integratorId, sourceRevision, stored }: ArchiveFacts): ArchiveDecision {
   if (stored === null) return 'NOT_FOUND';
   if (stored.integratorId !== integratorId) return 'SOURCE_OWNERSHIP_REQUIRED';

@@ -8,7 +8,7 @@ const LIST_ITEM = new Set(['id', 'depth', 'richText']);
 const CHECKLIST_ITEM = new Set([...LIST_ITEM, 'checked']);
 const MARKS = Object.keys(TextMark);
 
-/** Runs of text with marks. Part 2 of the specification. */
+/** Runs of text with marks (PRP-28). */
 export function inspectRichText(value: unknown, path: string, findings: Findings): void {
   const runs = findings.list(value, path, LIMITS.runs);
   if (!runs) return;

@@ -44,8 +44,8 @@ export const lockOf = ({ builderId, sourceApp, sourceExternalId }: Source): Boun
 
 /**
  * Commits the request as the snapshot of its report, or tells what is in the way. All of it is one transaction: a failure leaves the
- * previous snapshot whole, and once the save has begun it is a 500, after which the identical request is right.
- * "Photo reports" in part 4 of the specification, part 9 of the decisions.
+ * previous snapshot whole, and once the save has begun it is a 500, after which the identical request is right (PRP-9). A replay
+ * precedes every check of what is stored (PRP-3); the checks of user and link scheme (PRP-13, PRP-21) precede the conflicts.
  *
  * @param updateOnly whether the report must exist and be active.
  */
@@ -123,7 +123,7 @@ function requireKnown(
 /** Digest of the root's path. */
 const ROOT = digestOfPath([]);
 
-/** The content of a request in the form in which it is compared and stored. */
+/** The content of a request in the form in which it is compared and stored (PRP-2). */
 interface Snapshot {
   title: string;
   tree: Tree;

@@ -13,7 +13,7 @@ import { lockFolders } from './photo-location.ts';
 
 /**
  * Removes the photos of a page, in whatever project they are now, and its folder when a sync had made it and it is left
- * empty. A page that is not there is removed already. Part 4 of the specification, part 8 of the decisions.
+ * empty. A page that is not there is removed already (PHO-35 to PHO-37).
  */
 export function bulkDelete(
   { caller, clock, database }: OperationContext,

@@ -68,7 +68,7 @@ async function prepare(context: OperationContext, page: SyncedPage, input: BulkU
 
 /**
  * The given folder if photos of the project may be put there. A folder that a sync made for this very page and that has been
- * left behind, or is gone, is as good as none: a client sends the one it was told, and may not know. 404 and 400 otherwise.
+ * left behind, or is gone, is as good as none: a client sends the one it was told, and may not know (PHO-29). 404 and 400 otherwise.
  */
 async function usableFolder(
   { database }: OperationContext,

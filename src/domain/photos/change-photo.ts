@@ -13,7 +13,7 @@ interface Target {
   photoId: string;
 }
 
-/** Changes what is given of a photo of the gallery. Part 8 of the decisions. */
+/** Changes what is given of a photo of the gallery (PHO-11, PHO-13). */
 export function updatePhoto(
   { clock, database }: OperationContext,
   target: Target,

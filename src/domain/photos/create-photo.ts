@@ -11,7 +11,7 @@ import { folderFor, requireProject } from './photo-location.ts';
 
 /**
  * Makes a photo of an uploaded or downloaded image. With an `externalSourceId` that an active photo has, that photo is the
- * answer, whatever else is asked. Part 8 of the decisions.
+ * answer, whatever else is asked (PHO-8).
  */
 export async function createPhoto(
   context: OperationContext,

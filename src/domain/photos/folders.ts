@@ -13,7 +13,7 @@ interface Target {
   folderId: string;
 }
 
-/** A new folder; without a project of its own it is of its parent's. Part 8 of the decisions. */
+/** A new folder; without a project of its own it is of its parent's (PHO-16). */
 export async function createFolder(
   context: OperationContext,
   builderId: string,

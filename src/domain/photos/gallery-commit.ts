@@ -40,7 +40,8 @@ interface Candidate {
 
 /**
  * Makes the photos of a page whose images are ready, and their folder. When the first of them is made while the page has photos in
- * other projects, the page moves: all of those are archived, whether the call names them or not. Nothing moves without a new photo.
+ * other projects, the page moves: all of those are archived, whether the call names them or not (PHO-31). Nothing moves without a
+ * new photo (PHO-27), and the copies in the same project stay (PHO-32).
  * The number of statements does not depend on how many photos there are.
  */
 export async function commitPage(

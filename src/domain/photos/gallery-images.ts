@@ -8,7 +8,7 @@ import type { GalleryPhotoInput } from './photo-inputs.ts';
 
 /** Photos of one call that are worked on at a time. */
 const AT_A_TIME = 4;
-/** For all downloads and checks of one call. Part 8 of the decisions. */
+/** For all downloads and checks of one call (PHO-26). */
 export const DEADLINE_MS = 60_000;
 
 /** An image of a synced photo; a shared one is that of an earlier copy of the photo, and must not be discarded. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** A page of another application, whose photos are synced. Part 8 of the decisions. */
+/** A page of another application, whose photos are synced (PHO-23). */
 export interface SyncedPage {
   builderId: string;
   integratorId: string | null;
@@ -115,7 +115,7 @@ export async function syncedFolders(
   return rows.map(({ id }) => id);
 }
 
-/** Archives those of the folders, locked before, that hold nothing now. */
+/** Archives those of the folders, locked before, that hold nothing now (PHO-33, PHO-37). */
 export async function archiveEmptyFolders(em: EntityManager, ids: readonly string[], now: string): Promise<void> {
   if (ids.length === 0) return;
   await em.execute(
@@ -130,7 +130,7 @@ export async function archiveEmptyFolders(em: EntityManager, ids: readonly strin
 /**
  * Keys of used uploads that photos of the page may use again, each with the photo that used it last. A photo that is not in the
  * project that the page moves to may use its own earlier copy's upload again, also when an earlier call of the move has archived that
- * copy. The uploads of a page that was deleted stay used.
+ * copy. The uploads of a page that was deleted stay used (PHO-34).
  */
 export async function reusableUploads(
   em: EntityManager,

@@ -5,7 +5,7 @@ import type { ComputedColumn } from '../../database/read/row-shape.ts';
 
 const STATUSES = Object.values(SubcontractorStatus);
 
-/** Of the project that the reader is asked about, else of all; each once, in the order of the enum. */
+/** Of the project that the reader is asked about, else of all; each once, in the order of the enum (RED-8). */
 const statuses: ComputedColumn = {
   sql: (given) => {
     const project = given.find((name) => name === 'projectId' || name === 'statusesOn');
@@ -41,6 +41,6 @@ export const owners = new Reader(Subcontractor, {
   without: ['createdAt', 'updatedAt', 'abn', 'isBuilder', 'address', 'tags', 'integrations', 'archivedAt'],
 });
 
-/** Condition of the rows that a subcontractor holds; none once it is archived. */
+/** Condition of the rows that a subcontractor holds; none once it is archived (RED-11). */
 export const heldBySubcontractor = `t.subcontractor_id = :subcontractorId
   and exists (select from subcontractor s where s.id = :subcontractorId and s.archived_at is null)`;

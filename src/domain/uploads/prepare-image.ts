@@ -37,7 +37,7 @@ export interface PrepareOptions {
 
 /**
  * Checks an upload's bytes. They are copied first and the copy is checked, so that what was checked is what is kept, however
- * often the client sends other bytes. A failed check is recorded, and not repeated on the same bytes.
+ * often the client sends other bytes. A failed check is recorded, and not repeated on the same bytes (UPL-17, UPL-23).
  */
 export async function prepareUpload(
   context: OperationContext,

@@ -41,7 +41,7 @@ export async function withRelease(context: OperationContext, work: () => Promise
 
 /**
  * Adds the bytes to the usage, or throws 429. Uploads of one integrator wait for each other until their transactions end, so that
- * their sum never passes the quota; uses of uploads do not wait, they only lower it.
+ * their sum never passes the quota; uses of uploads do not wait, they only lower it (UPL-27).
  */
 export async function takeQuota(em: EntityManager, context: OperationContext, bytes: number): Promise<void> {
   const owner = ownerOf(context);

@@ -8,7 +8,7 @@ import { releaseUnsent } from './quota.ts';
 
 const HOUR_MS = 3_600_000;
 const EVERY_MS = HOUR_MS;
-/** How long an upload may wait for its photo. Part 8 of the decisions. */
+/** How long an upload may wait for its photo (UPL-29). */
 const UPLOAD_MS = 7 * 24 * HOUR_MS;
 /** Bytes come before the row that names them; an operation that far behind has failed. */
 const GRACE_MS = 24 * HOUR_MS;
@@ -45,7 +45,8 @@ export interface Swept {
 
 /**
  * Removes what nobody will ask for: uploads that were not used within 7 days, bytes that no row names, and leftovers of
- * operations that were cut off. A row's bytes are never removed. Null while another instance does so.
+ * operations that were cut off. A row's bytes are never removed (UPL-29, UPL-30). Null while another
+ * instance does so.
  *
  * @param now Milliseconds since the epoch.
  */

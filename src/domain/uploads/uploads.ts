@@ -33,7 +33,7 @@ export function declaredType(field: string, contentType: string): string {
   return contentType.trim().toLowerCase();
 }
 
-/** Leave to upload one file; nothing but this is made. Part 4 of the specification. */
+/** Leave to upload one file; nothing but this is made (UPL-3). */
 export async function createIntent(
   context: OperationContext,
   builderId: string,

@@ -44,7 +44,7 @@ const file = {
 };
 const type = { type: 'string', enum: ['attachment'], description: 'What the upload is for.' };
 
-/** The multipart uploads. Part 4 of the specification, part 8 of the decisions. */
+/** The multipart uploads (UPL-10, UPL-11). */
 export const attachmentRoutes: PlainRoute[] = [
   {
     method: 'POST',
