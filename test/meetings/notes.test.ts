@@ -174,4 +174,14 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/notes', () => {
     expect([full.status, full.body.code]).toEqual([409, 'MEETING_NOTES_FULL']);
     expect((await meetings.notesOf(meetingId))!.length).toBe(600_000);
   });
+
+  it('200 when the notes are too long already, and become shorter (MTG-21)', async () => {
+    const meetingId = await meetings.newMeeting();
+    await meetings.sync(meetingId, { externalSourceId: '1', summaryMarkdown: 'x'.repeat(600_000) });
+    await meetings.editUntilSaved(meetingId, (notes) => notes + 'y'.repeat(430_000));
+    expect((await meetings.sync(meetingId, { externalSourceId: '2', title: 'z' })).status).toBe(409);
+    const shorter = { externalSourceId: '1', summaryMarkdown: 'x'.repeat(590_000) };
+    expect((await meetings.sync(meetingId, shorter)).status).toBe(200);
+    expect(await meetings.notesOf(meetingId)).toHaveLength(1_020_000);
+  });
 });

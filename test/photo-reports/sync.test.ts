@@ -198,6 +198,24 @@ describe('400', () => {
     const answer = await A.send('POST', PATH, request({ mappedAdminUserId: 'user_nobody' }));
     expect(answer.json().errors).toMatchObject([{ fieldName: 'mappedAdminUserId' }]);
   });
+
+  it('comes before a conflict, and after the replay of a stored revision (PRP-3, PRP-13)', async () => {
+    const body = request({ sourceRevision: 2 });
+    await A.ok('POST', PATH, body);
+    const unknown = { mappedAdminUserId: 'user_nobody', sourceDeepLink: 'unheard-of://report' };
+    for (const [sender, sourceRevision] of [
+      [A, 1],
+      [A, 2],
+      [C, 3],
+    ] as const) {
+      const answer = await sender.send('POST', PATH, { ...body, ...unknown, sourceRevision });
+      expect([answer.statusCode, answer.json().errors]).toMatchObject([
+        400,
+        [{ fieldName: 'mappedAdminUserId' }, { fieldName: 'sourceDeepLink' }],
+      ]);
+    }
+    expect(await A.ok('POST', PATH, body)).toMatchObject({ idempotent: true });
+  });
 });
 
 describe('404', () => {
