@@ -222,10 +222,12 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       expect(await answer.text()).toBe('a picture');
     });
 
-    it('save what is no picture instead of showing it (UPL-31)', async () => {
+    it('save what is neither a picture nor a PDF instead of showing it (UPL-31)', async () => {
       const key = await uploaded('<script>');
       const answer = await fetch(storage.downloadUrl(key, 'text/html'));
       expect(answer.headers.get('content-disposition')).toBe('attachment');
+      const pdf = await fetch(storage.downloadUrl(key, 'application/pdf'));
+      expect(pdf.headers.get('content-disposition')).toBe('inline');
     });
 
     it('are 403 when the URL has expired or was altered, 404 when there are no bytes (UPL-4, UPL-32)', async () => {

@@ -162,7 +162,7 @@ describe('GET /subcontractors/{id} answers', () => {
   });
 
   test.each(['sub_a2', 'sub_b', 'sub_none', 'proj_a1', 'nonsense'])(
-    '404 for %s: archived, of an unconnected builder, unknown or misshapen',
+    '404 for %s: archived, of an unconnected builder, unknown or misshapen (RED-9)',
     async (id) => {
       expect(await statusOf(`/subcontractors/${id}`)).toBe(404);
     },
