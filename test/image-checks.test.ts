@@ -99,6 +99,15 @@ describe('the check of an image', () => {
     await expect(inspectImage(await aFile(bytes), 1)).rejects.toThrow('needs more than 240 MiB of memory');
   });
 
+  it('takes an animation of 1,000 frames, and refuses one of more (UPL-21)', async () => {
+    const [header, frame] = ['47494638396101000100800000000000ffffff', '2c00000000010001000002024c0100'];
+    const animated = (frames: number) => Buffer.from(`${header}${frame.repeat(frames)}3b`, 'hex');
+    const longest = animated(1_000);
+    expect(await inspectImage(await aFile(longest), longest.length)).toMatchObject({ width: 1, height: 1 });
+    await expect(inspectImage(await aFile(animated(1_001)), 1)).rejects.toThrow('more than 1000 frames');
+  });
+
+  // UPL-21
   it('refuses a JPEG in more scans than encoders write, and takes one in as many as they do', async () => {
     const progressive = await sharp(await picture())
       .jpeg({ progressive: true })

@@ -300,7 +300,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     }
   });
 
-  it('is 400 for a wrong shape anywhere, and does nothing (PHO-21, PHO-22)', async () => {
+  it('is 400 for a wrong shape anywhere, and does nothing (PHO-21, PHO-22, PHO-38)', async () => {
     const [photo] = await photosOf(1);
     const wrong: [object, unknown][] = [
       [{ photos: [] }, ['photos']],
@@ -325,6 +325,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       [{ photos: [{ ...photo, width: '7' }] }, ['photos[0].width']],
       [{ photos: [{ ...photo, height: 0 }] }, ['photos[0].height']],
       [{ photos: [{ ...photo, sequenceId: true }] }, ['photos[0].sequenceId']],
+      [{ photos: [{ ...photo, sequenceId: 'a'.repeat(221) }] }, ['photos[0].sequenceId']],
       [{ photos: [photo], externalSourceId: '' }, ['externalSourceId']],
       [{ photos: [photo], externalSourceId: 'a'.repeat(221) }, ['externalSourceId']],
       [{ photos: [photo], sourceApp: 'a'.repeat(81) }, ['sourceApp']],

@@ -150,13 +150,15 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(await client.createPhoto({ imageAttachment: reference })).toMatchObject({ contentType: `image/${format}` });
   });
 
-  it('takes HEIC under either of its names, and image/jpg for JPEG (UPL-18)', async () => {
+  it('takes HEIC under either name, image/jpg for JPEG and image/apng for PNG (UPL-18)', async () => {
     for (const type of ['image/heic', 'image/heif']) {
       const photo = await client.createPhoto({ imageAttachment: await client.upload(heic(), type), contentType: type });
       expect(photo.contentType).toBe('image/heic');
     }
     const reference = await client.upload(await picture(), 'image/jpg');
     expect(await client.createPhoto({ imageAttachment: reference })).toMatchObject({ contentType: 'image/jpeg' });
+    const png = await client.upload(await picture('png'), 'image/apng');
+    expect(await client.createPhoto({ imageAttachment: png })).toMatchObject({ contentType: 'image/png' });
   });
 
   // PHO-7
@@ -295,6 +297,21 @@ describe('POST /builders/{builderId}/photos', () => {
     ])('with %j (PHO-5, UPL-15, UPL-25)', async (change, field) => {
       const answer = await client.send('POST', '/photos', { fileName: 'a.jpg', ...change });
       expect([answer.statusCode, errorsOf(answer)], answer.body).toEqual([400, [field]]);
+    });
+
+    it.each([
+      ['fileName', 255],
+      ['externalSourceId', 220],
+      ['imageUrl', 2_000],
+      ['description', 20_000],
+    ])('when %s has more than %i characters (PHO-38)', async (field, longest) => {
+      const ofLength = (length: number) => 'https://a.example/'.padEnd(length, 'x');
+      const send = (length: number) =>
+        client.send('POST', '/photos', { fileName: 'a', imageUrl: 'https://a.example/b', [field]: ofLength(length) });
+      expect((await send(longest + 1)).json().errors).toEqual([{ fieldName: field, message: expect.any(String) }]);
+      // The host is not approved, so a text that is not too long leads to that error.
+      expect(errorsOf(await send(longest))).toEqual(['imageUrl']);
+      expect((await send(longest)).json().errors[0].message).toMatch('not approved');
     });
 
     it('when both an attachment and a URL are given (PHO-5)', async () => {
