@@ -43,9 +43,12 @@ const spellings = (name: string, a: string, b: string) => [
 ];
 
 describe('GET /builders/{builderId}/photos', () => {
-  it.each(spellings('source', 'ITP', 'DEFECT'))('lists the photos of both areas for ?%s (LST-10, PHO-3)', async (query) => {
-    expect(valuesOf(await client.send('GET', `/photos?${query}`), 'source')).toEqual(['DEFECT', 'ITP']);
-  });
+  it.each(spellings('source', 'ITP', 'DEFECT'))(
+    'lists the photos of both areas for ?%s (LST-10, PHO-3)',
+    async (query) => {
+      expect(valuesOf(await client.send('GET', `/photos?${query}`), 'source')).toEqual(['DEFECT', 'ITP']);
+    },
+  );
 
   it('lists the photos of one area for ?source[]=ITP', async () => {
     expect(valuesOf(await client.send('GET', '/photos?source[]=ITP'), 'source')).toEqual(['ITP']);
