@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { moduleOf } from './support/architecture.ts';
+import { moduleOf, withDiagram } from './support/architecture.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -49,6 +49,11 @@ describe('the architecture', () => {
 
   it('has no import cycle', () => {
     expect(cyclesIn(new Map(files.map((file) => [file, importsOf(file)])))).toEqual([]);
+  });
+
+  it('is the diagram of README.md (`npx vitest run test/architecture.test.ts -u` writes it)', async () => {
+    const readme = join(ROOT, 'README.md');
+    await expect(withDiagram(readFileSync(readme, 'utf8'))).toMatchFileSnapshot(readme);
   });
 
   it('keeps GraphQL and HTTP out of the domain', () => {

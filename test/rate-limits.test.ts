@@ -1,4 +1,4 @@
-import { afterAll, afterAll, beforeAll, beforeAll, beforeEach, beforeEach, describe, describe, expect, expect, it, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RateLimiter } from '../src/auth/rate-limiter.ts';
 import { type Service, startService } from './harness.ts';
 

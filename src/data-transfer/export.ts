@@ -22,7 +22,7 @@ const LINE_FEED = 10;
 
 /**
  * Writes every file of the format into the folder, which is made if missing: one consistent state of the database, the
- * same bytes for the same rows. No file is replaced before all of them are written. FORMAT.md describes the format.
+ * same bytes for the same rows. No file is replaced before all of them are written. docs/data-transfer-format.md describes the format.
  */
 export async function exportFolder(
   database: Pick<Database, 'metadata' | 'url'>,

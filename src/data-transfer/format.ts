@@ -2,7 +2,7 @@ import type { MetadataStorage } from '@mikro-orm/core';
 import { buildPlans, type Column, type Plan } from './plan.ts';
 import { resources } from './resources.ts';
 
-/** The tables of FORMAT.md, one for each file, from what the import itself goes by. */
+/** The tables of docs/data-transfer-format.md, one for each file, from what the import itself goes by. */
 export function formatReference(metadata: MetadataStorage): string {
   return buildPlans(metadata, resources).map(fileReference).join('\n');
 }

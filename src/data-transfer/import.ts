@@ -22,7 +22,7 @@ const MEMORY = `set local work_mem = '64MB'; set local jit = off; set local lock
 
 /**
  * Upserts the rows of every file of the folder in one transaction: all or nothing, unless `keepGood`. The format is
- * described in FORMAT.md. Throws `ExchangeError` when the folder cannot be imported at all.
+ * described in docs/data-transfer-format.md. Throws `ExchangeError` when the folder cannot be imported at all.
  */
 export async function importFolder(
   database: Pick<Database, 'metadata' | 'url'>,

@@ -10,8 +10,9 @@ describe('the changelog', () => {
 
   it('has a dated heading for each release, the newest first (VER-7)', () => {
     expect(released.length).toBeGreaterThan(0);
-    for (const heading of released) expect(heading).toMatch(/^## \d{4}-\d\d-\d\d$/);
-    expect(released).toEqual(released.toSorted().toReversed());
+    for (const heading of released) expect(heading).toMatch(/^## \d+\.\d+\.\d+ - \d{4}-\d\d-\d\d$/);
+    const dates = released.map((heading) => heading.slice(-10));
+    expect(dates).toEqual(dates.toSorted().toReversed());
   });
 
   it('names what is not released first, if anything is (VER-7)', () => {

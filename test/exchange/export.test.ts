@@ -106,7 +106,7 @@ describe('the format', () => {
     expect(decided.sort()).toEqual(entities.map(({ name }) => name).sort());
   });
 
-  it('is described by FORMAT.md (`npx vitest run test/exchange/export.test.ts -u` writes its tables)', async () => {
+  it('is described by docs/data-transfer-format.md (`npx vitest run test/exchange/export.test.ts -u` writes its tables)', async () => {
     const path = join(import.meta.dirname, '../../docs/data-transfer-format.md');
     const [prose] = (await readFile(path, 'utf8')).split('## The files');
     const { metadata } = await bench.emptyDatabase();

@@ -20,13 +20,13 @@ export const LAYERS: readonly (readonly Module[])[] = [
   ],
   [
     { name: 'rest', paths: ['src/rest/'] },
-    { name: 'graphql/server', paths: ['src/graphql/server/'] },
+    { name: 'graphql-server', paths: ['src/graphql/server/'] },
     { name: 'reports', paths: ['src/reports/'] },
   ],
   [{ name: 'oauth', paths: ['src/oauth/'] }],
   [{ name: 'http', paths: ['src/http/'] }],
   [{ name: 'resolvers', paths: ['resolvers/'] }],
-  [{ name: 'graphql/engine', paths: ['src/graphql/engine/'] }],
+  [{ name: 'graphql-engine', paths: ['src/graphql/engine/'] }],
   [{ name: 'auth', paths: ['src/auth/'] }],
   [
     { name: 'data-transfer', paths: ['src/data-transfer/'] },
@@ -60,4 +60,13 @@ export function moduleOf(file: string): { name: string; layer: number } | undefi
     );
     if (found) return { name: found.name, layer };
   }
+}
+
+const DIAGRAM = /(<!-- architecture:start -->\n)[\s\S]*?(<!-- architecture:end -->)/;
+
+/** Returns a page with its diagram replaced by that of the layers. */
+export function withDiagram(page: string): string {
+  const names = LAYERS.map((modules) => modules.map(({ name }) => name).join(' & '));
+  const arrows = names.slice(1).map((name, index) => `  ${names[index]} --> ${name}`);
+  return page.replace(DIAGRAM, `$1\`\`\`mermaid\nflowchart TD\n${arrows.join('\n')}\n\`\`\`\n$2`);
 }
