@@ -1,20 +1,20 @@
-import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Defect } from '../../entities/defect.entity.ts';
 import { DefectCompany } from '../../entities/defect-assignee.type.ts';
 import { Project } from '../../entities/project.entity.ts';
-import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { DefectStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { BuilderId, DefectId, ProjectId } from '../../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../../schema/selection.ts';
+import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { defects } from '../../src/domain/readers/defect.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
+import { pageEdge, recordEdge } from '../edges.ts';
 
 const DefectPage = PageOf(Defect);
 
@@ -44,75 +44,23 @@ export class DefectResolver {
     if (!defect) throw notFound('Defect');
     return defect;
   }
-
-  @FieldResolver(() => Builder, { description: 'The builder whose defect it is.' })
-  @GraphOnly()
-  @Reads('builderId')
-  builder(
-    @Root() defect: Pick<Defect, 'builderId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Builder | null> {
-    return loaders.one(builders.reading(selection), defect.builderId);
-  }
-
-  @FieldResolver(() => Project, { description: 'The project that the defect is on.' })
-  @GraphOnly()
-  @Reads('projectId')
-  project(
-    @Root() defect: Pick<Defect, 'projectId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Project | null> {
-    return loaders.one(projects.reading(selection), defect.projectId);
-  }
 }
 
-@Resolver(() => DefectCompany)
-export class DefectCompanyResolver {
-  @FieldResolver(() => Subcontractor, {
-    nullable: true,
+const args = [{ status: DefectStatus }];
+
+export const defectEdges = [
+  recordEdge(Defect, 'builder', { description: 'The builder whose defect it is.', reader: builders, key: 'builderId' }),
+  recordEdge(Defect, 'project', {
+    description: 'The project that the defect is on.',
+    reader: projects,
+    key: 'projectId',
+  }),
+  recordEdge(DefectCompany, 'details', {
     description: 'The whole subcontractor; null when it is archived or not in our records.',
-  })
-  @GraphOnly()
-  @Reads('id')
-  details(
-    @Root() company: Pick<DefectCompany, 'id'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Subcontractor | null> {
-    return loaders.one(subcontractors.reading(selection), company.id);
-  }
-}
-
-@Resolver(() => Builder)
-export class BuilderDefectsResolver {
-  @FieldResolver(() => DefectPage, { description: 'The defects of the builder.' })
-  @GraphOnly()
-  @Reads('id')
-  defects(
-    @Root() builder: Pick<Builder, 'id'>,
-    @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Defect>> {
-    return loaders.page(defects.reading(selection), 'builderId', builder.id, { status }, windowOf(page));
-  }
-}
-
-@Resolver(() => Project)
-export class ProjectDefectsResolver {
-  @FieldResolver(() => DefectPage, { description: 'The defects of the project.' })
-  @GraphOnly()
-  @Reads('id')
-  defects(
-    @Root() project: Pick<Project, 'id'>,
-    @Arg('status', () => DefectStatus, { nullable: true }) status: DefectStatus | null,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Defect>> {
-    return loaders.page(defects.reading(selection), 'projectId', project.id, { status }, windowOf(page));
-  }
-}
+    reader: subcontractors,
+    key: 'id',
+    nullable: true,
+  }),
+  pageEdge(Builder, 'defects', { description: 'The defects of the builder.', reader: defects, by: 'builderId', args }),
+  pageEdge(Project, 'defects', { description: 'The defects of the project.', reader: defects, by: 'projectId', args }),
+];

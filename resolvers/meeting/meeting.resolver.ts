@@ -1,15 +1,14 @@
-import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
-import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { MeetingStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
-import { GraphOnly, Rest, Scoped } from '../../schema/rest.ts';
+import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId } from '../../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../../schema/selection.ts';
+import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import {
@@ -20,6 +19,7 @@ import {
 } from '../../src/domain/readers/meeting.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
+import { pageEdge, recordEdge } from '../edges.ts';
 
 const MeetingPage = PageOf(Meeting);
 const MeetingNotePage = PageOf(MeetingNote);
@@ -72,109 +72,42 @@ export class MeetingResolver {
     if (!meeting) throw notFound('Meeting');
     return notes;
   }
-
-  @FieldResolver(() => Builder, { description: 'The builder whose meeting it is.' })
-  @GraphOnly()
-  @Reads('builderId')
-  builder(
-    @Root() meeting: Pick<Meeting, 'builderId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Builder | null> {
-    return loaders.one(builders.reading(selection), meeting.builderId);
-  }
-
-  @FieldResolver(() => Project, { nullable: true, description: 'The project that the meeting is about.' })
-  @GraphOnly()
-  @Reads('projectId')
-  project(
-    @Root() { projectId }: Pick<Meeting, 'projectId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Project | null> | null {
-    return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
-  }
-
-  @FieldResolver(() => MeetingTemplate, { nullable: true, description: 'The template that the meeting is written in.' })
-  @GraphOnly()
-  @Reads('templateId')
-  template(
-    @Root() { templateId }: Pick<Meeting, 'templateId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<MeetingTemplate | null> | null {
-    return templateId === null ? null : loaders.one(meetingTemplates.reading(selection), templateId);
-  }
-
-  @FieldResolver(() => MeetingNotePage, { description: 'The synced notes of the meeting that are not archived.' })
-  @GraphOnly()
-  @Reads('id')
-  syncedNotes(
-    @Root() meeting: Pick<Meeting, 'id'>,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<MeetingNote>> {
-    return loaders.page(meetingNotes.reading(selection), 'meetingId', meeting.id, {}, windowOf(page));
-  }
 }
 
-@Resolver(() => MeetingNote)
-export class MeetingNoteResolver {
-  @FieldResolver(() => Meeting, { description: 'The meeting that the note is of.' })
-  @GraphOnly()
-  @Reads('meetingId')
-  meeting(
-    @Root() note: Pick<MeetingNote, 'meetingId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Meeting | null> {
-    return loaders.one(meetings.reading(selection), note.meetingId);
-  }
-}
+const meetingPage = {
+  reader: meetings,
+  args: [{ status: [MeetingStatus] }, DateRangeArgs],
+  where: ({ status, ...range }: DateRangeArgs & { status?: MeetingStatus[] | null }) => ({ status, ...rangeOf(range) }),
+};
 
-@Resolver(() => Builder)
-export class BuilderMeetingsResolver {
-  @FieldResolver(() => MeetingPage, { description: 'The meetings of the builder.' })
-  @GraphOnly()
-  @Reads('id')
-  meetings(
-    @Root() builder: Pick<Builder, 'id'>,
-    @Arg('status', () => [MeetingStatus], { nullable: true }) status: MeetingStatus[] | null,
-    @Args() range: DateRangeArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Meeting>> {
-    return loaders.page(
-      meetings.reading(selection),
-      'builderId',
-      builder.id,
-      { status, ...rangeOf(range) },
-      windowOf(page),
-    );
-  }
-}
-
-@Resolver(() => Project)
-export class ProjectMeetingsResolver {
-  @FieldResolver(() => MeetingPage, { description: 'The meetings about the project.' })
-  @GraphOnly()
-  @Reads('id')
-  meetings(
-    @Root() project: Pick<Project, 'id'>,
-    @Arg('status', () => [MeetingStatus], { nullable: true }) status: MeetingStatus[] | null,
-    @Args() range: DateRangeArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Meeting>> {
-    return loaders.page(
-      meetings.reading(selection),
-      'projectId',
-      project.id,
-      { status, ...rangeOf(range) },
-      windowOf(page),
-    );
-  }
-}
+export const meetingEdges = [
+  recordEdge(Meeting, 'builder', {
+    description: 'The builder whose meeting it is.',
+    reader: builders,
+    key: 'builderId',
+  }),
+  recordEdge(Meeting, 'project', {
+    description: 'The project that the meeting is about.',
+    reader: projects,
+    key: 'projectId',
+    nullable: true,
+  }),
+  recordEdge(Meeting, 'template', {
+    description: 'The template that the meeting is written in.',
+    reader: meetingTemplates,
+    key: 'templateId',
+    nullable: true,
+  }),
+  pageEdge(Meeting, 'syncedNotes', {
+    description: 'The synced notes of the meeting that are not archived.',
+    reader: meetingNotes,
+    by: 'meetingId',
+  }),
+  recordEdge(MeetingNote, 'meeting', {
+    description: 'The meeting that the note is of.',
+    reader: meetings,
+    key: 'meetingId',
+  }),
+  pageEdge(Builder, 'meetings', { ...meetingPage, description: 'The meetings of the builder.', by: 'builderId' }),
+  pageEdge(Project, 'meetings', { ...meetingPage, description: 'The meetings about the project.', by: 'projectId' }),
+];

@@ -20,6 +20,7 @@ import {
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
 import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
+import { pageEdge, recordEdge } from '../edges.ts';
 import { readTree } from './report-tree.ts';
 import { ReportBlock, ReportImage, ReportPage } from './report-tree.type.ts';
 
@@ -86,28 +87,6 @@ export class PhotoReportResolver {
     const { content, sourceRevision } = await contentOf(report, context);
     return { ...((await parseJsonInSlices(content)) as ReportContent), sourceRevision };
   }
-
-  @FieldResolver(() => Builder, { description: 'The builder whose report it is.' })
-  @GraphOnly()
-  @Reads('builderId')
-  builder(
-    @Root() { builderId }: Pick<PhotoReport, 'builderId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Builder | null> {
-    return loaders.one(builders.reading(selection), builderId);
-  }
-
-  @FieldResolver(() => Project, { nullable: true, description: 'The project that the report is about.' })
-  @GraphOnly()
-  @Reads('projectId')
-  project(
-    @Root() { projectId }: Pick<PhotoReport, 'projectId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Project | null> | null {
-    return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
-  }
 }
 
 async function contentOf({ id }: Pick<PhotoReport, 'id'>, { loaders }: RequestContext): Promise<StoredContent> {
@@ -138,34 +117,30 @@ export class ReportImageResolver {
   }
 }
 
-@Resolver(() => Project)
-export class ProjectPhotoReportsResolver {
-  @FieldResolver(() => PhotoReportPage, { description: 'The photo reports about the project.' })
-  @GraphOnly()
-  @Reads('id')
-  photoReports(
-    @Root() project: Pick<Project, 'id'>,
-    @Args() filter: ReportFilterArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<PhotoReport>> {
-    return loaders.page(photoReports.reading(selection), 'projectId', project.id, whereOf(filter), windowOf(page));
-  }
-}
-
-@Resolver(() => Builder)
-export class BuilderPhotoReportsResolver {
-  @FieldResolver(() => PhotoReportPage, { description: 'The photo reports of the builder.' })
-  @GraphOnly()
-  @Reads('id')
-  photoReports(
-    @Root() builder: Pick<Builder, 'id'>,
-    @Args() filter: ReportFilterArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<PhotoReport>> {
-    return loaders.page(photoReports.reading(selection), 'builderId', builder.id, whereOf(filter), windowOf(page));
-  }
-}
+export const photoReportEdges = [
+  recordEdge(PhotoReport, 'builder', {
+    description: 'The builder whose report it is.',
+    reader: builders,
+    key: 'builderId',
+  }),
+  recordEdge(PhotoReport, 'project', {
+    description: 'The project that the report is about.',
+    reader: projects,
+    key: 'projectId',
+    nullable: true,
+  }),
+  pageEdge(Project, 'photoReports', {
+    description: 'The photo reports about the project.',
+    reader: photoReports,
+    by: 'projectId',
+    args: [ReportFilterArgs],
+    where: whereOf,
+  }),
+  pageEdge(Builder, 'photoReports', {
+    description: 'The photo reports of the builder.',
+    reader: photoReports,
+    by: 'builderId',
+    args: [ReportFilterArgs],
+    where: whereOf,
+  }),
+];

@@ -1,17 +1,17 @@
-import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { Builder } from '../../entities/builder.entity.ts';
+import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FolderId } from '../../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../../schema/selection.ts';
+import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/photos/folders.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
+import { pageEdge, recordEdge } from '../edges.ts';
 import { CreateFolderArgs, FolderFilterArgs, UpdateFolderArgs } from './folder.input.ts';
 
 const PhotoFolderPage = PageOf(PhotoFolder);
@@ -81,64 +81,34 @@ export class PhotoFolderResolver {
   ): Promise<PhotoFolder> {
     return deleteFolder(context, { builderId, folderId });
   }
-
-  @FieldResolver(() => Builder, { description: 'The builder whose folder it is.' })
-  @GraphOnly()
-  @Reads('builderId')
-  builder(
-    @Root() folder: Pick<PhotoFolder, 'builderId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Builder | null> {
-    return loaders.one(builders.reading(selection), folder.builderId);
-  }
-
-  @FieldResolver(() => Project, { nullable: true, description: 'The project that it is about.' })
-  @GraphOnly()
-  @Reads('projectId')
-  project(
-    @Root() { projectId }: Pick<PhotoFolder, 'projectId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Project | null> | null {
-    return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
-  }
-
-  @FieldResolver(() => PhotoFolder, { nullable: true, description: 'The folder that it is in.' })
-  @GraphOnly()
-  @Reads('parentId')
-  parent(
-    @Root() { parentId }: Pick<PhotoFolder, 'parentId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<PhotoFolder | null> | null {
-    return parentId === null ? null : loaders.one(photoFolders.reading(selection), parentId);
-  }
-
-  @FieldResolver(() => PhotoFolderPage, { description: 'The folders directly in it.' })
-  @GraphOnly()
-  @Reads('id')
-  folders(
-    @Root() folder: Pick<PhotoFolder, 'id'>,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<PhotoFolder>> {
-    return loaders.page(photoFolders.reading(selection), 'parentId', folder.id, {}, windowOf(page));
-  }
 }
 
-@Resolver(() => Project)
-export class ProjectFoldersResolver {
-  @FieldResolver(() => PhotoFolderPage, { description: 'The photo folders of the project.' })
-  @GraphOnly()
-  @Reads('id')
-  photoFolders(
-    @Root() project: Pick<Project, 'id'>,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<PhotoFolder>> {
-    return loaders.page(photoFolders.reading(selection), 'projectId', project.id, {}, windowOf(page));
-  }
-}
+export const folderEdges = [
+  recordEdge(PhotoFolder, 'builder', {
+    description: 'The builder whose folder it is.',
+    reader: builders,
+    key: 'builderId',
+  }),
+  recordEdge(PhotoFolder, 'project', {
+    description: 'The project that it is about.',
+    reader: projects,
+    key: 'projectId',
+    nullable: true,
+  }),
+  recordEdge(PhotoFolder, 'parent', {
+    description: 'The folder that it is in.',
+    reader: photoFolders,
+    key: 'parentId',
+    nullable: true,
+  }),
+  pageEdge(PhotoFolder, 'folders', {
+    description: 'The folders directly in it.',
+    reader: photoFolders,
+    by: 'parentId',
+  }),
+  pageEdge(Project, 'photoFolders', {
+    description: 'The photo folders of the project.',
+    reader: photoFolders,
+    by: 'projectId',
+  }),
+];

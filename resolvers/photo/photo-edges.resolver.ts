@@ -1,78 +1,39 @@
-import { Arg, Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Defect } from '../../entities/defect.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { GraphOnly } from '../../schema/rest.ts';
 import { FolderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { photos } from '../../src/domain/readers/photo.reader.ts';
+import { pageEdge } from '../edges.ts';
 import { PhotoSourceArgs, sourcesOf } from './photo.input.ts';
 
-const PhotoPage = PageOf(Photo);
+const whereOf = ({ source, folderId }: PhotoSourceArgs & { folderId?: string | null }) => ({
+  source: sourcesOf({ source }),
+  folderId,
+});
 
-@Resolver(() => Builder)
-export class BuilderPhotosResolver {
-  @FieldResolver(() => PhotoPage, { description: 'The active photos of the builder.' })
-  @GraphOnly()
-  @Reads('id')
-  photos(
-    @Root() builder: Pick<Builder, 'id'>,
-    @Args() source: PhotoSourceArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Photo>> {
-    return loaders.page(
-      photos.reading(selection),
-      'builderId',
-      builder.id,
-      { source: sourcesOf(source) },
-      windowOf(page),
-    );
-  }
-}
-
-@Resolver(() => Project)
-export class ProjectPhotosResolver {
-  @FieldResolver(() => PhotoPage, { description: 'The active photos of the project.' })
-  @GraphOnly()
-  @Reads('id')
-  photos(
-    @Root() project: Pick<Project, 'id'>,
-    @Args() source: PhotoSourceArgs,
-    @Arg('folderId', () => FolderId, { nullable: true }) folderId: string | null,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Photo>> {
-    return loaders.page(
-      photos.reading(selection),
-      'projectId',
-      project.id,
-      { source: sourcesOf(source), folderId },
-      windowOf(page),
-    );
-  }
-}
-
-@Resolver(() => PhotoFolder)
-export class FolderPhotosResolver {
-  @FieldResolver(() => PhotoPage, { description: 'The active photos in the folder.' })
-  @GraphOnly()
-  @Reads('id')
-  photos(
-    @Root() folder: Pick<PhotoFolder, 'id'>,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Photo>> {
-    return loaders.page(photos.reading(selection), 'folderId', folder.id, {}, windowOf(page));
-  }
-}
+export const photoEdges = [
+  pageEdge(Builder, 'photos', {
+    description: 'The active photos of the builder.',
+    reader: photos,
+    by: 'builderId',
+    args: [PhotoSourceArgs],
+    where: whereOf,
+  }),
+  pageEdge(Project, 'photos', {
+    description: 'The active photos of the project.',
+    reader: photos,
+    by: 'projectId',
+    args: [PhotoSourceArgs, { folderId: FolderId }],
+    where: whereOf,
+  }),
+  pageEdge(PhotoFolder, 'photos', { description: 'The active photos in the folder.', reader: photos, by: 'folderId' }),
+];
 
 @Resolver(() => Defect)
 export class DefectPhotosResolver {

@@ -1,10 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { Builder } from '../../entities/builder.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
-import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
-import { Project } from '../../entities/project.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { requireIntegrator } from '../../src/auth/authorization.ts';
@@ -16,6 +13,7 @@ import { photoFolders, photos } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
+import { recordEdge } from '../edges.ts';
 import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, sourcesOf, UpdatePhotoArgs } from './photo.input.ts';
 
 const PhotoPage = PageOf(Photo);
@@ -105,37 +103,20 @@ export class PhotoResolver {
   fileSize(@Root() { fileSize }: Pick<Photo, 'fileSize'>): string {
     return String(fileSize);
   }
-
-  @FieldResolver(() => Builder, { description: 'The builder whose photo it is.' })
-  @GraphOnly()
-  @Reads('builderId')
-  builder(
-    @Root() photo: Pick<Photo, 'builderId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Builder | null> {
-    return loaders.one(builders.reading(selection), photo.builderId);
-  }
-
-  @FieldResolver(() => Project, { nullable: true, description: 'The project that it was taken on.' })
-  @GraphOnly()
-  @Reads('projectId')
-  project(
-    @Root() { projectId }: Pick<Photo, 'projectId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Project | null> | null {
-    return projectId === null ? null : loaders.one(projects.reading(selection), projectId);
-  }
-
-  @FieldResolver(() => PhotoFolder, { nullable: true, description: 'The folder that it is in.' })
-  @GraphOnly()
-  @Reads('folderId')
-  folder(
-    @Root() { folderId }: Pick<Photo, 'folderId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<PhotoFolder | null> | null {
-    return folderId === null ? null : loaders.one(photoFolders.reading(selection), folderId);
-  }
 }
+
+export const photoRecordEdges = [
+  recordEdge(Photo, 'builder', { description: 'The builder whose photo it is.', reader: builders, key: 'builderId' }),
+  recordEdge(Photo, 'project', {
+    description: 'The project that it was taken on.',
+    reader: projects,
+    key: 'projectId',
+    nullable: true,
+  }),
+  recordEdge(Photo, 'folder', {
+    description: 'The folder that it is in.',
+    reader: photoFolders,
+    key: 'folderId',
+    nullable: true,
+  }),
+];

@@ -1,16 +1,17 @@
-import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { ProjectSummary } from '../../entities/summaries.type.ts';
 import { ProjectStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../../schema/selection.ts';
+import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
+import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
 
 const ProjectPage = PageOf(Project);
 
@@ -43,45 +44,15 @@ export class ProjectResolver {
     if (!project) throw notFound('Project');
     return project;
   }
-
-  @FieldResolver(() => Builder, { description: 'The builder whose site it is.' })
-  @GraphOnly()
-  @Reads('builderId')
-  builder(
-    @Root() project: Pick<Project, 'builderId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Builder | null> {
-    return loaders.one(builders.reading(selection), project.builderId);
-  }
 }
 
-@Resolver(() => Builder)
-export class BuilderProjectsResolver {
-  @FieldResolver(() => ProjectPage, { description: 'The projects of the builder.' })
-  @GraphOnly()
-  @Reads('id')
-  projects(
-    @Root() builder: Pick<Builder, 'id'>,
-    @Arg('status', () => ProjectStatus, { nullable: true }) status: ProjectStatus | null,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Project>> {
-    return loaders.page(projects.reading(selection), 'builderId', builder.id, { status }, windowOf(page));
-  }
-}
-
-@Resolver(() => ProjectSummary)
-export class ProjectSummaryResolver {
-  @FieldResolver(() => Project, { description: 'The whole project.' })
-  @GraphOnly()
-  @Reads('id', 'builderId')
-  details(
-    @Root() summary: Pick<ProjectSummary, 'id' | 'builderId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Project | Promise<Project | null> {
-    return loaders.whole(projects.reading(selection), summary);
-  }
-}
+export const projectEdges = [
+  recordEdge(Project, 'builder', { description: 'The builder whose site it is.', reader: builders, key: 'builderId' }),
+  pageEdge(Builder, 'projects', {
+    description: 'The projects of the builder.',
+    reader: projects,
+    by: 'builderId',
+    args: [{ status: ProjectStatus }],
+  }),
+  summaryEdge(ProjectSummary, { description: 'The whole project.', reader: projects }),
+];

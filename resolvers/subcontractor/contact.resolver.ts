@@ -1,12 +1,13 @@
-import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, ArgsType, Ctx, Field, Query, Resolver } from 'type-graphql';
 import { Contact } from '../../entities/contact.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId } from '../../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../../schema/selection.ts';
+import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { contacts } from '../../src/domain/readers/contact.reader.ts';
+import { pageEdge } from '../edges.ts';
 import { heldPage } from './held.ts';
 
 const ContactPage = PageOf(Contact);
@@ -41,24 +42,11 @@ export class ContactResolver {
   }
 }
 
-@Resolver(() => Subcontractor)
-export class SubcontractorContactsResolver {
-  @FieldResolver(() => ContactPage, { description: 'The people to speak to about it.' })
-  @GraphOnly()
-  @Reads('id')
-  contacts(
-    @Root() subcontractor: Pick<Subcontractor, 'id'>,
-    @Args() { projectId, isPrimary }: ContactArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Contact>> {
-    return loaders.page(
-      contacts.reading(selection),
-      'subcontractorId',
-      subcontractor.id,
-      { projectId, isPrimary },
-      windowOf(page),
-    );
-  }
-}
+export const contactEdges = [
+  pageEdge(Subcontractor, 'contacts', {
+    description: 'The people to speak to about it.',
+    reader: contacts,
+    by: 'subcontractorId',
+    args: [ContactArgs],
+  }),
+];

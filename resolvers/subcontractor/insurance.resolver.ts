@@ -2,11 +2,12 @@ import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graph
 import { Insurance } from '../../entities/insurance.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { GraphOnly, Rest, Scoped } from '../../schema/rest.ts';
+import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InsuranceId, SubcontractorId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { insurances } from '../../src/domain/readers/insurance.reader.ts';
+import { pageEdge } from '../edges.ts';
 import { heldPage, heldRecord } from './held.ts';
 import { ExpiringInsuranceArgs, InsuranceArgs, insuranceFilters } from './insurance.input.ts';
 
@@ -63,24 +64,12 @@ export class InsuranceResolver {
   }
 }
 
-@Resolver(() => Subcontractor)
-export class SubcontractorInsurancesResolver {
-  @FieldResolver(() => InsurancePage, { description: 'Its insurances.' })
-  @GraphOnly()
-  @Reads('id')
-  insurances(
-    @Root() subcontractor: Pick<Subcontractor, 'id'>,
-    @Args() args: ExpiringInsuranceArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Insurance>> {
-    return loaders.page(
-      insurances.reading(selection),
-      'subcontractorId',
-      subcontractor.id,
-      insuranceFilters(args),
-      windowOf(page),
-    );
-  }
-}
+export const insuranceEdges = [
+  pageEdge(Subcontractor, 'insurances', {
+    description: 'Its insurances.',
+    reader: insurances,
+    by: 'subcontractorId',
+    args: [ExpiringInsuranceArgs],
+    where: insuranceFilters,
+  }),
+];

@@ -1,13 +1,14 @@
-import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Prequalification } from '../../entities/prequalification.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { PrequalificationStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { PrequalificationId, SubcontractorId } from '../../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../../schema/selection.ts';
+import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { prequalifications } from '../../src/domain/readers/prequalification.reader.ts';
+import { pageEdge } from '../edges.ts';
 import { heldPage, heldRecord } from './held.ts';
 
 const PrequalificationPage = PageOf(Prequalification);
@@ -42,24 +43,11 @@ export class PrequalificationResolver {
   }
 }
 
-@Resolver(() => Subcontractor)
-export class SubcontractorPrequalificationsResolver {
-  @FieldResolver(() => PrequalificationPage, { description: "The builder's checks of it." })
-  @GraphOnly()
-  @Reads('id')
-  prequalifications(
-    @Root() subcontractor: Pick<Subcontractor, 'id'>,
-    @Arg('status', () => PrequalificationStatus, { nullable: true }) status: PrequalificationStatus | null,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Prequalification>> {
-    return loaders.page(
-      prequalifications.reading(selection),
-      'subcontractorId',
-      subcontractor.id,
-      { status },
-      windowOf(page),
-    );
-  }
-}
+export const prequalificationEdges = [
+  pageEdge(Subcontractor, 'prequalifications', {
+    description: "The builder's checks of it.",
+    reader: prequalifications,
+    by: 'subcontractorId',
+    args: [{ status: PrequalificationStatus }],
+  }),
+];

@@ -1,16 +1,16 @@
-import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
-import { Builder } from '../../entities/builder.entity.ts';
+import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Project } from '../../entities/project.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../../schema/selection.ts';
+import { Selected, type Selection } from '../../schema/selection.ts';
 import { requireVisible } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
+import { pageEdge, recordEdge } from '../edges.ts';
 import { heldPage } from './held.ts';
 import { SubcontractorArgs, subcontractorFilters } from './subcontractor.input.ts';
 
@@ -65,27 +65,17 @@ export class SubcontractorResolver {
     const found = await projects.reading(selection).page(context.database, { subcontractorId: id }, windowOf(page));
     return heldPage(context, id, 'read:projects', found);
   }
-
-  @FieldResolver(() => ProjectPage, { description: 'The projects that it is on.' })
-  @GraphOnly()
-  @Reads('id')
-  projects(
-    @Root() subcontractor: Pick<Subcontractor, 'id'>,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Project>> {
-    return loaders.page(projects.reading(selection), 'subcontractorId', subcontractor.id, {}, windowOf(page));
-  }
-
-  @FieldResolver(() => Builder, { description: 'The builder that it works for.' })
-  @GraphOnly()
-  @Reads('builderId')
-  builder(
-    @Root() subcontractor: Pick<Subcontractor, 'builderId'>,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Builder | null> {
-    return loaders.one(builders.reading(selection), subcontractor.builderId);
-  }
 }
+
+export const subcontractorRecordEdges = [
+  pageEdge(Subcontractor, 'projects', {
+    description: 'The projects that it is on.',
+    reader: projects,
+    by: 'subcontractorId',
+  }),
+  recordEdge(Subcontractor, 'builder', {
+    description: 'The builder that it works for.',
+    reader: builders,
+    key: 'builderId',
+  }),
+];

@@ -2,11 +2,12 @@ import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graph
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SwmsDocument } from '../../entities/swms-document.entity.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId, SwmsId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { swmsDocuments } from '../../src/domain/readers/swms.reader.ts';
+import { pageEdge } from '../edges.ts';
 import { heldPage, heldRecord } from './held.ts';
 
 const SwmsDocumentPage = PageOf(SwmsDocument);
@@ -49,24 +50,11 @@ export class SwmsResolver {
   }
 }
 
-@Resolver(() => Subcontractor)
-export class SubcontractorSwmsResolver {
-  @FieldResolver(() => SwmsDocumentPage, { description: 'The SWMS documents that it has handed in.' })
-  @GraphOnly()
-  @Reads('id')
-  swms(
-    @Root() subcontractor: Pick<Subcontractor, 'id'>,
-    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<SwmsDocument>> {
-    return loaders.page(
-      swmsDocuments.reading(selection),
-      'subcontractorId',
-      subcontractor.id,
-      { projectId },
-      windowOf(page),
-    );
-  }
-}
+export const swmsEdges = [
+  pageEdge(Subcontractor, 'swms', {
+    description: 'The SWMS documents that it has handed in.',
+    reader: swmsDocuments,
+    by: 'subcontractorId',
+    args: [{ projectId: ProjectId }],
+  }),
+];

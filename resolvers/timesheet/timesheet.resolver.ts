@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
@@ -7,12 +7,13 @@ import { TimesheetStatus } from '../../schema/enums.ts';
 import { ListOf } from '../../schema/list.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
-import { GraphOnly, Rest } from '../../schema/rest.ts';
+import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
-import { Reads, Selected, type Selection } from '../../schema/selection.ts';
+import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { costCodes, timesheets, timeTypes } from '../../src/domain/readers/timesheet.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
+import { pageEdge } from '../edges.ts';
 
 const TimesheetPage = PageOf(Timesheet);
 const CostCodeList = ListOf(CostCode);
@@ -61,25 +62,15 @@ export class TimesheetResolver {
   }
 }
 
-@Resolver(() => Project)
-export class ProjectTimesheetsResolver {
-  @FieldResolver(() => TimesheetPage, { description: 'The timesheets of the project.' })
-  @GraphOnly()
-  @Reads('id')
-  timesheets(
-    @Root() project: Pick<Project, 'id'>,
-    @Arg('status', () => TimesheetStatus, { nullable: true }) status: TimesheetStatus | null,
-    @Args() range: DateRangeArgs,
-    @Args() page: PageArgs,
-    @Selected() selection: Selection | null,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Page<Timesheet>> {
-    return loaders.page(
-      timesheets.reading(selection),
-      'projectId',
-      project.id,
-      { status, ...rangeOf(range) },
-      windowOf(page),
-    );
-  }
-}
+export const timesheetEdges = [
+  pageEdge(Project, 'timesheets', {
+    description: 'The timesheets of the project.',
+    reader: timesheets,
+    by: 'projectId',
+    args: [{ status: TimesheetStatus }, DateRangeArgs],
+    where: ({ status, ...range }: DateRangeArgs & { status?: TimesheetStatus | null }) => ({
+      status,
+      ...rangeOf(range),
+    }),
+  }),
+];

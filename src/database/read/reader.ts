@@ -103,6 +103,10 @@ export class Reader<T extends object, Filter extends string = never> {
     this.#isSelection = isSelection;
   }
 
+  get entity(): Class<T> {
+    return this.#entity;
+  }
+
   /** The same reader, of records that hold no more than what is read of them; of all where that is not told. */
   reading(selection: Selection | null): Reader<T, Filter> {
     if (!selection) return this;

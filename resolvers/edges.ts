@@ -1,0 +1,137 @@
+import { Arg, Args, type ClassType, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { PageArgs, PageOf, windowOf } from '../schema/page.ts';
+import { GraphOnly } from '../schema/rest.ts';
+import { Reads, Selected, type Selection } from '../schema/selection.ts';
+import type { RequestContext } from '../src/auth/request-context.ts';
+import type { Reader, Where } from '../src/database/read/reader.ts';
+
+/*
+ * Edges are the fields that lead from one record to others. REST does not have them. The scope of the records that an edge leads to is
+ * checked in `field-authorization.ts`.
+ */
+
+type GraphqlType = Parameters<typeof Arg>[1] extends infer F ? (F extends () => infer T ? T : never) : never;
+/** Arguments of an edge: a class of `@ArgsType`, or types by name, which are all nullable. */
+type EdgeArguments = ClassType<object> | Record<string, GraphqlType>;
+
+interface PageEdgeOptions<Row extends object, Filter extends string> {
+  description: string;
+  reader: Reader<Row, Filter>;
+  /** The filter whose value is the parent's id. */
+  by: NoInfer<Filter>;
+  /** Arguments beside `offset` and `limit`. */
+  args?: EdgeArguments[];
+  /** Filters for the values of the arguments. Default: each argument is the filter of its name. */
+  // biome-ignore lint/suspicious/noExplicitAny: the values of the arguments, whose types the schema has checked.
+  where?: (args: any) => Where<NoInfer<Filter>>;
+}
+
+/** Declares a field of `parent`: a page of the records that belong to it. Returns a resolver class for the registry. */
+export function pageEdge<Row extends object, Filter extends string>(
+  parent: ClassType<{ id: string }>,
+  field: string,
+  { description, reader, by, args = [], where = (values) => values }: PageEdgeOptions<Row, Filter>,
+): ClassType<object> {
+  const parameters = args.flatMap(parametersOf);
+  class PageEdge {
+    [field]({ id }: { id: string }, { loaders }: RequestContext, selection: Selection | null, ...values: object[]) {
+      const page = values[parameters.length] as PageArgs;
+      const given: Record<string, unknown> = {};
+      for (const [index, { name }] of parameters.entries()) {
+        if (name === null) Object.assign(given, values[index]);
+        else given[name] = values[index];
+      }
+      return loaders.page(reader.reading(selection), by, id, where(given), windowOf(page));
+    }
+  }
+  const type = PageOf(reader.entity as ClassType<Row>);
+  const decorators = [...parameters.map(({ decorator }) => decorator), Args(() => PageArgs)];
+  declareEdge(PageEdge, parent, field, { description, type, nullable: false, reads: ['id'], decorators });
+  return PageEdge;
+}
+
+interface RecordEdgeOptions<Parent, Row extends object> {
+  description: string;
+  reader: Reader<Row, never> | Reader<Row, string>;
+  /** Property of the parent that holds the record's id; the field is null where it is null. */
+  key: keyof Parent & string;
+  /** Whether the field may be null: its key may be, or the record may be archived. */
+  nullable?: boolean;
+}
+
+/** Declares a field of `parent`: the record whose id it holds. Returns a resolver class for the registry. */
+export function recordEdge<Parent extends object, Row extends object>(
+  parent: ClassType<Parent>,
+  field: string,
+  { description, reader, key, nullable = false }: RecordEdgeOptions<Parent, Row>,
+): ClassType<object> {
+  class RecordEdge {
+    [field](source: Parent, { loaders }: RequestContext, selection: Selection | null) {
+      const id = source[key] as string | null;
+      return id === null ? null : loaders.one((reader as Reader<Row>).reading(selection), id);
+    }
+  }
+  const type = reader.entity as ClassType<Row>;
+  declareEdge(RecordEdge, parent, field, { description, reads: [key], nullable, decorators: [], type });
+  return RecordEdge;
+}
+
+/** Declares the field `details` of a summary: the whole record. Returns a resolver class for the registry. */
+export function summaryEdge<Row extends object>(
+  parent: ClassType<{ id: string; builderId?: string }>,
+  { description, reader }: { description: string; reader: Reader<Row, never> | Reader<Row, string> },
+): ClassType<object> {
+  class SummaryEdge {
+    details(summary: { id: string; builderId?: string }, { loaders }: RequestContext, selection: Selection | null) {
+      return loaders.whole((reader as Reader<Row>).reading(selection), summary);
+    }
+  }
+  const type = reader.entity as ClassType<Row>;
+  const reads = ['id', 'builderId'];
+  declareEdge(SummaryEdge, parent, 'details', { description, reads, nullable: false, decorators: [], type });
+  return SummaryEdge;
+}
+
+type EdgeDecorator = ReturnType<typeof Ctx>;
+
+interface EdgeParameter {
+  /** Null for a class of arguments. */
+  name: string | null;
+  decorator: EdgeDecorator;
+}
+
+function parametersOf(args: EdgeArguments): EdgeParameter[] {
+  if (typeof args === 'function') return [{ name: null, decorator: Args(() => args) }];
+  return Object.entries(args).map(([name, type]) => ({ name, decorator: Arg(name, () => type, { nullable: true }) }));
+}
+
+interface EdgeDeclaration {
+  description: string;
+  type: ClassType<object>;
+  nullable: boolean;
+  /** Properties of the parent that the method takes. */
+  reads: string[];
+  /** Of the parameters after parent, context and selection. */
+  decorators: EdgeDecorator[];
+}
+
+/** Applies type-graphql's decorators to the method, in the order in which TypeScript applies those that are written in a class. */
+function declareEdge(
+  edge: ClassType<object>,
+  parent: ClassType<object>,
+  field: string,
+  { description, type, nullable, reads, decorators }: EdgeDeclaration,
+): void {
+  const { prototype } = edge;
+  const parameters = [Root(), Ctx(), Selected(), ...decorators];
+  for (let index = parameters.length - 1; index >= 0; index--) parameters[index]!(prototype, field, index);
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, field)!;
+  for (const decorate of [
+    Reads(...reads),
+    GraphOnly(),
+    FieldResolver(() => type, { description, nullable }),
+  ] as MethodDecorator[]) {
+    decorate(prototype, field, descriptor);
+  }
+  Resolver(() => parent)(edge);
+}
