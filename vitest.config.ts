@@ -19,6 +19,8 @@ export default defineConfig({
     setupFiles: ['reflect-metadata'],
     // graphql-js leaves the promises of a list's other items without a handler when one item fails, as `test/execution.test.ts` makes them.
     onUnhandledError: ({ message }) => (/^\w+ of \d+ (throws|fails)$/.test(message) ? false : undefined),
+    // A test without an assertion fails.
+    expect: { requireAssertions: true },
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // `npm run coverage`. Processes that tests start are not measured, only the code that runs in the test workers.
