@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { moduleOf, withDiagram } from './support/architecture.ts';
+import { moduleOf, withModules } from './support/architecture.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -51,10 +51,13 @@ describe('the architecture', () => {
     expect(cyclesIn(new Map(files.map((file) => [file, importsOf(file)])))).toEqual([]);
   });
 
-  it('is the diagram of README.md (`npx vitest run test/architecture.test.ts -u` writes it)', async () => {
-    const readme = join(ROOT, 'README.md');
-    await expect(withDiagram(readFileSync(readme, 'utf8'))).toMatchFileSnapshot(readme);
-  });
+  it.each(['README.md', 'docs/architecture.md'])(
+    'is what %s shows (`npx vitest run test/architecture.test.ts -u` writes it)',
+    async (file) => {
+      const page = join(ROOT, file);
+      await expect(withModules(readFileSync(page, 'utf8'))).toMatchFileSnapshot(page);
+    },
+  );
 
   it('keeps GraphQL and HTTP out of the domain', () => {
     expect(importersOf('domain', /^(graphql|type-graphql|fastify|@apollo\/)/)).toEqual([]);

@@ -7,6 +7,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
   [
     {
       name: 'app',
+      about: 'Start and stop, the composition of all modules, the supervisor process and its workers',
       paths: [
         'src/server.ts',
         'src/service.ts',
@@ -16,38 +17,98 @@ export const LAYERS: readonly (readonly Module[])[] = [
         'src/welcome.ts',
       ],
     },
-    { name: 'cli', paths: ['src/cli.ts', 'src/cli/'] },
+    { name: 'cli', about: 'Operator commands', paths: ['src/cli.ts', 'src/cli/'] },
   ],
   [
-    { name: 'rest', paths: ['src/rest/'] },
-    { name: 'graphql-server', paths: ['src/graphql/server/'] },
-    { name: 'reports', paths: ['src/reports/'] },
+    {
+      name: 'rest',
+      about: 'REST operations that SOFA generates, validation of requests, the OpenAPI document',
+      paths: ['src/rest/'],
+    },
+    {
+      name: 'graphql-server',
+      about: 'Apollo Server on Fastify, GraphQL errors, limits of documents and of cost',
+      paths: ['src/graphql/server/'],
+    },
+    { name: 'reports', about: 'The page on which people read a photo report', paths: ['src/reports/'] },
   ],
-  [{ name: 'oauth', paths: ['src/oauth/'] }],
-  [{ name: 'http', paths: ['src/http/'] }],
-  [{ name: 'resolvers', paths: ['resolvers/'] }],
-  [{ name: 'graphql-engine', paths: ['src/graphql/engine/'] }],
-  [{ name: 'auth', paths: ['src/auth/'] }],
   [
-    { name: 'data-transfer', paths: ['src/data-transfer/'] },
-    { name: 'demo', paths: ['src/demo/'] },
+    {
+      name: 'oauth',
+      about: 'Token, introspection and revocation endpoints, authorization with its pages; one check per file',
+      paths: ['src/oauth/'],
+    },
   ],
-  [{ name: 'domain', paths: ['src/domain/'] }],
-  [{ name: 'dev-postgres', paths: ['src/dev-postgres/'] }],
+  [{ name: 'http', about: 'Transport: headers, bodies, errors, health, metrics, stored bytes', paths: ['src/http/'] }],
   [
-    { name: 'database', paths: ['src/database/'] },
-    { name: 'storage', paths: ['src/storage/'] },
-    { name: 'images', paths: ['src/images/'] },
+    {
+      name: 'resolvers',
+      about: 'GraphQL resolvers and edges, one folder per area; `registry.ts` lists them; authorization of fields',
+      paths: ['resolvers/'],
+    },
   ],
-  [{ name: 'entities', paths: ['entities/'] }],
-  [{ name: 'schema', paths: ['schema/'] }],
-  [{ name: 'config', paths: ['src/config.ts'] }],
-  [{ name: 'shared', paths: ['src/shared/'] }],
+  [
+    {
+      name: 'graphql-engine',
+      about: 'Compilation, planning and execution of GraphQL operations; cost. Knows nothing of construction',
+      paths: ['src/graphql/engine/'],
+    },
+  ],
+  [
+    {
+      name: 'auth',
+      about:
+        'Access tokens, callers, the context of a request, authorization by scope, builder and connection, rate limits, shares',
+      paths: ['src/auth/'],
+    },
+  ],
+  [
+    { name: 'data-transfer', about: "Import and export of a company's records", paths: ['src/data-transfer/'] },
+    { name: 'demo', about: 'The demo company', paths: ['src/demo/'] },
+  ],
+  [
+    {
+      name: 'domain',
+      about:
+        'The logic of attendance, meetings, photos, photo reports and uploads, and the readers of each table. Knows neither GraphQL nor HTTP',
+      paths: ['src/domain/'],
+    },
+  ],
+  [
+    {
+      name: 'dev-postgres',
+      about: 'The embedded PostgreSQL, and the choice between it and `DATABASE_URL_…`',
+      paths: ['src/dev-postgres/'],
+    },
+  ],
+  [
+    { name: 'database', about: 'Batched reads, transactions, connection pools, migrations', paths: ['src/database/'] },
+    { name: 'storage', about: 'Stored bytes behind one interface: local disk or S3', paths: ['src/storage/'] },
+    { name: 'images', about: 'Checks of images, in bounded time and memory', paths: ['src/images/'] },
+  ],
+  [{ name: 'entities', about: 'One file per table, which is also the GraphQL type', paths: ['entities/'] }],
+  [
+    {
+      name: 'schema',
+      about:
+        'Vocabulary of the contract: scalars, enums, decorators, pages, scopes; the generated `schema.graphql` and `openapi.json`',
+      paths: ['schema/'],
+    },
+  ],
+  [{ name: 'config', about: 'Settings from the environment', paths: ['src/config.ts'] }],
+  [
+    {
+      name: 'shared',
+      about: 'Errors, ids, clock, canonical JSON, fair semaphores, worker threads: imports nothing of the service',
+      paths: ['src/shared/'],
+    },
+  ],
 ];
 
 export interface Module {
   /** As in the documentation. */
   name: string;
+  about: string;
   /** Folders, with a slash at the end, and files, from the root. */
   paths: readonly string[];
 }
@@ -62,11 +123,20 @@ export function moduleOf(file: string): { name: string; layer: number } | undefi
   }
 }
 
-const DIAGRAM = /(<!-- architecture:start -->\n)[\s\S]*?(<!-- architecture:end -->)/;
-
-/** Returns a page with its diagram replaced by that of the layers. */
-export function withDiagram(page: string): string {
+/** Returns a page of the documentation with the diagram and the table of modules that it has replaced by those of the layers. */
+export function withModules(page: string): string {
   const names = LAYERS.map((modules) => modules.map(({ name }) => name).join(' & '));
   const arrows = names.slice(1).map((name, index) => `  ${names[index]} --> ${name}`);
-  return page.replace(DIAGRAM, `$1\`\`\`mermaid\nflowchart TD\n${arrows.join('\n')}\n\`\`\`\n$2`);
+  const rows = LAYERS.flat().map(({ name, about, paths }) => {
+    const folders = paths.map((path) => `\`${path}\``).join(', ');
+    return `| ${name} | ${about} | ${folders} |`;
+  });
+  const diagram = ['```mermaid', 'flowchart TD', ...arrows, '```'];
+  const table = ['| Module | Contents | Files |', '|---|---|---|', ...rows];
+  return replaceSection(replaceSection(page, 'architecture', diagram), 'modules', table);
+}
+
+function replaceSection(page: string, name: string, lines: string[]): string {
+  const section = new RegExp(`(<!-- ${name}:start -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`);
+  return page.replace(section, (_, start, end) => `${start}${lines.join('\n')}\n${end}`);
 }
