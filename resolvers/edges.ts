@@ -41,7 +41,7 @@ export function pageEdge<Row extends object, Filter extends string>(
         if (name === null) Object.assign(given, values[index]);
         else given[name] = values[index];
       }
-      return loaders.page(reader.reading(selection), by, id, where(given), windowOf(page));
+      return loaders.loadPage(reader.select(selection), by, id, where(given), windowOf(page));
     }
   }
   const type = PageOf(reader.entity as ClassType<Row>);
@@ -68,7 +68,7 @@ export function recordEdge<Parent extends object, Row extends object>(
   class RecordEdge {
     [field](source: Parent, { loaders }: RequestContext, selection: Selection | null) {
       const id = source[key] as string | null;
-      return id === null ? null : loaders.one((reader as Reader<Row>).reading(selection), id);
+      return id === null ? null : loaders.load((reader as Reader<Row>).select(selection), id);
     }
   }
   const type = reader.entity as ClassType<Row>;
@@ -83,7 +83,7 @@ export function summaryEdge<Row extends object>(
 ): ClassType<object> {
   class SummaryEdge {
     details(summary: { id: string; builderId?: string }, { loaders }: RequestContext, selection: Selection | null) {
-      return loaders.whole((reader as Reader<Row>).reading(selection), summary);
+      return loaders.loadFromSummary((reader as Reader<Row>).select(selection), summary);
     }
   }
   const type = reader.entity as ClassType<Row>;

@@ -27,13 +27,13 @@ export function authorizeOperation({ args, extensions }: Field, name: string, ca
   if (!args?.builderId) {
     return (source, args, context, info) => {
       context.caller.requireScope(scope);
-      context.loaders.take(OPERATION_RECORDS);
+      context.loaders.reserveRecords(OPERATION_RECORDS);
       return resolve(source, args, context, info);
     };
   }
   return async (source, args, context, info) => {
     context.caller.requireScope(scope);
-    context.loaders.take(OPERATION_RECORDS);
+    context.loaders.reserveRecords(OPERATION_RECORDS);
     await requireBuilder(context, args.builderId as string, scope);
     return resolve(source, args, context, info);
   };

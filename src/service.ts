@@ -6,8 +6,8 @@ import { pino } from 'pino';
 import { tokenKey } from './auth/token-key.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Databases } from './database/database.ts';
-import { bringUpToDate, PendingMigrations } from './database/run-migrations.ts';
-import { folding } from './database/write/totals.ts';
+import { PendingMigrationsError, runPendingMigrations } from './database/run-migrations.ts';
+import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { keepDemoPictures } from './demo/pictures.ts';
 import { isPlainError, openDatabases } from './dev-postgres/open-databases.ts';
@@ -73,7 +73,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     await opened.close();
   };
   try {
-    for (const region of REGIONS) await bringUpToDate(direct[region], config.migrate, report);
+    for (const region of REGIONS) await runPendingMigrations(direct[region], config.migrate, report);
     stopwatch.lap('migrations');
     const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });
     // What another process wrote when it was killed; both regions share the folder.
@@ -89,7 +89,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
       stopServing = () => supervisor.stop();
       stopwatch.lap('workers');
     }
-    const jobs = [purging(direct), sweeping(direct, storages), folding(direct)];
+    const jobs = [purging(direct), sweeping(direct, storages), createCompactionJob(direct)];
     stopJobs = jobs.map((job) => startJob(job, log));
     return { stop, demo };
   } catch (error) {
@@ -194,7 +194,7 @@ async function fail(error: unknown): Promise<never> {
 
 /** One clear line for what an operator can mend; the stack for anything else. */
 function describe(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof PendingMigrations) return error.message;
+  if (error instanceof ConfigError || error instanceof PendingMigrationsError) return error.message;
   if (error instanceof WorkerFailed || isPlainError(error)) return error.message;
   const { code, port, address, path } = error as NodeJS.ErrnoException & { port?: number; address?: string };
   if (code === 'EADDRINUSE') return `Port ${port} is in use: set PORT to another one.`;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Database } from '../src/database/database.ts';
-import { bringUpToDate, rollbackLast } from '../src/database/run-migrations.ts';
+import { rollbackLast, runPendingMigrations } from '../src/database/run-migrations.ts';
 import { tryWithAdvisoryLock, withAdvisoryLock } from '../src/database/write/advisory-lock.ts';
 import { createDatabase } from './setup/database.ts';
 import { Pooler } from './support/pooler.ts';
@@ -117,7 +117,7 @@ describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
       await over.promise;
     });
     await inside.promise;
-    const applied = bringUpToDate(database, 'auto', (line) => {
+    const applied = runPendingMigrations(database, 'auto', (line) => {
       expect(line).toMatch(
         /^Waiting for the lock "builder-integration-api migrations" for 5 seconds: process \d+ \("builder-integration-api migrations/,
       );
@@ -134,7 +134,7 @@ describe('migrations through a pooler that keeps the session', () => {
     const database = new Database('au1', pooler.url);
     for (let round = 0; round < 2; round++) {
       expect(await rollbackLast(database, { destroyData: false })).toHaveLength(1);
-      expect(await bringUpToDate(database, 'auto')).toHaveLength(1);
+      expect(await runPendingMigrations(database, 'auto')).toHaveLength(1);
     }
     await database.close();
   });

@@ -8,7 +8,7 @@ import { runCli } from '../src/cli/run.ts';
 import { exportFolder } from '../src/data-transfer/export.ts';
 import { importFolder } from '../src/data-transfer/import.ts';
 import { Database } from '../src/database/database.ts';
-import { bringUpToDate } from '../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../src/database/run-migrations.ts';
 import { loadTimesheets } from '../src/demo/timesheets.ts';
 import { type Cluster, openCluster } from '../src/dev-postgres/cluster.ts';
 import { systemClock } from '../src/shared/clock.ts';
@@ -168,7 +168,7 @@ describe('a subscriber of logical replication', () => {
     for (const [name, url] of Object.entries({ publisher, subscriber })) {
       await cluster.ensureDatabase(name);
       const database = new Database('au1', url);
-      await bringUpToDate(database, 'auto');
+      await runPendingMigrations(database, 'auto');
       await database.close();
     }
     await query(publisher, 'create publication everything for all tables');

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldTotals } from '../src/database/write/totals.ts';
+import { compactCounters } from '../src/database/write/list-counters.ts';
 import { photos } from '../src/domain/readers/photo.reader.ts';
 import { timesheets } from '../src/domain/readers/timesheet.reader.ts';
 import { type Service, startService } from './harness.ts';
@@ -69,7 +69,7 @@ describe('the kept totals of large lists', () => {
       writing = false;
     });
     const folding = async () => {
-      while (writing) await foldTotals(service.databases.au1);
+      while (writing) await compactCounters(service.databases.au1);
     };
     const folders = [folding(), folding()];
     const wrong: unknown[] = [];
@@ -81,12 +81,12 @@ describe('the kept totals of large lists', () => {
   });
 
   it('are one row each once they are folded', async () => {
-    await foldTotals(service.databases.au1);
+    await compactCounters(service.databases.au1);
     const { rows } = await client.query(
       'select from list_total group by list, builder_id, project_id, kind having count(*) > 1 or sum(added) = 0',
     );
     expect(rows).toEqual([]);
-    expect(await foldTotals(service.databases.au1)).toEqual({ folded: 0 });
+    expect(await compactCounters(service.databases.au1)).toEqual({ folded: 0 });
   });
 
   it.each([[undefined], [['GALLERY']], [['SITE_DIARY', 'GALLERY']]])(
@@ -97,7 +97,7 @@ describe('the kept totals of large lists', () => {
            and ($2::text[] is null or source = any($2))`,
         [builderId, source],
       );
-      const page = await photos.page(service.databases.au1, { builderId, source }, { offset: 0, limit: 1 });
+      const page = await photos.findPage(service.databases.au1, { builderId, source }, { offset: 0, limit: 1 });
       expect(page.meta.totalCount).toBe(rows[0].total);
     },
   );
@@ -142,7 +142,7 @@ describe('a page of a large list', () => {
       ];
       for (const offset of offsets.filter((value) => value >= 0)) {
         for (const limit of [1, 25]) {
-          const { data, meta } = await timesheets.page(service.databases.au1, where, { offset, limit });
+          const { data, meta } = await timesheets.findPage(service.databases.au1, where, { offset, limit });
           expect(meta.totalCount).toBe(total);
           expect(data.map(({ id }) => id)).toEqual(rows.slice(offset, offset + limit).map(({ id }) => id));
         }

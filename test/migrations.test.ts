@@ -2,8 +2,13 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/database/database.ts';
 import { migrations } from '../src/database/migrations/index.ts';
-import { findApplied, parseRemovals, planRollback } from '../src/database/rollback-migration.ts';
-import { bringUpToDate, PendingMigrations, retryOnLockTimeout, rollbackLast } from '../src/database/run-migrations.ts';
+import { findAppliedMigrations, parseDestructiveChanges, planRollback } from '../src/database/rollback-migration.ts';
+import {
+  PendingMigrationsError,
+  retryOnLockTimeout,
+  rollbackLast,
+  runPendingMigrations,
+} from '../src/database/run-migrations.ts';
 import { createDatabase } from './setup/database.ts';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
@@ -30,12 +35,12 @@ const tables = async () =>
 
 describe('the migrations', () => {
   it('stop the start in the mode `check` while one is pending', async () => {
-    await expect(bringUpToDate(database, 'check')).rejects.toThrow(PendingMigrations);
+    await expect(runPendingMigrations(database, 'check')).rejects.toThrow(PendingMigrationsError);
   });
 
   it('run once, however many start at once', async () => {
     const starters = Array.from({ length: 5 }, () => new Database('au1', made.url));
-    const applied = await Promise.all(starters.map((starter) => bringUpToDate(starter, 'auto')));
+    const applied = await Promise.all(starters.map((starter) => runPendingMigrations(starter, 'auto')));
     expect(applied.flat()).toHaveLength(migrations.length);
     await Promise.all(starters.map((starter) => starter.close()));
   });
@@ -48,7 +53,7 @@ describe('the migrations', () => {
     const before = await tables();
     while ((await rollBack()).length > 0);
     expect(await tables()).toEqual(['mikro_orm_migrations']);
-    await bringUpToDate(database, 'auto');
+    await runPendingMigrations(database, 'auto');
     expect(await tables()).toEqual(before);
     expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
   });
@@ -64,7 +69,7 @@ describe('the migrations', () => {
       const found = migrations.find((migration) => migration.name === name)!;
       const migration = new found(database.orm.em.getDriver(), database.orm.config);
       await migration.down();
-      const removals = migration.getQueries().flatMap((query) => parseRemovals(String(query)));
+      const removals = migration.getQueries().flatMap((query) => parseDestructiveChanges(String(query)));
       const before = await columns();
       expect(await rollBack()).toEqual([name]);
       const after = new Set((await columns()).map((column) => column.name));
@@ -76,19 +81,19 @@ describe('the migrations', () => {
       expect(removed.filter((path) => !isKnown(path))).toEqual([]);
     }
     expect(await planRollback(database)).toBeNull();
-    await bringUpToDate(database, 'auto');
+    await runPendingMigrations(database, 'auto');
   });
 
   it('are not rolled back past rows, unless that is said', async () => {
     const em = database.fork();
     await em.execute(`insert into builder (id, created_at, updated_at, name) values ('buil_kept', now(), now(), 'K')`);
-    while ((await findApplied(database)).length > 1) await rollbackLast(database, { destroyData: false });
+    while ((await findAppliedMigrations(database)).length > 1) await rollbackLast(database, { destroyData: false });
     await expect(rollbackLast(database, { destroyData: false })).rejects.toThrow(
       /^Rolling back Migration\w+Initial in au1 destroys 1 rows of builder: add --destroy-data to do it\.$/,
     );
     expect(await em.execute('select id from builder')).toEqual([{ id: 'buil_kept' }]);
     expect(await rollBack()).toHaveLength(1);
-    await bringUpToDate(database, 'auto');
+    await runPendingMigrations(database, 'auto');
   });
 
   it('count what large lists held before their totals were kept, and are cut off and run again without harm', async () => {
@@ -106,9 +111,9 @@ describe('the migrations', () => {
     await database.orm.migrator.up({ to: migrations[1]!.name });
     await execute(`delete from timesheet where id = 'ts_1'; update timesheet set project_id = 'proj_1' where id = 'ts_3';
       create index "timesheet_builder_id_date_index_new" on timesheet (id)`);
-    await bringUpToDate(database, 'auto');
+    await runPendingMigrations(database, 'auto');
     await execute(`delete from mikro_orm_migrations where name = '${indexes}'`);
-    expect(await bringUpToDate(database, 'auto')).toEqual([indexes]);
+    expect(await runPendingMigrations(database, 'auto')).toEqual([indexes]);
     expect(await execute(`select project_id, sum(added)::int as added from list_total group by 1 order by 1`)).toEqual([
       { project_id: 'proj_1', added: 5 },
       { project_id: 'proj_2', added: 3 },
@@ -121,7 +126,7 @@ describe('the migrations', () => {
     const writer = new pg.Client({ connectionString: made.url });
     await writer.connect();
     await writer.query(`begin; update timesheet set hours = 2 where id = 'ts_2'`);
-    const migrating = bringUpToDate(database, 'auto');
+    const migrating = runPendingMigrations(database, 'auto');
     const waiting = `select from pg_locks where not granted and relation = 'timesheet'::regclass`;
     while ((await writer.query(waiting)).rowCount === 0);
     while ((await writer.query(waiting)).rowCount! > 0);
@@ -146,7 +151,7 @@ describe('the migrations', () => {
   });
 
   it('leave nothing to do for a second start', async () => {
-    expect(await bringUpToDate(database, 'check')).toEqual([]);
+    expect(await runPendingMigrations(database, 'check')).toEqual([]);
   });
 });
 
@@ -172,6 +177,6 @@ describe('what the SQL of a rollback removes', () => {
     ['alter table "public"."meeting" alter column "date" type date using ("date"::date);', [['meeting', 'date']]],
     ['alter table "meeting" add column "agenda" text; drop index "a"; drop trigger "b" on "meeting";', []],
   ])('is known of %s', (sql, removed) => {
-    expect(parseRemovals(sql).map(({ table, column }) => [table, column])).toEqual(removed);
+    expect(parseDestructiveChanges(sql).map(({ table, column }) => [table, column])).toEqual(removed);
   });
 });

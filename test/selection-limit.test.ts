@@ -20,8 +20,8 @@ describe('statements that read a selection', () => {
     const end = database.onStatement(({ name }) => names.add(name));
     const select = async (key: string) => {
       return projects
-        .reading({ paths: new Set(['name']), total: true, key })
-        .page(database, { builderId }, { offset: 0, limit: 25 });
+        .select({ paths: new Set(['name']), total: true, key })
+        .findPage(database, { builderId }, { offset: 0, limit: 25 });
     };
     const first = await select('0');
     for (let n = 1; n < 260; n++) await select(`${n}`);

@@ -62,7 +62,7 @@ async function answer(document: string) {
 
 /** The same, with readers that disregard what is selected. */
 async function answerOfWholeRecords(document: string) {
-  const select = vi.spyOn(Reader.prototype, 'reading').mockImplementation(function (this: unknown) {
+  const select = vi.spyOn(Reader.prototype, 'select').mockImplementation(function (this: unknown) {
     return this as never;
   });
   try {
@@ -106,10 +106,11 @@ describe('the record that a summary is of', () => {
 
   it('counts among those that a request may ask for', async () => {
     const loaders = new Loaders(service.databases.au1);
-    const reader = projects.reading({ paths: new Set(['id']), total: false, key: 'id' });
+    const reader = projects.select({ paths: new Set(['id']), total: false, key: 'id' });
     const summary = { id: samples.ProjectId!, builderId: samples.BuilderId! };
-    for (let record = 1; record <= MAX_RECORDS; record++) expect(loaders.whole(reader, summary)).toMatchObject(summary);
-    await expect(loaders.whole(reader, summary)).rejects.toMatchObject({ status: 400 });
+    for (let record = 1; record <= MAX_RECORDS; record++)
+      expect(loaders.loadFromSummary(reader, summary)).toMatchObject(summary);
+    await expect(loaders.loadFromSummary(reader, summary)).rejects.toMatchObject({ status: 400 });
   });
 
   it('is null once it is archived', async () => {
@@ -131,11 +132,11 @@ describe('the record that a summary is of', () => {
 });
 
 describe('a record that is read in part', () => {
-  const partly = projects.reading({ paths: new Set(['name']), total: false, key: 'name' });
+  const partly = projects.select({ paths: new Set(['name']), total: false, key: 'name' });
 
   it('tells whose it is, and no more than was asked for', async () => {
     const database = service.databases.au1;
-    const page = await partly.page(database, { builderId: samples.BuilderId }, { offset: 0, limit: 1 });
+    const page = await partly.findPage(database, { builderId: samples.BuilderId }, { offset: 0, limit: 1 });
     const { data } = page;
     expect({ ...data[0] }).toEqual({ builderId: samples.BuilderId, name: expect.any(String) });
     expect(data[0]).toBeInstanceOf(Project);

@@ -87,7 +87,7 @@ describe('an instant', () => {
     const client = new pg.Client({ connectionString: made.url });
     await client.connect();
     const { rows } = await client.query<{ id: string; at: number }>(stored).finally(() => client.end());
-    const page = await builders.page(database, {}, { offset: 0, limit: 25 });
+    const page = await builders.findPage(database, {}, { offset: 0, limit: 25 });
     const read = page.data.map(({ id, createdAt }) => [id, Date.parse(String(createdAt))]);
     expect(read).toEqual(rows.slice(0, 25).map(({ id, at }) => [id, at]));
   });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Database } from '../src/database/database.ts';
-import { asApiError } from '../src/database/errors.ts';
+import { toApiError } from '../src/database/errors.ts';
 import { costCodes } from '../src/domain/readers/timesheet.reader.ts';
 import { createDatabase } from './setup/database.ts';
 import { Line } from './support/line.ts';
@@ -29,7 +29,7 @@ const ways: [string, (text: string, over?: Database) => Promise<unknown>][] = [
 ];
 
 const seen = (error: unknown) => {
-  const { status, code, headers } = asApiError(error);
+  const { status, code, headers } = toApiError(error);
   return { status, code, retryAfter: headers['Retry-After'] };
 };
 
@@ -65,7 +65,7 @@ it.concurrent('reads that are asked together are all 503 when their table is loc
   const sent: string[] = [];
   const end = database.onStatement(({ name }) => name.startsWith('CostCode') && sent.push(name));
   const builders = ['buil_a', 'buil_b', 'buil_c', 'buil_d'];
-  const answers = builders.map((builderId) => costCodes.all(database, { builderId }).catch(seen));
+  const answers = builders.map((builderId) => costCodes.findAll(database, { builderId }).catch(seen));
   expect(await Promise.all(answers)).toEqual(builders.map(() => UNAVAILABLE));
   expect(sent).toHaveLength(1);
   end();

@@ -22,8 +22,8 @@ export class BuilderResolver {
     @Ctx() { caller, database }: RequestContext,
   ): Promise<Page<Builder>> {
     return builders
-      .reading(selection)
-      .page(database, { reachable: caller.buildersWith('read:builders') }, windowOf(page));
+      .select(selection)
+      .findPage(database, { reachable: caller.buildersWith('read:builders') }, windowOf(page));
   }
 
   @Query(() => Builder, { description: 'One builder.' })
@@ -32,7 +32,7 @@ export class BuilderResolver {
     @Arg('builderId', () => BuilderId) builderId: string,
     @Ctx() { loaders }: RequestContext,
   ): Promise<Builder> {
-    const builder = await loaders.one(builders, builderId);
+    const builder = await loaders.load(builders, builderId);
     if (!builder) throw notFound('Builder');
     return builder;
   }

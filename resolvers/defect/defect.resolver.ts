@@ -30,7 +30,7 @@ export class DefectResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Defect>> {
-    return defects.reading(selection).page(database, { builderId, projectId, status }, windowOf(page));
+    return defects.select(selection).findPage(database, { builderId, projectId, status }, windowOf(page));
   }
 
   @Query(() => Defect, { description: 'One defect.' })
@@ -40,7 +40,7 @@ export class DefectResolver {
     @Arg('defectId', () => DefectId) defectId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<Defect> {
-    const defect = await defects.one(database, defectId, { builderId });
+    const defect = await defects.findOne(database, defectId, { builderId });
     if (!defect) throw notFound('Defect');
     return defect;
   }

@@ -31,7 +31,7 @@ export class InductionResolver {
       context,
       id,
       'read:inductions',
-      await inductions.reading(selection).page(context.database, where, windowOf(page)),
+      await inductions.select(selection).findPage(context.database, where, windowOf(page)),
     );
   }
 
@@ -45,10 +45,10 @@ export class InductionResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Induction>> {
-    const found = await inductions.reading(selection).page(database, { projectId, status }, windowOf(page));
+    const found = await inductions.select(selection).findPage(database, { projectId, status }, windowOf(page));
     // A row tells whose project it is; only an empty page has to ask.
     const [first] = found.data;
-    const owned = first ? first.builderId === builderId : await projects.one(database, projectId, { builderId });
+    const owned = first ? first.builderId === builderId : await projects.findOne(database, projectId, { builderId });
     if (!owned) throw notFound('Project');
     return found;
   }
@@ -65,7 +65,7 @@ export class InductionResolver {
     @Ctx() { database }: RequestContext,
   ): Promise<InductionDetails> {
     const which = isId('induction', key) ? { id: key } : { identifier: key };
-    const [found] = await inductionDetails.all(database, { builderId, projectId, ...which });
+    const [found] = await inductionDetails.findAll(database, { builderId, projectId, ...which });
     if (!found) throw notFound('Induction');
     return found;
   }

@@ -39,8 +39,8 @@ export class MeetingResolver {
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Meeting>> {
     return meetings
-      .reading(selection)
-      .page(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
+      .select(selection)
+      .findPage(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
   }
 
   @Query(() => Meeting, { description: 'One meeting.' })
@@ -50,7 +50,7 @@ export class MeetingResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<Meeting> {
-    const meeting = await meetings.one(database, meetingId, { builderId });
+    const meeting = await meetings.findOne(database, meetingId, { builderId });
     if (!meeting) throw notFound('Meeting');
     return meeting;
   }
@@ -66,8 +66,8 @@ export class MeetingResolver {
   ): Promise<Page<MeetingNote>> {
     // At once, for one round trip: what was read of another builder's meeting is thrown away.
     const [meeting, notes] = await Promise.all([
-      meetingIdentities.one(database, meetingId, { builderId }),
-      meetingNotes.reading(selection).page(database, { meetingId }, windowOf(page)),
+      meetingIdentities.findOne(database, meetingId, { builderId }),
+      meetingNotes.select(selection).findPage(database, { meetingId }, windowOf(page)),
     ]);
     if (!meeting) throw notFound('Meeting');
     return notes;

@@ -55,7 +55,9 @@ export class PhotoReportResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<PhotoReport>> {
-    return photoReports.reading(selection).page(database, { builderId, projectId, ...whereOf(filter) }, windowOf(page));
+    return photoReports
+      .select(selection)
+      .findPage(database, { builderId, projectId, ...whereOf(filter) }, windowOf(page));
   }
 
   @Query(() => PhotoReport, { description: 'One photo report, active or archived.' })
@@ -65,7 +67,7 @@ export class PhotoReportResolver {
     @Arg('photoReportId', () => PhotoReportId) photoReportId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<PhotoReport> {
-    const report = await photoReports.one(database, photoReportId, { builderId });
+    const report = await photoReports.findOne(database, photoReportId, { builderId });
     if (!report) throw notFound('Photo report');
     return report;
   }
@@ -90,7 +92,7 @@ export class PhotoReportResolver {
 }
 
 async function contentOf({ id }: Pick<PhotoReport, 'id'>, { loaders }: RequestContext): Promise<StoredContent> {
-  return (await loaders.one(reportContents, id)) as unknown as StoredContent;
+  return (await loaders.load(reportContents, id)) as unknown as StoredContent;
 }
 
 @Resolver(() => ReportPage)
@@ -113,7 +115,7 @@ export class ReportImageResolver {
     @Selected() selection: Selection | null,
     @Ctx() { loaders }: RequestContext,
   ): Promise<Photo | null> | null {
-    return attachmentId === null ? null : loaders.one(photos.reading(selection), attachmentId, { builderId });
+    return attachmentId === null ? null : loaders.load(photos.select(selection), attachmentId, { builderId });
   }
 }
 

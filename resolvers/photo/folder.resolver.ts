@@ -28,7 +28,7 @@ export class PhotoFolderResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<PhotoFolder>> {
-    return photoFolders.reading(selection).page(database, { builderId, projectId, parentId }, windowOf(page));
+    return photoFolders.select(selection).findPage(database, { builderId, projectId, parentId }, windowOf(page));
   }
 
   @Query(() => PhotoFolder, { description: 'One photo folder.' })
@@ -38,7 +38,7 @@ export class PhotoFolderResolver {
     @Arg('folderId', () => FolderId) folderId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<PhotoFolder> {
-    const folder = await photoFolders.one(database, folderId, { builderId });
+    const folder = await photoFolders.findOne(database, folderId, { builderId });
     if (!folder) throw notFound('Photo folder');
     return folder;
   }

@@ -45,7 +45,7 @@ export class DefectPhotosResolver {
     @Selected() selection: Selection | null,
     @Ctx() { loaders }: RequestContext,
   ): Promise<Photo[]> {
-    const found = await Promise.all(photoIds.map((id) => loaders.one(photos.reading(selection), id, { builderId })));
+    const found = await Promise.all(photoIds.map((id) => loaders.load(photos.select(selection), id, { builderId })));
     return found.filter((photo) => photo !== null);
   }
 }

@@ -31,8 +31,8 @@ export class PhotoResolver {
   ): Promise<Page<Photo>> {
     const { projectId, folderId } = filter;
     return photos
-      .reading(selection)
-      .page(database, { builderId, source: sourcesOf(filter), projectId, folderId }, windowOf(page));
+      .select(selection)
+      .findPage(database, { builderId, source: sourcesOf(filter), projectId, folderId }, windowOf(page));
   }
 
   @Query(() => Photo, { description: 'One active photo.' })
@@ -43,7 +43,7 @@ export class PhotoResolver {
     @Args() source: PhotoSourceArgs,
     @Ctx() { database }: RequestContext,
   ): Promise<Photo> {
-    const photo = await photos.one(database, photoId, { builderId, source: sourcesOf(source) });
+    const photo = await photos.findOne(database, photoId, { builderId, source: sourcesOf(source) });
     if (!photo) throw notFound('Photo');
     return photo;
   }

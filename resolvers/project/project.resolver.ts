@@ -26,7 +26,7 @@ export class ProjectResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Project>> {
-    return projects.reading(selection).page(database, { builderId, status }, windowOf(page));
+    return projects.select(selection).findPage(database, { builderId, status }, windowOf(page));
   }
 
   @Query(() => Project, { description: 'One project of a builder.' })
@@ -40,7 +40,7 @@ export class ProjectResolver {
     @Arg('projectId', () => ProjectId) projectId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<Project> {
-    const project = await projects.one(database, projectId, { builderId });
+    const project = await projects.findOne(database, projectId, { builderId });
     if (!project) throw notFound('Project');
     return project;
   }

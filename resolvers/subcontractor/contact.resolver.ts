@@ -37,7 +37,7 @@ export class ContactResolver {
       context,
       id,
       'read:contacts',
-      await contacts.reading(selection).page(context.database, where, windowOf(page)),
+      await contacts.select(selection).findPage(context.database, where, windowOf(page)),
     );
   }
 }

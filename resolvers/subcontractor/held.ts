@@ -40,5 +40,5 @@ export async function heldRecord<T extends Owned>(
 }
 
 function ownerOf({ database }: RequestContext, subcontractorId: string): Promise<Owned | null> {
-  return owners.one(database, subcontractorId);
+  return owners.findOne(database, subcontractorId);
 }

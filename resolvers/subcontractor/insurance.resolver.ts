@@ -25,7 +25,7 @@ export class InsuranceResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Insurance>> {
     const where = { subcontractorId: id, ...insuranceFilters(args) };
-    const found = await insurances.reading(selection).page(context.database, where, windowOf(page));
+    const found = await insurances.select(selection).findPage(context.database, where, windowOf(page));
     return heldPage(context, id, 'read:insurances', found);
   }
 
@@ -36,7 +36,7 @@ export class InsuranceResolver {
     @Arg('insuranceId', () => InsuranceId) insuranceId: string,
     @Ctx() context: RequestContext,
   ): Promise<Insurance> {
-    const found = await insurances.one(context.database, insuranceId, { subcontractorId: id });
+    const found = await insurances.findOne(context.database, insuranceId, { subcontractorId: id });
     return heldRecord(context, id, 'read:insurances', found, 'Insurance');
   }
 
@@ -51,7 +51,7 @@ export class InsuranceResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Insurance>> {
-    return insurances.reading(selection).page(database, { builderId, ...insuranceFilters(args) }, windowOf(page));
+    return insurances.select(selection).findPage(database, { builderId, ...insuranceFilters(args) }, windowOf(page));
   }
 
   @FieldResolver()

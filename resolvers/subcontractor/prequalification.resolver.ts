@@ -26,8 +26,8 @@ export class PrequalificationResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Prequalification>> {
     const found = await prequalifications
-      .reading(selection)
-      .page(context.database, { subcontractorId: id, status }, windowOf(page));
+      .select(selection)
+      .findPage(context.database, { subcontractorId: id, status }, windowOf(page));
     return heldPage(context, id, SCOPE, found);
   }
 
@@ -38,7 +38,7 @@ export class PrequalificationResolver {
     @Arg('prequalId', () => PrequalificationId) prequalId: string,
     @Ctx() context: RequestContext,
   ): Promise<Prequalification> {
-    const found = await prequalifications.one(context.database, prequalId, { subcontractorId: id });
+    const found = await prequalifications.findOne(context.database, prequalId, { subcontractorId: id });
     return heldRecord(context, id, SCOPE, found, 'Prequalification');
   }
 }

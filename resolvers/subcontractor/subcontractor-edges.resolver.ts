@@ -41,6 +41,6 @@ export class SubcontractorSummaryResolver {
     @Selected() selection: Selection | null,
     @Ctx() { loaders }: RequestContext,
   ): Subcontractor | null | Promise<Subcontractor | null> {
-    return summary.archivedAt ? null : loaders.whole(subcontractors.reading(selection), summary);
+    return summary.archivedAt ? null : loaders.loadFromSummary(subcontractors.select(selection), summary);
   }
 }

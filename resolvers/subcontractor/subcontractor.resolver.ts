@@ -34,8 +34,8 @@ export class SubcontractorResolver {
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Subcontractor>> {
     return subcontractors
-      .reading(selection)
-      .page(database, { builderId, projectId, ...subcontractorFilters(args) }, windowOf(page));
+      .select(selection)
+      .findPage(database, { builderId, projectId, ...subcontractorFilters(args) }, windowOf(page));
   }
 
   @Query(() => Subcontractor, {
@@ -50,7 +50,7 @@ export class SubcontractorResolver {
     @Ctx() context: RequestContext,
   ): Promise<Subcontractor> {
     const where = { statusesOn: projectId, ...subcontractorFilters(args) };
-    const subcontractor = await subcontractors.one(context.database, id, where);
+    const subcontractor = await subcontractors.findOne(context.database, id, where);
     return requireVisible(context, subcontractor, 'read:subcontractors', 'Subcontractor');
   }
 
@@ -62,7 +62,7 @@ export class SubcontractorResolver {
     @Selected() selection: Selection | null,
     @Ctx() context: RequestContext,
   ): Promise<Page<Project>> {
-    const found = await projects.reading(selection).page(context.database, { subcontractorId: id }, windowOf(page));
+    const found = await projects.select(selection).findPage(context.database, { subcontractorId: id }, windowOf(page));
     return heldPage(context, id, 'read:projects', found);
   }
 }

@@ -24,8 +24,8 @@ export class SwmsResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<SwmsDocument>> {
     const found = await swmsDocuments
-      .reading(selection)
-      .page(context.database, { subcontractorId: id, projectId }, windowOf(page));
+      .select(selection)
+      .findPage(context.database, { subcontractorId: id, projectId }, windowOf(page));
     return heldPage(context, id, 'read:swms', found);
   }
 
@@ -36,7 +36,7 @@ export class SwmsResolver {
     @Arg('swmsDocId', () => SwmsId) swmsDocId: string,
     @Ctx() context: RequestContext,
   ): Promise<SwmsDocument> {
-    const found = await swmsDocuments.one(context.database, swmsDocId, { subcontractorId: id });
+    const found = await swmsDocuments.findOne(context.database, swmsDocId, { subcontractorId: id });
     return heldRecord(context, id, 'read:swms', found, 'SWMS document');
   }
 

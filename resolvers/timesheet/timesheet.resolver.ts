@@ -33,8 +33,8 @@ export class TimesheetResolver {
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Timesheet>> {
     return timesheets
-      .reading(selection)
-      .page(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
+      .select(selection)
+      .findPage(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
   }
 
   @Query(() => Timesheet, { description: 'One timesheet.' })
@@ -44,7 +44,7 @@ export class TimesheetResolver {
     @Arg('timesheetId', () => TimesheetId) timesheetId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<Timesheet> {
-    const timesheet = await timesheets.one(database, timesheetId, { builderId });
+    const timesheet = await timesheets.findOne(database, timesheetId, { builderId });
     if (!timesheet) throw notFound('Timesheet');
     return timesheet;
   }
@@ -52,13 +52,13 @@ export class TimesheetResolver {
   @Query(() => CostCodeList, { description: 'The cost codes of a builder, by code.' })
   @Rest('GET /timesheets/cost-codes', { scope: 'read:timesheets', tag: 'Timesheets' })
   async costCodes(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { database }: RequestContext) {
-    return { data: await costCodes.all(database, { builderId }) };
+    return { data: await costCodes.findAll(database, { builderId }) };
   }
 
   @Query(() => TimeTypeList, { description: 'The time types of a builder, by name.' })
   @Rest('GET /timesheets/time-types', { scope: 'read:timesheets', tag: 'Timesheets' })
   async timeTypes(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { database }: RequestContext) {
-    return { data: await timeTypes.all(database, { builderId }) };
+    return { data: await timeTypes.findAll(database, { builderId }) };
   }
 }
 

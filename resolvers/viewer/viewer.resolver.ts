@@ -19,8 +19,8 @@ export class ViewerResolver {
       return { ...client, ...shared, memberships: await reached(context) };
     }
     const [user, roles, builders] = await Promise.all([
-      users.one(context.database, userId),
-      memberships.all(context.database, { userId }),
+      users.findOne(context.database, userId),
+      memberships.findAll(context.database, { userId }),
       reached(context),
     ]);
     if (!user) throw notFound('User');
@@ -40,7 +40,7 @@ export class ViewerResolver {
 /** The caller's connected builders; none for an internal client, which has no connections and reaches every builder. */
 async function reached(context: RequestContext): Promise<IdentityMembership[]> {
   const { caller, database } = context;
-  const connected = await builders.all(database, { reachable: [...caller.connections.keys()] });
+  const connected = await builders.findAll(database, { reachable: [...caller.connections.keys()] });
   return connected.map((builder) => ({
     builderId: builder.id,
     builderName: builder.name,

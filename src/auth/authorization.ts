@@ -40,7 +40,7 @@ export async function requireBuilder(context: RequestContext, builderId: string,
     throw forbidden('X-Service-Builder-Id names another builder than the request.');
   }
   if (caller.internal || !caller.isConnectedTo(builderId)) {
-    if (!(await loaders.one(builders, builderId))) throw notFound('Builder');
+    if (!(await loaders.load(builders, builderId))) throw notFound('Builder');
   }
   caller.requireConnectionScope(builderId, scope);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { RateLimit } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import { isReadOnlyDatabase } from '../database/errors.ts';
+import { isReadOnlyError } from '../database/errors.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
 import type { Clock } from '../shared/clock.ts';
 import { rateLimited } from '../shared/errors.ts';
@@ -116,7 +116,7 @@ export class RateLimiter {
       window.unleased = Math.max(0, requests - before - block);
       this.#purge(database);
     } catch (error) {
-      if (!isReadOnlyDatabase(error)) throw error;
+      if (!isReadOnlyError(error)) throw error;
       window.left += window.unleased;
       window.unleased = 0;
     } finally {

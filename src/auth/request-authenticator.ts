@@ -72,10 +72,10 @@ export class RequestAuthenticator {
     const { databases, storages, clock, shares, uploadQuota } = this.#dependencies;
     const usage = request.usage!;
     const meter = new ResponseMeter();
-    const database = databases[region].within({
+    const database = databases[region].withLimits({
       acquireLargeRead: () => usage.acquireLargeRead(),
-      hold: (bytes) => {
-        usage.hold(bytes);
+      countLargeBytes: (bytes) => {
+        usage.countLargeBytes(bytes);
         meter.hold(bytes);
       },
       runSlowRead: (read) => usage.runSlowRead(read),

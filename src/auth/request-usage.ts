@@ -78,7 +78,7 @@ export class RequestUsage {
   }
 
   /** Counts bytes of large values that the request holds. */
-  hold(bytes: number): void {
+  countLargeBytes(bytes: number): void {
     this.#heldBytes += bytes;
   }
 

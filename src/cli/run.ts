@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { ExchangeError } from '../data-transfer/session.ts';
-import { PendingMigrations, RollbackRefused } from '../database/run-migrations.ts';
+import { PendingMigrationsError, RollbackRefusedError } from '../database/run-migrations.ts';
 import { isPlainError } from '../dev-postgres/open-databases.ts';
 import { Refusal } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
@@ -80,8 +80,9 @@ function term(command: Command): string {
 function describe(error: unknown): string {
   const { message, code, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
-  if (error instanceof Refusal || error instanceof ConfigError || error instanceof PendingMigrations) return message;
-  if (error instanceof RollbackRefused) return message;
+  if (error instanceof Refusal || error instanceof ConfigError || error instanceof PendingMigrationsError)
+    return message;
+  if (error instanceof RollbackRefusedError) return message;
   if (isPlainError(error) || error instanceof ExchangeError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;

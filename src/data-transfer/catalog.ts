@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { countedListOf, totalTriggers } from '../database/write/totals.ts';
+import { findCountedList, totalTriggerNames } from '../database/write/list-counters.ts';
 
 /** A unique index, primary keys included. */
 export interface UniqueIndex {
@@ -47,10 +47,10 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
     [table],
   );
   // The totals that these keep are counted by the load itself.
-  const counted = countedListOf(table);
+  const counted = findCountedList(table);
   const triggers = await client.query(
     `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A' and tgname <> all($2)`,
-    [table, counted ? totalTriggers(counted) : []],
+    [table, counted ? totalTriggerNames(counted) : []],
   );
   return {
     uniques: indexes.rows.filter(({ unique }) => unique),

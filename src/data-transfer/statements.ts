@@ -1,6 +1,6 @@
 import { escapeLiteral } from 'pg';
 import type { CountedList } from '../../entities/list-total.entity.ts';
-import { countedListOf, countWithoutTriggers } from '../database/write/totals.ts';
+import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import type { CheckConstraint } from './catalog.ts';
 import type { Column, Plan, Reference } from './plan.ts';
 import { DEFAULT } from './rows.ts';
@@ -147,7 +147,7 @@ export function upsert(plan: Plan, pass: number): string {
   const names = plan.columns.map(({ name }) => name).join(', ');
   const changing = plan.columns.filter((column) => !plan.key.includes(column));
   const first = plan.key[0]!.name;
-  const list = countedListOf(plan.table);
+  const list = findCountedList(plan.table);
   // A row without a file leaves the record the one that it has.
   const values = plan.columns
     .map(({ name, keeps }) => (keeps ? `coalesce(s.${name}, t.${name})` : `s.${name}`))
@@ -183,7 +183,7 @@ function countWritten(list: CountedList): string {
     countedColumns(list)
       .map((column) => `${version}_${column} as ${column}`)
       .join(', ');
-  return countWithoutTriggers(
+  return toCounterInsertSql(
     list,
     `select ${versions('new')}, 1 as added from written union all select ${versions('old')}, -1 from written where not fresh`,
   );

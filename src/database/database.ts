@@ -2,10 +2,10 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type { RegionId } from '../shared/regions.ts';
 import { createOrm } from './orm.ts';
 import type { Statement } from './pool/pg-pipeline.ts';
-import { StatementRunner } from './pool/runner.ts';
+import { StatementRunner } from './pool/statement-runner.ts';
 import type { ReadDatabase, ReadLimits } from './read/reader.ts';
 import { retryTransaction } from './write/retry.ts';
-import { type Transaction, TransactionRunner } from './write/transactions.ts';
+import { type Transaction, TransactionRunner } from './write/transaction-runner.ts';
 
 const NOW = { name: 'database.now', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)' };
 
@@ -38,7 +38,7 @@ export class Database implements ReadDatabase {
   }
 
   /** The same database, within what a request may use of it. */
-  within(limits: DatabaseLimits): Database {
+  withLimits(limits: DatabaseLimits): Database {
     return Object.create(this, { limits: { value: limits } });
   }
 

@@ -1,28 +1,32 @@
 import { ApiError, internalError, unavailable } from '../shared/errors.ts';
 
-/** Errors after which a read may be sent again on another connection. SQLSTATE class 08 and the shutdown codes. */
+/** Errors after which a read may be sent again on another connection: SQLSTATE shutdown codes and codes of the socket. */
 const LOST_CONNECTION = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 
 /**
- * What passes. SQLSTATEs of a database that is there and cannot answer now: timeouts, too many connections, memory, disk
- * full, read-only, deadlock; and the codes of a disk of our own that is full.
+ * Transient errors: SQLSTATEs of timeouts, too many connections, out of memory, disk full, read-only, serialization failure and
+ * deadlock, and the file system's codes of a full disk.
  */
-const PASSING = new Set([
+const TRANSIENT = new Set([
   ...['57014', '55P03', '53300', '53200', '53100', '25006', '40001', '40P01', '25P03'],
   ...['ENOSPC', 'EDQUOT'],
 ]);
 
-/** Whether a write failed because the database is read-only, as a standby is: nothing has begun. */
-export const isReadOnlyDatabase = (error: unknown): boolean => (error as { code?: string } | null)?.code === '25006';
+/** Returns the SQLSTATE of a PostgreSQL error, or the code of a system error. */
+export const getErrorCode = (error: unknown): string | undefined => (error as { code?: string } | null)?.code;
 
-/** What a client sees of anything that was thrown: the error itself when it is public, else 503 or 500. */
-export function asApiError(error: unknown): ApiError {
+/** Whether a write failed because the database is read-only, as a standby is. Nothing was written. */
+export const isReadOnlyError = (error: unknown): boolean => getErrorCode(error) === '25006';
+
+/** Returns the error that a client sees of anything that was thrown: an `ApiError` as it is, others as 503 or 500. */
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const code = (error as { code?: string } | null)?.code;
-  if (isLostConnection(error) || (code !== undefined && PASSING.has(code))) return unavailable(error);
+  const code = getErrorCode(error);
+  if (isLostConnection(error) || (code !== undefined && TRANSIENT.has(code))) return unavailable(error);
   return internalError(error);
 }
 
+/** Whether a statement failed because its connection was lost, including SQLSTATE class 08. */
 export function isLostConnection(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
   return (

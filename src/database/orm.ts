@@ -4,8 +4,8 @@ import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
 import { migrations } from './migrations/index.ts';
-import { poolSettings, REQUEST_SETTINGS } from './pool/session-settings.ts';
-import { TIMEOUTS } from './pool/timeouts.ts';
+import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
+import { CLIENT_CONFIG } from './pool/timeouts.ts';
 
 /** MikroORM over one regional database. Nothing connects before the first query. */
 export function createOrm(url: string, overrides: Partial<Options> = {}): MikroORM {
@@ -15,7 +15,7 @@ export function createOrm(url: string, overrides: Partial<Options> = {}): MikroO
     metadataProvider: ReflectMetadataProvider,
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: false, silent: true },
-    driverOptions: { ...poolSettings(REQUEST_SETTINGS), ...TIMEOUTS, onPoolCreated: giveUpLostConnections },
+    driverOptions: { ...toPoolConfig(REQUEST_SETTINGS), ...CLIENT_CONFIG, onPoolCreated: releaseLostConnections },
     pool: { min: 0, max: 12 },
     debug: false,
     ...overrides,
@@ -26,7 +26,7 @@ export function createOrm(url: string, overrides: Partial<Options> = {}): MikroO
  * Kysely keeps a connection for good when `begin`, `commit` or `rollback` fails, as they do on one that is lost, so that the pool
  * would be empty after ten of them. Here a lost connection leaves the pool by itself, and its holder may release it once more.
  */
-export function giveUpLostConnections(pool: pg.Pool): void {
+export function releaseLostConnections(pool: pg.Pool): void {
   pool.on('connect', (client) => {
     // Its loss is told by the statement that is under way; one that nobody uses, or that is about to end, needs no word of it.
     client.on('error', () => undefined);

@@ -30,7 +30,7 @@ const ALTER_TABLE = new RegExp(`\\balter table(?: if exists)?(?: only)? ${TABLE}
 const CHANGE_COLUMN = /\b(?:drop column(?: if exists)? "?(\w+)"?|alter column "?(\w+)"?(?: set data)? type)/gi;
 
 /** What SQL takes away: tables that it drops or empties, and columns that it drops or converts. */
-export function parseRemovals(sql: string): Omit<DataLoss, 'rows'>[] {
+export function parseDestructiveChanges(sql: string): Omit<DataLoss, 'rows'>[] {
   const tables = [...sql.matchAll(DROP_TABLE)].flatMap(([, names]) =>
     names!.split(', ').map((name) => ({
       table: name
@@ -50,7 +50,7 @@ export function parseRemovals(sql: string): Omit<DataLoss, 'rows'>[] {
 }
 
 /** Names of the migrations that are applied, oldest first. Writes nothing, so that it works on a read-only database too. */
-export async function findApplied(database: Database): Promise<string[]> {
+export async function findAppliedMigrations(database: Database): Promise<string[]> {
   const em = database.fork();
   const [found] = await em.execute<{ exists: boolean }[]>(
     `select to_regclass('mikro_orm_migrations') is not null as exists`,
@@ -62,7 +62,7 @@ export async function findApplied(database: Database): Promise<string[]> {
 
 /** Null when nothing is applied. */
 export async function planRollback(database: Database): Promise<RollbackPlan | null> {
-  const name = (await findApplied(database)).at(-1);
+  const name = (await findAppliedMigrations(database)).at(-1);
   if (name === undefined) return null;
   const found = migrations.find((migration) => migration.name === name);
   if (!found) throw new Error(`The database has the migration ${name}, which this release does not know.`);
@@ -70,7 +70,7 @@ export async function planRollback(database: Database): Promise<RollbackPlan | n
   const migration: Migration & DerivedTables = new found(em.getDriver(), config);
   await migration.down();
   const losses: DataLoss[] = [];
-  for (const { table, column } of migration.getQueries().flatMap((query) => parseRemovals(String(query)))) {
+  for (const { table, column } of migration.getQueries().flatMap((query) => parseDestructiveChanges(String(query)))) {
     if (migration.derivedTables?.includes(table)) continue;
     const rows = await countRows(database, table, column);
     if (rows > 0) losses.push({ table, column, rows });

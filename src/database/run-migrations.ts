@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import { migrations } from './migrations/index.ts';
-import { createOrm, giveUpLostConnections } from './orm.ts';
-import { COMMON_SETTINGS, poolSettings } from './pool/session-settings.ts';
-import { CONNECT_MS } from './pool/timeouts.ts';
-import { findApplied, planRollback, type RollbackPlan } from './rollback-migration.ts';
+import { createOrm, releaseLostConnections } from './orm.ts';
+import { COMMON_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
+import { CONNECT_TIMEOUT_MS } from './pool/timeouts.ts';
+import { findAppliedMigrations, planRollback, type RollbackPlan } from './rollback-migration.ts';
 import { type ReportLine, withAdvisoryLock } from './write/advisory-lock.ts';
 
 /** Two starters never migrate at once; the second waits and finds nothing left to do. */
 const LOCK = 'builder-integration-api migrations';
 
 /** How long a migration holds up those that would wait behind it. */
-const GIVE_WAY_MS = 1000;
+const LOCK_TIMEOUT_MS = 1000;
 const LOCK_NOT_AVAILABLE = '55P03';
 const ATTEMPTS = 60;
 const PAUSE_MS = 1000;
 
-export class PendingMigrations extends Error {
+export class PendingMigrationsError extends Error {
   override name = 'PendingMigrations';
 }
 
@@ -24,7 +24,7 @@ export class PendingMigrations extends Error {
  * `auto` applies what is pending; `check` throws `PendingMigrations` instead. Returns the names that were applied. Looking writes
  * nothing and waits for nobody.
  */
-export async function bringUpToDate(
+export async function runPendingMigrations(
   database: Database,
   mode: 'auto' | 'check',
   report?: ReportLine,
@@ -32,7 +32,7 @@ export async function bringUpToDate(
   const found = await findPending(database);
   if (found.length === 0) return [];
   if (mode === 'check') {
-    throw new PendingMigrations(
+    throw new PendingMigrationsError(
       `Region ${database.region} waits for migrations (${found.join(', ')}): run "npm run cli -- migrate up".`,
     );
   }
@@ -45,7 +45,7 @@ export async function bringUpToDate(
 }
 
 async function findPending(database: Database): Promise<string[]> {
-  const applied = await findApplied(database);
+  const applied = await findAppliedMigrations(database);
   return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
 }
 
@@ -66,7 +66,7 @@ export async function retryOnLockTimeout<T>(
 }
 
 /** A rollback that would destroy data, or would not be the one that was planned. Nothing was changed. */
-export class RollbackRefused extends Error {
+export class RollbackRefusedError extends Error {
   override name = 'RollbackRefused';
 }
 
@@ -87,10 +87,12 @@ export async function rollbackLast(
     const plan = await planRollback(database);
     if (!plan) return [];
     if (expected !== undefined && plan.migration !== expected) {
-      throw new RollbackRefused(`Region ${database.region} is at ${plan.migration} by now: nothing was rolled back.`);
+      throw new RollbackRefusedError(
+        `Region ${database.region} is at ${plan.migration} by now: nothing was rolled back.`,
+      );
     }
     if (!destroyData && plan.losses.length > 0) {
-      throw new RollbackRefused(
+      throw new RollbackRefusedError(
         `Rolling back ${plan.migration} in ${database.region} destroys ${describeLosses(plan)}: add --destroy-data to do it.`,
       );
     }
@@ -115,9 +117,9 @@ async function withMigrator<T>(
   work: (migrator: Database['orm']['migrator']) => Promise<T>,
 ): Promise<T> {
   const driverOptions = {
-    ...poolSettings({ ...COMMON_SETTINGS, lock_timeout: String(GIVE_WAY_MS) }),
-    connectionTimeoutMillis: CONNECT_MS,
-    onPoolCreated: giveUpLostConnections,
+    ...toPoolConfig({ ...COMMON_SETTINGS, lock_timeout: String(LOCK_TIMEOUT_MS) }),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    onPoolCreated: releaseLostConnections,
   };
   const orm = createOrm(url, { driverOptions });
   try {

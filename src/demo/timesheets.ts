@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
-import { countedListOf, countWithoutTriggers } from '../database/write/totals.ts';
+import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import { ID_PREFIXES } from '../shared/ids.ts';
 import { withClient } from './connection.ts';
 import { BASE, baseDay, STORY_DAYS } from './dates.ts';
@@ -172,6 +172,6 @@ on conflict (id) do nothing
 returning builder_id, project_id, status
 ),
 counted as (
-${countWithoutTriggers(countedListOf('timesheet')!, 'select *, 1 as added from inserted')}
+${toCounterInsertSql(findCountedList('timesheet')!, 'select *, 1 as added from inserted')}
 )
 select count(*)::int as count from inserted`;

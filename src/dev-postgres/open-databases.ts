@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { Database, type Databases } from '../database/database.ts';
-import { findUnsettable, READER_SETTINGS } from '../database/pool/session-settings.ts';
+import { findUnsupportedSettings, READER_SETTINGS } from '../database/pool/session-settings.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { attachCluster, type Cluster, ClusterError, type ClusterOptions, openCluster } from './cluster.ts';
 
@@ -90,7 +90,7 @@ async function requireReachable(opened: Map<string, Database>, close: () => Prom
 async function problemOf({ url, runner }: Database): Promise<string | undefined> {
   try {
     // First, because the runner sets what it finds missing.
-    const unsettable = await findUnsettable(url, READER_SETTINGS);
+    const unsettable = await findUnsupportedSettings(url, READER_SETTINGS);
     if (unsettable.length > 0) {
       const wanted = unsettable.map((name) => `${name}=${READER_SETTINGS[name]}`).join(', ');
       return `leads through a pooler that shares sessions between transactions, so ${wanted} cannot be set: set them for the database user (alter role ... set ...), or pool by session`;

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { asApiError } from '../database/errors.ts';
+import { toApiError } from '../database/errors.ts';
 import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
 
 /** Sends an error in the documented shape. ERR-1, ERR-10. */
@@ -16,7 +16,7 @@ export function installErrorHandler(app: FastifyInstance): void {
 
 /** What a client sees of an error of a route; the cause goes to the log. */
 export function publicError(thrown: FastifyError, request: FastifyRequest): ApiError {
-  const error = transportError(thrown, request) ?? asApiError(thrown);
+  const error = transportError(thrown, request) ?? toApiError(thrown);
   if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
   return error;
 }

@@ -21,14 +21,17 @@ export async function findView(
 ): Promise<ReportView | null> {
   const [member] = await database.runner.run(IS_MEMBER, [id, user.id]);
   if (!member) return null;
-  const [report, stored] = await Promise.all([photoReports.one(database, id), reportContents.one(database, id)]);
+  const [report, stored] = await Promise.all([
+    photoReports.findOne(database, id),
+    reportContents.findOne(database, id),
+  ]);
   if (!report || !stored) return null;
   const { content } = stored as unknown as StoredContent;
   const tree = await readTree(stored as unknown as StoredContent);
   const { builderId, projectId } = report;
   const [shown, project] = await Promise.all([
-    photos.many(database, imagesOf(tree), { builderId }),
-    projectId === null ? null : projects.one(database, projectId, { builderId }),
+    photos.findMany(database, imagesOf(tree), { builderId }),
+    projectId === null ? null : projects.findOne(database, projectId, { builderId }),
   ]);
   const storage = storages[database.region].issuedTo(user.id);
   const signed = shown

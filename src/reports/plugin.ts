@@ -44,7 +44,11 @@ export async function registerReportPages(app: FastifyInstance, parts: ReportPag
     visit.http.usage = usage;
     await usage.begin();
     for (const visitor of visitors) {
-      const view = await findView({ ...visitor, database: visitor.database.within(usage) }, storages, visit.reportId);
+      const view = await findView(
+        { ...visitor, database: visitor.database.withLimits(usage) },
+        storages,
+        visit.reportId,
+      );
       if (!view) continue;
       usage.streamedBytes = view.bytes;
       return visit.reply

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { INTERNAL_SCOPES, SCOPES } from '../../schema/scopes.ts';
-import { rebuildTotals } from '../../src/database/write/totals.ts';
+import { rebuildTotals } from '../../src/database/write/list-counters.ts';
 import { type DataSet, loadData } from './data.ts';
 import { id, PROJECTS } from './data-site.ts';
 import { say } from './stage.ts';

@@ -8,7 +8,7 @@ import { buildApp } from '../../src/app.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { inspectPageDocument } from '../../src/domain/photo-reports/page-document.ts';
@@ -136,7 +136,7 @@ export async function photoReports({
     for (const region of REGIONS) {
       await cluster.ensureDatabase(`bench_${region}`);
       databases[region] = new Database(region, cluster.url(`bench_${region}`));
-      await bringUpToDate(databases[region], 'auto');
+      await runPendingMigrations(databases[region], 'auto');
       await databases[region].orm.schema.update();
     }
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { SCOPES } from '../../schema/scopes.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { Database } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { RegionId } from '../../src/shared/regions.ts';
@@ -117,7 +117,7 @@ export class Stage {
 export async function migrated(cluster: Cluster, name: string): Promise<string> {
   await cluster.ensureDatabase(name);
   const database = new Database('au1', cluster.url(name));
-  await bringUpToDate(database, 'auto');
+  await runPendingMigrations(database, 'auto');
   await database.close();
   return database.url;
 }

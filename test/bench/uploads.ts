@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { Instance } from '../proof/instance.ts';
@@ -69,7 +69,7 @@ async function measure(store: Store): Promise<StoreFigures> {
     for (const region of ['au1', 'us1'] as const) {
       await cluster.ensureDatabase(region);
       databases[region] = new Database(region, cluster.url(region));
-      await bringUpToDate(databases[region], 'auto');
+      await runPendingMigrations(databases[region], 'auto');
     }
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
     for (const region of ['au1', 'us1'] as const) await databases[region].close();

@@ -6,7 +6,7 @@ import { type ImportResult, importFolder } from '../../src/data-transfer/import.
 import type { ImportOptions } from '../../src/data-transfer/import-file.ts';
 import type { Problem } from '../../src/data-transfer/rows.ts';
 import { Database } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { createDatabase } from '../setup/database.ts';
 
 /** Two builders' data, as an export writes it: every file, no longer than a page each. */
@@ -23,7 +23,7 @@ export class Bench {
   /** A database with tables and no rows. */
   async emptyDatabase(): Promise<Database> {
     this.#empty ??= makeTemplate('template1', async (database) => {
-      await bringUpToDate(database, 'auto');
+      await runPendingMigrations(database, 'auto');
     });
     return this.#clone(await this.#empty);
   }

@@ -7,8 +7,8 @@ import { AccessTokenVerifier } from '../../src/auth/access-token-verifier.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { asApiError } from '../../src/database/errors.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { toApiError } from '../../src/database/errors.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { OAuthDependencies } from '../../src/oauth/dependencies.ts';
 import { oauthPlugin } from '../../src/oauth/plugin.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
@@ -74,7 +74,7 @@ export async function buildApp(
   const app = Fastify();
   await prepare(app);
   app.setErrorHandler((thrown, _request, reply) => {
-    const error = asApiError(thrown);
+    const error = toApiError(thrown);
     return reply.code(error.status).headers(error.headers).send(error.body());
   });
   const live = access ?? new AccessTokenVerifier({ tokens, databases, clock });
@@ -88,7 +88,7 @@ export async function buildApp(
 export async function regionalDatabase(region: RegionId) {
   const { url, drop } = await createDatabase('template1');
   const database = new Database(region, url);
-  await bringUpToDate(database, 'auto');
+  await runPendingMigrations(database, 'auto');
   await database.fork().insert(Integrator, { ...stamps(START), id: 'intg_a', name: 'Site Sync', deepLinkSchemes: [] });
   const close = async () => {
     await database.close();

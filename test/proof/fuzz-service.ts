@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
@@ -37,7 +37,7 @@ export async function fuzzService({ requests, seed, connections, say = () => {} 
     for (const region of REGIONS) {
       databases[region] = new Database(region, await postgres.createDatabase(region));
       undo.push(() => databases[region].close());
-      await bringUpToDate(databases[region], 'auto');
+      await runPendingMigrations(databases[region], 'auto');
     }
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 100 });
     const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-fuzz-'));

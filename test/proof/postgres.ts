@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { runningServer } from '../../src/dev-postgres/postmaster.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
@@ -60,7 +60,7 @@ export class MortalPostgres {
   async openRegions(): Promise<Databases> {
     const opened = REGIONS.map(async (region) => {
       const database = new Database(region, await this.createDatabase(region));
-      await bringUpToDate(database, 'auto');
+      await runPendingMigrations(database, 'auto');
       return [region, database] as const;
     });
     return Object.fromEntries(await Promise.all(opened)) as Databases;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
@@ -48,7 +48,7 @@ export async function reportFaults(options: ReportFaultsOptions) {
     const databases = {} as Databases;
     for (const region of REGIONS) {
       databases[region] = new Database(region, await postgres.createDatabase(region));
-      await bringUpToDate(databases[region], 'auto');
+      await runPendingMigrations(databases[region], 'auto');
     }
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
     for (const region of REGIONS) await databases[region].close();

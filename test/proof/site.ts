@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
@@ -61,7 +61,7 @@ export class ProofSite {
       const databases = {} as Databases;
       for (const region of REGIONS) {
         databases[region] = new Database(region, await postgres.createDatabase(region));
-        await bringUpToDate(databases[region], 'auto');
+        await runPendingMigrations(databases[region], 'auto');
       }
       const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 200 });
       for (const region of REGIONS) await databases[region].close();

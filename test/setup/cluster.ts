@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { bringUpToDate } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
@@ -57,7 +57,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function makeTables(cluster: Cluster, name: string): Promise<void> {
   await cluster.ensureDatabase(name);
   const database = new Database('au1', cluster.url(name));
-  await bringUpToDate(database, 'auto');
+  await runPendingMigrations(database, 'auto');
   await database.close();
 }
 

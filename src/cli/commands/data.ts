@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { bringUpToDate } from '../../database/run-migrations.ts';
+import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { listing, type Shell } from '../io/cli-io.ts';
 import { startProgress } from '../io/progress.ts';
@@ -44,7 +44,7 @@ export function addDataCommands(program: Command, shell: Shell): void {
     .addOption(regionOption().default('au1'));
   plainCommand(shell, demo, ({ timesheets = 0, region }) =>
     withDatabases(shell, async (databases, config) => {
-      for (const each of REGIONS) await bringUpToDate(databases[each], config.migrate);
+      for (const each of REGIONS) await runPendingMigrations(databases[each], config.migrate);
       const place = { databases, config, clock: shell.clock };
       const data = await addDemoData(place, { region, timesheets }, startProgress(shell));
       const heading = timesheets > 0 ? `Added ${timesheets} timesheets to ${region}.` : 'The demo data is loaded.';

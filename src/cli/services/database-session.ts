@@ -1,6 +1,6 @@
 import { type Config, loadConfig } from '../../config.ts';
 import type { Databases } from '../../database/database.ts';
-import { bringUpToDate } from '../../database/run-migrations.ts';
+import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { openDatabases } from '../../dev-postgres/open-databases.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import { Refusal } from '../cli-error.ts';
@@ -38,7 +38,7 @@ export async function withDatabases<T>(
 /** The same for work on one region's data, whose tables have to be up to date. */
 export function withRegion<T>(shell: Shell, region: RegionId, work: (place: Place) => Promise<T>): Promise<T> {
   return withDatabases(shell, async (databases, { migrate }) => {
-    await bringUpToDate(databases[region], migrate);
+    await runPendingMigrations(databases[region], migrate);
     return work({ database: databases[region], clock: shell.clock });
   });
 }

@@ -3,8 +3,13 @@ import { join } from 'node:path';
 import type { Databases } from '../../database/database.ts';
 import { migrations } from '../../database/migrations/index.ts';
 import { createOrm } from '../../database/orm.ts';
-import { findApplied, planRollback, type RollbackPlan } from '../../database/rollback-migration.ts';
-import { bringUpToDate, describeLosses, RollbackRefused, rollbackLast } from '../../database/run-migrations.ts';
+import { findAppliedMigrations, planRollback, type RollbackPlan } from '../../database/rollback-migration.ts';
+import {
+  describeLosses,
+  RollbackRefusedError,
+  rollbackLast,
+  runPendingMigrations,
+} from '../../database/run-migrations.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import { refuse } from '../cli-error.ts';
 import { sourceRoot } from './source-root.ts';
@@ -24,7 +29,7 @@ async function each<T>(regions: readonly RegionId[], work: (region: RegionId) =>
 
 /** Applies what is pending; answers the names per region. */
 export const migrateUp = (databases: Databases, regions: readonly RegionId[]) =>
-  each(regions, (region) => bringUpToDate(databases[region], 'auto'));
+  each(regions, (region) => runPendingMigrations(databases[region], 'auto'));
 
 /**
  * Rolls back the newest migration of each region, or of none: every region is checked and the whole is confirmed first.
@@ -45,7 +50,7 @@ export async function migrateDown(
   const lossy = [...plans].filter(([, { losses }]) => losses.length > 0);
   const lines = lossy.map(([region, plan]) => `${plan.migration} in ${region} destroys ${describeLosses(plan)}`);
   if (!destroyData && lines.length > 0) {
-    throw new RollbackRefused(`Rolling back ${lines.join('; ')}: add --destroy-data to do it.`);
+    throw new RollbackRefusedError(`Rolling back ${lines.join('; ')}: add --destroy-data to do it.`);
   }
   const steps = [...plans].map(([region, plan]) => {
     const loss = plan.losses.length > 0 ? `, which destroys ${describeLosses(plan)}` : '';
@@ -60,7 +65,7 @@ export async function migrateDown(
 
 export const migrationStatus = (databases: Databases, regions: readonly RegionId[]) =>
   each<RegionStatus>(regions, async (region) => {
-    const applied = await findApplied(databases[region]);
+    const applied = await findAppliedMigrations(databases[region]);
     return { applied, pending: migrations.map(({ name }) => name).filter((name) => !applied.includes(name)) };
   });
 

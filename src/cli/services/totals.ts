@@ -1,5 +1,5 @@
 import type { Databases } from '../../database/database.ts';
-import { rebuildTotals } from '../../database/write/totals.ts';
+import { rebuildTotals } from '../../database/write/list-counters.ts';
 import type { RegionId } from '../../shared/regions.ts';
 
 /** Makes the kept totals of each region those of its rows. */

@@ -7,11 +7,11 @@ export interface Statement {
   text: string;
 }
 
-/** A row as the driver read it: the text of each column, in the order of the statement. */
+/** A row in PostgreSQL's text format: the text of each column, in the statement's order. */
 export type TextRow = (string | null)[];
 
-/** Parts of pg that its type definitions leave out. Its version is pinned, and test/wire.test.ts holds what is used here. */
-interface Wire {
+/** Parts of pg's connection that its type definitions omit. pg's version is pinned; test/pg-pipeline.test.ts covers their use here. */
+interface PgConnection {
   stream: Duplex;
   describe(message: object): void;
 }
@@ -20,11 +20,11 @@ const Query = pg.Query as unknown as new (
   text: string,
   values: unknown[],
   callback: (error: Error | null) => void,
-) => pg.Query & { name: string; prepare(wire: Wire): void };
+) => pg.Query & { name: string; prepare(connection: PgConnection): void };
 
 /**
- * A prepared read. Values stay text: what they mean is known from the entity's columns. So it doesn't ask for the description
- * of the rows, which PostgreSQL would send, and pg parse, with every answer.
+ * A prepared read whose values stay text. It skips the Describe message: the entity's columns determine the types, and PostgreSQL
+ * would otherwise send, and pg parse, a row description with every result.
  */
 class TextQuery extends Query {
   readonly #rows: TextRow[] = [];
@@ -34,8 +34,8 @@ class TextQuery extends Query {
     this.name = name;
   }
 
-  override prepare(wire: Wire): void {
-    super.prepare(withoutDescribe(wire));
+  override prepare(connection: PgConnection): void {
+    super.prepare(withoutDescribe(connection));
   }
 
   handleDataRow({ fields }: { fields: TextRow }): void {
@@ -45,50 +45,50 @@ class TextQuery extends Query {
   handleCommandComplete(): void {}
 }
 
-const undescribed = new WeakMap<Wire, Wire>();
+const connectionsWithoutDescribe = new WeakMap<PgConnection, PgConnection>();
 
-function withoutDescribe(wire: Wire): Wire {
-  let other = undescribed.get(wire);
-  if (!other) {
-    other = Object.create(wire, { describe: { value: () => undefined } }) as Wire;
-    undescribed.set(wire, other);
+function withoutDescribe(connection: PgConnection): PgConnection {
+  let wrapper = connectionsWithoutDescribe.get(connection);
+  if (!wrapper) {
+    wrapper = Object.create(connection, { describe: { value: () => undefined } }) as PgConnection;
+    connectionsWithoutDescribe.set(connection, wrapper);
   }
-  return other;
+  return wrapper;
 }
 
-/** The rows of a prepared statement. It leaves with all that is sent in this turn of the event loop. */
-export function readText(client: pg.Client, statement: Statement, values: unknown[]): Promise<TextRow[]> {
-  holdBack(client);
+/** Returns the rows of a prepared statement, which is sent in one packet with the other statements of this tick. */
+export function queryTextRows(client: pg.Client, statement: Statement, values: unknown[]): Promise<TextRow[]> {
+  corkUntilEndOfTick(client);
   return new Promise((resolve, reject) => {
     client.query(new TextQuery(statement, values, (error, rows) => (error ? reject(error) : resolve(rows))));
   });
 }
 
-const endOfTurn: (() => void)[] = [];
+const tickTasks: (() => void)[] = [];
 
-/** Does the work when this turn of the event loop ends, after what was asked for before, and what the work itself asks for. */
-export function atEndOfTurn(work: () => void): void {
-  if (endOfTurn.push(work) === 1) setImmediate(endTurn);
+/** Runs the task when this tick of the event loop ends: after earlier tasks, before tasks that it adds itself. */
+export function runAtEndOfTick(task: () => void): void {
+  if (tickTasks.push(task) === 1) setImmediate(runTickTasks);
 }
 
-function endTurn(): void {
+function runTickTasks(): void {
   try {
-    for (const next of endOfTurn) next();
+    for (const task of tickTasks) task();
   } finally {
-    endOfTurn.length = 0;
+    tickTasks.length = 0;
   }
 }
 
-const heldBack = new WeakSet<Duplex>();
+const corkedStreams = new WeakSet<Duplex>();
 
-/** Holds back what is written to the connection until the end of this turn, so that it leaves in one packet. */
-export function holdBack(client: pg.ClientBase): void {
-  const { stream } = (client as unknown as { connection: Wire }).connection;
-  if (heldBack.has(stream)) return;
-  heldBack.add(stream);
+/** Corks the client's socket until the end of this tick, so that everything written until then leaves in one packet. */
+export function corkUntilEndOfTick(client: pg.ClientBase): void {
+  const { stream } = (client as unknown as { connection: PgConnection }).connection;
+  if (corkedStreams.has(stream)) return;
+  corkedStreams.add(stream);
   stream.cork();
-  atEndOfTurn(() => {
-    heldBack.delete(stream);
+  runAtEndOfTick(() => {
+    corkedStreams.delete(stream);
     stream.uncork();
   });
 }

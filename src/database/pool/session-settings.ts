@@ -1,32 +1,32 @@
 import pg from 'pg';
-import { CONNECT_MS, IDLE_TRANSACTION_MS, LOCK_MS, STATEMENT_MS } from './timeouts.ts';
+import { CONNECT_TIMEOUT_MS, IDLE_TRANSACTION_TIMEOUT_MS, LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './timeouts.ts';
 
-/** PostgreSQL settings of a session: lower-case name, and the value in the notation of `pg_settings.setting`. */
+/** PostgreSQL session settings by lower-case name; the values have the notation of `pg_settings.setting`. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
 /**
- * Settings of every connection. Instants are read as text, which is UTC only in a UTC session. Where PostgreSQL can compile a
- * plan to machine code, it would do so for every call of one whose cost it estimates high, and take longer than the call.
+ * Settings of every connection. Timestamps are read as text, which is UTC only in a UTC session. With `jit`, PostgreSQL compiles a
+ * plan of high estimated cost at each execution, which takes longer than the execution.
  */
 export const COMMON_SETTINGS: SessionSettings = { timezone: 'UTC', jit: 'off' };
 
 /** Settings of the connections that serve requests. */
 export const REQUEST_SETTINGS: SessionSettings = {
   ...COMMON_SETTINGS,
-  statement_timeout: String(STATEMENT_MS),
-  lock_timeout: String(LOCK_MS),
-  idle_in_transaction_session_timeout: String(IDLE_TRANSACTION_MS),
+  statement_timeout: String(STATEMENT_TIMEOUT_MS),
+  lock_timeout: String(LOCK_TIMEOUT_MS),
+  idle_in_transaction_session_timeout: String(IDLE_TRANSACTION_TIMEOUT_MS),
 };
 
 /**
- * A prepared plan, and that of a foreign key's check, lives as long as its connection. One made while a table was known to be
- * empty would read the whole of it on every later call; what a short write looks for, an index finds.
+ * Settings of the connections for short writes. Prepared plans, including those of foreign key checks, live as long as their
+ * connection: one made while a table was empty would scan the whole table for ever. All lookups of short writes have an index.
  */
 export const WRITER_SETTINGS: SessionSettings = { ...REQUEST_SETTINGS, enable_seqscan: 'off' };
 
 /**
- * The same for prepared reads, which find row by row what they read. A plan for the values of one call would be made anew for
- * each, which takes longer than most reads.
+ * Settings of the connections for prepared reads. Their joins look up single rows, so nested loops are best. A custom plan would be
+ * made anew for each execution, which takes longer than most reads.
  */
 export const READER_SETTINGS: SessionSettings = {
   ...WRITER_SETTINGS,
@@ -35,36 +35,36 @@ export const READER_SETTINGS: SessionSettings = {
   plan_cache_mode: 'force_generic_plan',
 };
 
-/** The settings as the `options` of a connection. A pooler may drop these, so `applySettings` checks them. */
+/** Returns the settings as the `options` of a connection. A pooler may drop these, so `applySettings` checks them. */
 export const toOptions = (settings: SessionSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
-/** Configuration of a `pg.Pool` whose connections have the settings before their first use. */
-export const poolSettings = (settings: SessionSettings) => ({
+/** Returns the configuration of a `pg.Pool` whose connections have the settings before their first use. */
+export const toPoolConfig = (settings: SessionSettings) => ({
   options: toOptions(settings),
-  // The pool waits for the promise, which its type definitions do not say.
+  // The pool awaits the promise, which its type definitions omit.
   onConnect: (client: pg.ClientBase) => applySettings(client, settings) as unknown as undefined,
 });
 
-/** A left join, so that a name that PostgreSQL does not know fails in `set_config`. */
-const DIFFERING = `from json_each_text($1) wanted left join pg_settings s on lower(s.name) = wanted.key
+/** A left join, so that an unknown name fails in `set_config`. */
+const DIFFERING_SETTINGS = `from json_each_text($1) wanted left join pg_settings s on lower(s.name) = wanted.key
   where s.setting is distinct from wanted.value`;
 
-/** Sets those settings of the session that differ. One round trip; to be called once per connection. */
+/** Sets the session settings that differ, in one round trip. Call it once per connection. */
 export async function applySettings(client: pg.ClientBase, settings: SessionSettings): Promise<void> {
-  await query(client, `select set_config(wanted.key, wanted.value, false) ${DIFFERING}`, settings);
+  await querySettings(client, `select set_config(wanted.key, wanted.value, false) ${DIFFERING_SETTINGS}`, settings);
 }
 
-/** Opens a connection of its own with the settings. The caller ends it. */
+/** Opens a connection with the settings. The caller ends it. */
 export async function connectWithSettings(
   url: string,
   settings: SessionSettings,
   config: pg.ClientConfig = {},
 ): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, options: toOptions(settings), ...config });
-  // The statement under way, or the next one, reports a lost connection too.
+  // The current or next statement reports a lost connection too.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -77,13 +77,13 @@ export async function connectWithSettings(
 }
 
 /**
- * Names of the settings that differ and cannot be set, because a pooler gives each transaction another session. Setting them would
- * hold for some transactions and not for others, and for those of other programs.
+ * Returns the names of settings that differ and cannot be set, because a pooler in transaction mode shares sessions. A setting would
+ * apply to some of the service's transactions only, and to transactions of other programs.
  */
-export async function findUnsettable(url: string, settings: SessionSettings): Promise<string[]> {
+export async function findUnsupportedSettings(url: string, settings: SessionSettings): Promise<string[]> {
   const client = await connect(url, settings);
   try {
-    const rows = await query(client, `select wanted.key ${DIFFERING}`, settings);
+    const rows = await querySettings(client, `select wanted.key ${DIFFERING_SETTINGS}`, settings);
     if (rows.length === 0) return [];
     return (await isSharedSession(url, client)) ? rows.map(({ key }) => key!) : [];
   } finally {
@@ -91,40 +91,44 @@ export async function findUnsettable(url: string, settings: SessionSettings): Pr
   }
 }
 
-/** How many other connections try to get the session of the first. */
-const RIVALS = 3;
+/** Connections that compete for the server session of the tested one. */
+const PROBE_CONNECTIONS = 3;
 
-/** Whether the server session of a connection serves other connections between its transactions. */
+/** Whether a pooler lends the connection's server session to other connections between transactions. */
 async function isSharedSession(url: string, client: pg.Client): Promise<boolean> {
-  const rivals: pg.Client[] = [];
+  const probes: pg.Client[] = [];
   try {
-    // Before the first look: whoever comes next gets the session that was given back last, or, in turn, another one.
-    while (rivals.length < RIVALS) rivals.push(await connect(url, {}));
-    const pid = await sessionOf(client);
-    for (const rival of rivals) {
-      // The open transaction keeps the session that the pooler gives it.
-      await rival.query('begin');
-      if ((await sessionOf(rival)) === pid) return true;
+    // All connect first, because a pooler assigns the session that was returned last or, in rotation, another one.
+    while (probes.length < PROBE_CONNECTIONS) probes.push(await connect(url, {}));
+    const pid = await findBackendPid(client);
+    for (const probe of probes) {
+      // An open transaction keeps its session, so that the next probe gets another one.
+      await probe.query('begin');
+      if ((await findBackendPid(probe)) === pid) return true;
     }
-    return (await sessionOf(client)) !== pid;
+    return (await findBackendPid(client)) !== pid;
   } finally {
-    await Promise.all(rivals.map((rival) => rival.end().catch(() => undefined)));
+    await Promise.all(probes.map((probe) => probe.end().catch(() => undefined)));
   }
 }
 
 async function connect(url: string, settings: SessionSettings): Promise<pg.Client> {
-  const config = { connectionString: url, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS };
+  const config = {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CONNECT_TIMEOUT_MS,
+  };
   const client = new pg.Client({ ...config, options: toOptions(settings) });
   client.on('error', () => undefined);
   await client.connect();
   return client;
 }
 
-const sessionOf = async (client: pg.Client): Promise<number> =>
+const findBackendPid = async (client: pg.Client): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
 
-async function query(client: pg.ClientBase, text: string, settings: SessionSettings) {
-  // A server that takes connections and answers nothing must not hold up whoever waits for this one.
-  const limited = { text, values: [JSON.stringify(settings)], query_timeout: CONNECT_MS };
+async function querySettings(client: pg.ClientBase, text: string, settings: SessionSettings) {
+  // Limited, because a hanging server accepts connections and never responds.
+  const limited = { text, values: [JSON.stringify(settings)], query_timeout: CONNECT_TIMEOUT_MS };
   return (await client.query<{ key?: string }>(limited)).rows;
 }

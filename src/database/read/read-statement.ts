@@ -1,85 +1,86 @@
 import { createHash } from 'node:crypto';
 import type { Statement } from '../pool/pg-pipeline.ts';
-import type { Columns, RowShape } from './row-shape.ts';
+import type { ColumnOptions, RowMapper } from './row-mapper.ts';
 
-export interface ReadDeclaration<Filter extends string> extends Columns {
-  /** Joins from the row `t` to what the columns need. They must not drop or multiply rows. */
+export interface ReadOptions<Filter extends string> extends ColumnOptions {
+  /** SQL joins from the row `t` to tables of the columns. They must not drop or multiply rows. */
   joins?: string;
   /**
-   * SQL condition over `t` of each filter; `:name` stands for the filter's own value. It is text, or of the type that is written
-   * behind its first use: `:expiresAfter::timestamptz`.
+   * SQL condition over `t` for each filter. `:name` is the filter's value, which is text unless its first use has a cast:
+   * `:expiresAfter::timestamptz`.
    */
   filters?: Record<Filter, string>;
-  /** A condition that always holds. */
-  always?: string;
-  /** Order of lists. Default: `createdAt`, then `id` (LST-4). */
+  /** SQL condition over `t` of every read. */
+  condition?: string;
+  /** SQL order of lists. Default: creation time, then id (LST-4). */
   order?: string;
   /**
-   * Where the entity `KeepsTotal`, its column of the kind: rows need not be counted unless another filter is given than those
-   * of the builder, the project and the kind.
+   * Column by which the counters of an entity with `KeepsTotal` are split. Lists that are filtered only by builder, project and this
+   * column take their total from the counters.
    */
-  totalBy?: 'status' | 'source';
-  /** Whether nobody reads how many rows match in all. */
-  uncounted?: boolean;
+  counterKind?: 'status' | 'source';
+  /** Skip the total count. */
+  skipTotal?: boolean;
 }
 
 /**
- * What is read: a page with its total; the same far down a list, or where it has to be counted; the row of an id; all rows. Each
- * row begins with the number of the one who asked, from 1; a page's rows go on with its total, and are one of nothing else where
- * it holds none.
+ * Kind of a read: a page with its total; a page at a large offset or with a counted total (`deep`); the row of an id; all rows. The
+ * first column of each row is the number, from 1, of the batch element that it belongs to. The second column of a page is its total;
+ * an empty page is one row with null in all further columns.
  */
-export type Form = 'page' | 'deep' | 'one' | 'all';
+export type ReadKind = 'page' | 'deep' | 'one' | 'all';
 
-export interface Prepared {
-  /** Takes an array of text for each of the names: the value of each who asks. */
+export interface PreparedRead {
   statement: Statement;
-  names: string[];
-  form: Form;
-  shape: RowShape;
+  /** Names of the parameters, in order. Each is an array of text with one value per batch element. */
+  parameterNames: string[];
+  kind: ReadKind;
+  mapper: RowMapper;
 }
 
-type Declaration = ReadDeclaration<string>;
+type AnyReadOptions = ReadOptions<string>;
 
-/** Whether the total over those filters is kept, and need not be counted. */
-export function isTotalKept({ totalBy }: Declaration, filters: readonly string[]): boolean {
-  if (!totalBy || filters.length === 0) return false;
-  return filters.every((name) => name === 'builderId' || name === 'projectId' || name === totalBy);
+/** Whether the total with those filters is the sum of counters. */
+export function hasStoredTotal({ counterKind }: AnyReadOptions, filters: readonly string[]): boolean {
+  if (!counterKind || filters.length === 0) return false;
+  return filters.every((name) => name === 'builderId' || name === 'projectId' || name === counterKind);
 }
 
+/** Returns a read as a prepared statement. A statement with the name '' is planned for each use. */
 export function prepareRead(
   name: string,
-  form: Form,
+  kind: ReadKind,
   filters: readonly string[],
-  shape: RowShape,
-  declaration: Declaration,
-): Prepared {
-  const { text, names } = bind(sqlOf(form, filters, shape, declaration));
-  return { statement: { name: statementName(name), text }, names, form, shape };
+  mapper: RowMapper,
+  options: AnyReadOptions,
+): PreparedRead {
+  const { text, names } = bindParameters(buildSql(kind, filters, mapper, options));
+  return { statement: { name: toStatementName(name), text }, parameterNames: names, kind, mapper };
 }
 
-/** `:asked` stands for those who ask, by their numbers `q.n`. */
-function sqlOf(form: Form, filters: readonly string[], shape: RowShape, declaration: Declaration): string {
-  const { table } = shape;
-  const { joins = '', always = 'true', order = 't.created_at, t.id' } = declaration;
-  const conditions = filters.map((name) => declaration.filters![name]!);
-  const matching = [always, ...conditions].join(' and ');
-  const columns = shape.select(filters);
-  if (form === 'one') {
-    // True, and in no index: one that held all that is read would be searched from end to end while the table is small.
-    const found = `t.id = :id::${shape.idType} and t.xmin <> '0' and ${matching}`;
-    return `select q.n, ${columns} from :asked join ${table} t on ${found} ${joins}`;
+/** `:batch` is the table `q` of the batch elements, with their numbers `q.n`. */
+function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper, options: AnyReadOptions): string {
+  const { table } = mapper;
+  const { joins = '', condition = 'true', order = 't.created_at, t.id' } = options;
+  const conditions = filters.map((name) => options.filters![name]!);
+  const matching = [condition, ...conditions].join(' and ');
+  const columns = mapper.toSelectList(filters);
+  if (kind === 'one') {
+    // `xmin` is always true and in no index: it prevents a full scan of a covering index while the table is small.
+    const byId = `t.id = :id::${mapper.idType} and t.xmin <> '0' and ${matching}`;
+    return `select q.n, ${columns} from :batch join ${table} t on ${byId} ${joins}`;
   }
-  if (form === 'all') {
-    return `select q.n, ${columns} from :asked join ${table} t on ${matching} ${joins} order by q.n, ${order}`;
+  if (kind === 'all') {
+    return `select q.n, ${columns} from :batch join ${table} t on ${matching} ${joins} order by q.n, ${order}`;
   }
-  const counted = `:asked cross join lateral (${totalOf(filters, conditions, matching, table, declaration)}) c`;
-  if (form === 'page') {
-    const [askers, total] = declaration.uncounted ? [':asked', 'null'] : [counted, 'c.total'];
+  const counted = `:batch cross join lateral (${buildTotalSql(filters, conditions, matching, table, options)}) c`;
+  if (kind === 'page') {
+    const [source, total] = options.skipTotal ? [':batch', 'null'] : [counted, 'c.total'];
     const window = `select t.* from ${table} t where ${matching} order by ${order} limit :limit::int offset :offset::int`;
-    return `select q.n, ${total}, ${columns} from ${askers} left join lateral (${window}) t on true ${joins}
+    return `select q.n, ${total}, ${columns} from ${source} left join lateral (${window}) t on true ${joins}
       order by q.n, ${order}`;
   }
-  // The ids are found in an index that holds all that is asked of it, from the end of the list that is nearer.
+  // An index-only scan finds the ids, from the nearer end of the list.
   return `select q.n, c.total, ${columns} from ${counted} left join lateral (
       (select t.id from ${table} t where ${matching} and :offset::int <= c.total / 2
         order by ${order} limit :limit::int offset :offset::int)
@@ -90,50 +91,50 @@ function sqlOf(form: Form, filters: readonly string[], shape: RowShape, declarat
     ) w on true left join ${table} t on t.id = w.id ${joins} order by q.n, ${order}`;
 }
 
-function totalOf(
+function buildTotalSql(
   filters: readonly string[],
   conditions: string[],
   matching: string,
   table: string,
-  declaration: Declaration,
+  options: AnyReadOptions,
 ): string {
-  if (!isTotalKept(declaration, filters)) return `select count(*) as total from ${table} t where ${matching}`;
+  if (!hasStoredTotal(options, filters)) return `select count(*) as total from ${table} t where ${matching}`;
   const list = table.replaceAll('"', "'");
-  const where = conditions.join(' and ').replaceAll(`t.${declaration.totalBy}`, 't.kind');
+  const where = conditions.join(' and ').replaceAll(`t.${options.counterKind}`, 't.kind');
   return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${list} and ${where}`;
 }
 
 /**
- * `:name` to a column of those who ask. All arrive as text, and become what they are once for each, not once for each row: the
- * planner would carry the conversion to where the value is used, were it not for `offset 0`.
+ * Replaces `:name` by a column of the table of batch elements, and `:batch` by that table. Values arrive as text. `offset 0` makes
+ * PostgreSQL convert them once per batch element; it would otherwise move the cast to where the value is used, once per row.
  */
-function bind(sql: string): { text: string; names: string[] } {
+function bindParameters(sql: string): { text: string; names: string[] } {
   const types = new Map<string, string>();
-  const text = sql.replace(/(?<!:):(?!asked\b)([a-zA-Z]+)(?:::(\w+(?:\[\])?))?/g, (_, name: string, type?: string) => {
+  const text = sql.replace(/(?<!:):(?!batch\b)([a-zA-Z]+)(?:::(\w+(?:\[\])?))?/g, (_, name: string, type?: string) => {
     const known = types.get(name);
     if (known && type && type !== known) throw new Error(`:${name} is ${known} and ${type} in: ${sql}`);
     if (!known) types.set(name, type ?? 'text');
     return `q."${name}"`;
   });
-  // There is no row without a column.
-  if (types.size === 0) types.set('nothing', 'text');
+  // The table of batch elements needs a column.
+  if (types.size === 0) types.set('unused', 'text');
   const names = [...types.keys()];
-  const parameters = names.map((_, at) => `$${at + 1}::text[]`);
-  const columns = names.map((name, at) => `v${at}::${types.get(name)} as "${name}"`);
-  const asked = `(select n, ${columns.join(', ')} from unnest(${parameters.join(', ')}) with ordinality
-    as asked(${names.map((_, at) => `v${at}`).join(', ')}, n) offset 0) q`;
-  return { text: text.replace(':asked', () => asked).replace(/\s+/g, ' '), names };
+  const parameters = names.map((_, index) => `$${index + 1}::text[]`);
+  const columns = names.map((name, index) => `v${index}::${types.get(name)} as "${name}"`);
+  const batch = `(select n, ${columns.join(', ')} from unnest(${parameters.join(', ')}) with ordinality
+    as batch(${names.map((_, index) => `v${index}`).join(', ')}, n) offset 0) q`;
+  return { text: text.replace(':batch', () => batch).replace(/\s+/g, ' '), names };
 }
 
-/** PostgreSQL cuts the name of a statement after so many bytes, and takes two that begin alike for one. */
+/** Maximum bytes of a statement's name. PostgreSQL truncates longer names, which could make two equal. */
 const MAX_NAME = 63;
 
-/** Tells long texts apart in the names of statements. */
+/** Returns eight characters that identify a text in the names of statements. */
 export function shortDigest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
-function statementName(name: string): string {
+function toStatementName(name: string): string {
   if (name.length <= MAX_NAME) return name;
   const digest = shortDigest(name);
   return `${name.slice(0, MAX_NAME - digest.length - 1)}#${digest}`;

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { COMMON_SETTINGS, connectWithSettings } from '../pool/session-settings.ts';
-import { CONNECT_MS } from '../pool/timeouts.ts';
+import { CONNECT_TIMEOUT_MS } from '../pool/timeouts.ts';
 
 const RETRY_MS = 100;
 /** Milliseconds of waiting for a lock after which it is reported, and then again after each minute. */
@@ -13,7 +13,7 @@ const REPORT_EVERY_MS = 60_000;
 export type ReportLine = (line: string) => void;
 
 /** Writes the line to the console, for programs that have no log. */
-export const reportOnConsole: ReportLine = (line) => void process.stderr.write(`${line}\n`);
+export const reportToStderr: ReportLine = (line) => void process.stderr.write(`${line}\n`);
 
 /**
  * Runs work under a lock that one process at a time holds. The lock belongs to a transaction that stays open meanwhile, so it ends
@@ -25,14 +25,14 @@ export async function withAdvisoryLock<T>(
   url: string,
   name: string,
   work: (signal: AbortSignal) => Promise<T>,
-  report: ReportLine = reportOnConsole,
+  report: ReportLine = reportToStderr,
 ): Promise<T> {
   const client = await beginTransaction(url, name);
   try {
     await waitForAdvisoryLock(client, name, report);
     return await runWhileConnected(client, name, work);
   } finally {
-    await end(client);
+    await endTransaction(client);
   }
 }
 
@@ -46,7 +46,7 @@ export async function tryWithAdvisoryLock<T>(
   try {
     return (await tryLock(client, name)) ? await runWhileConnected(client, name, work) : null;
   } finally {
-    await end(client);
+    await endTransaction(client);
   }
 }
 
@@ -54,7 +54,7 @@ export async function tryWithAdvisoryLock<T>(
 export async function waitForAdvisoryLock(
   client: pg.ClientBase,
   name: string,
-  report: ReportLine = reportOnConsole,
+  report: ReportLine = reportToStderr,
 ): Promise<void> {
   const began = performance.now();
   let reportAt = began + REPORT_AFTER_MS;
@@ -73,13 +73,13 @@ export async function waitForAdvisoryLock(
  * whose end an index that is built `concurrently` waits.
  */
 async function tryLock(client: pg.ClientBase, name: string): Promise<boolean> {
-  const { rows } = await client.query(`select pg_try_advisory_xact_lock(${keyOf(name)}) as taken`);
+  const { rows } = await client.query(`select pg_try_advisory_xact_lock(${toKeySql(name)}) as taken`);
   return rows[0].taken;
 }
 
 async function beginTransaction(url: string, name: string): Promise<pg.Client> {
   const client = await connectWithSettings(url, COMMON_SETTINGS, {
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     // PostgreSQL cuts it to 63 bytes.
     application_name: `${name} (${process.pid} on ${hostname()})`,
@@ -92,7 +92,7 @@ async function beginTransaction(url: string, name: string): Promise<pg.Client> {
 }
 
 /** The transaction ends first: a pooler may keep its session. */
-async function end(client: pg.Client): Promise<void> {
+async function endTransaction(client: pg.Client): Promise<void> {
   await client.query('rollback').catch(() => undefined);
   await client.end().catch(() => undefined);
 }
@@ -115,7 +115,7 @@ async function runWhileConnected<T>(
   }
 }
 
-const keyOf = (name: string) => `hashtext(${pg.escapeLiteral(name)})`;
+const toKeySql = (name: string) => `hashtext(${pg.escapeLiteral(name)})`;
 
 /** `process 123 ("application name") of PostgreSQL has held it since ...`. A lock of one key is kept as its upper and lower half. */
 async function describeHolder(client: pg.ClientBase, name: string): Promise<string> {
@@ -124,7 +124,7 @@ async function describeHolder(client: pg.ClientBase, name: string): Promise<stri
     from pg_locks l join pg_stat_activity a using (pid)
     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
       and l.database = (select oid from pg_database where datname = current_database())
-      and (l.classid::bigint << 32 | l.objid::bigint) = ${keyOf(name)}::bigint`);
+      and (l.classid::bigint << 32 | l.objid::bigint) = ${toKeySql(name)}::bigint`);
   if (rows.length === 0) return 'its holder has just ended';
   const [holder] = rows;
   return `process ${holder.pid} ("${holder.name}") of PostgreSQL has held it since ${holder.since.toISOString()}`;

@@ -2,7 +2,7 @@ import { conflictDigest } from '../../../entities/sign-on-conflict.entity.ts';
 import type { SignOnStatus } from '../../../schema/enums.ts';
 import type { Database } from '../../database/database.ts';
 import { ConcurrentUpdateError } from '../../database/write/retry.ts';
-import type { Bound, Transaction } from '../../database/write/transactions.ts';
+import type { BoundStatement, Transaction } from '../../database/write/transaction-runner.ts';
 import { conflict, forbidden, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import {
@@ -73,7 +73,9 @@ async function recordPlainly(transaction: Transaction, arrival: Arrival): Promis
   if (decision.status !== 201) return null;
   const id = newId('signOnEvent', now);
   const values = valuesOf(arrival, id);
-  const write: Bound = begins ? [PLAIN_SIGN_ON, [...values, newId('signOnVisit', now)]] : [PLAIN_SIGN_OFF, values];
+  const write: BoundStatement = begins
+    ? [PLAIN_SIGN_ON, [...values, newId('signOnVisit', now)]]
+    : [PLAIN_SIGN_OFF, values];
   const locked = transaction.query(lockOf(arrival));
   const [[rows]] = await Promise.all([transaction.commit(write), locked]);
   const [kept] = rows!;
@@ -116,7 +118,7 @@ async function read(transaction: Transaction, arrival: Arrival): Promise<Reading
   return found as unknown as Reading;
 }
 
-function lockOf({ owner, event }: Arrival): Bound {
+function lockOf({ owner, event }: Arrival): BoundStatement {
   const { integratorId, builderId, projectId } = owner;
   const key = (sourceEventId: string) => JSON.stringify([integratorId, builderId, projectId, sourceEventId]);
   return [LOCK, [key(event.sourceEventId), key(event.sourceSignOnEventId ?? event.sourceEventId)]];
@@ -134,7 +136,7 @@ async function accept(
   const visitId = begins ? newId('signOnVisit', now) : decision.status === 201 ? reading.signOn!.visitId : null;
   const { signedOffAt, outcomes } = settle(event, reading, visitId);
   const values = valuesOf(arrival, id);
-  const write: Bound =
+  const write: BoundStatement =
     visitId === null
       ? [WAIT, values]
       : begins
@@ -172,13 +174,13 @@ function settle(event: Payload, { waiting }: Reading, visitId: string | null) {
   return { signedOffAt: visit.signedOffAt, outcomes };
 }
 
-function settlement(eventId: string, outcomes: Outcome[], now: number): Bound {
+function settlement(eventId: string, outcomes: Outcome[], now: number): BoundStatement {
   const column = <K extends keyof Outcome>(name: K) => outcomes.map((outcome) => outcome[name]);
   const at = new Date(now).toISOString();
   return [SETTLE, [eventId, at, column('id'), column('status'), column('rejection'), column('visitId')]];
 }
 
-function refusal({ owner, event, now }: Arrival, code: string): Bound {
+function refusal({ owner, event, now }: Arrival, code: string): BoundStatement {
   const { integratorId, builderId, projectId } = owner;
   const { sourceEventId, sourceSignOnEventId, workerId, type, occurredAt, deviceId } = event;
   const known = [new Date(now).toISOString(), integratorId, builderId, projectId, conflictDigest(event), code];

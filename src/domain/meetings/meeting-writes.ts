@@ -31,7 +31,7 @@ export async function createMeeting(
   if (before) return { meeting: before, created: false };
   const { database, builderId, integratorId, now } = writing;
   const { title, projectId = null, agenda = null, notes, sourceApp = null, externalSourceId = null } = input;
-  if (projectId !== null && !(await projects.one(database, projectId, { builderId }))) throw notFound('Project');
+  if (projectId !== null && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
   const at = new Date(now).toISOString();
   const em = database.fork();
   const meeting = em.create(Meeting, {

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../database/write/transactions.ts';
+import type { Transaction } from '../../database/write/transaction-runner.ts';
 import { conflict } from '../../shared/errors.ts';
 import type { PlacedImage } from './page-tree.ts';
 import { PHOTOS } from './sync-statements.ts';

@@ -1,7 +1,7 @@
 import { toInstant } from '../../../schema/scalars.ts';
-import { isReadOnlyDatabase } from '../../database/errors.ts';
-import { STATEMENT_MS } from '../../database/pool/timeouts.ts';
-import type { Bound, Transaction } from '../../database/write/transactions.ts';
+import { isReadOnlyError } from '../../database/errors.ts';
+import { STATEMENT_TIMEOUT_MS } from '../../database/pool/timeouts.ts';
+import type { BoundStatement, Transaction } from '../../database/write/transaction-runner.ts';
 import { canonicalJson, fingerprintOf } from '../../shared/canonical-json.ts';
 import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -37,7 +37,7 @@ interface Facts {
 }
 
 /** One transaction at a time for a report. */
-export const lockOf = ({ builderId, sourceApp, sourceExternalId }: Source): Bound => [
+export const lockOf = ({ builderId, sourceApp, sourceExternalId }: Source): BoundStatement => [
   LOCK,
   [JSON.stringify(['photo-report', builderId, sourceApp, sourceExternalId])],
 ];
@@ -81,12 +81,13 @@ export async function syncReport(
       requirePhotos(photos, tree.images, request.projectId);
       begun = true;
       const { length } = snapshot.jsonb;
-      if (length > LARGE_SNAPSHOT) await transaction.allowTime(STATEMENT_MS + Math.ceil(length * PARSING_MS_PER_BYTE));
+      if (length > LARGE_SNAPSHOT)
+        await transaction.extendTimeout(STATEMENT_TIMEOUT_MS + Math.ceil(length * PARSING_MS_PER_BYTE));
       return await save.commit(transaction, facts);
     });
   } catch (error) {
     // A read-only database has saved nothing, and takes no retry before it is writable again.
-    const failed = begun && !isReadOnlyDatabase(error) && !(error instanceof ApiError && error.status < 500);
+    const failed = begun && !isReadOnlyError(error) && !(error instanceof ApiError && error.status < 500);
     throw failed ? internalError(error) : error;
   }
 }
@@ -186,7 +187,7 @@ class Save {
       });
     const { sourceRevision } = this.#request;
     const status = statusOf(this.tree);
-    const removal: Bound[] = known.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
+    const removal: BoundStatement[] = known.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
     await transaction.commit([SAVE, this.#values(id, status)], ...removal, [ADD_PAGES, [id, JSON.stringify(added)]]);
     return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision };
   }

@@ -11,7 +11,7 @@ export async function requireProject(
   builderId: string,
   projectId: string,
 ): Promise<void> {
-  if (!(await projects.one(database, projectId, { builderId }))) throw notFound('Project');
+  if (!(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
 }
 
 /**

@@ -1,7 +1,7 @@
 import { SignOnConflict } from '../../../entities/sign-on-conflict.entity.ts';
 import { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { OPEN, SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
-import { Reader, type ReaderDeclaration } from '../../database/read/reader.ts';
+import { Reader, type ReaderOptions } from '../../database/read/reader.ts';
 
 const people = {
   joins: 'left join project on project.id = t.project_id left join worker on worker.id = t.worker_id',
@@ -9,12 +9,12 @@ const people = {
     project: { from: 'project', fields: ['id', 'name', 'builderId'] },
     worker: { from: 'worker', fields: ['id', 'fullName', 'builderId'] },
   },
-} satisfies ReaderDeclaration<never>;
+} satisfies ReaderOptions<never>;
 
 const senders = {
   joins: `${people.joins} left join integrator on integrator.id = t.integrator_id`,
   columns: { ...people.columns, integrator: { from: 'integrator', fields: ['id', 'name'] } },
-} satisfies ReaderDeclaration<never>;
+} satisfies ReaderOptions<never>;
 
 const of = {
   builderId: 't.builder_id = :builderId',
@@ -45,11 +45,11 @@ export const signOnEvents = new Reader(SignOnEvent, {
     // Both conditions, so that the planner sees that the partial index will do.
     unsettled: `t.status = :unsettled and t.status <> 'APPLIED'`,
   },
-  without: ['received'],
+  exclude: ['received'],
 });
 
 export const signOnConflicts = new Reader(SignOnConflict, {
   ...senders,
   filters: { ...of, code: 't.code = :code' },
-  without: ['digest'],
+  exclude: ['digest'],
 });

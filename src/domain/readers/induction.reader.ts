@@ -1,5 +1,5 @@
 import { Induction } from '../../../entities/induction.entity.ts';
-import { Reader, type ReaderDeclaration } from '../../database/read/reader.ts';
+import { Reader, type ReaderOptions } from '../../database/read/reader.ts';
 import { heldBySubcontractor } from './subcontractor.reader.ts';
 
 const summaries = {
@@ -11,7 +11,7 @@ const summaries = {
     worker: { from: 'worker', fields: ['id', 'fullName', 'builderId'] },
     subcontractor: { from: 'subcontractor', fields: ['id', 'name', 'builderId', 'archivedAt'] },
   },
-} satisfies ReaderDeclaration<never>;
+} satisfies ReaderOptions<never>;
 
 export const inductions = new Reader(Induction, {
   ...summaries,
@@ -21,14 +21,14 @@ export const inductions = new Reader(Induction, {
     workerId: 't.worker_id = :workerId',
     status: 't.status = :status',
   },
-  without: ['data'],
+  exclude: ['data'],
 });
 
 /** With what the worker filled in. */
 export const inductionDetails = new Reader(Induction, {
   ...summaries,
   name: 'InductionDetails',
-  large: ['data'],
+  largeColumns: ['data'],
   filters: {
     builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',

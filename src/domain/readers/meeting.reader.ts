@@ -4,7 +4,7 @@ import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
 
 export const meetings = new Reader(Meeting, {
-  large: ['agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
+  largeColumns: ['agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
   filters: {
     builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',
@@ -15,12 +15,12 @@ export const meetings = new Reader(Meeting, {
 });
 
 /** Which meeting it is, without what was written in it. */
-export const meetingIdentities = meetings.reading({ paths: new Set(['id']), total: false, key: 'id' });
+export const meetingIdentities = meetings.select({ paths: new Set(['id']), total: false, key: 'id' });
 
 export const meetingNotes = new Reader(MeetingNote, {
-  large: ['summaryMarkdown', 'detailBlocks', 'actionItems'],
+  largeColumns: ['summaryMarkdown', 'detailBlocks', 'actionItems'],
   filters: { meetingId: 't.meeting_id = :meetingId' },
-  always: 't.archived_at is null',
+  condition: 't.archived_at is null',
 });
 
 export const meetingTemplates = new Reader(MeetingTemplate);

@@ -1,6 +1,6 @@
 import { PhotoReport } from '../../../entities/photo-report.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
-import { asJson } from '../../database/read/row-shape.ts';
+import { parseJsonText } from '../../database/read/row-mapper.ts';
 import type { PageDocument } from '../photo-reports/report-inputs.ts';
 
 /** The content of a report, once it is parsed. */
@@ -25,18 +25,18 @@ export const photoReports = new Reader(PhotoReport, {
     sourceExternalId: 't.source_external_id = :sourceExternalId',
     archived: '(t.archived_at is not null) = :archived::boolean',
   },
-  without: ['content', 'fingerprint', 'integratorId'],
+  exclude: ['content', 'fingerprint', 'integratorId'],
 });
 
 export const reportContents = new Reader(PhotoReport, {
   name: 'PhotoReportContent',
-  large: ['content'],
+  largeColumns: ['content'],
   // Megabytes of it are parsed in slices.
-  asText: ['content'],
+  textColumns: ['content'],
   columns: {
     pages: {
       sql: `(select json_agg(json_build_object('id', p.id, 'path', p.path)) from photo_report_page p where p.report_id = t.id)`,
-      as: asJson,
+      convert: parseJsonText,
     },
   },
 });

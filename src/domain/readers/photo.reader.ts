@@ -4,16 +4,16 @@ import { Reader } from '../../database/read/reader.ts';
 
 /** Active photos. */
 export const photos = new Reader(Photo, {
-  large: ['description'],
+  largeColumns: ['description'],
   filters: {
     builderId: 't.builder_id = :builderId',
     source: 't.source = any(:source::text[])',
     projectId: 't.project_id = :projectId',
     folderId: 't.folder_id = :folderId',
   },
-  always: 't.archived_at is null',
-  totalBy: 'source',
-  without: ['integratorId', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
+  condition: 't.archived_at is null',
+  counterKind: 'source',
+  exclude: ['integratorId', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
 });
 
 export const photoFolders = new Reader(PhotoFolder, {
@@ -22,6 +22,6 @@ export const photoFolders = new Reader(PhotoFolder, {
     projectId: 't.project_id = :projectId',
     parentId: 't.parent_id = :parentId',
   },
-  always: 't.archived_at is null',
-  without: ['integratorId', 'sourceApp', 'pageExternalSourceId', 'archivedAt'],
+  condition: 't.archived_at is null',
+  exclude: ['integratorId', 'sourceApp', 'pageExternalSourceId', 'archivedAt'],
 });

@@ -3,7 +3,7 @@ import { Reader } from '../../database/read/reader.ts';
 import { heldBySubcontractor } from './subcontractor.reader.ts';
 
 export const prequalifications = new Reader(Prequalification, {
-  large: ['reviewComments'],
+  largeColumns: ['reviewComments'],
   filters: {
     subcontractorId: heldBySubcontractor,
     status: 't.status = :status',

@@ -1,7 +1,7 @@
 import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
 import { SubcontractorStatus } from '../../../schema/enums.ts';
 import { Reader } from '../../database/read/reader.ts';
-import type { ComputedColumn } from '../../database/read/row-shape.ts';
+import type { ComputedColumn } from '../../database/read/row-mapper.ts';
 
 const STATUSES = Object.values(SubcontractorStatus);
 
@@ -12,7 +12,7 @@ const statuses: ComputedColumn = {
     return `array(select unnest(link.statuses) from subcontractor_project link
       where link.subcontractor_id = t.id${project ? ` and link.project_id = :${project}` : ''})`;
   },
-  as: (text) => {
+  convert: (text) => {
     const held = new Set(text.slice(1, -1).split(','));
     return STATUSES.filter((status) => held.has(status));
   },
@@ -30,15 +30,15 @@ export const subcontractors = new Reader(Subcontractor, {
     /** Picks the statuses and keeps every row. */
     statusesOn: 'true',
   },
-  always: 't.archived_at is null',
-  without: ['archivedAt'],
+  condition: 't.archived_at is null',
+  exclude: ['archivedAt'],
 });
 
 /** As little of a subcontractor as shows whose it is. */
 export const owners = new Reader(Subcontractor, {
   name: 'SubcontractorOwner',
-  always: 't.archived_at is null',
-  without: ['createdAt', 'updatedAt', 'abn', 'isBuilder', 'address', 'tags', 'integrations', 'archivedAt'],
+  condition: 't.archived_at is null',
+  exclude: ['createdAt', 'updatedAt', 'abn', 'isBuilder', 'address', 'tags', 'integrations', 'archivedAt'],
 });
 
 /** Condition of the rows that a subcontractor holds; none once it is archived (RED-11). */

@@ -2,19 +2,19 @@ import { CostCode } from '../../../entities/cost-code.entity.ts';
 import { TimeType } from '../../../entities/time-type.entity.ts';
 import { Timesheet } from '../../../entities/timesheet.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
-import { asText } from '../../database/read/row-shape.ts';
+import { keepText } from '../../database/read/row-mapper.ts';
 
 export const timesheets = new Reader(Timesheet, {
-  large: ['notes'],
+  largeColumns: ['notes'],
   // What they lead to is embedded or computed.
-  without: ['projectId', 'profileId', 'timeTypeId', 'costCodeId'],
+  exclude: ['projectId', 'profileId', 'timeTypeId', 'costCodeId'],
   joins: `left join project on project.id = t.project_id
     left join person_profile profile on profile.id = t.profile_id
     left join timesheet_time_type time_type on time_type.id = t.time_type_id
     left join timesheet_cost_code cost_code on cost_code.id = t.cost_code_id`,
   columns: {
-    timeType: { sql: 'time_type.name', as: asText },
-    costCode: { sql: "cost_code.code || ' - ' || cost_code.description", as: asText },
+    timeType: { sql: 'time_type.name', convert: keepText },
+    costCode: { sql: "cost_code.code || ' - ' || cost_code.description", convert: keepText },
     profile: { from: 'profile', fields: ['id', 'fullName', 'type'] },
     project: { from: 'project', fields: ['id', 'name', 'builderId'] },
   },
@@ -25,7 +25,7 @@ export const timesheets = new Reader(Timesheet, {
     startDate: 't.date >= :startDate::timestamptz',
     endDate: 't.date <= :endDate::timestamptz',
   },
-  totalBy: 'status',
+  counterKind: 'status',
 });
 
 export const costCodes = new Reader(CostCode, {

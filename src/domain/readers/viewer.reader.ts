@@ -2,6 +2,6 @@ import { Membership } from '../../../entities/membership.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
 
-export const users = new Reader(User, { without: ['passwordHash'] });
+export const users = new Reader(User, { exclude: ['passwordHash'] });
 
 export const memberships = new Reader(Membership, { filters: { userId: 't.user_id = :userId' } });

@@ -1,7 +1,7 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { fieldError } from '../../../schema/input.ts';
-import { asApiError } from '../../database/errors.ts';
+import { toApiError } from '../../database/errors.ts';
 import { ApiError, ValidationError } from '../../shared/errors.ts';
 import { argumentPathOf } from './argument-names.ts';
 
@@ -19,7 +19,7 @@ export function extensionsOf(error: ApiError): Record<string, unknown> {
 export function formatError(formatted: GraphQLFormattedError, thrown: unknown): GraphQLFormattedError {
   const original = unwrapResolverError(thrown);
   if (original instanceof GraphQLError) return formatRequestError(formatted, original);
-  const error = asApiError(original);
+  const error = toApiError(original);
   return { ...formatted, message: error.message, extensions: extensionsOf(error) };
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { asApiError } from '../../database/errors.ts';
+import { toApiError } from '../../database/errors.ts';
 import { type ApiError, methodNotAllowed, payloadTooLarge, unsupportedMediaType } from '../../shared/errors.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { invalidRequest, OAuthError, transportErrorBody } from '../errors.ts';
@@ -31,7 +31,7 @@ export function prepareEndpoints(
   app.setErrorHandler((thrown: FastifyError, request, reply) => {
     const refusal = asOAuthError(thrown);
     if (refusal) return reply.code(refusal.status).headers(refusal.headers).send(refusal.body());
-    const error = asApiError(asRefusedBody(thrown) ?? thrown);
+    const error = toApiError(asRefusedBody(thrown) ?? thrown);
     const body = transportErrorBody(error);
     if (!body) throw thrown;
     // The cause is for the log alone.

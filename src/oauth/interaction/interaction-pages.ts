@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { isCleanText } from '../../../schema/scalars.ts';
-import { asApiError } from '../../database/errors.ts';
+import { toApiError } from '../../database/errors.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { OAuthError } from '../errors.ts';
@@ -104,7 +104,7 @@ function describe(thrown: FastifyError, request: FastifyRequest) {
     const { status, title, message, again } = incompleteForm();
     return { ...shared, status, title, message, again };
   }
-  const error = asApiError(thrown);
+  const error = toApiError(thrown);
   if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
   return { ...shared, ...textOf(error), status: error.status, headers: error.headers, again: true };
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { isoFromPostgres } from '../../../entities/columns.ts';
 import type { TextRow } from '../../../src/database/pool/pg-pipeline.ts';
-import type { StatementRunner } from '../../../src/database/pool/runner.ts';
+import type { StatementRunner } from '../../../src/database/pool/statement-runner.ts';
 import { signedUrl } from './inputs.ts';
 import { pageOf, parametersOf } from './parameters.ts';
 import { type Door, forbidden, notFound, type Region, requireConnectionScope } from './service.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
-import type { Transaction, TransactionRunner } from '../../../src/database/write/transactions.ts';
+import type { Transaction, TransactionRunner } from '../../../src/database/write/transaction-runner.ts';
 import { LOCK, PLAIN_SIGN_ON, READ } from '../../../src/domain/attendance/record-statements.ts';
 import { inspectPageDocument } from '../../../src/domain/photo-reports/page-document.ts';
 import { type Tree, treeOf } from '../../../src/domain/photo-reports/page-tree.ts';

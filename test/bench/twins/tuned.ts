@@ -2,8 +2,8 @@
  * The same endpoints, written by hand on the service's own statement and transaction runners, with verified tokens remembered
  * until they expire: what the service would be without its schema. It tells what ORM metadata, GraphQL and SOFA cost.
  */
-import { StatementRunner } from '../../../src/database/pool/runner.ts';
-import { TransactionRunner } from '../../../src/database/write/transactions.ts';
+import { StatementRunner } from '../../../src/database/pool/statement-runner.ts';
+import { TransactionRunner } from '../../../src/database/write/transaction-runner.ts';
 import {
   type Claims,
   createService,

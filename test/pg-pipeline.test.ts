@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readText } from '../src/database/pool/pg-pipeline.ts';
+import { queryTextRows } from '../src/database/pool/pg-pipeline.ts';
 import { createDatabase } from './setup/database.ts';
 
 describe('prepared reads over a pipelined connection, by what pg has inside', () => {
@@ -31,27 +31,27 @@ describe('prepared reads over a pipelined connection, by what pg has inside', ()
   const sum = { name: 'sum', text: 'select $1::int + $2::int, null, true' };
 
   it('gives the text of each column, and null', async () => {
-    expect(await readText(client, sum, [1, 2])).toEqual([['3', null, 't']]);
+    expect(await queryTextRows(client, sum, [1, 2])).toEqual([['3', null, 't']]);
   });
 
   it('prepares a statement once and never asks what its rows look like', async () => {
     heard.length = 0;
     const twice = { name: 'twice', text: 'select $1::int * 2' };
-    const answers = await Promise.all([1, 2, 3].map((value) => readText(client, twice, [value])));
+    const answers = await Promise.all([1, 2, 3].map((value) => queryTextRows(client, twice, [value])));
     expect(answers).toEqual([[['2']], [['4']], [['6']]]);
     expect(heard).toEqual(['parseComplete', 'dataRow', 'dataRow', 'dataRow']);
   });
 
   it('gives no rows where there are none', async () => {
-    expect(await readText(client, { name: 'none', text: 'select 1 where false' }, [])).toEqual([]);
+    expect(await queryTextRows(client, { name: 'none', text: 'select 1 where false' }, [])).toEqual([]);
   });
 
   it('fails alone: what was sent before and after it on the same connection is answered', async () => {
     const divide = { name: 'divide', text: 'select $1::int / $2::int' };
     const [before, failed, after] = await Promise.allSettled([
-      readText(client, divide, [6, 3]),
-      readText(client, divide, [6, 0]),
-      readText(client, divide, [6, 2]),
+      queryTextRows(client, divide, [6, 3]),
+      queryTextRows(client, divide, [6, 0]),
+      queryTextRows(client, divide, [6, 2]),
     ]);
     expect(before).toMatchObject({ value: [['2']] });
     expect(failed).toMatchObject({ reason: { code: '22012' } });
@@ -61,9 +61,9 @@ describe('prepared reads over a pipelined connection, by what pg has inside', ()
   it('rejects what is in flight when the connection is lost', async () => {
     const doomed = await connect();
     doomed.on('error', () => undefined);
-    const waiting = [1, 2].map((value) => readText(doomed, sum, [value, 1]));
-    const killing = readText(doomed, { name: 'end', text: 'select pg_terminate_backend(pg_backend_pid())' }, []);
-    const late = readText(doomed, sum, [3, 1]);
+    const waiting = [1, 2].map((value) => queryTextRows(doomed, sum, [value, 1]));
+    const killing = queryTextRows(doomed, { name: 'end', text: 'select pg_terminate_backend(pg_backend_pid())' }, []);
+    const late = queryTextRows(doomed, sum, [3, 1]);
     expect(await Promise.all(waiting)).toEqual([[['2', null, 't']], [['3', null, 't']]]);
     await expect(killing).rejects.toThrow();
     await expect(late).rejects.toThrow();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Statement } from '../src/database/pool/pg-pipeline.ts';
-import { StatementRunner } from '../src/database/pool/runner.ts';
+import { StatementRunner } from '../src/database/pool/statement-runner.ts';
 import { Loaders, MAX_RECORDS } from '../src/database/read/loaders.ts';
 import { builders } from '../src/domain/readers/builder.reader.ts';
 import { defects } from '../src/domain/readers/defect.reader.ts';
@@ -80,10 +80,10 @@ describe('reads that are asked for in one turn of the event loop', () => {
     const far = { offset: 1000, limit: 25 };
     const ranged = { builderId, startDate: '2026-01-01T00:00:00.000Z' };
     const twice = (page: () => Promise<unknown>) => statementsOf(() => Promise.all([page(), page()]));
-    expect(await twice(() => timesheets.page(au1, { builderId }, far))).toHaveLength(2);
-    expect(await twice(() => timesheets.page(au1, ranged, { ...far, offset: 0 }))).toHaveLength(2);
-    expect(await twice(() => defects.page(au1, { builderId }, far))).toHaveLength(2);
-    expect(await twice(() => defects.page(au1, { builderId }, { ...far, offset: 0 }))).toHaveLength(1);
+    expect(await twice(() => timesheets.findPage(au1, { builderId }, far))).toHaveLength(2);
+    expect(await twice(() => timesheets.findPage(au1, ranged, { ...far, offset: 0 }))).toHaveLength(2);
+    expect(await twice(() => defects.findPage(au1, { builderId }, far))).toHaveLength(2);
+    expect(await twice(() => defects.findPage(au1, { builderId }, { ...far, offset: 0 }))).toHaveLength(1);
   });
 
   it('tell photos of several builders, sources and folders apart', async () => {
@@ -108,11 +108,11 @@ describe('reads that are asked for in one turn of the event loop', () => {
       ),
     );
     const alone: unknown[] = [];
-    for (const [where, window] of asked) alone.push(await photos.page(au1, where, window));
+    for (const [where, window] of asked) alone.push(await photos.findPage(au1, where, window));
     expect(new Set(alone.map((page) => JSON.stringify(page))).size).toBe(
       new Set(asked.map((one) => JSON.stringify(one))).size,
     );
-    expect(await Promise.all(asked.map(([where, window]) => photos.page(au1, where, window)))).toEqual(alone);
+    expect(await Promise.all(asked.map(([where, window]) => photos.findPage(au1, where, window)))).toEqual(alone);
   });
 });
 
@@ -131,10 +131,10 @@ describe('a statement for several at once', () => {
 
   it('gives each asker the rows of its own values, in their order, and none where there are none', async () => {
     const answers = await Promise.all([
-      runner().ask(spell, { values: [['a', 'c', 'b'], 'a'] }),
-      runner().ask(spell, { values: [[], ''] }),
-      runner().ask(spell, { values: [['x "y" \\ {z},', 'ü'], 'c'] }),
-      runner().ask(spell, { values: [['b', 'd'], null], keys: { at: 1, of: ['a', 'c', 'd'] } }),
+      runner().executeBatched(spell, { values: [['a', 'c', 'b'], 'a'] }),
+      runner().executeBatched(spell, { values: [[], ''] }),
+      runner().executeBatched(spell, { values: [['x "y" \\ {z},', 'ü'], 'c'] }),
+      runner().executeBatched(spell, { values: [['b', 'd'], null], keys: { at: 1, of: ['a', 'c', 'd'] } }),
     ]);
     expect(answers.map((lists) => lists.map((rows) => rows.map(([, item]) => item)))).toEqual([
       [['c', 'b']],
@@ -146,9 +146,9 @@ describe('a statement for several at once', () => {
 
   it('fails for the one alone whose values are at fault', async () => {
     const [good, bad, other] = await Promise.allSettled([
-      runner().ask(divide, keyed('3', '4')),
-      runner().ask(divide, keyed('1', '0')),
-      runner().ask(divide, { values: ['6'] }),
+      runner().executeBatched(divide, keyed('3', '4')),
+      runner().executeBatched(divide, keyed('1', '0')),
+      runner().executeBatched(divide, { values: ['6'] }),
     ]);
     expect(good).toMatchObject({
       value: [[['1', '4']], [['2', '3']]],
@@ -161,7 +161,7 @@ describe('a statement for several at once', () => {
     const url = new URL(service.databases.au1.url);
     url.searchParams.set('application_name', 'closing');
     const closing = new StatementRunner(url.href);
-    const asked = closing.ask(divide, { values: ['3'] });
+    const asked = closing.executeBatched(divide, { values: ['3'] });
     await Promise.all([closing.close(), expect(asked).rejects.toThrow('closed')]);
     const open = { name: 'open', text: "select 1 from pg_stat_activity where application_name = 'closing'" };
     expect(await runner().run(open, [])).toEqual([]);
@@ -172,7 +172,7 @@ describe('a statement for several at once', () => {
     ['64 keys at a time', [60, 4, 1], 2],
     ['all keys of one who asks for more', [100, 1], 2],
   ])('takes %s', async (_what, counts, statements) => {
-    const ask = (count: number) => runner().ask(divide, keyed(...new Array(count).fill('3')));
+    const ask = (count: number) => runner().executeBatched(divide, keyed(...new Array(count).fill('3')));
     expect(await statementsOf(() => Promise.all(counts.map(ask)))).toEqual(new Array(statements).fill('divide'));
   });
 });
@@ -181,8 +181,8 @@ describe('a read beyond what one request may ask for', () => {
   it('is refused as one that fails, beside those that are answered', async () => {
     const loaders = new Loaders(service.databases.au1);
     const [id] = service.demo('A').builderIds;
-    loaders.take(MAX_RECORDS - 1);
-    const answers = await Promise.allSettled([loaders.one(builders, id!), loaders.one(builders, id!)]);
+    loaders.reserveRecords(MAX_RECORDS - 1);
+    const answers = await Promise.allSettled([loaders.load(builders, id!), loaders.load(builders, id!)]);
     expect(answers).toMatchObject([{ value: { id } }, { reason: { status: 400 } }]);
   });
 });

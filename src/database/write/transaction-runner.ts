@@ -1,11 +1,11 @@
 import pg from 'pg';
-import { holdBack, type Statement } from '../pool/pg-pipeline.ts';
-import { poolSettings, WRITER_SETTINGS } from '../pool/session-settings.ts';
-import { QUERY_MARGIN_MS, TIMEOUTS } from '../pool/timeouts.ts';
+import { corkUntilEndOfTick, type Statement } from '../pool/pg-pipeline.ts';
+import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
+import { CLIENT_CONFIG, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
 import { retryTransaction } from './retry.ts';
 
 /** A statement with the values of its parameters. */
-export type Bound = readonly [statement: Statement, values: readonly unknown[]];
+export type BoundStatement = readonly [statement: Statement, values: readonly unknown[]];
 
 /** A row by the names of its columns, as the driver reads their types. */
 export type Row = Record<string, unknown>;
@@ -21,8 +21,8 @@ export class TransactionRunner {
     this.#pool = new pg.Pool({
       connectionString: url,
       max: connections,
-      ...poolSettings(WRITER_SETTINGS),
-      ...TIMEOUTS,
+      ...toPoolConfig(WRITER_SETTINGS),
+      ...CLIENT_CONFIG,
     });
     // Whoever uses a connection hears of its loss from the statement; one that nobody uses is replaced.
     this.#pool.on('error', () => undefined);
@@ -66,25 +66,25 @@ export class Transaction {
 
   constructor(client: pg.PoolClient) {
     this.#client = client;
-    holdBack(client);
+    corkUntilEndOfTick(client);
     this.#begun = client.query('begin');
     this.#begun.catch(() => undefined);
   }
 
-  async query([{ name, text }, values]: Bound): Promise<Row[]> {
-    holdBack(this.#client);
+  async query([{ name, text }, values]: BoundStatement): Promise<Row[]> {
+    corkUntilEndOfTick(this.#client);
     return (await this.#client.query({ name, text, values: values as unknown[], ...this.#timeout })).rows;
   }
 
   /** Gives the statements that follow more time than usual, for a large value that PostgreSQL has to parse. */
-  async allowTime(milliseconds: number): Promise<void> {
-    holdBack(this.#client);
+  async extendTimeout(milliseconds: number): Promise<void> {
+    corkUntilEndOfTick(this.#client);
     this.#timeout = { query_timeout: milliseconds + QUERY_MARGIN_MS };
     await this.#client.query(`set local statement_timeout = ${milliseconds}`);
   }
 
   /** The last statements and the commit, in one round trip. When it answers, the transaction is durable. */
-  async commit(...last: Bound[]): Promise<Row[][]> {
+  async commit(...last: BoundStatement[]): Promise<Row[][]> {
     const answers = last.map((bound) => this.query(bound));
     this.#committed = this.#client.query({ text: 'commit', ...this.#timeout } as pg.QueryConfig);
     this.#committed.catch(() => undefined);

@@ -6,13 +6,13 @@ import type { Job } from '../../shared/jobs.ts';
 import type { Database, Databases } from '../database.ts';
 import { COMMON_SETTINGS, connectWithSettings } from '../pool/session-settings.ts';
 
-const EVERY_MS = 60_000;
+const INTERVAL_MS = 60_000;
 
 /**
  * Adds up the changes of each total (entities/list-total.entity.ts) that have gathered. A reader sees them all or their sum.
  * Instances that fold at once share the work: what one has taken is gone for the others.
  */
-export async function foldTotals(database: Database): Promise<{ folded: number }> {
+export async function compactCounters(database: Database): Promise<{ folded: number }> {
   const { affectedRows } = await database.fork().execute<QueryResult>(
     `with taken as (
        delete from list_total where id in (
@@ -29,11 +29,11 @@ export async function foldTotals(database: Database): Promise<{ folded: number }
 }
 
 /** The list of a table whose totals are kept, if they are. */
-export const countedListOf = (table: string): CountedList | undefined =>
+export const findCountedList = (table: string): CountedList | undefined =>
   countedLists.find((list) => `"${list.table}"` === table || list.table === table);
 
 /** Names of the triggers that keep the totals of a list. */
-export const totalTriggers = ({ table }: CountedList): string[] =>
+export const totalTriggerNames = ({ table }: CountedList): string[] =>
   ['insert', 'delete', 'update'].map((event) => `${table}_total_${event}`);
 
 /**
@@ -42,7 +42,7 @@ export const totalTriggers = ({ table }: CountedList): string[] =>
  * @param changes SQL of the columns `builder_id`, `project_id`, the list's kind, `archived_at` where the list has it, and `added`: 1
  *   for a row that is new, -1 for one that is gone
  */
-export const countWithoutTriggers = ({ table, kind, active }: CountedList, changes: string): string =>
+export const toCounterInsertSql = ({ table, kind, active }: CountedList, changes: string): string =>
   `insert into list_total (list, builder_id, project_id, kind, added)
     select '${table}', builder_id, project_id, ${kind}, sum(added) from (${changes}) changed
     where ${active} and current_setting('session_replication_role') = 'replica'
@@ -76,8 +76,8 @@ export async function rebuildTotals({ url }: Pick<Database, 'url'>): Promise<{ c
   }
 }
 
-export const folding = (databases: Databases): Job => ({
+export const createCompactionJob = (databases: Databases): Job => ({
   name: 'fold totals',
-  everyMs: EVERY_MS,
-  run: (region) => foldTotals(databases[region]),
+  everyMs: INTERVAL_MS,
+  run: (region) => compactCounters(databases[region]),
 });

@@ -1,0 +1,97 @@
+import pg from 'pg';
+import { isLostConnection } from '../errors.ts';
+import { queryTextRows, type Statement, type TextRow } from './pg-pipeline.ts';
+import { applySettings, READER_SETTINGS, toOptions } from './session-settings.ts';
+import { CLIENT_CONFIG } from './timeouts.ts';
+
+/** Milliseconds without a response after which a connection counts as stalled: new statements would wait behind a slow one. */
+const STALL_MS = 100;
+
+/** A connection that carries many statements at once. It opens when it is first used, and again after it was lost. */
+export class PipelinedConnection {
+  readonly #url: string;
+  #client: Promise<pg.Client> | null = null;
+  /** The client once it is connected: its statements can be sent without waiting for a promise. */
+  #connectedClient: pg.Client | null = null;
+  #inFlight = 0;
+  /** Time of the last response, or of sending the first of the statements in flight. */
+  #progressAt = 0;
+  #isClosed = false;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  isStalled(now: number): boolean {
+    return this.#inFlight > 0 && now - this.#progressAt > STALL_MS;
+  }
+
+  async query(statement: Statement, values: unknown[]): Promise<TextRow[]> {
+    if (this.#inFlight++ === 0) this.#progressAt = performance.now();
+    this.#client ??= this.#open();
+    const client = this.#client;
+    try {
+      return await queryTextRows(this.#connectedClient ?? (await client), statement, values);
+    } catch (error) {
+      if (isLostConnection(error)) this.#discard(client);
+      throw error;
+    } finally {
+      this.#inFlight--;
+      this.#progressAt = performance.now();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const client = this.#client;
+    this.#reset();
+    await client?.then((connected) => connected.end()).catch(() => undefined);
+  }
+
+  /** Ends a connection that lost a statement, whether or not it has emitted `end`. */
+  #discard(client: Promise<pg.Client>): void {
+    if (this.#client !== client) return;
+    this.#reset();
+    client.then((lost) => lost.end()).catch(() => undefined);
+  }
+
+  /** Makes the next statement open a new connection. */
+  #reset(): void {
+    this.#client = null;
+    this.#connectedClient = null;
+  }
+
+  #open(): Promise<pg.Client> {
+    const opening = this.#connect(() => {
+      // A lost connection emits both `error` and `end`, the latter possibly after its successor was opened.
+      if (this.#client === opening) this.#reset();
+    });
+    opening.then(
+      (client) => {
+        if (this.#client === opening) this.#connectedClient = client;
+      },
+      () => undefined,
+    );
+    return opening;
+  }
+
+  async #connect(onEnd: () => void): Promise<pg.Client> {
+    if (this.#isClosed) throw new Error('Connection ended: the runner is closed.');
+    const client = new pg.Client({
+      connectionString: this.#url,
+      options: toOptions(READER_SETTINGS),
+      ...CLIENT_CONFIG,
+    });
+    client.on('error', onEnd);
+    client.on('end', onEnd);
+    try {
+      await client.connect();
+      await applySettings(client, READER_SETTINGS);
+    } catch (error) {
+      onEnd();
+      client.end().catch(() => undefined);
+      throw error;
+    }
+    return client;
+  }
+}

@@ -1,0 +1,137 @@
+import { getErrorCode, isLostConnection } from '../errors.ts';
+import { Batch, type BatchQuery, countResults, toArrayParameters } from './batch.ts';
+import { runAtEndOfTick, type Statement, type TextRow } from './pg-pipeline.ts';
+import { PipelinedConnection } from './pipelined-connection.ts';
+
+/** SQLSTATE of a statement that was pipelined behind another of its name whose preparation failed. A retry prepares it. */
+const INVALID_SQL_STATEMENT_NAME = '26000';
+
+/** SQLSTATE class of errors that a value causes. */
+const DATA_EXCEPTION = '22';
+
+/** Connections that are used only while the regular ones are stalled. */
+const RESERVE_CONNECTIONS = 4;
+
+/** Milliseconds after which a statement that lost its connection is no longer sent again. */
+const RETRY_WINDOW_MS = 3_000;
+
+/**
+ * Maximum prepared statements for selections. PostgreSQL keeps each on every connection that has run it, in some 200 KiB. Further
+ * statements have no name and are planned for each use.
+ */
+export const MAX_PREPARED_SELECTIONS = 250;
+
+/**
+ * Runs prepared reads on a few connections that carry many statements at once (pipelining). Reads only: a transaction on a shared
+ * connection would include the statements of other requests.
+ */
+export class StatementRunner {
+  readonly #regularCount: number;
+  readonly #connections: PipelinedConnection[];
+  readonly #listeners = new Set<(statement: Statement) => void>();
+  readonly #batches = new Map<Statement, Batch>();
+  readonly #reservedNames = new Set<string>();
+  #next = 0;
+
+  constructor(url: string, connections = 2) {
+    this.#regularCount = connections;
+    this.#connections = Array.from({ length: connections + RESERVE_CONNECTIONS }, () => new PipelinedConnection(url));
+  }
+
+  /** Runs a statement and returns its rows. Sends it again when its connection is lost, until one attempt used a new connection. */
+  async run(statement: Statement, values: unknown[]): Promise<TextRow[]> {
+    for (const listener of this.#listeners) listener(statement);
+    const began = performance.now();
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#selectConnection().query(statement, values);
+      } catch (error) {
+        const isLate = performance.now() - began > RETRY_WINDOW_MS;
+        const isRetryable = isLostConnection(error) || getErrorCode(error) === INVALID_SQL_STATEMENT_NAME;
+        if (!isRetryable || attempt === this.#regularCount || isLate) throw error;
+      }
+    }
+  }
+
+  /**
+   * Returns the rows for each key of the query, or one list of rows for a query without keys. Queries of the same statement that are
+   * issued in one tick of the event loop are sent as one.
+   *
+   * @param statement takes an array for each value; its rows begin with the number, from 1, of the array element that they belong to.
+   */
+  executeBatched(statement: Statement, query: BatchQuery): Promise<TextRow[][]> {
+    let batch = this.#batches.get(statement);
+    if (!batch?.hasRoomFor(query)) batch = this.#createBatch(statement);
+    return batch.add(query);
+  }
+
+  /** Does the same as `executeBatched`, but alone, for a query that may take long and should not delay others. */
+  execute(statement: Statement, query: BatchQuery): Promise<TextRow[][]> {
+    return this.#executeAll(statement, [query]);
+  }
+
+  async #executeAll(statement: Statement, queries: readonly BatchQuery[]): Promise<TextRow[][]> {
+    const rows = await this.run(statement, toArrayParameters(queries));
+    const count = queries.reduce((sum, query) => sum + countResults(query), 0);
+    const results = Array.from({ length: count }, (): TextRow[] => []);
+    for (const row of rows) results[Number(row[0]) - 1]!.push(row);
+    return results;
+  }
+
+  #createBatch(statement: Statement): Batch {
+    const batch = new Batch();
+    this.#batches.set(statement, batch);
+    runAtEndOfTick(() => {
+      if (this.#batches.get(statement) === batch) this.#batches.delete(statement);
+      void this.#send(statement, batch);
+    });
+    return batch;
+  }
+
+  async #send(statement: Statement, { pending }: Batch): Promise<void> {
+    try {
+      const results = await this.#executeAll(
+        statement,
+        pending.map(({ query }) => query),
+      );
+      for (const { query, resolve } of pending) resolve(results.splice(0, countResults(query)));
+    } catch (error) {
+      // An invalid value fails its own query only, so each query is sent again by itself. Other errors would recur.
+      const isValueError = pending.length > 1 && getErrorCode(error)?.startsWith(DATA_EXCEPTION);
+      for (const { query, resolve, reject } of pending) {
+        if (isValueError) this.execute(statement, query).then(resolve, reject);
+        else reject(error);
+      }
+    }
+  }
+
+  /** Reserves the name of a prepared statement for a selection. Returns false when no more are left. */
+  tryReserveName(name: string): boolean {
+    if (this.#reservedNames.has(name)) return true;
+    if (this.#reservedNames.size === MAX_PREPARED_SELECTIONS) return false;
+    this.#reservedNames.add(name);
+    return true;
+  }
+
+  /** Calls the listener with every statement that is sent, so that tests can count them. Returns a function that removes it. */
+  onStatement(listener: (statement: Statement) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#connections.map((connection) => connection.close()));
+  }
+
+  /** Returns the next regular connection that is not stalled, else one of the reserve. */
+  #selectConnection(): PipelinedConnection {
+    this.#next = (this.#next + 1) % this.#regularCount;
+    const now = performance.now();
+    for (let step = 0; step < this.#regularCount; step++) {
+      const connection = this.#connections[(this.#next + step) % this.#regularCount]!;
+      if (!connection.isStalled(now)) return connection;
+    }
+    const reserve = this.#connections.slice(this.#regularCount);
+    return reserve.find((connection) => !connection.isStalled(now)) ?? this.#connections[this.#next]!;
+  }
+}
