@@ -2,7 +2,7 @@ import { Entity, Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorat
 
 /**
  * How many rows of each kind a large list has per builder and project, as changes to be added up: writers of one builder would wait for
- * each other at a counter. Triggers append them, and `foldTotals` keeps them few.
+ * each other at a counter. Triggers append them, and `compactCounters` keeps them few.
  */
 @Entity()
 @Index({ properties: ['builderId', 'list', 'projectId', 'kind'], include: ['added'] })

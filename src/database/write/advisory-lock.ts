@@ -1,23 +1,24 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { COMMON_SETTINGS, connectWithSettings } from '../pool/session-settings.ts';
 import { CONNECT_TIMEOUT_MS } from '../pool/timeouts.ts';
 
 const RETRY_MS = 100;
-/** Milliseconds of waiting for a lock after which it is reported, and then again after each minute. */
+/** Milliseconds of waiting for a lock after which the wait is reported, first and then repeatedly. */
 const REPORT_AFTER_MS = 5_000;
 const REPORT_EVERY_MS = 60_000;
 
 /** Receives one line for the operator. */
 export type ReportLine = (line: string) => void;
 
-/** Writes the line to the console, for programs that have no log. */
+/** Writes the line to standard error, for programs without a log. */
 export const reportToStderr: ReportLine = (line) => void process.stderr.write(`${line}\n`);
 
 /**
- * Runs work under a lock that one process at a time holds. The lock belongs to a transaction that stays open meanwhile, so it ends
- * with its connection, even after a crash and behind a pooler. The work fails, and its signal aborts, when the lock is lost.
+ * Runs work under an exclusive lock of the database. The lock belongs to a transaction that stays open meanwhile, so that it ends with
+ * its connection, even after a crash and behind a pooler. When the lock is lost, the promise rejects and the work's signal aborts.
  *
  * @param name of the lock, which reports and `application_name` show
  */
@@ -36,7 +37,7 @@ export async function withAdvisoryLock<T>(
   }
 }
 
-/** The same, but returns null at once when another process holds the lock. */
+/** Does the same as `withAdvisoryLock`, but returns null at once when another session holds the lock. */
 export async function tryWithAdvisoryLock<T>(
   url: string,
   name: string,
@@ -50,7 +51,7 @@ export async function tryWithAdvisoryLock<T>(
   }
 }
 
-/** Takes a lock for the transaction that is open on the client. It tries again and again, because waiting holds a snapshot. */
+/** Takes a lock for the client's open transaction. It polls, because a blocking wait would hold a snapshot. */
 export async function waitForAdvisoryLock(
   client: pg.ClientBase,
   name: string,
@@ -69,11 +70,11 @@ export async function waitForAdvisoryLock(
 }
 
 /**
- * By the simple protocol: the portal of a statement with parameters would stay open in the transaction, and with it a snapshot, for
- * whose end an index that is built `concurrently` waits.
+ * Uses the simple query protocol: the portal of a statement with parameters would stay open in the transaction and hold a snapshot,
+ * and `create index concurrently` waits until such snapshots end.
  */
 async function tryLock(client: pg.ClientBase, name: string): Promise<boolean> {
-  const { rows } = await client.query(`select pg_try_advisory_xact_lock(${toKeySql(name)}) as taken`);
+  const { rows } = await client.query(tryLockSql(name));
   return rows[0].taken;
 }
 
@@ -81,7 +82,7 @@ async function beginTransaction(url: string, name: string): Promise<pg.Client> {
   const client = await connectWithSettings(url, COMMON_SETTINGS, {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    // PostgreSQL cuts it to 63 bytes.
+    // PostgreSQL truncates it to 63 bytes.
     application_name: `${name} (${process.pid} on ${hostname()})`,
   });
   await client.query('begin');
@@ -91,7 +92,7 @@ async function beginTransaction(url: string, name: string): Promise<pg.Client> {
   return client;
 }
 
-/** The transaction ends first: a pooler may keep its session. */
+/** Ends the transaction before the connection, because a pooler may keep the session. */
 async function endTransaction(client: pg.Client): Promise<void> {
   await client.query('rollback').catch(() => undefined);
   await client.end().catch(() => undefined);
@@ -117,7 +118,20 @@ async function runWhileConnected<T>(
 
 const toKeySql = (name: string) => `hashtext(${pg.escapeLiteral(name)})`;
 
-/** `process 123 ("application name") of PostgreSQL has held it since ...`. A lock of one key is kept as its upper and lower half. */
+const tryLockSql = (name: string) => `select pg_try_advisory_xact_lock(${toKeySql(name)}) as taken`;
+
+/** Takes a lock for the open transaction. Returns false when another session holds it. */
+export async function tryTransactionLock(em: EntityManager, name: string): Promise<boolean> {
+  const [row] = await em.execute<{ taken: boolean }[]>(tryLockSql(name));
+  return row!.taken;
+}
+
+/** Takes a lock for the open transaction, and blocks until it is free. Its keys have 64 bits, for locks per record. */
+export async function acquireRecordLock(em: EntityManager, name: string): Promise<void> {
+  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]);
+}
+
+/** Returns `process 123 ("application name") of PostgreSQL has held it since ...`. `pg_locks` shows a key as two halves. */
 async function describeHolder(client: pg.ClientBase, name: string): Promise<string> {
   const { rows } = await client.query(`
     select a.pid, a.application_name as name, coalesce(a.xact_start, a.backend_start) as since
@@ -125,7 +139,7 @@ async function describeHolder(client: pg.ClientBase, name: string): Promise<stri
     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
       and l.database = (select oid from pg_database where datname = current_database())
       and (l.classid::bigint << 32 | l.objid::bigint) = ${toKeySql(name)}::bigint`);
-  if (rows.length === 0) return 'its holder has just ended';
+  if (rows.length === 0) return 'it has just been released';
   const [holder] = rows;
   return `process ${holder.pid} ("${holder.name}") of PostgreSQL has held it since ${holder.since.toISOString()}`;
 }

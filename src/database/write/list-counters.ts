@@ -1,46 +1,47 @@
 import type { QueryResult } from '@mikro-orm/core';
-// All entities, which fill the list as they load.
+// Loads all entities, whose decorators fill `countedLists`.
 import '../../../entities/index.ts';
 import { type CountedList, countedLists } from '../../../entities/list-total.entity.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Database, Databases } from '../database.ts';
 import { COMMON_SETTINGS, connectWithSettings } from '../pool/session-settings.ts';
+import { waitForAdvisoryLock } from './advisory-lock.ts';
 
-const INTERVAL_MS = 60_000;
+const COMPACTION_INTERVAL_MS = 60_000;
 
 /**
- * Adds up the changes of each total (entities/list-total.entity.ts) that have gathered. A reader sees them all or their sum.
- * Instances that fold at once share the work: what one has taken is gone for the others.
+ * Replaces the counter rows of each total (entities/list-total.entity.ts) by one row with their sum, in one statement: a reader sees
+ * either. Concurrent calls share the work, because each deletes different rows.
  */
-export async function compactCounters(database: Database): Promise<{ folded: number }> {
+export async function compactCounters(database: Database): Promise<{ compacted: number }> {
   const { affectedRows } = await database.fork().execute<QueryResult>(
-    `with taken as (
+    `with deleted as (
        delete from list_total where id in (
          select unnest(ids) from (
            select array_agg(id) as ids from list_total group by list, builder_id, project_id, kind having count(*) > 1) many)
        returning list, builder_id, project_id, kind, added)
      insert into list_total (list, builder_id, project_id, kind, added)
-     select list, builder_id, project_id, kind, sum(added) from taken
+     select list, builder_id, project_id, kind, sum(added) from deleted
      group by list, builder_id, project_id, kind having sum(added) <> 0`,
     [],
     'run',
   );
-  return { folded: affectedRows };
+  return { compacted: affectedRows };
 }
 
-/** The list of a table whose totals are kept, if they are. */
+/** Returns the counted list of a table; undefined when its rows are not counted. */
 export const findCountedList = (table: string): CountedList | undefined =>
   countedLists.find((list) => `"${list.table}"` === table || list.table === table);
 
-/** Names of the triggers that keep the totals of a list. */
+/** Returns the names of the triggers that count the rows of a list. */
 export const totalTriggerNames = ({ table }: CountedList): string[] =>
   ['insert', 'delete', 'update'].map((event) => `${table}_total_${event}`);
 
 /**
- * SQL that counts changed rows where the session leaves triggers out, as bulk loads do.
+ * Returns SQL that counts changed rows in a session that does not fire triggers, as bulk loads do.
  *
- * @param changes SQL of the columns `builder_id`, `project_id`, the list's kind, `archived_at` where the list has it, and `added`: 1
- *   for a row that is new, -1 for one that is gone
+ * @param changes SQL query with the columns `builder_id`, `project_id`, the list's kind, `archived_at` if the list has it, and
+ *   `added`: 1 for an inserted row, -1 for a deleted one
  */
 export const toCounterInsertSql = ({ table, kind, active }: CountedList, changes: string): string =>
   `insert into list_total (list, builder_id, project_id, kind, added)
@@ -48,18 +49,19 @@ export const toCounterInsertSql = ({ table, kind, active }: CountedList, changes
     where ${active} and current_setting('session_replication_role') = 'replica'
     group by builder_id, project_id, ${kind} having sum(added) <> 0`;
 
-/** Serialises rebuilds: two that correct the same difference would overcorrect it. */
-const REBUILD_LOCK = `select pg_advisory_xact_lock(hashtext('builder-integration-api totals rebuild'))`;
+/** Serializes rebuilds: two that correct the same difference would overcorrect it. */
+const REBUILD_LOCK = 'builder-integration-api totals rebuild';
 
 /**
- * Makes the totals those of the rows, as after a restore that counted rows twice or not at all. Writers go on meanwhile: each
- * correction is of one snapshot, the rows less the totals. Returns the number of totals that were wrong.
+ * Corrects the totals, for instance after a restore that counted rows twice or not at all. Returns the number of totals that were
+ * wrong. Writers are not blocked: each correction is the difference of rows and totals in one snapshot.
  */
 export async function rebuildTotals({ url }: Pick<Database, 'url'>): Promise<{ corrected: number }> {
   const client = await connectWithSettings(url, COMMON_SETTINGS);
   try {
     await client.query('begin');
-    await client.query(`set local lock_timeout = 0; set local statement_timeout = 0; ${REBUILD_LOCK}`);
+    await client.query('set local lock_timeout = 0; set local statement_timeout = 0');
+    await waitForAdvisoryLock(client, REBUILD_LOCK);
     let corrected = 0;
     for (const { table, kind, active } of countedLists) {
       const { rowCount } = await client.query(`insert into list_total (list, builder_id, project_id, kind, added)
@@ -76,8 +78,9 @@ export async function rebuildTotals({ url }: Pick<Database, 'url'>): Promise<{ c
   }
 }
 
+/** Returns the job that compacts the counters every minute. */
 export const createCompactionJob = (databases: Databases): Job => ({
-  name: 'fold totals',
-  everyMs: INTERVAL_MS,
+  name: 'compact counters',
+  everyMs: COMPACTION_INTERVAL_MS,
   run: (region) => compactCounters(databases[region]),
 });

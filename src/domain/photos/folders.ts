@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
+import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { conflict, invalidField, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
@@ -56,7 +57,7 @@ export async function updateFolder(
   return database.transaction(async (em) => {
     // Two moves at once could each be right and make a cycle together.
     if (parentId != null) {
-      await em.execute(LOCK_TREE, [`photo folders ${target.builderId}`]);
+      await acquireRecordLock(em, `photo folders ${target.builderId}`);
       await lockFolders(em, [target.folderId, parentId], 'exclusive');
     }
     const folder = await activeFolder(em, target);
@@ -87,8 +88,6 @@ export async function deleteFolder({ clock, database }: OperationContext, target
     return folder;
   });
 }
-
-const LOCK_TREE = 'select pg_advisory_xact_lock(hashtextextended(?, 0))';
 
 const ANCESTORS = `with recursive up as (
     select id, parent_id from photo_folder where id = ?

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 
 /** A page of another application, whose photos are synced (PHO-23). */
 export interface SyncedPage {
@@ -37,7 +38,7 @@ const identity = ({ builderId, integratorId, sourceApp, pageExternalSourceId }: 
  */
 export async function lockPage(em: EntityManager, page: SyncedPage): Promise<void> {
   const name = JSON.stringify(['photo page', ...identity(page)]);
-  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]);
+  await acquireRecordLock(em, name);
 }
 
 /** The active photos of the page, in any project. */

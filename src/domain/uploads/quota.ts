@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../../database/database.ts';
+import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { ApiError, uploadQuotaExceeded } from '../../shared/errors.ts';
 import { SIGNED_URL_SECONDS, type Storage } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
@@ -45,7 +46,7 @@ export async function withRelease(context: OperationContext, work: () => Promise
  */
 export async function takeQuota(em: EntityManager, context: OperationContext, bytes: number): Promise<void> {
   const owner = ownerOf(context);
-  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`upload usage ${owner}`]);
+  await acquireRecordLock(em, `upload usage ${owner}`);
   // The trigger of the table adds the uploads themselves.
   const [row] = (await em.execute(
     `with gathered as (delete from upload_usage where integrator_id = ? returning bytes),

@@ -1,12 +1,13 @@
 import type { QueryResult } from '@mikro-orm/core';
 import type { Database, Databases } from '../../database/database.ts';
+import { tryTransactionLock } from '../../database/write/advisory-lock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import { REFRESH_TOKEN_SECONDS } from './refresh-tokens.ts';
 
 const EVERY_MS = 10 * 60_000;
 
-/** Instances take turns; whoever comes while one is at it has nothing to do. */
-const LOCK = `hashtext('builder-integration-api oauth purge')`;
+/** One instance purges at a time; others skip their run. */
+const LOCK = 'builder-integration-api oauth purge';
 
 /** What is over, table by table. `:now` is the clock's instant, `:long` one as long before as a refresh token lives. */
 const OVER = {
@@ -31,8 +32,7 @@ export async function purge(database: Database, now: number): Promise<Purged | n
     long: new Date(now - REFRESH_TOKEN_SECONDS * 1000).toISOString(),
   };
   return database.transaction(async (em) => {
-    const [lock] = await em.execute<{ taken: boolean }[]>(`select pg_try_advisory_xact_lock(${LOCK}) as taken`);
-    if (!lock!.taken) return null;
+    if (!(await tryTransactionLock(em, LOCK))) return null;
     const purged: [string, number][] = [];
     for (const [name, sql] of Object.entries(OVER)) {
       const names = [...sql.matchAll(/:(now|long)/g)].map(([, instant]) => instant as keyof typeof instants);
