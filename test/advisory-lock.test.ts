@@ -27,19 +27,11 @@ const administer = async (sql: string) => {
   return client.query(sql).finally(() => client.end());
 };
 
-const reached = () => {
-  let reach = () => {};
-  const promise = new Promise<void>((resolve) => {
-    reach = resolve;
-  });
-  return { promise, reach };
-};
-
-describe('work under an advisory lock', () => {
+describe('withAdvisoryLock', () => {
   it.each([
     ['directly', () => made.url],
     ['through a pooler that keeps the session', () => pooler.url],
-  ])('gives the lock back when it ends, %s', async (_, urlOf) => {
+  ])('releases the lock when the work ends, %s', async (_, urlOf) => {
     for (let round = 0; round < 3; round++) {
       expect(await withAdvisoryLock(urlOf(), NAME, async () => round)).toBe(round);
       expect(await tryWithAdvisoryLock(urlOf(), NAME, async () => 'free')).toBe('free');
@@ -48,46 +40,46 @@ describe('work under an advisory lock', () => {
     expect(await tryWithAdvisoryLock(made.url, NAME, async () => 'free')).toBe('free');
   });
 
-  it('keeps others out, and is left out by others', async () => {
-    const inside = reached();
-    const over = reached();
+  it('excludes other holders', async () => {
+    const entered = Promise.withResolvers<void>();
+    const finished = Promise.withResolvers<void>();
     const first = withAdvisoryLock(made.url, NAME, async () => {
-      inside.reach();
-      await over.promise;
+      entered.resolve();
+      await finished.promise;
     });
-    await inside.promise;
+    await entered.promise;
     expect(await tryWithAdvisoryLock(made.url, NAME, async () => 'free')).toBeNull();
-    over.reach();
+    finished.resolve();
     await first;
   });
 
-  it('holds no snapshot meanwhile, so that an index can be built concurrently', async () => {
+  it('holds no snapshot, so that an index can be built concurrently', async () => {
     await withAdvisoryLock(made.url, NAME, () =>
       administer('create index concurrently while_locked on meeting (title)'),
     );
   });
 
   it('fails, and its signal aborts, when the lock is lost', async () => {
-    let seen: AbortSignal | undefined;
+    let workSignal: AbortSignal | undefined;
     const work = withAdvisoryLock(made.url, NAME, async (signal) => {
-      seen = signal;
+      workSignal = signal;
       await administer(`select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
         where l.locktype = 'advisory' and d.datname = current_database()`);
       await new Promise(() => {});
     });
     await expect(work).rejects.toThrow(`the lock "${NAME}" is lost`);
-    expect(seen?.aborted).toBe(true);
+    expect(workSignal?.aborted).toBe(true);
   });
 });
 
 describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
-  it('is reported after five seconds, with the lock, its holder and since when', async () => {
+  it('is reported after five seconds, with the lock, its holder and the time', async () => {
     const holder = new pg.Client({ connectionString: made.url, application_name: 'a forgotten console' });
     await holder.connect();
     await holder.query('begin');
     await holder.query(`select pg_advisory_xact_lock(hashtext('${NAME}'))`);
     const { rows } = await holder.query('select pg_backend_pid() as pid, now() as since');
-    const reported = reached();
+    const reported = Promise.withResolvers<void>();
     const lines: string[] = [];
     const waiting = withAdvisoryLock(
       made.url,
@@ -95,7 +87,7 @@ describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
       async () => 'done',
       (line) => {
         lines.push(line);
-        reported.reach();
+        reported.resolve();
       },
     );
     await reported.promise;
@@ -107,21 +99,21 @@ describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
     ]);
   });
 
-  it('is reported by a start that waits for migrations of another', async () => {
+  it('is reported by a start that waits for the migrations of another process', async () => {
     const database = new Database('au1', made.url);
     await rollbackLast(database, { destroyData: false });
-    const inside = reached();
-    const over = reached();
+    const entered = Promise.withResolvers<void>();
+    const finished = Promise.withResolvers<void>();
     const other = withAdvisoryLock(made.url, 'builder-integration-api migrations', async () => {
-      inside.reach();
-      await over.promise;
+      entered.resolve();
+      await finished.promise;
     });
-    await inside.promise;
+    await entered.promise;
     const applied = runPendingMigrations(database, 'auto', (line) => {
       expect(line).toMatch(
         /^Waiting for the lock "builder-integration-api migrations" for 5 seconds: process \d+ \("builder-integration-api migrations/,
       );
-      over.reach();
+      finished.resolve();
     });
     expect(await applied).toHaveLength(1);
     await other;
@@ -130,7 +122,7 @@ describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
 });
 
 describe('migrations through a pooler that keeps the session', () => {
-  it('can be applied and rolled back, again and again', async () => {
+  it('can be applied and rolled back repeatedly', async () => {
     const database = new Database('au1', pooler.url);
     for (let round = 0; round < 2; round++) {
       expect(await rollbackLast(database, { destroyData: false })).toHaveLength(1);

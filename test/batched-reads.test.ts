@@ -20,17 +20,17 @@ afterAll(() => service?.stop());
 
 const runner = () => service.databases.au1.runner;
 
-/** Names of the statements that the work takes, but for the check of the token. */
-async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+/** Returns the names of the statements that the work sends, except that of the token's check. */
+async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {
   const names: string[] = [];
-  const end = service.databases.au1.onStatement(({ name }) => names.push(name));
+  const removeListener = service.databases.au1.onStatement(({ name }) => names.push(name));
   await work();
-  end();
+  removeListener();
   return names.filter((name) => name !== 'access.facts');
 }
 
-/** Whose list, which part of it, by which token. */
-function lists() {
+/** URL, token and builder of each list that the tests read. */
+function listRequests() {
   return (['A', 'B'] as const).flatMap((name) =>
     service
       .demo(name)
@@ -47,21 +47,21 @@ const read = async ([url, token, builderId]: readonly [url: string, token: strin
   return { statusCode, body };
 };
 
-describe('reads that are asked for in one turn of the event loop', () => {
-  it('are answered by eights with one statement, each with what it would get alone', async () => {
+describe('reads that are issued in one tick of the event loop', () => {
+  it('run eight per statement, with the results that each has alone', async () => {
     const alone: unknown[] = [];
-    for (const list of lists()) alone.push(await read(list));
+    for (const list of listRequests()) alone.push(await read(list));
     expect(new Set(alone.map((answer) => JSON.stringify(answer))).size).toBeGreaterThan(6);
     let together: unknown[] = [];
-    const names = await statementsOf(async () => {
-      together = await Promise.all(lists().map(read));
+    const names = await recordStatements(async () => {
+      together = await Promise.all(listRequests().map(read));
     });
     expect(together).toEqual(alone);
     expect(new Set(names).size).toBe(1);
-    expect(names.length).toBe(Math.ceil(lists().length / 8));
+    expect(names.length).toBe(Math.ceil(listRequests().length / 8));
   });
 
-  it('never give one the records of another: a builder that is not connected is refused beside one that is', async () => {
+  it('do not mix records of builders: a builder without a connection is 403 in the same batch', async () => {
     const [own] = service.demo('A').builderIds;
     const foreign = service.demo('B').builderIds.find((id) => !service.demo('A').builderIds.includes(id))!;
     const [mine, theirs, refused] = await Promise.all([
@@ -74,19 +74,19 @@ describe('reads that are asked for in one turn of the event loop', () => {
     expect(ids(mine).filter((id) => ids(theirs).includes(id))).toEqual([]);
   });
 
-  it('are asked alone where they may take long: far down a list, and where a large one has to be counted', async () => {
+  it('run alone when they are slow: at a large offset, and when a large list has to be counted', async () => {
     const { au1 } = service.databases;
     const [builderId] = service.demo('A').builderIds;
     const far = { offset: 1000, limit: 25 };
     const ranged = { builderId, startDate: '2026-01-01T00:00:00.000Z' };
-    const twice = (page: () => Promise<unknown>) => statementsOf(() => Promise.all([page(), page()]));
+    const twice = (page: () => Promise<unknown>) => recordStatements(() => Promise.all([page(), page()]));
     expect(await twice(() => timesheets.findPage(au1, { builderId }, far))).toHaveLength(2);
     expect(await twice(() => timesheets.findPage(au1, ranged, { ...far, offset: 0 }))).toHaveLength(2);
     expect(await twice(() => defects.findPage(au1, { builderId }, far))).toHaveLength(2);
     expect(await twice(() => defects.findPage(au1, { builderId }, { ...far, offset: 0 }))).toHaveLength(1);
   });
 
-  it('tell photos of several builders, sources and folders apart', async () => {
+  it('return the photos of each builder and source separately', async () => {
     const { au1 } = service.databases;
     const builderIds = [...service.demo('A').builderIds, ...service.demo('B').builderIds];
     await au1.fork().execute(
@@ -96,7 +96,7 @@ describe('reads that are asked for in one turn of the event loop', () => {
        from project p, generate_series(1, 40) n where p.builder_id = any(?::text[])`,
       [`{${builderIds}}`],
     );
-    const asked = builderIds.flatMap((builderId) =>
+    const requests = builderIds.flatMap((builderId) =>
       [['GALLERY'], ['SITE_DIARY', 'DEFECT'], undefined].flatMap((source) =>
         [0, 7].map(
           (offset) =>
@@ -108,15 +108,15 @@ describe('reads that are asked for in one turn of the event loop', () => {
       ),
     );
     const alone: unknown[] = [];
-    for (const [where, window] of asked) alone.push(await photos.findPage(au1, where, window));
+    for (const [where, window] of requests) alone.push(await photos.findPage(au1, where, window));
     expect(new Set(alone.map((page) => JSON.stringify(page))).size).toBe(
-      new Set(asked.map((one) => JSON.stringify(one))).size,
+      new Set(requests.map((one) => JSON.stringify(one))).size,
     );
-    expect(await Promise.all(asked.map(([where, window]) => photos.findPage(au1, where, window)))).toEqual(alone);
+    expect(await Promise.all(requests.map(([where, window]) => photos.findPage(au1, where, window)))).toEqual(alone);
   });
 });
 
-describe('a statement for several at once', () => {
+describe('a batched statement', () => {
   const divide: Statement = {
     name: 'divide',
     text: 'select q.n, 12 / q.v::int from unnest($1::text[]) with ordinality q(v, n)',
@@ -129,7 +129,7 @@ describe('a statement for several at once', () => {
 
   const keyed = (...of: string[]) => ({ values: [null], keys: { at: 0, of } });
 
-  it('gives each asker the rows of its own values, in their order, and none where there are none', async () => {
+  it('returns to each query the rows of its own values, in order, or no rows', async () => {
     const answers = await Promise.all([
       runner().executeBatched(spell, { values: [['a', 'c', 'b'], 'a'] }),
       runner().executeBatched(spell, { values: [[], ''] }),
@@ -144,7 +144,7 @@ describe('a statement for several at once', () => {
     ]);
   });
 
-  it('fails for the one alone whose values are at fault', async () => {
+  it('rejects only the query with the invalid value', async () => {
     const [good, bad, other] = await Promise.allSettled([
       runner().executeBatched(divide, keyed('3', '4')),
       runner().executeBatched(divide, keyed('1', '0')),
@@ -157,28 +157,30 @@ describe('a statement for several at once', () => {
     expect(other).toMatchObject({ value: [[['1', '2']]] });
   });
 
-  it('is not answered once its connections are closed, and leaves none open', async () => {
+  it('rejects when the runner is closed, and leaves no connection open', async () => {
     const url = new URL(service.databases.au1.url);
     url.searchParams.set('application_name', 'closing');
     const closing = new StatementRunner(url.href);
-    const asked = closing.executeBatched(divide, { values: ['3'] });
-    await Promise.all([closing.close(), expect(asked).rejects.toThrow('closed')]);
+    const query = closing.executeBatched(divide, { values: ['3'] });
+    await Promise.all([closing.close(), expect(query).rejects.toThrow('closed')]);
     const open = { name: 'open', text: "select 1 from pg_stat_activity where application_name = 'closing'" };
     expect(await runner().run(open, [])).toEqual([]);
   });
 
   it.each([
-    ['eight who ask at a time', new Array(9).fill(1), 2],
-    ['64 keys at a time', [60, 4, 1], 2],
-    ['all keys of one who asks for more', [100, 1], 2],
-  ])('takes %s', async (_what, counts, statements) => {
-    const ask = (count: number) => runner().executeBatched(divide, keyed(...new Array(count).fill('3')));
-    expect(await statementsOf(() => Promise.all(counts.map(ask)))).toEqual(new Array(statements).fill('divide'));
+    ['eight queries', new Array(9).fill(1), 2],
+    ['64 keys', [60, 4, 1], 2],
+    ['all keys of one larger query', [100, 1], 2],
+  ])('runs at most %s per batch', async (_what, counts, statements) => {
+    const execute = (count: number) => runner().executeBatched(divide, keyed(...new Array(count).fill('3')));
+    expect(await recordStatements(() => Promise.all(counts.map(execute)))).toEqual(
+      new Array(statements).fill('divide'),
+    );
   });
 });
 
-describe('a read beyond what one request may ask for', () => {
-  it('is refused as one that fails, beside those that are answered', async () => {
+describe('a read beyond the maximum records of one request', () => {
+  it('rejects with 400 while earlier reads succeed', async () => {
     const loaders = new Loaders(service.databases.au1);
     const [id] = service.demo('A').builderIds;
     loaders.reserveRecords(MAX_RECORDS - 1);

@@ -21,22 +21,22 @@ afterAll(async () => {
 
 const statement = (text: string) => ({ name: text.slice(0, 60), text });
 
-/** Runs a statement over each of the three kinds of connection that a request uses. */
-const ways: [string, (text: string, over?: Database) => Promise<unknown>][] = [
+/** Runs a statement on each of the three kinds of connection that a request uses. */
+const connectionKinds: [string, (text: string, over?: Database) => Promise<unknown>][] = [
   ['a read', (text, { runner } = database) => runner.run(statement(text), [])],
   ['a short write', (text, { writer } = database) => writer.run((open) => open.query([statement(text), []]))],
-  ['a unit of work', (text, over = database) => over.transaction((em) => em.execute(text))],
+  ['a transaction', (text, over = database) => over.transaction((em) => em.execute(text))],
 ];
 
-const seen = (error: unknown) => {
+const toClientError = (error: unknown) => {
   const { status, code, headers } = toApiError(error);
   return { status, code, retryAfter: headers['Retry-After'] };
 };
 
 const UNAVAILABLE = { status: 503, code: 'UNAVAILABLE', retryAfter: '1' };
 
-describe.concurrent.each(ways)('%s', (_, run) => {
-  it('has a limit for the statement, for its locks, and for a transaction that does nothing (LIM-25)', async () => {
+describe.concurrent.each(connectionKinds)('%s', (_, run) => {
+  it('limits the statement, its wait for locks, and an idle transaction (LIM-25)', async () => {
     const setting = (name: string) => `select current_setting('${name}') as value`;
     const values = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].map(async (name) => {
       const [row] = (await run(setting(name))) as [string[] | { value: string }];
@@ -45,49 +45,50 @@ describe.concurrent.each(ways)('%s', (_, run) => {
     expect(await Promise.all(values)).toEqual(['6s', '4s', '10s']);
   });
 
-  it('is 503 when it takes too long (ERR-19, LIM-25)', async () => {
-    expect(await run('select pg_sleep(60)').catch(seen)).toEqual(UNAVAILABLE);
+  it('is 503 after the statement timeout (ERR-19, LIM-25)', async () => {
+    expect(await run('select pg_sleep(60)').catch(toClientError)).toEqual(UNAVAILABLE);
   });
 
-  it('is 503 when it waits for a lock for too long (LIM-25)', async () => {
+  it('is 503 after the lock timeout (LIM-25)', async () => {
     const holder = new pg.Client({ connectionString: made.url });
     await holder.connect();
     await holder.query('begin; lock table timesheet in access exclusive mode');
-    expect(await run('select count(*) from timesheet').catch(seen)).toEqual(UNAVAILABLE);
+    expect(await run('select count(*) from timesheet').catch(toClientError)).toEqual(UNAVAILABLE);
     await holder.end();
   });
 });
 
-it.concurrent('reads that are asked together are all 503 when their table is locked, and are not asked again', async () => {
+it.concurrent('a batch of reads is 503 for all when their table is locked, and is not sent again', async () => {
   const holder = new pg.Client({ connectionString: made.url });
   await holder.connect();
   await holder.query('begin; lock table timesheet_cost_code in access exclusive mode');
   const sent: string[] = [];
   const end = database.onStatement(({ name }) => name.startsWith('CostCode') && sent.push(name));
   const builders = ['buil_a', 'buil_b', 'buil_c', 'buil_d'];
-  const answers = builders.map((builderId) => costCodes.findAll(database, { builderId }).catch(seen));
+  const answers = builders.map((builderId) => costCodes.findAll(database, { builderId }).catch(toClientError));
   expect(await Promise.all(answers)).toEqual(builders.map(() => UNAVAILABLE));
   expect(sent).toHaveLength(1);
   end();
   await holder.end();
 });
 
-it.concurrent('ends a transaction in which nothing happens, with its locks', async () => {
+it.concurrent('ends an idle transaction and releases its locks', async () => {
   const work = database.writer.run(async (transaction) => {
     await transaction.query([statement('lock table meeting in access exclusive mode'), []]);
     const other = new pg.Client({ connectionString: made.url });
     await other.connect();
-    // Answered once the lock is gone.
+    // Returns once the lock is released.
     await other.query('select count(*) from meeting').finally(() => other.end());
     await transaction.query([statement('select 1'), []]);
   });
-  expect(await work.catch(seen)).toEqual(UNAVAILABLE);
+  expect(await work.catch(toClientError)).toEqual(UNAVAILABLE);
 });
 
-it.concurrent('is 503 while the database hangs, on every kind of connection, and answers at once afterwards (LIM-25)', async () => {
+it.concurrent('is 503 while the database hangs, on every kind of connection, and works at once afterwards (ERR-19)', async () => {
   const line = await Line.to(made.url);
   const far = new Database('au1', line.url);
-  const answers = () => Promise.all(ways.map(([, run]) => run('select 1', far).then(() => 'answered', seen)));
+  const answers = () =>
+    Promise.all(connectionKinds.map(([, run]) => run('select 1', far).then(() => 'answered', toClientError)));
   expect(await answers()).toEqual(['answered', 'answered', 'answered']);
   line.silence();
   expect(await answers()).toEqual([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE]);

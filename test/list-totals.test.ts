@@ -10,7 +10,7 @@ let client: pg.Client;
 let builderId: string;
 let projects: string[];
 
-/** Totals that are not those of `count(*)` in the same snapshot. */
+/** Totals that differ from `count(*)` in the same snapshot. */
 const WRONG = `
   select list, builder_id, project_id, kind, sum(kept) as kept, sum(counted) as counted from (
     select list, builder_id, project_id, kind, added as kept, 0 as counted from list_total
@@ -18,7 +18,7 @@ const WRONG = `
     union all select 'photo', builder_id, project_id, source, 0, 1 from photo where archived_at is null) side_by_side
   group by 1, 2, 3, 4 having sum(kept) <> sum(counted)`;
 
-/** Timesheets of which many were made in the same millisecond. */
+/** Timesheets of which groups of four have the same creation time. */
 const INSERT = `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
   select $1 || n, timestamptz '2026-01-01' + n / 4 * interval '1 second', now(), $2, ($3::text[])[1 + n % 2],
     (select id from person_profile where builder_id = $2 limit 1),
@@ -39,12 +39,12 @@ afterAll(async () => {
   await service?.stop();
 });
 
-describe('the kept totals of large lists', () => {
-  it('are those of the demo data', async () => {
+describe('totals of large lists', () => {
+  it('count the demo data', async () => {
     expect((await client.query(WRONG)).rows).toEqual([]);
   });
 
-  it('are what count(*) says at every moment, while others write, move, archive, delete and fold (LST-1)', async () => {
+  it('equal count(*) in every snapshot, during concurrent writes, moves, archiving, deletes and compaction (LST-1)', async () => {
     const writer = async (name: string) => {
       const own = new pg.Client({ connectionString: service.databases.au1.url });
       await own.connect();
@@ -68,29 +68,29 @@ describe('the kept totals of large lists', () => {
     const writers = Promise.all(['a', 'b', 'c'].map(writer)).finally(() => {
       writing = false;
     });
-    const folding = async () => {
+    const compact = async () => {
       while (writing) await compactCounters(service.databases.au1);
     };
-    const folders = [folding(), folding()];
+    const compactions = [compact(), compact()];
     const wrong: unknown[] = [];
     do wrong.push(...(await client.query(WRONG)).rows);
     while (writing);
-    await Promise.all([writers, ...folders]);
+    await Promise.all([writers, ...compactions]);
     wrong.push(...(await client.query(WRONG)).rows);
     expect(wrong).toEqual([]);
   });
 
-  it('are one row each once they are folded', async () => {
+  it('are one row each after compaction', async () => {
     await compactCounters(service.databases.au1);
     const { rows } = await client.query(
       'select from list_total group by list, builder_id, project_id, kind having count(*) > 1 or sum(added) = 0',
     );
     expect(rows).toEqual([]);
-    expect(await compactCounters(service.databases.au1)).toEqual({ folded: 0 });
+    expect(await compactCounters(service.databases.au1)).toEqual({ compacted: 0 });
   });
 
   it.each([[undefined], [['GALLERY']], [['SITE_DIARY', 'GALLERY']]])(
-    'are those of the list of photos, of the sources %j',
+    'are the totals of the photo list with the sources %j',
     async (source) => {
       const { rows } = await client.query(
         `select count(*)::int as total from photo where builder_id = $1 and archived_at is null
@@ -104,7 +104,7 @@ describe('the kept totals of large lists', () => {
 });
 
 describe('a page of a large list', () => {
-  it('is empty at the largest offset that there is (LST-5)', async () => {
+  it('is empty at the largest offset (LST-5)', async () => {
     for (const path of [`/builders/${builderId}/photos`, '/timesheets']) {
       const answer = await service.get(`${path}?offset=2147483647`, await service.as('A'), {
         'x-service-builder-id': builderId,
@@ -116,12 +116,10 @@ describe('a page of a large list', () => {
   beforeAll(() => client.query(INSERT, ['ts_deep', builderId, projects.slice(0, 2), 1300]));
 
   const filters = [{}, { projectId: 0 }, { status: 'REJECTED' }, { projectId: 1, status: 'APPROVED_1' }];
-  it.each(filters)(
-    'is the same window of the same order wherever it begins, by %j (LST-4)',
-    async ({ projectId, status }) => {
-      const where = { builderId, projectId: projectId === undefined ? null : projects[projectId]!, status };
-      const { rows } = await client.query<{ id: string }>(
-        `select id from timesheet where builder_id = $1 and ($2::text is null or project_id = $2)
+  it.each(filters)('has the same order at every offset, filtered by %j (LST-4)', async ({ projectId, status }) => {
+    const where = { builderId, projectId: projectId === undefined ? null : projects[projectId]!, status };
+    const { rows } = await client.query<{ id: string }>(
+      `select id from timesheet where builder_id = $1 and ($2::text is null or project_id = $2)
          and ($3::text is null or status = $3) order by created_at, id`,
         [builderId, where.projectId, status ?? null],
       );

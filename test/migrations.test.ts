@@ -33,23 +33,23 @@ const tables = async () =>
       .execute("select table_name from information_schema.tables where table_schema = 'public' order by 1")
   ).map((row) => (row as { table_name: string }).table_name);
 
-describe('the migrations', () => {
-  it('stop the start in the mode `check` while one is pending', async () => {
+describe('migrations', () => {
+  it('fail the start in the mode `check` while one is pending', async () => {
     await expect(runPendingMigrations(database, 'check')).rejects.toThrow(PendingMigrationsError);
   });
 
-  it('run once, however many start at once', async () => {
-    const starters = Array.from({ length: 5 }, () => new Database('au1', made.url));
-    const applied = await Promise.all(starters.map((starter) => runPendingMigrations(starter, 'auto')));
+  it('run once when several processes start at once', async () => {
+    const databases = Array.from({ length: 5 }, () => new Database('au1', made.url));
+    const applied = await Promise.all(databases.map((database) => runPendingMigrations(database, 'auto')));
     expect(applied.flat()).toHaveLength(migrations.length);
-    await Promise.all(starters.map((starter) => starter.close()));
+    await Promise.all(databases.map((database) => database.close()));
   });
 
-  it('make the schema of the entities, with nothing left over', async () => {
+  it('create exactly the schema of the entities', async () => {
     expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
   });
 
-  it('can be taken back to nothing and applied again', async () => {
+  it('can all be rolled back and applied again', async () => {
     const before = await tables();
     while ((await rollBack()).length > 0);
     expect(await tables()).toEqual(['mikro_orm_migrations']);
@@ -58,7 +58,7 @@ describe('the migrations', () => {
     expect(await database.orm.schema.getUpdateSchemaSQL({ wrap: false })).toBe('');
   });
 
-  it('remove nothing on the way back but what `migrate down` knows of', async () => {
+  it('destroy nothing at rollback that `migrate down` does not announce', async () => {
     const columns = async () =>
       (await database
         .fork()
@@ -74,17 +74,17 @@ describe('the migrations', () => {
       expect(await rollBack()).toEqual([name]);
       const after = new Set((await columns()).map((column) => column.name));
       const removed = before.map((column) => column.name).filter((column) => !after.has(column));
-      const isKnown = (path: string) =>
+      const isAnnounced = (path: string) =>
         removals.some(
           ({ table, column }) => path === `${table}.${column}` || (!column && path.startsWith(`${table}.`)),
         );
-      expect(removed.filter((path) => !isKnown(path))).toEqual([]);
+      expect(removed.filter((path) => !isAnnounced(path))).toEqual([]);
     }
     expect(await planRollback(database)).toBeNull();
     await runPendingMigrations(database, 'auto');
   });
 
-  it('are not rolled back past rows, unless that is said', async () => {
+  it('are not rolled back when rows are lost, unless data may be destroyed', async () => {
     const em = database.fork();
     await em.execute(`insert into builder (id, created_at, updated_at, name) values ('buil_kept', now(), now(), 'K')`);
     while ((await findAppliedMigrations(database)).length > 1) await rollbackLast(database, { destroyData: false });
@@ -96,7 +96,7 @@ describe('the migrations', () => {
     await runPendingMigrations(database, 'auto');
   });
 
-  it('count what large lists held before their totals were kept, and are cut off and run again without harm', async () => {
+  it('count the rows that existed before the counters, also when they are interrupted and run again', async () => {
     while ((await rollBack()).length > 0);
     const [initial, , indexes] = migrations.map(({ name }) => name);
     await database.orm.migrator.up({ to: initial! });
@@ -120,7 +120,7 @@ describe('the migrations', () => {
     ]);
   });
 
-  it('give way to a writer, and try again when it is done', async () => {
+  it('do not block a writer, and are retried after it', async () => {
     // Down to before the list totals.
     for (let count = 1; count < migrations.length; count++) await rollBack();
     const writer = new pg.Client({ connectionString: made.url });
@@ -135,7 +135,7 @@ describe('the migrations', () => {
     expect(await migrating).toHaveLength(migrations.length - 1);
   });
 
-  it('end with the reason when a table stays locked', async () => {
+  it('fail with the reason when a table stays locked', async () => {
     const [holder, waiter] = [1, 2].map(() => new pg.Client({ connectionString: made.url })) as [pg.Client, pg.Client];
     await Promise.all([holder.connect(), waiter.connect()]);
     await holder.query('begin; lock table timesheet in access exclusive mode');
@@ -150,12 +150,12 @@ describe('the migrations', () => {
     await Promise.all([holder.end(), waiter.end()]);
   });
 
-  it('leave nothing to do for a second start', async () => {
+  it('leave nothing pending for a second start', async () => {
     expect(await runPendingMigrations(database, 'check')).toEqual([]);
   });
 });
 
-describe('what the SQL of a rollback removes', () => {
+describe('parseDestructiveChanges', () => {
   it.each([
     ['drop table if exists "photo" cascade;', [['photo', null]]],
     [
@@ -176,7 +176,7 @@ describe('what the SQL of a rollback removes', () => {
     ],
     ['alter table "public"."meeting" alter column "date" type date using ("date"::date);', [['meeting', 'date']]],
     ['alter table "meeting" add column "agenda" text; drop index "a"; drop trigger "b" on "meeting";', []],
-  ])('is known of %s', (sql, removed) => {
+  ])('finds the removals of %s', (sql, removed) => {
     expect(parseDestructiveChanges(sql).map(({ table, column }) => [table, column])).toEqual(removed);
   });
 });

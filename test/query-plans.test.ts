@@ -23,22 +23,22 @@ let statements: Map<string, Statement>;
 beforeAll(async () => {
   service = await startService();
   samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
-  statements = await statementsOfReads();
+  statements = await recordReads();
 });
 
 afterAll(() => service?.stop());
 
-/** A value of an optional filter. */
-function sampleOf(type: GraphQLNamedType): string | undefined {
+/** Returns a value of an optional filter. */
+function toSampleValue(type: GraphQLNamedType): string | undefined {
   if (isEnumType(type)) return type.getValues()[0]!.name;
   const others: Record<string, string> = { Boolean: 'true', Timestamp: '2026-01-01T00:00:00Z', String: 'a' };
   return samples[type.name] ?? others[type.name] ?? (/Date|Day|Range/.test(type.name) ? '2026-01-01' : undefined);
 }
 
-/** Every prepared read that the operations run: plain, by each filter, by all of them, and far down a list. */
-async function statementsOfReads(): Promise<Map<string, Statement>> {
-  const heard = new Map<string, Statement>();
-  const end = service.databases.au1.onStatement((statement) => heard.set(statement.name, statement));
+/** Returns every prepared read of the operations: without filters, with each, with all of them, and at a large offset. */
+async function recordReads(): Promise<Map<string, Statement>> {
+  const recorded = new Map<string, Statement>();
+  const removeListener = service.databases.au1.onStatement((statement) => recorded.set(statement.name, statement));
   const token = await service.as('A');
   for (const operation of routeTable(schema).filter(({ method }) => method === 'GET')) {
     const placements = placementsOf(operation, schema);
@@ -48,7 +48,7 @@ async function statementsOfReads(): Promise<Map<string, Statement>> {
       return samples[getNamedType(argument.type).name]!;
     });
     const filters = named('query').flatMap(({ name, argument }) => {
-      const value = sampleOf(getNamedType(argument.type));
+      const value = toSampleValue(getNamedType(argument.type));
       return name === 'limit' || name === 'offset' || value === undefined
         ? []
         : [`${name}=${encodeURIComponent(value)}`];
@@ -66,16 +66,16 @@ async function statementsOfReads(): Promise<Map<string, Statement>> {
   }
   const [from, until] = [0, 30].map((days) => new Date(service.clock.now() + days * 86_400_000).toISOString());
   for (const query of dashboards) {
-    // What comes for the third time reads only what it asks for.
+    // From its third use on, an operation reads only the selected columns.
     for (let use = 0; use < 3; use++) {
       await service.graphql(token, query, { builderId: samples.BuilderId, from, until });
     }
   }
-  end();
-  return heard;
+  removeListener();
+  return recorded;
 }
 
-/** Until every page is known to be seen by all, which plans count on: one that a transaction has just changed is passed over. */
+/** Repeats `vacuum` until every page is all-visible, which the plans depend on: it skips pages that open transactions changed. */
 async function vacuum(client: pg.Client): Promise<void> {
   for (let left = 1; left > 0; ) {
     await client.query('vacuum analyze');
@@ -86,8 +86,8 @@ async function vacuum(client: pg.Client): Promise<void> {
   }
 }
 
-/** How each table is read, in the order of the plan. */
-async function scansOf(client: pg.Client, { text }: Statement): Promise<string[]> {
+/** Returns the scan of each table, in the order of the plan. */
+async function explainScans(client: pg.Client, { text }: Statement): Promise<string[]> {
   const { rows } = await client.query(`explain (generic_plan, costs off) ${text}`);
   return rows
     .map((row) => row['QUERY PLAN'] as string)
@@ -97,11 +97,12 @@ async function scansOf(client: pg.Client, { text }: Statement): Promise<string[]
 }
 
 describe('the plans of the prepared reads', () => {
-  it('find their rows by an index, never by reading a whole table (`-u` writes the snapshot)', async () => {
+  it('use indexes and no sequential scan (`-u` writes the snapshot)', async () => {
     const client = await connectWithSettings(service.databases.au1.url, READER_SETTINGS);
     await vacuum(client);
     const plans = new Map<string, string[]>();
-    for (const name of [...statements.keys()].sort()) plans.set(name, await scansOf(client, statements.get(name)!));
+    for (const name of [...statements.keys()].sort())
+      plans.set(name, await explainScans(client, statements.get(name)!));
     await client.end();
     const sequential = [...plans].filter(([, scans]) => scans.some((scan) => scan.includes('Seq Scan')));
     expect(sequential).toEqual([]);

@@ -56,7 +56,7 @@ const rowsOf = {
   'a read': async (database: Database) => database.runner.run(SHOW, []),
   'a short write': async (database: Database) =>
     (await database.writer.run((open) => open.query([SHOW, []]))).map(({ name, setting }) => [name, setting]),
-  'a unit of work': async (database: Database) =>
+  'a transaction': async (database: Database) =>
     (await database.transaction((em) => em.execute(SHOW.text))).map(({ name, setting }) => [name, setting]),
   'a connection of its own': async (database: Database) =>
     (await withClient(database, (client) => client.query(SHOW.text))).rows.map(({ name, setting }) => [name, setting]),
@@ -65,7 +65,7 @@ const rowsOf = {
 const connections: [keyof typeof rowsOf, SessionSettings][] = [
   ['a read', READER_SETTINGS],
   ['a short write', WRITER_SETTINGS],
-  ['a unit of work', REQUEST_SETTINGS],
+  ['a transaction', REQUEST_SETTINGS],
   ['a connection of its own', COMMON_SETTINGS],
 ];
 
@@ -79,7 +79,7 @@ describe('the session of', () => {
   }
 });
 
-describe('an instant', () => {
+describe('a timestamp', () => {
   const stored = `select id, (extract(epoch from created_at) * 1000)::float8 as at from builder order by created_at, id`;
 
   it.each(['direct', 'pooled'])('is read in UTC from a database of another time zone, %s', async (way) => {
@@ -93,7 +93,7 @@ describe('an instant', () => {
   });
 });
 
-describe('a direct address beside that of a pooler', () => {
+describe('DATABASE_URL_*_DIRECT beside a pooler', () => {
   it('serves migrations, jobs and every command, while requests go through the pooler', async () => {
     const pooler = await openPooler('session');
     const env = { DATABASE_URL_AU1: pooler.url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) };
@@ -107,7 +107,7 @@ describe('a direct address beside that of a pooler', () => {
     await command.close();
   });
 
-  it('is named when it cannot be used', async () => {
+  it('is named in the error when it cannot be used', async () => {
     const env = { DATABASE_URL_AU1: made.url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) };
     const config = loadConfig({ ...env, DATABASE_URL_US1_DIRECT: 'postgresql://u:p@127.0.0.1:1/none' });
     await expect(openDatabases(config, 'service')).rejects.toThrow(/^DATABASE_URL_US1_DIRECT cannot be used: /);

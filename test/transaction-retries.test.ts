@@ -4,7 +4,7 @@ import { Database } from '../src/database/database.ts';
 import { ConcurrentUpdateError } from '../src/database/write/retry.ts';
 import { createDatabase } from './setup/database.ts';
 
-/** What a transaction does with either runner: SQL without parameters, which returns rows. */
+/** Runs SQL without parameters in the transaction of either runner, and returns the rows. */
 type Query = (sql: string) => Promise<unknown>;
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
@@ -54,10 +54,10 @@ async function untilOtherWaits(): Promise<void> {
 }
 
 describe.each(runners)('%s', (_name, run) => {
-  it('runs the work again, whole, after a deadlock (40P01)', async () => {
+  it('runs all of the work again after a deadlock (40P01)', async () => {
     let attempts = 0;
     let ended: Promise<unknown> = Promise.resolve();
-    // The other transaction holds row 2 and then waits for row 1; PostgreSQL must choose this one to end the circle.
+    // The other transaction holds row 2 and then waits for row 1; PostgreSQL must choose this one as the deadlock's victim.
     await other.query(`begin; set local deadlock_timeout = '1min'`);
     await other.query(add(2));
     await run(async (query) => {
@@ -77,7 +77,7 @@ describe.each(runners)('%s', (_name, run) => {
 
   it.each([
     ['a serialization failure (40001)', () => Object.assign(new Error('serialize'), { code: '40001' })],
-    ['a read that was overtaken', () => new ConcurrentUpdateError('overtaken')],
+    ['a concurrent update', () => new ConcurrentUpdateError('outdated')],
   ])('runs the work again after %s, and keeps nothing of the first attempt', async (_case, problem) => {
     let attempts = 0;
     await run(async (query) => {
@@ -87,7 +87,7 @@ describe.each(runners)('%s', (_name, run) => {
     expect([attempts, await values()]).toEqual([3, [1, 0]]);
   });
 
-  it('runs the work again after a unique violation (23505), so that it finds what the other one has made', async () => {
+  it('runs the work again after a unique violation (23505), so that it finds the row of the other transaction', async () => {
     const found: boolean[] = [];
     await run(async (query) => {
       const rows = (await query('select 1 from counter where id = 3')) as unknown[];
@@ -99,7 +99,7 @@ describe.each(runners)('%s', (_name, run) => {
     expect(found).toEqual([false, true]);
   });
 
-  it('gives up after the fifth attempt with 503 (ERR-20)', async () => {
+  it('fails with 503 after the fifth attempt (ERR-20)', async () => {
     let attempts = 0;
     const running = run(async () => {
       attempts++;

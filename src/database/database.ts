@@ -9,17 +9,18 @@ import { type Transaction, TransactionRunner } from './write/transaction-runner.
 
 const NOW = { name: 'database.now', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)' };
 
-/** What a request may use of a database. */
+/** Limits of a request's use of a database. */
 export interface DatabaseLimits extends ReadLimits {
-  /** Runs a transaction once the share of the caller has a connection for it: one that waits for a lock keeps its connection. */
+  /** Runs a transaction once the caller's fair share has a connection for it. */
   runTransaction<T>(transaction: () => Promise<T>): Promise<T>;
+  /** Runs a transaction of prepared statements once the caller's fair share has a connection for it. */
   runWrite<T>(transaction: () => Promise<T>): Promise<T>;
 }
 
-/** Connections for reads that may take long; each opens when it is first used. */
+/** Connections for slow reads; each opens when it is first used. */
 const SLOW_CONNECTIONS = 4;
 
-/** One region's database: MikroORM for writes that span rows, prepared statements for reads and for writes that are hot. */
+/** One region's database: MikroORM for most writes, prepared statements for reads and frequent writes. */
 export class Database implements ReadDatabase {
   readonly orm: MikroORM;
   readonly runner: StatementRunner;
@@ -37,7 +38,7 @@ export class Database implements ReadDatabase {
     this.writer = new TransactionRunner(url);
   }
 
-  /** The same database, within what a request may use of it. */
+  /** Returns the same database with the limits of a request. */
   withLimits(limits: DatabaseLimits): Database {
     return Object.create(this, { limits: { value: limits } });
   }
@@ -46,37 +47,34 @@ export class Database implements ReadDatabase {
     return this.orm.getMetadata();
   }
 
-  /** A unit of work of its own; never shared between requests. */
+  /** Returns a new entity manager, which requests must not share. */
   fork() {
     return this.orm.em.fork();
   }
 
-  /**
-   * A unit of work in one transaction: it commits as a whole when the work is done, or not at all. When a concurrent transaction
-   * prevents it, the work runs again in a new transaction.
-   */
+  /** Runs the work in one transaction, and again in a new one when a concurrent transaction prevented it. */
   transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
     const run = () => retryTransaction(() => this.fork().transactional(work));
     return this.limits ? this.limits.runTransaction(run) : run();
   }
 
-  /** The same for prepared statements: short transactions that are hot. */
+  /** Does the same with prepared statements, for short and frequent transactions. The work must commit. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const run = () => this.writer.run(work);
     return this.limits ? this.limits.runWrite(run) : run();
   }
 
-  /** Milliseconds since the Unix epoch by the one clock that all instances share. */
+  /** Returns the database's time, which all instances share, in milliseconds since the Unix epoch. */
   async now(): Promise<number> {
     const [row] = await this.runner.run(NOW, []);
     return Number(row![0]);
   }
 
-  /** Calls the listener with every read that is sent, so that tests can count them. Returns a function that ends it. */
+  /** Calls the listener with every read that is sent, so that tests can count them. Returns a function that removes it. */
   onStatement(listener: (statement: Statement) => void): () => void {
-    const ends = [this.runner.onStatement(listener), this.slowRunner.onStatement(listener)];
+    const removers = [this.runner.onStatement(listener), this.slowRunner.onStatement(listener)];
     return () => {
-      for (const end of ends) end();
+      for (const remove of removers) remove();
     };
   }
 

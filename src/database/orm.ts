@@ -7,7 +7,7 @@ import { migrations } from './migrations/index.ts';
 import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
 
-/** MikroORM over one regional database. Nothing connects before the first query. */
+/** Returns MikroORM for one regional database. It connects at the first query. */
 export function createOrm(url: string, overrides: Partial<Options> = {}): MikroORM {
   return new MikroORM({
     clientUrl: url,
@@ -23,23 +23,23 @@ export function createOrm(url: string, overrides: Partial<Options> = {}): MikroO
 }
 
 /**
- * Kysely keeps a connection for good when `begin`, `commit` or `rollback` fails, as they do on one that is lost, so that the pool
- * would be empty after ten of them. Here a lost connection leaves the pool by itself, and its holder may release it once more.
+ * Makes the pool drop lost connections. Kysely never releases a connection whose `begin`, `commit` or `rollback` fails, so that lost
+ * connections would exhaust the pool. A lost connection releases itself here, and a second release by its user has no effect.
  */
 export function releaseLostConnections(pool: pg.Pool): void {
   pool.on('connect', (client) => {
-    // Its loss is told by the statement that is under way; one that nobody uses, or that is about to end, needs no word of it.
+    // The current statement reports a lost connection; an idle one needs no report.
     client.on('error', () => undefined);
     let release: pg.PoolClient['release'] | undefined;
     Object.defineProperty(client, 'release', {
-      // The pool sets it anew each time that the client is taken.
-      set: (given: pg.PoolClient['release']) => {
-        release = given;
+      // The pool sets `release` each time that it hands out the client.
+      set: (value: pg.PoolClient['release']) => {
+        release = value;
       },
       get: () => (error?: Error | boolean) => {
-        const once = release;
+        const releaseOnce = release;
         release = undefined;
-        once?.(error);
+        releaseOnce?.(error);
       },
     });
     client.on('end', () => client.release(true));

@@ -1,10 +1,10 @@
-/** What is used of the package, which brings no types. */
+/** Types of the functions that are used; the package has none. */
 declare module 'pg-copy-streams' {
   import type { Readable, Writable } from 'node:stream';
   import type { Submittable } from 'pg';
 
-  /** Rows in the text form of `COPY ... FROM STDIN`. Finished means that the server has taken all of them. */
+  /** Returns a stream for the text format of `COPY ... FROM STDIN`. `finish` means that the server has stored all rows. */
   export function from(sql: string): Writable & Submittable & { rowCount: number };
-  /** Rows of `COPY ... TO STDOUT`. */
+  /** Returns the rows of `COPY ... TO STDOUT`. */
   export function to(sql: string): Readable & Submittable & { rowCount: number };
 }

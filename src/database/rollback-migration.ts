@@ -2,7 +2,7 @@ import type { Migration } from '@mikro-orm/migrations';
 import type { Database } from './database.ts';
 import { migrations } from './migrations/index.ts';
 
-/** Rows of a table, or values of a column, that a rollback destroys. */
+/** Number of rows of a table, or of values of a column, that a rollback destroys. */
 export interface DataLoss {
   table: string;
   /** Null for the whole table. */
@@ -10,13 +10,13 @@ export interface DataLoss {
   rows: number;
 }
 
-/** The newest migration that is applied, and what rolling it back destroys. */
+/** The newest applied migration, and the data that its rollback destroys. */
 export interface RollbackPlan {
   migration: string;
   losses: DataLoss[];
 }
 
-/** A migration may name tables that it, or one after it, fills again from other tables. */
+/** Property of a migration whose tables are computed from others, so that their loss is no data loss. */
 interface DerivedTables {
   readonly derivedTables?: readonly string[];
 }
@@ -29,7 +29,7 @@ const DROP_TABLE = new RegExp(
 const ALTER_TABLE = new RegExp(`\\balter table(?: if exists)?(?: only)? ${TABLE} ([^;]*)`, 'gi');
 const CHANGE_COLUMN = /\b(?:drop column(?: if exists)? "?(\w+)"?|alter column "?(\w+)"?(?: set data)? type)/gi;
 
-/** What SQL takes away: tables that it drops or empties, and columns that it drops or converts. */
+/** Returns the tables that the SQL drops or empties, and the columns that it drops or converts. */
 export function parseDestructiveChanges(sql: string): Omit<DataLoss, 'rows'>[] {
   const tables = [...sql.matchAll(DROP_TABLE)].flatMap(([, names]) =>
     names!.split(', ').map((name) => ({
@@ -49,7 +49,7 @@ export function parseDestructiveChanges(sql: string): Omit<DataLoss, 'rows'>[] {
   return [...tables, ...columns];
 }
 
-/** Names of the migrations that are applied, oldest first. Writes nothing, so that it works on a read-only database too. */
+/** Returns the names of the applied migrations, oldest first. Works on a read-only database too. */
 export async function findAppliedMigrations(database: Database): Promise<string[]> {
   const em = database.fork();
   const [found] = await em.execute<{ exists: boolean }[]>(
@@ -60,7 +60,7 @@ export async function findAppliedMigrations(database: Database): Promise<string[
   return rows.map(({ name }) => name);
 }
 
-/** Null when nothing is applied. */
+/** Returns what rolling back the newest migration would do; null when none is applied. */
 export async function planRollback(database: Database): Promise<RollbackPlan | null> {
   const name = (await findAppliedMigrations(database)).at(-1);
   if (name === undefined) return null;
@@ -78,7 +78,7 @@ export async function planRollback(database: Database): Promise<RollbackPlan | n
   return { migration: name, losses };
 }
 
-/** Rows of the table, or those with a value in the column; 0 where there is no such table or column. */
+/** Returns the number of rows, or of rows with a value in the column; 0 when the table or column does not exist. */
 async function countRows(database: Database, table: string, column: string | null): Promise<number> {
   return database.transaction(async (em) => {
     await em.execute('set local statement_timeout = 0');

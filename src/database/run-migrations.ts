@@ -7,33 +7,35 @@ import { CONNECT_TIMEOUT_MS } from './pool/timeouts.ts';
 import { findAppliedMigrations, planRollback, type RollbackPlan } from './rollback-migration.ts';
 import { type ReportLine, withAdvisoryLock } from './write/advisory-lock.ts';
 
-/** Two starters never migrate at once; the second waits and finds nothing left to do. */
+/** Serializes processes that migrate: the second one waits and finds nothing left to do. */
 const LOCK = 'builder-integration-api migrations';
 
-/** How long a migration holds up those that would wait behind it. */
+/** Milliseconds that a migration waits for a table lock, during which other statements queue behind it. */
 const LOCK_TIMEOUT_MS = 1000;
 const LOCK_NOT_AVAILABLE = '55P03';
 const ATTEMPTS = 60;
 const PAUSE_MS = 1000;
 
+/** Pending migrations of a service that must not apply them. */
 export class PendingMigrationsError extends Error {
   override name = 'PendingMigrations';
 }
 
 /**
- * `auto` applies what is pending; `check` throws `PendingMigrations` instead. Returns the names that were applied. Looking writes
- * nothing and waits for nobody.
+ * Applies pending migrations and returns their names. When none is pending, it neither writes nor takes a lock.
+ *
+ * @param mode `check` throws `PendingMigrationsError` instead of applying them.
  */
 export async function runPendingMigrations(
   database: Database,
   mode: 'auto' | 'check',
   report?: ReportLine,
 ): Promise<string[]> {
-  const found = await findPending(database);
-  if (found.length === 0) return [];
+  const names = await findPending(database);
+  if (names.length === 0) return [];
   if (mode === 'check') {
     throw new PendingMigrationsError(
-      `Region ${database.region} waits for migrations (${found.join(', ')}): run "npm run cli -- migrate up".`,
+      `Region ${database.region} waits for migrations (${names.join(', ')}): run "npm run cli -- migrate up".`,
     );
   }
   const apply = async () => {
@@ -49,7 +51,7 @@ async function findPending(database: Database): Promise<string[]> {
   return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
 }
 
-/** Runs work again, so many times in all, when it fails because it waited too long for a lock. */
+/** Runs work, and again after a lock timeout, up to `attempts` times in all. */
 export async function retryOnLockTimeout<T>(
   work: () => Promise<T>,
   attempts: number = ATTEMPTS,
@@ -65,20 +67,20 @@ export async function retryOnLockTimeout<T>(
   }
 }
 
-/** A rollback that would destroy data, or would not be the one that was planned. Nothing was changed. */
+/** A rollback that would destroy data, or of another migration than the expected one. Nothing was changed. */
 export class RollbackRefusedError extends Error {
   override name = 'RollbackRefused';
 }
 
 export interface RollbackOptions {
-  /** Also when rows or values are lost. */
+  /** Roll back even if rows or values are lost. */
   destroyData: boolean;
   /** Name of the only migration that may be rolled back; any when absent. */
   expected?: string;
   report?: ReportLine;
 }
 
-/** Rolls back the newest migration. Returns its name; nothing when none is applied. Throws `RollbackRefused`. */
+/** Rolls back the newest migration and returns its name; [] when none is applied. Throws `RollbackRefusedError`. */
 export async function rollbackLast(
   database: Database,
   { destroyData, expected, report }: RollbackOptions,
@@ -103,7 +105,7 @@ export async function rollbackLast(
   return withAdvisoryLock(database.url, LOCK, rollBack, report);
 }
 
-/** `12 rows of photo, 3 values of meeting.agenda`. */
+/** Returns `12 rows of photo, 3 values of meeting.agenda`. */
 export const describeLosses = ({ losses }: RollbackPlan): string =>
   losses
     .map(({ table, column, rows }) =>
@@ -111,7 +113,7 @@ export const describeLosses = ({ losses }: RollbackPlan): string =>
     )
     .join(', ');
 
-/** A statement of a migration takes as long as it takes, but it waits for no lock for long: others would wait behind it. */
+/** Statements of migrations have no time limit, but a short lock timeout, because other statements queue behind a waiting one. */
 async function withMigrator<T>(
   { url }: Database,
   work: (migrator: Database['orm']['migrator']) => Promise<T>,

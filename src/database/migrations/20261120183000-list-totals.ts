@@ -7,11 +7,11 @@ const LISTS = [
 
 const EVENTS = ['insert', 'delete', 'update'];
 
-/** Totals of large lists, kept by triggers. What was there before the triggers is added by the next migration. */
+/** Counters of large lists, which triggers maintain. The next migration counts the existing rows. */
 export class Migration20261120183000ListTotals extends Migration {
   override name = 'Migration20261120183000ListTotals';
 
-  /** The next migration fills it from the rows. */
+  /** The next migration computes it from the rows. */
   readonly derivedTables = ['list_total'];
 
   override up(): void {
@@ -51,7 +51,7 @@ export class Migration20261120183000ListTotals extends Migration {
       this.addSql(
         `create trigger "${table}_total_update" after update on "${table}" for each row when (${key('old')} is distinct from ${key('new')}) execute function "${table}_total"();`,
       );
-      // Bulk loads run as a replica does, without the checks of foreign keys; they are counted all the same.
+      // Bulk loads run with `session_replication_role = replica`, which skips foreign keys but must not skip counting.
       for (const event of EVENTS) {
         this.addSql(`alter table "${table}" enable always trigger "${table}_total_${event}";`);
       }

@@ -15,8 +15,8 @@ const INDEXES = [
 ] as const;
 
 /**
- * Totals of the rows that there are, and indexes that answer large lists alone. Nobody has to wait for either: the indexes are
- * built beside those that they replace, in no transaction. Cut off, it can be run again.
+ * Counts the existing rows, and replaces the indexes of large lists by covering indexes. It blocks no reader or writer: the indexes are
+ * built concurrently, outside a transaction. An interrupted migration can be run again.
  */
 export class Migration20261120183100ListIndexes extends Migration {
   override name = 'Migration20261120183100ListIndexes';
@@ -27,7 +27,7 @@ export class Migration20261120183100ListIndexes extends Migration {
 
   override up(): void {
     this.#waitForTransactions();
-    // Of one snapshot: what is counted less what the triggers have noted of it.
+    // The difference of rows and counters in one snapshot, because the triggers count already.
     for (const { table, kind, active } of LISTS) {
       this.addSql(`insert into list_total (list, builder_id, project_id, kind, added)
         select '${table}', builder_id, project_id, kind, sum(added) from (
@@ -45,7 +45,7 @@ export class Migration20261120183100ListIndexes extends Migration {
     for (const [table, columns] of INDEXES) this.#replace(table, columns, `(${columns})`);
   }
 
-  /** An index that is built beside waits for older transactions, and holds up nobody meanwhile. */
+  /** `create index concurrently` waits for older transactions and blocks no statement meanwhile. */
   #waitForTransactions(): void {
     this.addSql('set lock_timeout = 0;');
   }

@@ -10,8 +10,8 @@ const EVENTS = ['insert', 'delete', 'update'];
 type List = (typeof LISTS)[number];
 
 /**
- * The triggers that keep totals work whatever the search path is, as while pg_restore and a subscription write. They are ordinary
- * triggers, so that a replica, which receives the totals as rows, does not count twice.
+ * Makes the counting triggers independent of the search path, which pg_restore and subscriptions clear. They become ordinary triggers,
+ * so that a subscriber, which receives the counters as rows, does not count twice.
  */
 export class Migration20261122070000TotalTriggers extends Migration {
   override name = 'Migration20261122070000TotalTriggers';

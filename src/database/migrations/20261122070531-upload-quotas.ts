@@ -8,7 +8,7 @@ const TRIGGERS = {
   update: `for each row when (${COUNTS('old')} is distinct from ${COUNTS('new')})`,
 };
 
-/** The bytes of unused uploads per integrator, kept by triggers, and what is known of an upload's bytes. */
+/** Adds the bytes of unused uploads per integrator, which triggers maintain, and the columns of an upload's state. */
 export class Migration20261122070531UploadQuotas extends Migration {
   override name = 'Migration20261122070531UploadQuotas';
 
@@ -20,7 +20,7 @@ export class Migration20261122070531UploadQuotas extends Migration {
     this.addSql(
       `alter table "upload" add "expires_at" timestamptz(3) null, add "released_at" timestamptz(3) null, add "failed_check" jsonb null;`,
     );
-    // Nobody knows which of these were sent: they are looked up, as announced uploads are.
+    // It is unknown which of these were sent. An expiry makes the sweep look them up, like other announced uploads.
     this.addSql(`update "upload" set "expires_at" = "created_at" + interval '15 minutes' where "consumed_at" is null;`);
     this.addSql(
       `create index "upload_integrator_id_expires_at_index" on "upload" ("integrator_id", "expires_at") where consumed_at is null and released_at is null and expires_at is not null;`,
@@ -44,7 +44,7 @@ export class Migration20261122070531UploadQuotas extends Migration {
         `create trigger "upload_usage_${event}" after ${event} on "upload" ${scope} execute function "upload_usage_change"();`,
       );
     }
-    // In the transaction that made the triggers, which keeps writers away: every upload is counted once.
+    // In the transaction that creates the triggers, whose lock excludes writers, so that every upload is counted once.
     this.addSql(
       `insert into "upload_usage" ("integrator_id", "bytes") select coalesce(integrator_id, ''), sum(size) from "upload" where ${COUNTS('"upload"')} group by 1;`,
     );

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../../shared/errors.ts';
+import { getErrorCode } from '../errors.ts';
 
-/** Thrown by a transaction whose reads were overtaken by another transaction: nothing is kept, and the work starts again. */
+/** Thrown by a transaction whose reads a concurrent transaction has outdated, so that it is rolled back and run again. */
 export class ConcurrentUpdateError extends Error {
   override name = 'ConcurrentUpdateError';
 }
 
-/** SQLSTATEs of deadlock, serialization failure, and a unique key that another transaction took since it was looked for. */
+/** SQLSTATEs of deadlock, serialization failure, and unique violation: another transaction has inserted the key since it was read. */
 const RETRYABLE = new Set(['40P01', '40001', '23505']);
 const ATTEMPTS = 5;
 
 /**
- * Runs one transaction, and again in a new one when a concurrent transaction prevented it. The only retry policy for write
- * transactions. The transaction must be safe to repeat: it keeps nothing outside the database when it fails.
+ * Runs one transaction, and again in a new one when a concurrent transaction prevented it. All write transactions use this retry
+ * policy. The transaction must be safe to repeat: it has no effect outside the database when it fails.
  *
  * @throws 503 `UNAVAILABLE` after the fifth attempt; any other error at once.
  */
@@ -23,7 +24,7 @@ export async function retryTransaction<T>(attempt: () => Promise<T>): Promise<T>
     } catch (error) {
       if (!isRetryable(error)) throw error;
       if (count === ATTEMPTS) throw unavailable(error);
-      // The pause is random so that the transactions that collided do not collide again.
+      // Random, so that the transactions do not collide again.
       await sleep(Math.random() * 5 * 2 ** count);
     }
   }
@@ -31,6 +32,5 @@ export async function retryTransaction<T>(attempt: () => Promise<T>): Promise<T>
 
 function isRetryable(error: unknown): boolean {
   if (error instanceof ConcurrentUpdateError) return true;
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && RETRYABLE.has(code);
+  return RETRYABLE.has(getErrorCode(error) ?? '');
 }

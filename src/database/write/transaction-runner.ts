@@ -4,15 +4,15 @@ import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
 import { CLIENT_CONFIG, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
 import { retryTransaction } from './retry.ts';
 
-/** A statement with the values of its parameters. */
+/** A prepared statement with the values of its parameters. */
 export type BoundStatement = readonly [statement: Statement, values: readonly unknown[]];
 
-/** A row by the names of its columns, as the driver reads their types. */
+/** A row by column name, with values as the driver parses them. */
 export type Row = Record<string, unknown>;
 
 /**
- * Short write transactions of prepared statements, each on a connection of its own. What the work sends without waiting
- * for the answer before it travels in one round trip.
+ * Runs short write transactions of prepared statements, each on a connection of its own. Statements that are sent without awaiting
+ * the one before share a round trip.
  */
 export class TransactionRunner {
   readonly #pool: pg.Pool;
@@ -24,14 +24,14 @@ export class TransactionRunner {
       ...toPoolConfig(WRITER_SETTINGS),
       ...CLIENT_CONFIG,
     });
-    // Whoever uses a connection hears of its loss from the statement; one that nobody uses is replaced.
+    // A lost connection rejects its current statement; the pool replaces an idle one.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /**
-   * Runs the work in a transaction, READ COMMITTED, and again in a new one when another stands in its way. What the work has not
-   * committed when it ends is rolled back.
+   * Runs the work in a READ COMMITTED transaction, and again in a new one when a concurrent transaction prevented it. Rolls back
+   * unless the work has committed.
    */
   run<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return retryTransaction(() => this.#attempt(work));
@@ -47,7 +47,7 @@ export class TransactionRunner {
     try {
       return await work(transaction);
     } finally {
-      // Nobody waits for the end of a transaction that has nothing to keep.
+      // Not awaited: the result is already durable, or nothing is kept.
       transaction.end().then(
         () => client.release(),
         (error) => client.release(error),
@@ -56,12 +56,12 @@ export class TransactionRunner {
   }
 }
 
-/** One transaction. Made by `TransactionRunner`. */
+/** One transaction, created by `TransactionRunner`. */
 export class Transaction {
   readonly #client: pg.PoolClient;
   readonly #begun: Promise<unknown>;
   #committed: Promise<unknown> | null = null;
-  /** Milliseconds for each answer, where the pool's limit is too short. */
+  /** Driver timeout in milliseconds that replaces the pool's. */
   #timeout: { query_timeout: number } | undefined;
 
   constructor(client: pg.PoolClient) {
@@ -76,24 +76,24 @@ export class Transaction {
     return (await this.#client.query({ name, text, values: values as unknown[], ...this.#timeout })).rows;
   }
 
-  /** Gives the statements that follow more time than usual, for a large value that PostgreSQL has to parse. */
+  /** Sets the time limit of the following statements, for large values that PostgreSQL parses slowly. */
   async extendTimeout(milliseconds: number): Promise<void> {
     corkUntilEndOfTick(this.#client);
     this.#timeout = { query_timeout: milliseconds + QUERY_MARGIN_MS };
     await this.#client.query(`set local statement_timeout = ${milliseconds}`);
   }
 
-  /** The last statements and the commit, in one round trip. When it answers, the transaction is durable. */
+  /** Runs the last statements and commits, in one round trip. The transaction is durable when the promise resolves. */
   async commit(...last: BoundStatement[]): Promise<Row[][]> {
-    const answers = last.map((bound) => this.query(bound));
+    const results = last.map((bound) => this.query(bound));
     this.#committed = this.#client.query({ text: 'commit', ...this.#timeout } as pg.QueryConfig);
     this.#committed.catch(() => undefined);
-    const rows = await Promise.all(answers);
+    const rows = await Promise.all(results);
     await this.#committed;
     return rows;
   }
 
-  /** To be called once, when the work is over. Rejects when the connection is of no more use. */
+  /** Rolls back unless committed. Call it once. Rejects when the connection is unusable. */
   async end(): Promise<void> {
     await this.#begun;
     await (this.#committed ?? this.#client.query('rollback'));
