@@ -10,7 +10,7 @@ import { PendingMigrationsError, runPendingMigrations } from './database/run-mig
 import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { keepDemoPictures } from './demo/pictures.ts';
-import { isPlainError, openDatabases } from './dev-postgres/open-databases.ts';
+import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
 import { sweeping } from './domain/uploads/sweep.ts';
 import { loggerOptions } from './http/options.ts';
 import { purging } from './oauth/tokens/purge.ts';
@@ -77,7 +77,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     stopwatch.lap('migrations');
     const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });
     // What another process wrote when it was killed; both regions share the folder.
-    await storages.au1.spool.removeLeftovers();
+    await storages.au1.spool.removeOrphans();
     const keepPictures = () => keepDemoPictures(storages);
     const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, keepPictures) : null;
     stopwatch.lap('demo data');
@@ -195,7 +195,7 @@ async function fail(error: unknown): Promise<never> {
 /** One clear line for what an operator can mend; the stack for anything else. */
 function describe(error: unknown): string {
   if (error instanceof ConfigError || error instanceof PendingMigrationsError) return error.message;
-  if (error instanceof WorkerFailed || isPlainError(error)) return error.message;
+  if (error instanceof WorkerFailed || isOperatorError(error)) return error.message;
   const { code, port, address, path } = error as NodeJS.ErrnoException & { port?: number; address?: string };
   if (code === 'EADDRINUSE') return `Port ${port} is in use: set PORT to another one.`;
   if (code === 'EACCES' && port !== undefined) return `Port ${port} of ${address} may not be used by this user.`;

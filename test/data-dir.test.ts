@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCluster } from '../src/dev-postgres/cluster.ts';
-import { runningServer } from '../src/dev-postgres/postmaster.ts';
+import { findRunningServer } from '../src/dev-postgres/postmaster.ts';
 import { freePort } from './support/ports.ts';
 import { endPrograms, startProgram } from './support/program.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await endPrograms();
-  if (await runningServer(dataDir)) await (await openCluster({ dataDir })).stop();
+  if (await findRunningServer(dataDir)) await (await openCluster({ dataDir })).stop();
   await rm(folder, { recursive: true, force: true });
 });
 

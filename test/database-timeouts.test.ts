@@ -84,7 +84,7 @@ it.concurrent('ends an idle transaction and releases its locks', async () => {
   expect(await work.catch(toClientError)).toEqual(UNAVAILABLE);
 });
 
-it.concurrent('is 503 while the database hangs, on every kind of connection, and works at once afterwards (ERR-19)', async () => {
+it.concurrent('is 503 while the database hangs, on every kind of connection, and works at once afterwards (LIM-25)', async () => {
   const line = await Line.to(made.url);
   const far = new Database('au1', line.url);
   const answers = () =>

@@ -10,7 +10,7 @@ import {
   WRITER_SETTINGS,
 } from '../src/database/pool/session-settings.ts';
 import { withClient } from '../src/demo/connection.ts';
-import { DatabaseUnavailable, openDatabases } from '../src/dev-postgres/open-databases.ts';
+import { DatabaseUnavailableError, openDatabases } from '../src/dev-postgres/open-databases.ts';
 import { builders } from '../src/domain/readers/builder.reader.ts';
 import { createDatabase } from './setup/database.ts';
 import { Pooler } from './support/pooler.ts';
@@ -121,7 +121,7 @@ describe('a service behind a pooler that shares sessions between transactions', 
   it('does not start where the settings are missing, and leaves no session with them', async () => {
     const pooler = await openPooler('transaction');
     const refused = openDatabases(config(pooler.url), 'service');
-    await expect(refused).rejects.toThrow(DatabaseUnavailable);
+    await expect(refused).rejects.toThrow(DatabaseUnavailableError);
     await expect(refused).rejects.toThrow(
       /^DATABASE_URL_AU1 leads through a pooler that shares sessions between transactions, so [^\n]*timezone=UTC[^\n]*$/,
     );

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { openCluster } from '../src/dev-postgres/cluster.ts';
-import { runningServer } from '../src/dev-postgres/postmaster.ts';
+import { findRunningServer } from '../src/dev-postgres/postmaster.ts';
 import { machineId } from '../src/shared/process-identity.ts';
 import { createDatabase } from './setup/database.ts';
 import { freePort } from './support/ports.ts';
@@ -24,7 +24,7 @@ afterEach(endPrograms);
 
 afterAll(async () => {
   const dataDir = join(folder, 'data');
-  if (await runningServer(dataDir)) await (await openCluster({ dataDir })).stop();
+  if (await findRunningServer(dataDir)) await (await openCluster({ dataDir })).stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -50,7 +50,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(await health()).toEqual({ status: 'ok', regions: { au1: 'ok', us1: 'ok' } });
     service.process.kill('SIGINT');
     expect(await service.exit).toBe(0);
-    expect(await runningServer(join(folder, 'data'))).toBeUndefined();
+    expect(await findRunningServer(join(folder, 'data'))).toBeUndefined();
   });
 
   it('is told to stop, says that it is not ready, and answers until it goes', async () => {
@@ -83,7 +83,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     const second = await start();
     expect(await readdir(spool)).toEqual([]);
     expect(await health()).toMatchObject({ status: 'ok' });
-    const postgres = await runningServer(join(folder, 'data'));
+    const postgres = await findRunningServer(join(folder, 'data'));
     process.kill(postgres!.pid, 'SIGKILL');
     second.process.kill('SIGKILL');
     await second.exit;
@@ -98,12 +98,12 @@ describe('npm start', { timeout: 60_000 }, () => {
 describe('the embedded PostgreSQL', { timeout: 90_000 }, () => {
   it('is restarted under the service, which gives up with exit code 1 when it ends again and again', async () => {
     const service = await start({ PORT: String(await freePort()) });
-    const end = async () => process.kill((await runningServer(join(folder, 'data')))!.pid, 'SIGKILL');
+    const end = async () => process.kill((await findRunningServer(join(folder, 'data')))!.pid, 'SIGKILL');
     for (let restarts = 1; restarts <= 5; restarts++) {
       await end();
       await service.says(new RegExp(`(PostgreSQL \\(process \\d+\\) has ended: [^]*){${restarts}}`));
       // A start may take a while; the next end comes once it is done.
-      await vi.waitFor(async () => expect(await runningServer(join(folder, 'data'))).toBeDefined(), {
+      await vi.waitFor(async () => expect(await findRunningServer(join(folder, 'data'))).toBeDefined(), {
         timeout: 10_000,
       });
     }

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { runningServer } from '../src/dev-postgres/postmaster.ts';
+import { findRunningServer } from '../src/dev-postgres/postmaster.ts';
 import { createDatabase } from './setup/database.ts';
 import { freePort } from './support/ports.ts';
 import { endPrograms, type Run, runProgram, startProgram } from './support/program.ts';
@@ -170,7 +170,7 @@ describe('the end of several workers', { timeout: 60_000 }, () => {
     process.kill(-service.process.pid!, 'SIGINT');
     expect(await service.exit).toBe(0);
     await service.silence;
-    expect(await runningServer(dataDir)).toBeUndefined();
+    expect(await findRunningServer(dataDir)).toBeUndefined();
   });
 
   it('comes with kill -9 of their primary, and the next start finds the port free', async () => {

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { ExchangeError } from '../data-transfer/session.ts';
 import { PendingMigrationsError, RollbackRefusedError } from '../database/run-migrations.ts';
-import { isPlainError } from '../dev-postgres/open-databases.ts';
+import { isOperatorError } from '../dev-postgres/open-databases.ts';
 import { Refusal } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAttendanceCommands } from './commands/attendance.ts';
@@ -83,7 +83,7 @@ function describe(error: unknown): string {
   if (error instanceof Refusal || error instanceof ConfigError || error instanceof PendingMigrationsError)
     return message;
   if (error instanceof RollbackRefusedError) return message;
-  if (isPlainError(error) || error instanceof ExchangeError) return message;
+  if (isOperatorError(error) || error instanceof ExchangeError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;
   }

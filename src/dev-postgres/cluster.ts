@@ -4,22 +4,22 @@ import { access, lchown, mkdir, open, readdir, readFile, realpath, rename, rm, w
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, escapeIdentifier } from 'pg';
-import { type Lock, type LockRole, tryLock } from './folder-lock.ts';
-import { stopServerWithThisProcess, waitForFormerWatcher } from './parent-watch.ts';
-import { findIdentity, isRoot } from './postgres-user.ts';
+import { type FileLock, type LockRole, tryAcquireFileLock } from './file-lock.ts';
+import { startParentWatcher, waitForPreviousWatcher } from './parent-watcher.ts';
+import { isRoot, resolvePostgresUser } from './postgres-user.ts';
 import {
+  type ClusterContext,
   ClusterError,
-  dataOf,
-  lastLine,
+  findConnectionError,
+  findLastLine,
+  findRunningServer,
   type Programs,
-  passwordOf,
-  refusal,
-  run,
-  runningServer,
-  type Site,
+  runProgram,
   startServer,
   stopServer,
-  urlOf,
+  toConnectionUrl,
+  toDataPath,
+  toPasswordPath,
 } from './postmaster.ts';
 import { superviseServer } from './postmaster-supervisor.ts';
 
@@ -28,109 +28,109 @@ export { ClusterError };
 export interface Cluster {
   /** Connection URL of one database of the cluster. */
   url(database: string): string;
-  /** Makes the database if it isn't there. */
+  /** Creates the database if it does not exist. */
   ensureDatabase(name: string, template?: string): Promise<void>;
   /** Stops PostgreSQL (fast shutdown) if this process owns it; idempotent. */
   stop(): Promise<void>;
 }
 
 export interface ClusterOptions {
-  /** Folder of the service; the cluster lives in its `postgres` subfolder. Made if missing. */
+  /** Data folder of the service, created if missing. The cluster is in its subfolder `postgres`. */
   dataDir: string;
-  /** PostgreSQL settings over the defaults. An adopted server keeps those that it was started with. */
+  /** PostgreSQL settings that override the defaults. An adopted server keeps its settings. */
   settings?: Record<string, string>;
-  /** Receives one line for each step that takes a moment. */
+  /** Receives one line for each slow step. */
   onLog?: (line: string) => void;
-  /** Receives one line for each restart of a service's server that ended. */
+  /** Receives one line for each restart of a server that ended. */
   onRestart?: (line: string) => void;
-  /** Called once, when the server of a service ends too often to be restarted. */
+  /** Called once, when the server has ended too often to be restarted. */
   onGivenUp?: (error: ClusterError) => void;
 }
 
-const DEFAULTS: Record<string, string> = {
+const DEFAULT_SETTINGS: Record<string, string> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   max_connections: '200',
   shared_buffers: '256MB',
-  // Statements and details carry customers' data; who sent the statement gets the error in full.
+  // Statements and details contain customers' data. The client receives the full error.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 };
-/** Milliseconds during which a start that another process stands in the way of is tried again. */
-const PATIENCE = 10_000;
-/** Milliseconds for a server that says that it is busy starting or stopping, as in a long crash recovery. */
-const RECOVERY_PATIENCE = 300_000;
-/** Milliseconds that a command waits for the database of a service that is itself just starting. */
-const ATTACH_PATIENCE = 30_000;
+/** Milliseconds during which a start is retried after a transient failure. */
+const START_RETRY_MS = 10_000;
+/** Milliseconds that a start waits for a server that is starting or stopping, as in a long crash recovery. */
+const RECOVERY_TIMEOUT_MS = 300_000;
+/** Milliseconds that a command waits for the database of a starting service. */
+const ATTACH_TIMEOUT_MS = 30_000;
 
-/** Starts the cluster under `${dataDir}/postgres`, or adopts the one that a killed process left running. */
+/** Starts the cluster under `${dataDir}/postgres`, or adopts the server that a killed process left running. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const folder = await prepareFolder(options.dataDir);
   const attempt = await lockFolder(folder, 'service');
   if ('holder' in attempt) {
     throw new ClusterError(`The data folder ${folder} is in use by process ${attempt.holder.pid}.`);
   }
-  return own(folder, attempt.lock, options, superviseServer);
+  return startOwnedCluster(folder, attempt.lock, options, superviseServer);
 }
 
 /**
- * For operator commands: uses the cluster if its service runs, else starts it and stops it at the end. Commands without
- * a service take turns, because the first to end would stop the database under the others.
+ * Opens the cluster for an operator command: uses that of a running service, else starts one that stops with the command. Commands
+ * without a service wait for each other, because the first to end would stop the server of the others.
  */
 export async function attachCluster(options: ClusterOptions): Promise<Cluster> {
   const folder = await prepareFolder(options.dataDir);
-  const givenUp = Date.now() + ATTACH_PATIENCE;
+  const deadline = Date.now() + ATTACH_TIMEOUT_MS;
   for (let announced = false; ; await sleep(100)) {
     const attempt = await lockFolder(folder, 'command');
-    if ('lock' in attempt) return own(folder, attempt.lock, options);
+    if ('lock' in attempt) return startOwnedCluster(folder, attempt.lock, options);
     const { pid, role } = attempt.holder;
     if (role === 'service') {
-      const server = await runningServer(folder);
+      const server = await findRunningServer(folder);
       const password = server && (await readPassword(folder));
-      if (server && password && !(await refusal(server.port, password))) {
-        return handle(server.port, password, async () => {});
+      if (server && password && !(await findConnectionError(server.port, password))) {
+        return createClusterHandle(server.port, password, async () => {});
       }
-      if (Date.now() > givenUp) throw new ClusterError(`The database of process ${pid} in ${folder} does not answer.`);
+      if (Date.now() > deadline) throw new ClusterError(`The database of process ${pid} in ${folder} does not answer.`);
     }
     if (!announced) options.onLog?.(`Waiting for process ${pid}, which uses ${folder}.`);
     announced = true;
   }
 }
 
-const messageOf = (error: unknown) => (error as Error).message.split('\n')[0];
+const toFirstLine = (error: unknown) => (error as Error).message.split('\n')[0];
 const exists = (path: string) =>
   access(path).then(
     () => true,
     () => false,
   );
 
-async function own(
+async function startOwnedCluster(
   folder: string,
-  lock: Lock,
+  lock: FileLock,
   options: ClusterOptions,
   supervise?: typeof superviseServer,
 ): Promise<Cluster> {
   let endWatch: (() => Promise<void>) | undefined;
   try {
     const programs = await loadPrograms();
-    const identity = await findIdentity(folder, programs);
-    const site: Site = { folder, programs, identity, password: await preparePassword(folder) };
-    await waitForFormerWatcher(folder);
-    await initialise(site, options);
-    endWatch = await stopServerWithThisProcess(site);
-    const port = await bringUp(site, options);
+    const user = await resolvePostgresUser(folder, programs);
+    const context: ClusterContext = { folder, programs, user: user, password: await preparePassword(folder) };
+    await waitForPreviousWatcher(folder);
+    await initializeCluster(context, options);
+    endWatch = await startParentWatcher(context);
+    const port = await adoptOrStartServer(context, options);
     const endSupervision = supervise?.({
-      ...{ site, port, settings: { ...DEFAULTS, ...options.settings } },
+      ...{ context, port, settings: { ...DEFAULT_SETTINGS, ...options.settings } },
       report: (line) => options.onRestart?.(line),
       onGivenUp: (error) => options.onGivenUp?.(error),
     });
     const stop = async () => {
       await endSupervision?.();
-      await stopServer(site);
+      await stopServer(context);
       await endWatch?.();
     };
     let stopped: Promise<void> | undefined;
-    return handle(port, site.password, () => {
+    return createClusterHandle(port, context.password, () => {
       stopped ??= stop().finally(() => lock.release());
       return stopped;
     });
@@ -138,12 +138,12 @@ async function own(
     await endWatch?.();
     await lock.release();
     if (error instanceof ClusterError) throw error;
-    throw new ClusterError(`The database in ${folder} cannot be opened: ${messageOf(error)}`);
+    throw new ClusterError(`The database in ${folder} cannot be opened: ${toFirstLine(error)}`);
   }
 }
 
-function handle(port: number, password: string, stop: () => Promise<void>): Cluster {
-  const url = (database: string) => urlOf(port, password, database);
+function createClusterHandle(port: number, password: string, stop: () => Promise<void>): Cluster {
+  const url = (database: string) => toConnectionUrl(port, password, database);
   const ensureDatabase = async (name: string, template?: string) => {
     const client = new Client(url('postgres'));
     await client.connect();
@@ -152,7 +152,7 @@ function handle(port: number, password: string, stop: () => Promise<void>): Clus
       const source = template === undefined ? '' : ` template ${escapeIdentifier(template)}`;
       if (!rowCount) await client.query(`create database ${escapeIdentifier(name)}${source}`);
     } catch (error) {
-      // 42P04, 23505: another connection made it in between.
+      // 42P04, 23505: another connection created it meanwhile.
       if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
     } finally {
       await client.end();
@@ -164,17 +164,17 @@ function handle(port: number, password: string, stop: () => Promise<void>): Clus
 async function prepareFolder(dataDir: string): Promise<string> {
   const folder = resolve(dataDir);
   try {
-    // PostgreSQL does not run as root; its user must be able to pass through. What is secret inside has mode 0600.
+    // PostgreSQL does not run as root, and its user must be able to enter the folder. Secret files have mode 0600.
     await makeFolder(folder, isRoot() ? 0o711 : 0o700);
     await access(folder, constants.W_OK | constants.X_OK);
     await readdir(folder);
     return await realpath(folder);
   } catch (error) {
-    throw new ClusterError(`The data folder ${folder} cannot be written: ${messageOf(error)}`);
+    throw new ClusterError(`The data folder ${folder} cannot be written: ${toFirstLine(error)}`);
   }
 }
 
-/** Node's own recursive mkdir never returns where the parent exists and yet takes no folder, as in /proc. */
+/** Node's recursive mkdir does not return when the parent exists but rejects new folders, as in /proc. */
 async function makeFolder(folder: string, mode?: number): Promise<void> {
   if (await exists(folder)) return;
   await makeFolder(dirname(folder));
@@ -185,9 +185,9 @@ async function makeFolder(folder: string, mode?: number): Promise<void> {
 
 async function lockFolder(folder: string, role: LockRole) {
   try {
-    return await tryLock(join(folder, 'service.lock'), role);
+    return await tryAcquireFileLock(join(folder, 'service.lock'), role);
   } catch (error) {
-    throw new ClusterError(`The data folder ${folder} cannot be locked: ${messageOf(error)}`);
+    throw new ClusterError(`The data folder ${folder} cannot be locked: ${toFirstLine(error)}`);
   }
 }
 
@@ -205,17 +205,17 @@ async function loadPrograms(): Promise<Programs> {
 }
 
 async function readPassword(folder: string): Promise<string> {
-  const file = passwordOf(folder);
+  const file = toPasswordPath(folder);
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    throw new ClusterError(`The database password ${file} cannot be read: ${messageOf(error)}`);
+    throw new ClusterError(`The database password ${file} cannot be read: ${toFirstLine(error)}`);
   }
 }
 
 async function preparePassword(folder: string): Promise<string> {
-  const file = passwordOf(folder);
-  if (!(await exists(file)) && !(await exists(join(dataOf(folder), 'PG_VERSION')))) {
+  const file = toPasswordPath(folder);
+  if (!(await exists(file)) && !(await exists(join(toDataPath(folder), 'PG_VERSION')))) {
     const draft = `${file}.new`;
     await rm(draft, { force: true });
     await writeFile(draft, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
@@ -224,54 +224,54 @@ async function preparePassword(folder: string): Promise<string> {
   return readPassword(folder);
 }
 
-/** Makes the cluster beside its place and moves it there when complete: an interrupted initdb leaves nothing to trust. */
-async function initialise({ folder, programs, identity }: Site, options: ClusterOptions): Promise<void> {
-  const data = dataOf(folder);
+/** Creates the cluster in a temporary folder and renames it when complete, because an interrupted initdb leaves an invalid one. */
+async function initializeCluster({ folder, programs, user }: ClusterContext, options: ClusterOptions): Promise<void> {
+  const data = toDataPath(folder);
   for (const name of await readdir(folder)) {
     if (name.startsWith('postgres.new-')) await rm(join(folder, name), { recursive: true, force: true, maxRetries: 5 });
   }
   if (await exists(join(data, 'PG_VERSION'))) return;
   options.onLog?.(`Making a PostgreSQL cluster in ${data}.`);
-  // A name of its own each time, because the initdb of a killed process may still be writing.
+  // A unique name, because the initdb of a killed process may still be writing.
   const draft = join(folder, `postgres.new-${randomBytes(6).toString('hex')}`);
   await mkdir(draft, { mode: 0o700 });
-  if (identity.uid !== undefined) {
-    for (const path of [draft, passwordOf(folder)]) await lchown(path, identity.uid, identity.gid!);
+  if (user.uid !== undefined) {
+    for (const path of [draft, toPasswordPath(folder)]) await lchown(path, user.uid, user.gid!);
   }
   // Unicode case rules and code point order from PostgreSQL itself, so that they are the same on every machine.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-  const login = ['--username=postgres', `--pwfile=${passwordOf(folder)}`, '--auth=scram-sha-256'];
+  const login = ['--username=postgres', `--pwfile=${toPasswordPath(folder)}`, '--auth=scram-sha-256'];
   const speed = options.settings?.fsync === 'off' ? ['--no-sync'] : [];
   const args = [`--pgdata=${draft}`, ...locale, ...login, ...speed];
-  const { code, output } = await run(programs.initdb, args, { folder, identity });
+  const { code, output } = await runProgram(programs.initdb, args, { folder, user: user });
   if (code !== 0) {
-    const reason = output.match(/(?:error|FATAL): +(.*)/)?.[1] ?? lastLine(output);
+    const reason = output.match(/(?:error|FATAL): +(.*)/)?.[1] ?? findLastLine(output);
     throw new ClusterError(`PostgreSQL cannot make its cluster in ${data}: ${reason}`);
   }
   await rename(draft, data);
-  // A power cut must not undo the rename: the next start would make an empty cluster. Windows cannot sync a folder.
+  // A power failure must not undo the rename: the next start would create an empty cluster. Windows cannot sync a folder.
   const parent = await open(folder).catch(() => undefined);
   await parent?.sync().finally(() => parent.close());
 }
 
-/** Adopts the server that runs on the folder, or starts one, and gives its port. */
-async function bringUp(site: Site, options: ClusterOptions): Promise<number> {
-  for (const begun = Date.now(); ; await sleep(100)) {
-    const patience = (limit: number) => Date.now() - begun < limit;
-    const server = await runningServer(site.folder);
+/** Adopts the server of the folder, or starts one. Returns its port. */
+async function adoptOrStartServer(context: ClusterContext, options: ClusterOptions): Promise<number> {
+  for (const startedAt = Date.now(); ; await sleep(100)) {
+    const isWithin = (limitMs: number) => Date.now() - startedAt < limitMs;
+    const server = await findRunningServer(context.folder);
     if (server) {
-      const reason = await refusal(server.port, site.password);
+      const reason = await findConnectionError(server.port, context.password);
       if (!reason) {
         options.onLog?.(`Adopted the PostgreSQL that was left running as process ${server.pid}.`);
         return server.port;
       }
-      // 57P03: it is still starting or stopping.
-      if (patience(reason.code === '57P03' ? RECOVERY_PATIENCE : PATIENCE)) continue;
-      throw new ClusterError(`The PostgreSQL of process ${server.pid} cannot be used: ${messageOf(reason)}`);
+      // 57P03: the server is starting or stopping.
+      if (isWithin(reason.code === '57P03' ? RECOVERY_TIMEOUT_MS : START_RETRY_MS)) continue;
+      throw new ClusterError(`The PostgreSQL of process ${server.pid} cannot be used: ${toFirstLine(reason)}`);
     }
-    const outcome = await startServer(site, { ...DEFAULTS, ...options.settings });
+    const outcome = await startServer(context, { ...DEFAULT_SETTINGS, ...options.settings });
     if ('port' in outcome) return outcome.port;
-    if (outcome.passing && patience(PATIENCE)) continue;
+    if (outcome.isTransient && isWithin(START_RETRY_MS)) continue;
     throw new ClusterError(`PostgreSQL does not start: ${outcome.reason}`);
   }
 }

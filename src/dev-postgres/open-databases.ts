@@ -4,46 +4,46 @@ import { findUnsupportedSettings, READER_SETTINGS } from '../database/pool/sessi
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { attachCluster, type Cluster, ClusterError, type ClusterOptions, openCluster } from './cluster.ts';
 
-/** Connections that one process that serves opens at most, to both regions. */
-const WORKER_CONNECTIONS = 60;
-/** Those left for operator commands and whoever looks at the data. */
-const COMMANDS_CONNECTIONS = 140;
+/** Maximum connections of one worker process, to both regions. */
+const CONNECTIONS_PER_WORKER = 60;
+/** Connections for operator commands and other clients. */
+const RESERVED_CONNECTIONS = 140;
 
-/** What a service is told of its embedded PostgreSQL. */
-export type Supervision = Pick<ClusterOptions, 'onRestart' | 'onGivenUp'>;
+/** Callbacks about restarts of the embedded PostgreSQL. */
+export type SupervisionCallbacks = Pick<ClusterOptions, 'onRestart' | 'onGivenUp'>;
 
 export interface OpenDatabases {
   databases: Databases;
-  /** The same databases for migrations and jobs, past a pooler where the configuration names such addresses. */
+  /** The databases for migrations and jobs: the `DATABASE_URL_*_DIRECT` that bypass a pooler, where configured. */
   direct: Databases;
-  /** Whether the embedded cluster serves them. */
+  /** Whether they are in the embedded cluster. */
   embedded: boolean;
   close(): Promise<void>;
 }
 
 /** A database that cannot be used; the message is one line for the operator. */
-export class DatabaseUnavailable extends Error {
-  override name = 'DatabaseUnavailable';
+export class DatabaseUnavailableError extends Error {
+  override name = 'DatabaseUnavailableError';
 }
 
 /**
- * Both regional databases: those of the environment, or the embedded cluster's. An operator command attaches to the
- * cluster of a running service; the service itself owns it.
+ * Opens both regional databases: those of the configuration, or those of the embedded cluster. The service owns the embedded cluster;
+ * an operator command attaches to that of a running service. Throws `DatabaseUnavailableError` or `ClusterError`.
  */
 export async function openDatabases(
   config: Config,
   role: 'service' | 'command',
-  supervision: Supervision = {},
+  supervision: SupervisionCallbacks = {},
 ): Promise<OpenDatabases> {
   const { databaseUrls, directUrls } = config;
-  const cluster = databaseUrls ? null : await embeddedCluster(config, role, supervision);
-  const embeddedUrls = () => fromRegions((region) => cluster!.url(`builder_api_${region}`));
+  const cluster = databaseUrls ? null : await openEmbeddedCluster(config, role, supervision);
+  const embeddedUrls = () => mapRegions((region) => cluster!.url(`builder_api_${region}`));
   try {
     for (const region of cluster ? REGIONS : []) await cluster!.ensureDatabase(`builder_api_${region}`);
     const urls = databaseUrls ?? embeddedUrls();
-    const direct = fromRegions((region) => new Database(region, directUrls?.[region] ?? urls[region]));
-    // A command does the work of an operator, one transaction at a time.
-    const databases = fromRegions((region) =>
+    const direct = mapRegions((region) => new Database(region, directUrls?.[region] ?? urls[region]));
+    // A command runs one transaction at a time and does not need the pooler.
+    const databases = mapRegions((region) =>
       role === 'command' || direct[region].url === urls[region] ? direct[region] : new Database(region, urls[region]),
     );
     const opened = new Map<string, Database>();
@@ -64,32 +64,36 @@ export async function openDatabases(
   }
 }
 
-function embeddedCluster(
+function openEmbeddedCluster(
   { dataDir, workers }: Config,
   role: 'service' | 'command',
-  supervision: Supervision,
+  supervision: SupervisionCallbacks,
 ): Promise<Cluster> {
-  const settings = { max_connections: String(COMMANDS_CONNECTIONS + workers * WORKER_CONNECTIONS) };
+  const settings = { max_connections: String(RESERVED_CONNECTIONS + workers * CONNECTIONS_PER_WORKER) };
   return role === 'service' ? openCluster({ dataDir, settings, ...supervision }) : attachCluster({ dataDir });
 }
 
-const fromRegions = <T>(make: (region: RegionId) => T): Record<RegionId, T> =>
+const mapRegions = <T>(make: (region: RegionId) => T): Record<RegionId, T> =>
   Object.fromEntries(REGIONS.map((region) => [region, make(region)])) as Record<RegionId, T>;
 
-/** @param opened by the name of the setting that holds the address */
+/**
+ * Throws `DatabaseUnavailableError` for the first database that cannot be used.
+ *
+ * @param opened databases by the name of the setting of their URL
+ */
 async function requireReachable(opened: Map<string, Database>, close: () => Promise<void>): Promise<void> {
   for (const [setting, database] of opened) {
-    const problem = await problemOf(database);
+    const problem = await findProblem(database);
     if (!problem) continue;
     await close().catch(() => undefined);
-    throw new DatabaseUnavailable(`${setting} ${problem}.`);
+    throw new DatabaseUnavailableError(`${setting} ${problem}.`);
   }
 }
 
-/** Why a service cannot work with that database, to follow its name; undefined when it can. */
-async function problemOf({ url, runner }: Database): Promise<string | undefined> {
+/** Returns the reason why a service cannot use the database, as the end of a sentence; undefined when it can. */
+async function findProblem({ url, runner }: Database): Promise<string | undefined> {
   try {
-    // First, because the runner sets what it finds missing.
+    // First, because the runner sets missing settings.
     const unsettable = await findUnsupportedSettings(url, READER_SETTINGS);
     if (unsettable.length > 0) {
       const wanted = unsettable.map((name) => `${name}=${READER_SETTINGS[name]}`).join(', ');
@@ -103,6 +107,6 @@ async function problemOf({ url, runner }: Database): Promise<string | undefined>
   }
 }
 
-/** Errors whose message is all that an operator needs. */
-export const isPlainError = (error: unknown): error is Error =>
-  error instanceof ClusterError || error instanceof DatabaseUnavailable;
+/** Whether the operator needs only the error's message and not its stack. */
+export const isOperatorError = (error: unknown): error is Error =>
+  error instanceof ClusterError || error instanceof DatabaseUnavailableError;

@@ -1,19 +1,26 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClusterError, lastFailure, logOf, runningServer, type Site, startServer } from './postmaster.ts';
+import {
+  type ClusterContext,
+  ClusterError,
+  findRunningServer,
+  findShutdownReason,
+  startServer,
+  toLogPath,
+} from './postmaster.ts';
 
-const LOOK_EVERY_MS = 250;
-/** Milliseconds between attempts while something passing, such as children of the killed server, stands in the way. */
-const RETRY_MS = 100;
-/** Milliseconds in which one restart must succeed. A crash recovery may take long; pg_ctl waits for it in one attempt. */
-const RETRY_FOR_MS = 30_000;
+const POLL_INTERVAL_MS = 250;
+/** Milliseconds between attempts after a transient failure, such as remaining child processes of a killed server. */
+const RETRY_INTERVAL_MS = 100;
+/** Milliseconds during which a restart is attempted. pg_ctl waits for a long crash recovery within one attempt. */
+const RESTART_TIMEOUT_MS = 30_000;
 
 const MAX_RESTARTS = 5;
-const WINDOW_MS = 60_000;
+const RESTART_WINDOW_MS = 60_000;
 
-export interface Supervision {
-  site: Site;
-  /** Port that the server keeps, because connections are configured with it. */
+export interface SupervisorOptions {
+  context: ClusterContext;
+  /** Port of the server, which must not change because connections are configured with it. */
   port: number;
   settings: Record<string, string>;
   /** Receives one line for each restart. */
@@ -22,8 +29,8 @@ export interface Supervision {
   onGivenUp: (error: ClusterError) => void;
 }
 
-/** Restarts the server of a data folder whenever it ends. The returned function ends that; a restart under way completes first. */
-export function superviseServer(supervision: Supervision): () => Promise<void> {
+/** Restarts the server of a data folder whenever it ends. Returns a function that stops this after a restart in progress. */
+export function superviseServer(supervision: SupervisorOptions): () => Promise<void> {
   const stopped = new AbortController();
   const watching = watch(supervision, stopped.signal).catch((error: Error) => {
     if (!stopped.signal.aborted) supervision.onGivenUp(new ClusterError(error.message));
@@ -34,48 +41,51 @@ export function superviseServer(supervision: Supervision): () => Promise<void> {
   };
 }
 
-async function watch(supervision: Supervision, signal: AbortSignal): Promise<void> {
-  const { folder } = supervision.site;
+async function watch(supervision: SupervisorOptions, signal: AbortSignal): Promise<void> {
+  const { folder } = supervision.context;
   const restarts: number[] = [];
-  let pid = (await runningServer(folder))?.pid;
-  let logEnd = await logLength(folder);
+  let pid = (await findRunningServer(folder))?.pid;
+  let logEnd = await findLogLength(folder);
   let failure: string | undefined;
   while (!signal.aborted) {
-    // Does not keep the process alive, which may have nothing else to do.
-    await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    // `ref: false`, so that the timer does not keep the process alive.
+    await sleep(POLL_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     if (signal.aborted) return;
-    const running = await runningServer(folder);
+    const running = await findRunningServer(folder);
     if (running) {
       pid = running.pid;
       failure = undefined;
       continue;
     }
     const cause =
-      failure ?? (await lastFailure(folder, logEnd)) ?? 'it left no reason in its log, as when it is killed';
+      failure ?? (await findShutdownReason(folder, logEnd)) ?? 'it left no reason in its log, as when it is killed';
     const now = performance.now();
-    while (restarts.length > 0 && now - restarts[0]! > WINDOW_MS) restarts.shift();
+    while (restarts.length > 0 && now - restarts[0]! > RESTART_WINDOW_MS) restarts.shift();
     if (restarts.length === MAX_RESTARTS) {
       throw new ClusterError(`PostgreSQL has ended ${MAX_RESTARTS + 1} times in a minute, the last time: ${cause}.`);
     }
     restarts.push(now);
     supervision.report(`PostgreSQL (process ${pid}) has ended: ${cause}. Restarting it.`);
-    logEnd = await logLength(folder);
+    logEnd = await findLogLength(folder);
     failure = await restart(supervision, signal);
   }
 }
 
-/** Why the server did not start, or ended at once; undefined when it runs. */
-async function restart({ site, port, settings }: Supervision, signal: AbortSignal): Promise<string | undefined> {
-  for (const begun = performance.now(); !signal.aborted; await sleep(RETRY_MS)) {
-    const outcome = await startServer(site, settings, port);
+/** Returns why the server did not start; undefined when it runs. */
+async function restart(
+  { context, port, settings }: SupervisorOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const startedAt = performance.now(); !signal.aborted; await sleep(RETRY_INTERVAL_MS)) {
+    const outcome = await startServer(context, settings, port);
     if ('port' in outcome) return undefined;
-    if (!outcome.passing || performance.now() - begun > RETRY_FOR_MS) return outcome.reason;
+    if (!outcome.isTransient || performance.now() - startedAt > RESTART_TIMEOUT_MS) return outcome.reason;
   }
   return undefined;
 }
 
-const logLength = (folder: string): Promise<number> =>
-  stat(logOf(folder)).then(
+const findLogLength = (folder: string): Promise<number> =>
+  stat(toLogPath(folder)).then(
     ({ size }) => size,
     () => 0,
   );

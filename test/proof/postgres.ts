@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
-import { runningServer } from '../../src/dev-postgres/postmaster.ts';
+import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 
 /**
@@ -79,10 +79,10 @@ export class MortalPostgres {
 
   /** SIGKILL to the server process, as from the kernel when memory ends; its children follow. */
   async kill(): Promise<void> {
-    const server = await runningServer(this.dataDir);
+    const server = await findRunningServer(this.dataDir);
     if (!server) return;
     process.kill(server.pid, 'SIGKILL');
-    while (await runningServer(this.dataDir)) await sleep(10);
+    while (await findRunningServer(this.dataDir)) await sleep(10);
   }
 
   /** Starts it on what it left; it recovers by itself. */
@@ -93,7 +93,7 @@ export class MortalPostgres {
 
   /** Whether the server process is there. */
   async isRunning(): Promise<boolean> {
-    return (await runningServer(this.dataDir)) !== undefined;
+    return (await findRunningServer(this.dataDir)) !== undefined;
   }
 
   /** SIGSTOP to the server process and all its children: it takes connections, and answers nothing. */
@@ -117,7 +117,7 @@ export class MortalPostgres {
   }
 
   async #processes(): Promise<number[]> {
-    const server = await runningServer(this.dataDir);
+    const server = await findRunningServer(this.dataDir);
     if (!server) return [];
     const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(server.pid)]);
     return [server.pid, ...stdout.trim().split(/\s+/).map(Number)];

