@@ -2,19 +2,20 @@ import 'reflect-metadata';
 import { runCli } from './cli/run.ts';
 import { systemClock } from './shared/clock.ts';
 
-/** How long an interrupted command may take to end in order. */
-const PATIENCE = 5000;
-const INTERRUPTED = 130;
+/** Milliseconds that an interrupted command has to close its databases. */
+const SHUTDOWN_TIMEOUT_MS = 5000;
+/** 128 + SIGINT, as shells report it. */
+const INTERRUPTED_EXIT_CODE = 130;
 
 let interrupted = false;
 
-/** The first signal has the command close the databases; a second one ends the process at once. */
+/** Calls `work` on the first signal, and exits at once on the second. Returns the function that removes the handlers. */
 function onInterrupt(work: () => Promise<void>): () => void {
   const interrupt = () => {
-    if (interrupted) process.exit(INTERRUPTED);
+    if (interrupted) process.exit(INTERRUPTED_EXIT_CODE);
     interrupted = true;
-    setTimeout(() => process.exit(INTERRUPTED), PATIENCE).unref();
-    work().catch(() => process.exit(INTERRUPTED));
+    setTimeout(() => process.exit(INTERRUPTED_EXIT_CODE), SHUTDOWN_TIMEOUT_MS).unref();
+    work().catch(() => process.exit(INTERRUPTED_EXIT_CODE));
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, interrupt);
@@ -23,9 +24,9 @@ function onInterrupt(work: () => Promise<void>): () => void {
   };
 }
 
-// Whoever reads the pipe may have seen enough.
+// The reader of a pipe may close it early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const { stdin, stdout, stderr } = process;
 const code = await runCli(process.argv.slice(2), { clock: systemClock, stdin, stdout, stderr, onInterrupt });
-process.exitCode = interrupted ? INTERRUPTED : code;
+process.exitCode = interrupted ? INTERRUPTED_EXIT_CODE : code;

@@ -121,30 +121,29 @@ describe('a page of a large list', () => {
     const { rows } = await client.query<{ id: string }>(
       `select id from timesheet where builder_id = $1 and ($2::text is null or project_id = $2)
          and ($3::text is null or status = $3) order by created_at, id`,
-        [builderId, where.projectId, status ?? null],
-      );
-      const total = rows.length;
-      const offsets = [
-        0,
-        1,
-        498,
-        499,
-        500,
-        501,
-        Math.floor(total / 2),
-        total - 26,
-        total - 25,
-        total - 1,
-        total,
-        total + 600,
-      ];
-      for (const offset of offsets.filter((value) => value >= 0)) {
-        for (const limit of [1, 25]) {
-          const { data, meta } = await timesheets.findPage(service.databases.au1, where, { offset, limit });
-          expect(meta.totalCount).toBe(total);
-          expect(data.map(({ id }) => id)).toEqual(rows.slice(offset, offset + limit).map(({ id }) => id));
-        }
+      [builderId, where.projectId, status ?? null],
+    );
+    const total = rows.length;
+    const offsets = [
+      0,
+      1,
+      498,
+      499,
+      500,
+      501,
+      Math.floor(total / 2),
+      total - 26,
+      total - 25,
+      total - 1,
+      total,
+      total + 600,
+    ];
+    for (const offset of offsets.filter((value) => value >= 0)) {
+      for (const limit of [1, 25]) {
+        const { data, meta } = await timesheets.findPage(service.databases.au1, where, { offset, limit });
+        expect(meta.totalCount).toBe(total);
+        expect(data.map(({ id }) => id)).toEqual(rows.slice(offset, offset + limit).map(({ id }) => id));
       }
-    },
-  );
+    }
+  });
 });

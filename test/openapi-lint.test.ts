@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emitSchema } from '../src/cli/services/emit-schema.ts';
+import { writeSchemaDocuments } from '../src/cli/services/schema-generator.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const RULES = ['redocly.yaml', '.redocly.lint-ignore.yaml', '.spectral.yaml'];
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'openapi-lint-'));
   for (const file of RULES) await copyFile(join(ROOT, file), join(folder, file));
   await mkdir(join(folder, 'schema'));
-  await emitSchema(join(folder, 'schema'));
+  await writeSchemaDocuments(join(folder, 'schema'));
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { setBuilderLogo, setUserPicture } from '../src/cli/services/pictures.ts';
+import { setBuilderLogo, setUserPicture } from '../src/cli/services/images.ts';
 import { loadConfig } from '../src/config.ts';
 import { sweep } from '../src/domain/uploads/sweep.ts';
 import { finalKey, uploadKey } from '../src/storage/keys.ts';

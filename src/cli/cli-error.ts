@@ -1,17 +1,21 @@
-/** A command that cannot be done as asked. The message is one line that names the option or argument at fault. */
-export class Refusal extends Error {
-  override name = 'Refusal';
+/** A command that cannot be run as given. The message is one line for the operator, without a stack. */
+export class CliError extends Error {
+  override name = 'CliError';
 
-  /** @param details what `--json` prints beside the message. */
+  /** @param details Members that `--json` prints beside the message. */
   constructor(
     message: string,
     readonly details: object = {},
   ) {
     super(message);
   }
-}
 
-/** Ends the command: `--scope: "read:everything" is no scope.` */
-export function refuse(option: string, problem: string): never {
-  throw new Refusal(`${option}: ${problem}.`);
+  /**
+   * Creates the error for one option, argument or prompt: `--scope: at least one is needed.`
+   *
+   * @param problem The rest of the sentence, without the full stop.
+   */
+  static forOption(option: string, problem: string): CliError {
+    return new CliError(`${option}: ${problem}.`);
+  }
 }

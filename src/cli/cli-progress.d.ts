@@ -1,8 +1,8 @@
-/** What is used of the package, which brings no types. */
+/** The used part of the package's API; the package has no type declarations. */
 declare module 'cli-progress' {
   import type { Writable } from 'node:stream';
 
-  interface Options {
+  interface CommandOptions {
     format?: string;
     stream?: Writable;
     hideCursor?: boolean;
@@ -12,7 +12,7 @@ declare module 'cli-progress' {
   }
 
   export class SingleBar {
-    constructor(options: Options);
+    constructor(options: CommandOptions);
     start(total: number, value: number, payload: Record<string, string>): void;
     update(value: number, payload: Record<string, string>): void;
     stop(): void;

@@ -3,7 +3,7 @@ import { ConfigError } from '../config.ts';
 import { ExchangeError } from '../data-transfer/session.ts';
 import { PendingMigrationsError, RollbackRefusedError } from '../database/run-migrations.ts';
 import { isOperatorError } from '../dev-postgres/open-databases.ts';
-import { Refusal } from './cli-error.ts';
+import { CliError } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAttendanceCommands } from './commands/attendance.ts';
 import { addDataCommands } from './commands/data.ts';
@@ -11,7 +11,7 @@ import { addOAuthCommands } from './commands/oauth.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addStorageCommands } from './commands/storage.ts';
-import type { Shell } from './io/cli-io.ts';
+import type { CliIo } from './io/cli-io.ts';
 
 const EXAMPLES = `
 Examples:
@@ -23,64 +23,64 @@ Examples:
   $ npm run --silent cli -- migrate status --json
 
 Every command has --help, and --json for scripts: one JSON object on stdout, or {"error": ...} on stderr.
-The exit code is 0, or 1 when the command was not done.`;
+The exit code is 0, or 1 when the command failed.`;
 
-/** Runs one command and answers the exit code. */
-export async function runCli(args: readonly string[], shell: Shell): Promise<number> {
+/** Runs one command and returns its exit code. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   try {
-    await buildProgram(shell).parseAsync(args, { from: 'user' });
+    await buildProgram(io).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError && SAID.includes(error.code)) return error.exitCode;
-    const message = describe(error);
-    const details = error instanceof Refusal ? error.details : {};
-    shell.stderr.write(`${args.includes('--json') ? JSON.stringify({ error: message, ...details }) : message}\n`);
+    if (error instanceof CommanderError && HELP_SHOWN.includes(error.code)) return error.exitCode;
+    const message = describeCommandError(error);
+    const details = error instanceof CliError ? error.details : {};
+    io.stderr.write(`${args.includes('--json') ? JSON.stringify({ error: message, ...details }) : message}\n`);
     return 1;
   }
 }
 
-/** Ends of which all is said: somebody asked for help. */
-const SAID = ['commander.helpDisplayed', 'commander.help'];
+/** Codes of commander's errors after it has printed the help. */
+const HELP_SHOWN = ['commander.helpDisplayed', 'commander.help'];
 
-function buildProgram(shell: Shell): Command {
+function buildProgram(io: CliIo): Command {
   const program = new Command('npm run cli --')
     .description('Operator commands of the Builder Integration API.')
     .usage('<command> [options]')
     .helpCommand(false)
-    .configureHelp({ subcommandTerm: term })
+    .configureHelp({ subcommandTerm: formatSubcommand })
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => shell.stdout.write(text),
-      writeErr: (text) => shell.stderr.write(text),
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
       outputError: () => undefined,
     })
     .addHelpText('after', EXAMPLES);
   program.commandsGroup('Access:');
-  addAccessCommands(program, shell);
-  addOAuthCommands(program, shell);
+  addAccessCommands(program, io);
+  addOAuthCommands(program, io);
   program.commandsGroup('People:');
-  addPeopleCommands(program, shell);
-  addAttendanceCommands(program, shell);
+  addPeopleCommands(program, io);
+  addAttendanceCommands(program, io);
   program.commandsGroup('Data:');
-  addDataCommands(program, shell);
-  addStorageCommands(program, shell);
+  addDataCommands(program, io);
+  addStorageCommands(program, io);
   program.commandsGroup('Operation:');
-  addOperationCommands(program, shell);
+  addOperationCommands(program, io);
   return program;
 }
 
-/** `client create|disable` for a word that commands stand under, else the command with its arguments. */
-function term(command: Command): string {
+/** Formats a command for the help: a group as `client create|disable`, any other command with its arguments. */
+function formatSubcommand(command: Command): string {
   const { commands, registeredArguments } = command;
   if (commands.length > 0) return `${command.name()} ${commands.map((each) => each.name()).join('|')}`;
   return [command.name(), ...registeredArguments.map((argument) => `<${argument.name()}>`)].join(' ');
 }
 
-/** One line for what an operator can mend; the stack for anything else. */
-function describe(error: unknown): string {
+/** Formats an error: the message if the operator can correct the cause, the stack otherwise. */
+function describeCommandError(error: unknown): string {
   const { message, code, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
-  if (error instanceof Refusal || error instanceof ConfigError || error instanceof PendingMigrationsError)
+  if (error instanceof CliError || error instanceof ConfigError || error instanceof PendingMigrationsError)
     return message;
   if (error instanceof RollbackRefusedError) return message;
   if (isOperatorError(error) || error instanceof ExchangeError) return message;

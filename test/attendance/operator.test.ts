@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
-import { Collector } from '../cli/operator.ts';
+import { TextCollector } from '../cli/cli-harness.ts';
 import { type Service, startService } from '../harness.ts';
 import { attendanceOf, gate, send, signOff, signOn } from '../support/attendance.ts';
 
@@ -17,9 +17,9 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** Runs a command as an operator does, and gives its object, or the message of its refusal. */
+/** Runs a command in this process and returns its JSON output. */
 async function operate(...args: string[]) {
-  const [stdout, stderr] = [new Collector(), new Collector()];
+  const [stdout, stderr] = [new TextCollector(), new TextCollector()];
   const stdin = new PassThrough();
   stdin.end();
   const { au1, us1 } = service.databases;

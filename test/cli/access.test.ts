@@ -2,45 +2,45 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { isId } from '../../src/shared/ids.ts';
-import { at, type Operator, START, seedBuilders, startOperator } from './operator.ts';
+import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
 
-let operator: Operator;
+let cli: CliHarness;
 let integrator: string;
 
 beforeAll(async () => {
-  operator = await startOperator();
-  ({ integratorId: integrator } = await operator.json(['integrator', 'create', '--name', 'Site Sync']));
-  await seedBuilders(operator);
+  cli = await startCli();
+  ({ integratorId: integrator } = await cli.json(['integrator', 'create', '--name', 'Site Sync']));
+  await seedBuilders(cli);
 });
 beforeEach(() => {
-  operator.clock.at = START;
+  cli.clock.at = START;
 });
-afterAll(() => operator.close());
+afterAll(() => cli.close());
 
-const em = () => operator.databases.au1.fork();
+const em = () => cli.databases.au1.fork();
 
 describe('integrator create', () => {
   const create = (...args: string[]) => ['integrator', 'create', ...args];
 
-  it('registers a vendor with its deep-link schemes, each once and in lower case', async () => {
+  it('registers an integrator with its deep-link schemes, without duplicates and in lower case', async () => {
     const schemes = ['SiteSync', 'site-sync.v2', 'sitesync'].flatMap((scheme) => ['--deep-link-scheme', scheme]);
-    const made = await operator.json(create('--name', '  Site Sync  ', ...schemes));
+    const created = await cli.json(create('--name', '  Site Sync  ', ...schemes));
     const expected = { name: 'Site Sync', deepLinkSchemes: ['sitesync', 'site-sync.v2'], createdAt: at(START) };
-    expect(made).toEqual({ regionId: 'au1', integratorId: made.integratorId, ...expected });
-    expect(isId('integrator', made.integratorId)).toBe(true);
-    const row = await em().findOneOrFail(Integrator, made.integratorId);
-    expect({ ...row }).toEqual({ id: made.integratorId, updatedAt: at(START), ...expected });
+    expect(created).toEqual({ regionId: 'au1', integratorId: created.integratorId, ...expected });
+    expect(isId('integrator', created.integratorId)).toBe(true);
+    const row = await em().findOneOrFail(Integrator, created.integratorId);
+    expect({ ...row }).toEqual({ id: created.integratorId, updatedAt: at(START), ...expected });
   });
 
-  it('registers it in the region that is asked for and in no other', async () => {
-    const { regionId, integratorId } = await operator.json(create('--name', 'Other', '--region', 'us1'));
+  it('registers it only in the given region', async () => {
+    const { regionId, integratorId } = await cli.json(create('--name', 'Other', '--region', 'us1'));
     expect(regionId).toBe('us1');
     expect(await em().findOne(Integrator, integratorId)).toBeNull();
-    expect(await operator.databases.us1.fork().findOne(Integrator, integratorId)).not.toBeNull();
+    expect(await cli.databases.us1.fork().findOne(Integrator, integratorId)).not.toBeNull();
   });
 
-  it('says in words what it made', async () => {
-    const { code, out, err } = await operator.run(create('--name', 'Site Sync', '--deep-link-scheme', 'sitesync'));
+  it('prints the new integrator as text without --json', async () => {
+    const { code, out, err } = await cli.run(create('--name', 'Site Sync', '--deep-link-scheme', 'sitesync'));
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(/^Integrator registered\.\n {2}integratorId {2}intg_\w+\n {2}name +Site Sync\n/);
   });
@@ -51,12 +51,20 @@ describe('integrator create', () => {
     ['a name of several lines', ['--name', 'Site\nSync'], /^--name: must be one line/],
     ['a very long name', ['--name', 'x'.repeat(161)], /^--name: must have at most 160/],
     ['a scheme with a colon', ['--name', 'x', '--deep-link-scheme', 'app:'], /^--deep-link-scheme: "app:" is not a/],
-    ['https', ['--name', 'x', '--deep-link-scheme', 'https'], /^--deep-link-scheme: "https" is always allowed\.$/],
-    ['javascript', ['--name', 'x', '--deep-link-scheme', 'JavaScript'], /^--deep-link-scheme: .* no application\.$/],
+    [
+      'https as a scheme',
+      ['--name', 'x', '--deep-link-scheme', 'https'],
+      /^--deep-link-scheme: "https" is always allowed\.$/,
+    ],
+    [
+      'a reserved scheme',
+      ['--name', 'x', '--deep-link-scheme', 'JavaScript'],
+      /^--deep-link-scheme: .* is reserved\.$/,
+    ],
     ['another region', ['--name', 'x', '--region', 'eu1'], /--region .*au1, us1/],
     ['an unknown option', ['--name', 'x', '--nam', 'x'], /'--nam'/],
-  ])('refuses %s', async (_case, args, message) => {
-    expect(await operator.refusal(create(...args))).toMatch(message);
+  ])('rejects %s', async (_case, args, message) => {
+    expect(await cli.errorOf(create(...args))).toMatch(message);
   });
 });
 
@@ -66,16 +74,16 @@ describe('connection create and revoke', () => {
   const revoke = (builder: string) => ['connection', 'revoke', ...both(builder)];
   const scopes = (text: string) => ['--scope', text];
 
-  it('connect, revoke, and connect again with other scopes (ACC-2)', async () => {
-    const made = await operator.json(create('buil_a', ...scopes('read:projects read:builders')));
+  it('create, revoke and reactivate a connection with other scopes (ACC-2)', async () => {
+    const created = await cli.json(create('buil_a', ...scopes('read:projects read:builders')));
     const base = { regionId: 'au1', integratorId: integrator, builderId: 'buil_a' };
     const first = { ...base, scopes: ['read:builders', 'read:projects'] };
-    expect(made).toEqual({ ...first, status: 'ACTIVE', change: 'created' });
-    operator.clock.at = START + 1000;
-    expect(await operator.json(revoke('buil_a'))).toEqual({ ...first, status: 'REVOKED', changed: true });
-    expect(await operator.json(revoke('buil_a'))).toEqual({ ...first, status: 'REVOKED', changed: false });
-    operator.clock.at = START + 2000;
-    const again = await operator.json(create('buil_a', ...scopes('read:swms')));
+    expect(created).toEqual({ ...first, status: 'ACTIVE', change: 'created' });
+    cli.clock.at = START + 1000;
+    expect(await cli.json(revoke('buil_a'))).toEqual({ ...first, status: 'REVOKED', changed: true });
+    expect(await cli.json(revoke('buil_a'))).toEqual({ ...first, status: 'REVOKED', changed: false });
+    cli.clock.at = START + 2000;
+    const again = await cli.json(create('buil_a', ...scopes('read:swms')));
     expect(again).toEqual({ ...base, scopes: ['read:swms'], status: 'ACTIVE', change: 'reactivated' });
     const rows = await em().find(Connection, { integratorId: integrator, builderId: 'buil_a' });
     const stamps = { createdAt: at(START), updatedAt: at(START + 2000) };
@@ -91,13 +99,13 @@ describe('connection create and revoke', () => {
     ]);
   });
 
-  it('refuse to connect twice, but for --replace, which changes the scopes', async () => {
+  it('reject a second connection unless --replace changes its scopes', async () => {
     const args = create('buil_b', ...scopes('read:swms'));
-    const attempts = await Promise.all(Array.from({ length: 4 }, () => operator.run([...args, '--json'])));
+    const attempts = await Promise.all(Array.from({ length: 4 }, () => cli.run([...args, '--json'])));
     expect(attempts.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
     const problem = `${integrator} is connected to buil_b already; --replace changes its scopes`;
     for (const { code, err } of attempts) if (code) expect(err).toBe(`{"error":"--builder: ${problem}."}\n`);
-    const replaced = await operator.json(create('buil_b', ...scopes('read:projects'), '--replace'));
+    const replaced = await cli.json(create('buil_b', ...scopes('read:projects'), '--replace'));
     expect(replaced).toMatchObject({ scopes: ['read:projects'], change: 'replaced' });
   });
 
@@ -109,28 +117,28 @@ describe('connection create and revoke', () => {
     ],
     ['an unknown builder to revoke', () => revoke('buil_x'), '--builder: there is no builder buil_x in au1.'],
     [
-      'a misshapen builder',
+      'an invalid builder',
       () => create('a', '--scope', 'read:swms'),
       '--builder: "a" is not an id such as buil_a1b2c3.',
     ],
-    ['no scope', () => create('buil_a'), '--scope: at least one is needed.'],
+    ['no scope', () => create('buil_a'), '--scope: at least one is required.'],
     [
       'an internal scope',
       () => create('buil_a', '--scope', 'read:attendance'),
-      '--scope: read:attendance is for internal clients, which need no connection.',
+      '--scope: read:attendance is for internal clients, which require no connection.',
     ],
     [
       'an unknown integrator',
       () => ['connection', 'create', '--integrator', 'intg_x', '--builder', 'buil_a', '--scope', 'read:swms'],
       '--integrator: there is no integrator intg_x in au1.',
     ],
-  ])('refuse %s', async (_case, args, message) => {
-    expect(await operator.refusal(args())).toBe(message);
+  ])('reject %s', async (_case, args, message) => {
+    expect(await cli.errorOf(args())).toBe(message);
   });
 
-  it('refuse to revoke what was never there', async () => {
-    const { integratorId } = await operator.json(['integrator', 'create', '--name', 'Stranger']);
+  it('reject the revocation of a connection that never existed', async () => {
+    const { integratorId } = await cli.json(['integrator', 'create', '--name', 'Stranger']);
     const args = ['connection', 'revoke', '--integrator', integratorId, '--builder', 'buil_a'];
-    expect(await operator.refusal(args)).toBe(`--builder: ${integratorId} was never connected to buil_a.`);
+    expect(await cli.errorOf(args)).toBe(`--builder: ${integratorId} was never connected to buil_a.`);
   });
 });

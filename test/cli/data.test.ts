@@ -3,26 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Builder } from '../../entities/builder.entity.ts';
-import { startProgress } from '../../src/cli/io/progress.ts';
-import { Collector, type Operator, seedBuilders, startOperator } from './operator.ts';
+import { createProgressReporter } from '../../src/cli/io/progress.ts';
+import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
 
-let operator: Operator;
+let cli: CliHarness;
 let folder: string;
 
 beforeAll(async () => {
-  operator = await startOperator();
-  await operator.json(['migrate', 'up']);
-  await seedBuilders(operator);
+  cli = await startCli();
+  await cli.json(['migrate', 'up']);
+  await seedBuilders(cli);
   folder = await mkdtemp(join(tmpdir(), 'exchange-'));
 });
 afterAll(async () => {
-  await operator.close();
+  await cli.close();
   await rm(folder, { recursive: true });
 });
 
-const builders = () => operator.databases.us1.fork().count(Builder);
+const builders = () => cli.databases.us1.fork().count(Builder);
 
-/** Texts of a folder's files by name. */
+/** Reads the files of a folder, by name. */
 async function textsOf(path: string): Promise<Record<string, string>> {
   const names = (await readdir(path)).sort();
   return Object.fromEntries(
@@ -31,25 +31,25 @@ async function textsOf(path: string): Promise<Record<string, string>> {
 }
 
 describe('export and import', () => {
-  it('carry the data of a region to another, byte for byte', async () => {
+  it('copy the data of a region to another, byte for byte', async () => {
     const [first, second] = [join(folder, 'first'), join(folder, 'second')];
-    const exported = await operator.json(['export', first]);
+    const exported = await cli.json(['export', first]);
     expect(exported).toMatchObject({ regionId: 'au1', folder: first });
     const { bytes } = exported.files.find(({ file }: { file: string }) => file === 'builders.ndjson');
     expect(exported.files).toContainEqual({ file: 'builders.ndjson', rows: 2, bytes });
-    const imported = await operator.json(['import', first, '--region', 'us1']);
+    const imported = await cli.json(['import', first, '--region', 'us1']);
     const counts = { rows: 2, inserted: 2, updated: 0, unchanged: 0, bad: 0 };
     expect(imported.files).toContainEqual({ file: 'builders.ndjson', ...counts });
     expect(imported).toMatchObject({ regionId: 'us1', problems: [], problemsLeftOut: 0 });
-    const { out } = await operator.run(['export', second, '--region', 'us1']);
+    const { out } = await cli.run(['export', second, '--region', 'us1']);
     expect(out).toMatch(/^Exported to .*second\.\n/);
     expect(await textsOf(second)).toEqual(await textsOf(first));
-    const again = await operator.run(['import', first, '--region', 'us1']);
+    const again = await cli.run(['import', first, '--region', 'us1']);
     expect(again.out).toMatch(/^Imported .*\n[\s\S]* {2}builders\.ndjson +0 inserted, 0 updated, 2 unchanged\n/);
   });
 });
 
-describe('import of a bad row', () => {
+describe('import of an invalid row', () => {
   let bad: string;
   const problem = { file: 'builders.ndjson', line: 2, field: 'name' };
 
@@ -64,13 +64,13 @@ describe('import of a bad row', () => {
     await writeFile(join(bad, 'builders.ndjson'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   });
 
-  it('imports nothing, and names file, line and field', async () => {
+  it('imports nothing and reports file, line and field', async () => {
     const before = await builders();
-    const { code, out, err } = await operator.run(['import', bad, '--region', 'us1']);
+    const { code, out, err } = await cli.run(['import', bad, '--region', 'us1']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/^builders\.ndjson:2: name: .+\nNothing was imported: 1 bad row\.\n$/);
     expect(await builders()).toBe(before);
-    const asJson = await operator.run(['import', bad, '--region', 'us1', '--json']);
+    const asJson = await cli.run(['import', bad, '--region', 'us1', '--json']);
     expect({ code: asJson.code, out: asJson.out }).toEqual({ code: 1, out: '' });
     expect(JSON.parse(asJson.err)).toEqual({
       error: 'Nothing was imported: 1 bad row.',
@@ -79,41 +79,41 @@ describe('import of a bad row', () => {
     });
   });
 
-  it('imports the good ones with --keep-good, and still names the bad one', async () => {
+  it('imports the valid rows with --keep-good and still reports the invalid one', async () => {
     const before = await builders();
-    const imported = await operator.json(['import', bad, '--keep-good', '--region', 'us1']);
+    const imported = await cli.json(['import', bad, '--keep-good', '--region', 'us1']);
     expect(imported.problems).toEqual([{ ...problem, message: expect.any(String) }]);
     expect(imported.files).toMatchObject([{ file: 'builders.ndjson', rows: 2, inserted: 1, bad: 1 }]);
     expect(await builders()).toBe(before + 1);
-    const { out, err } = await operator.run(['import', bad, '--keep-good', '--region', 'us1']);
+    const { out, err } = await cli.run(['import', bad, '--keep-good', '--region', 'us1']);
     expect(out).toContain('0 inserted, 0 updated, 1 unchanged, 1 bad and left out\n');
     expect(err).toMatch(/^builders\.ndjson:2: name: /);
   });
 
-  it('refuses a folder that is not there, holds nothing, or holds something else', async () => {
-    expect(await operator.refusal(['import', join(folder, 'nowhere')])).toMatch(/nowhere cannot be read/);
+  it('rejects a folder that is missing, empty or has unknown files', async () => {
+    expect(await cli.errorOf(['import', join(folder, 'nowhere')])).toMatch(/nowhere cannot be read/);
     const empty = await mkdtemp(join(folder, 'empty-'));
-    expect(await operator.refusal(['import', empty])).toMatch(/holds no file of the format/);
+    expect(await cli.errorOf(['import', empty])).toMatch(/holds no file of the format/);
     await appendFile(join(empty, 'builder.ndjson'), '');
-    expect(await operator.refusal(['import', empty])).toMatch(/builder\.ndjson is no file of the format/);
+    expect(await cli.errorOf(['import', empty])).toMatch(/builder\.ndjson is no file of the format/);
     await appendFile(join(folder, 'taken'), '');
-    expect(await operator.refusal(['export', join(folder, 'taken')])).toMatch(/taken cannot be written/);
-    expect(await operator.refusal(['import'])).toMatch(/'dir'/);
+    expect(await cli.errorOf(['export', join(folder, 'taken')])).toMatch(/taken cannot be written/);
+    expect(await cli.errorOf(['import'])).toMatch(/'dir'/);
   });
 });
 
 describe('progress', () => {
   const showAll = (isTTY: boolean) => {
-    const stderr = Object.assign(new Collector(), { isTTY });
-    const progress = startProgress({ stderr });
-    progress.show('builders.ndjson', 0, 100, 'reading, 0 rows');
-    progress.say('builders.ndjson:2: name: must be a string');
-    progress.show('projects.ndjson', 50, 100, 'reading, 7 rows');
-    progress.end();
+    const stderr = Object.assign(new TextCollector(), { isTTY });
+    const progress = createProgressReporter({ stderr });
+    progress.update('builders.ndjson', 0, 100, 'reading, 0 rows');
+    progress.log('builders.ndjson:2: name: must be a string');
+    progress.update('projects.ndjson', 50, 100, 'reading, 7 rows');
+    progress.stop();
     return stderr.text;
   };
 
-  it('is a bar on a terminal, and nothing but the lines that stay elsewhere', () => {
+  it('is a bar on a terminal, and only the logged lines otherwise', () => {
     const text = showAll(true);
     expect(text).toContain('builders.ndjson');
     expect(text).toMatch(/projects\.ndjson +\[=+ +\] 50% {2}reading, 7 rows/);

@@ -3,103 +3,103 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Refusal } from '../../src/cli/cli-error.ts';
+import { CliError } from '../../src/cli/cli-error.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { createMigration } from '../../src/cli/services/migrations.ts';
-import { emitDescriptions } from '../../src/cli/services/schema-documents.ts';
+import { updateSchemaDocuments } from '../../src/cli/services/schema-documents.ts';
 import { settingsReference } from '../../src/config.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
-import { Collector, type Operator, seedBuilders, startOperator } from './operator.ts';
+import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
 
 const MIGRATIONS = resolve(import.meta.dirname, '../../src/database/migrations');
 const names = migrations.map(({ name }) => name);
 
-let operator: Operator;
+let cli: CliHarness;
 
 beforeAll(async () => {
-  operator = await startOperator();
+  cli = await startCli();
 });
-afterAll(() => operator.close());
+afterAll(() => cli.close());
 
 describe('migrate up, down and status', () => {
   const none = { applied: [], pending: names };
   const all = { applied: names, pending: [] };
 
-  it('bring both regions up to date, one after the other, and take back', async () => {
-    expect(await operator.json(['migrate', 'status'])).toEqual({ regions: { au1: none, us1: none } });
-    expect(await operator.json(['migrate', 'up'])).toEqual({ applied: { au1: names, us1: names } });
-    expect(await operator.json(['migrate', 'up'])).toEqual({ applied: { au1: [], us1: [] } });
-    expect(await operator.json(['migrate', 'down', '--yes', '--region', 'us1'])).toEqual({
+  it('apply the pending migrations of both regions and roll one back', async () => {
+    expect(await cli.json(['migrate', 'status'])).toEqual({ regions: { au1: none, us1: none } });
+    expect(await cli.json(['migrate', 'up'])).toEqual({ applied: { au1: names, us1: names } });
+    expect(await cli.json(['migrate', 'up'])).toEqual({ applied: { au1: [], us1: [] } });
+    expect(await cli.json(['migrate', 'down', '--yes', '--region', 'us1'])).toEqual({
       rolledBack: { us1: names.slice(-1) },
     });
     const left = { applied: names.slice(0, -1), pending: names.slice(-1) };
-    expect(await operator.json(['migrate', 'status'])).toEqual({ regions: { au1: all, us1: left } });
-    expect(await operator.json(['migrate', 'status', '--region', 'au1'])).toEqual({ regions: { au1: all } });
+    expect(await cli.json(['migrate', 'status'])).toEqual({ regions: { au1: all, us1: left } });
+    expect(await cli.json(['migrate', 'status', '--region', 'au1'])).toEqual({ regions: { au1: all } });
   });
 
-  it('say in words what they did', async () => {
-    await operator.run(['migrate', 'up']);
+  it('print their results as text without --json', async () => {
+    await cli.run(['migrate', 'up']);
     const us1 = ['--region', 'us1'];
-    expect((await operator.run(['migrate', 'down', '--yes', ...us1])).out).toBe(`us1: rolled back ${names.at(-1)}\n`);
-    expect((await operator.run(['migrate', 'status', ...us1])).out).toMatch(/^us1: \n[\s\S]* {2}pending {2}\w+\n$/);
-    expect((await operator.run(['migrate', 'up'])).out).toBe(`au1: applied nothing\nus1: applied ${names.at(-1)}\n`);
+    expect((await cli.run(['migrate', 'down', '--yes', ...us1])).out).toBe(`us1: rolled back ${names.at(-1)}\n`);
+    expect((await cli.run(['migrate', 'status', ...us1])).out).toMatch(/^us1: \n[\s\S]* {2}pending {2}\w+\n$/);
+    expect((await cli.run(['migrate', 'up'])).out).toBe(`au1: applied nothing\nus1: applied ${names.at(-1)}\n`);
   });
 
-  it('ask before they roll back, and do nothing without a yes', async () => {
-    await operator.run(['migrate', 'up']);
+  it('ask for confirmation before a rollback, and do nothing unless the answer is yes', async () => {
+    await cli.run(['migrate', 'up']);
     const us1 = ['migrate', 'down', '--region', 'us1'];
-    expect(await operator.refusal(us1)).toBe('--yes: is required where nobody can be asked.');
+    expect(await cli.errorOf(us1)).toBe('--yes: is required without a terminal.');
     const answer = async (text: string) => {
       const stdin = Object.assign(new PassThrough(), { isTTY: true });
-      const [stdout, stderr] = [new Collector(), new Collector()];
+      const [stdout, stderr] = [new TextCollector(), new TextCollector()];
       stdin.end(text);
-      const code = await runCli(us1, { ...{ env: operator.env, clock: operator.clock }, stdin, stdout, stderr });
-      return { code, said: `${stderr.text}${stdout.text}` };
+      const code = await runCli(us1, { ...{ env: cli.env, clock: cli.clock }, stdin, stdout, stderr });
+      return { code, output: `${stderr.text}${stdout.text}` };
     };
     for (const text of ['n\n', '\n', '']) {
-      const { code, said } = await answer(text);
+      const { code, output } = await answer(text);
       expect(code).toBe(1);
-      expect(said).toContain(`us1: roll back ${names.at(-1)}\n`);
-      expect(said).toContain('migrate down: was not confirmed.');
+      expect(output).toContain(`us1: roll back ${names.at(-1)}\n`);
+      expect(output).toContain('migrate down: was not confirmed.');
     }
-    expect(await operator.json(['migrate', 'status', '--region', 'us1'])).toEqual({ regions: { us1: all } });
-    expect(await answer('y\n')).toMatchObject({ code: 0, said: expect.stringContaining('us1: rolled back') });
-    await operator.run(['migrate', 'up']);
+    expect(await cli.json(['migrate', 'status', '--region', 'us1'])).toEqual({ regions: { us1: all } });
+    expect(await answer('y\n')).toMatchObject({ code: 0, output: expect.stringContaining('us1: rolled back') });
+    await cli.run(['migrate', 'up']);
   });
 
-  it('never roll back past data of any region without --destroy-data', async () => {
-    await operator.run(['migrate', 'up']);
-    await seedBuilders(operator, 'us1');
+  it('do not roll back a migration that destroys data without --destroy-data', async () => {
+    await cli.run(['migrate', 'up']);
+    await seedBuilders(cli, 'us1');
     const down = ['migrate', 'down', '--yes'];
-    for (let left = names.length; left > 1; left--) await operator.json(down);
-    const refusal = await operator.refusal(down);
-    expect(refusal).toMatch(/ in us1 destroys 2 rows of builder, .*2 rows of worker.*: add --destroy-data to do it\.$/);
+    for (let left = names.length; left > 1; left--) await cli.json(down);
+    const errorOf = await cli.errorOf(down);
+    expect(errorOf).toMatch(/ in us1 destroys 2 rows of builder, .*2 rows of worker.*: add --destroy-data to do it\.$/);
     const [first] = names;
     const kept = { applied: [first], pending: names.slice(1) };
-    expect(await operator.json(['migrate', 'status'])).toEqual({ regions: { au1: kept, us1: kept } });
-    expect(await operator.json([...down, '--destroy-data'])).toEqual({ rolledBack: { au1: [first], us1: [first] } });
-    await operator.run(['migrate', 'up']);
+    expect(await cli.json(['migrate', 'status'])).toEqual({ regions: { au1: kept, us1: kept } });
+    expect(await cli.json([...down, '--destroy-data'])).toEqual({ rolledBack: { au1: [first], us1: [first] } });
+    await cli.run(['migrate', 'up']);
   });
 
-  it('refuse an unknown region', async () => {
-    expect(await operator.refusal(['migrate', 'up', '--region', 'eu1'])).toMatch(/--region .*au1, us1/);
+  it('reject an unknown region', async () => {
+    expect(await cli.errorOf(['migrate', 'up', '--region', 'eu1'])).toMatch(/--region .*au1, us1/);
   });
 });
 
-describe('a command on a region that waits for migrations', () => {
+describe('a command on a region with pending migrations', () => {
   const create = ['integrator', 'create', '--name', 'Site Sync', '--region', 'us1'];
 
   beforeAll(async () => {
-    await operator.json(['migrate', 'up']);
-    await operator.json(['migrate', 'down', '--yes', '--region', 'us1']);
+    await cli.json(['migrate', 'up']);
+    await cli.json(['migrate', 'down', '--yes', '--region', 'us1']);
   });
 
-  it('is refused with MIGRATE=check, and brings it up to date otherwise', async () => {
-    operator.env.MIGRATE = 'check';
-    const refusal = await operator.refusal(create);
-    delete operator.env.MIGRATE;
-    expect(refusal).toMatch(/^Region us1 waits for migrations .*"npm run cli -- migrate up"\.$/);
-    expect(await operator.json(create)).toMatchObject({ regionId: 'us1' });
+  it('fails with MIGRATE=check, and applies them otherwise', async () => {
+    cli.env.MIGRATE = 'check';
+    const errorOf = await cli.errorOf(create);
+    delete cli.env.MIGRATE;
+    expect(errorOf).toMatch(/^Region us1 waits for migrations .*"npm run cli -- migrate up"\.$/);
+    expect(await cli.json(create)).toMatchObject({ regionId: 'us1' });
   });
 });
 
@@ -111,48 +111,46 @@ describe('migrate create', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('writes a migration and a snapshot for what the entities declare beyond the last one, once', async () => {
+  it('writes a migration and a snapshot when the entities differ from the last snapshot', async () => {
     const snapshot = JSON.parse(await readFile(join(MIGRATIONS, 'schema.json'), 'utf8'));
     delete snapshot.tables.find(({ name }: { name: string }) => name === 'app_user').columns.picture_key;
     await writeFile(join(folder, 'schema.json'), JSON.stringify(snapshot));
-    const made = (await createMigration('user-picture', folder))!;
+    const created = (await createMigration('user-picture', folder))!;
     const written = (await readdir(folder)).find((name) => name.endsWith('.ts'));
     expect(written).toMatch(/^\d{14}-user-picture\.ts$/);
     const className = `Migration${written!.slice(0, 14)}_user_picture`;
-    expect(made).toMatchObject({ file: join(folder, written!), className, import: `./${written}` });
-    expect(made.statements.join()).toContain('alter table "app_user" add "picture_key" text null');
+    expect(created).toMatchObject({ file: join(folder, written!), className, import: `./${written}` });
+    expect(created.statements.join()).toContain('alter table "app_user" add "picture_key" text null');
     const code = await readFile(join(folder, written!), 'utf8');
     expect(code).toContain(`export class ${className} extends Migration`);
     expect(code).toContain('alter table "app_user" drop column "picture_key"');
     expect(await createMigration('again', folder)).toBeNull();
   });
 
-  it('refuses a name that is not words with hyphens, and a folder without a snapshot', async () => {
-    expect(await operator.refusal(['migrate', 'create', 'Add_Things'])).toMatch(
-      /^NAME: "Add_Things" must be lower-case/,
-    );
+  it('rejects a name that is not hyphenated words, and a folder without a snapshot', async () => {
+    expect(await cli.errorOf(['migrate', 'create', 'Add_Things'])).toMatch(/^NAME: "Add_Things" must be lower-case/);
     await expect(createMigration('things', tmpdir())).rejects.toThrow(/^migrate create: there is no schema\.json in /);
   });
 });
 
 describe('schema emit', () => {
-  it('writes the descriptions and the scalar map, and with --check tells when one is stale', async () => {
+  it('writes the schema documents, and fails with --check when one is stale', async () => {
     const root = await mkdtemp(join(tmpdir(), 'schema-'));
     const folder = join(root, 'schema');
     await mkdir(folder);
     const map = join(root, 'docs', 'graphql-codegen.ts');
     const files = [join(folder, 'schema.graphql'), join(folder, 'openapi.json'), map];
     try {
-      expect(await emitDescriptions({ check: false }, folder)).toEqual({ files });
+      expect(await updateSchemaDocuments({ check: false }, folder)).toEqual({ files });
       expect(JSON.parse(await readFile(files[1]!, 'utf8')).openapi).toMatch(/^3\.1/);
-      expect(await emitDescriptions({ check: true }, folder)).toEqual({ files: [] });
+      expect(await updateSchemaDocuments({ check: true }, folder)).toEqual({ files: [] });
       for (const file of [files[0]!, map]) {
         const before = await readFile(file, 'utf8');
         await appendFile(file, '\n');
-        await expect(emitDescriptions({ check: true }, folder)).rejects.toThrow(Refusal);
+        await expect(updateSchemaDocuments({ check: true }, folder)).rejects.toThrow(CliError);
         await writeFile(file, before);
       }
-      await expect(emitDescriptions({ check: true }, join(folder, 'none'))).rejects.toThrow(
+      await expect(updateSchemaDocuments({ check: true }, join(folder, 'none'))).rejects.toThrow(
         /^schema emit: there is no/,
       );
     } finally {
@@ -162,17 +160,17 @@ describe('schema emit', () => {
 });
 
 describe('settings', () => {
-  it('prints the table of docs/operations.md, needing no database', async () => {
-    const { code, out } = await operator.run(['settings']);
+  it('prints the settings table of docs/operations.md without a database', async () => {
+    const { code, out } = await cli.run(['settings']);
     expect({ code, out }).toEqual({ code: 0, out: `${settingsReference()}\n` });
-    const { settings } = await operator.json(['settings']);
+    const { settings } = await cli.json(['settings']);
     expect(settings).toContainEqual({ name: 'PORT', default: '4000', description: expect.any(String) });
   });
 });
 
 describe('the program', () => {
   it('lists its commands by group, with examples', async () => {
-    const { code, out, err } = await operator.run(['--help']);
+    const { code, out, err } = await cli.run(['--help']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     for (const part of [
       'Access:',
@@ -188,7 +186,7 @@ describe('the program', () => {
   });
 
   it('has every command, and no other, in the table of docs/operations.md', async () => {
-    const { out } = await operator.run(['--help']);
+    const { out } = await cli.run(['--help']);
     const listed = [...out.matchAll(/^ {2}([a-z-]+)(?: ([a-z|-]+))?(?: <dir>)? {2,}\S/gm)].flatMap(
       ([, group, subcommands]) =>
         subcommands === undefined ? [group!] : subcommands.split('|').map((subcommand) => `${group} ${subcommand}`),
@@ -209,28 +207,28 @@ describe('the program', () => {
     expect(documented.sort()).toEqual(listed.sort());
   });
 
-  it('shows the help and fails when it is told to do nothing', async () => {
+  it('prints the help and fails without a command', async () => {
     for (const args of [[], ['client']]) {
-      const { code, out, err } = await operator.run(args);
+      const { code, out, err } = await cli.run(args);
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toContain('Usage: npm run cli -- ');
     }
   });
 
-  it('names what it does not know in one line, and what was meant', async () => {
-    const { code, err } = await operator.run(['client', 'crate']);
+  it('reports an unknown command in one line, with a suggestion', async () => {
+    const { code, err } = await cli.run(['client', 'crate']);
     expect({ code, err }).toEqual({ code: 1, err: "unknown command 'crate' (Did you mean create?)\n" });
-    expect(await operator.refusal(['clients'])).toBe("unknown command 'clients' (Did you mean client?)");
+    expect(await cli.errorOf(['clients'])).toBe("unknown command 'clients' (Did you mean client?)");
   });
 
-  it('says in one line which setting does not hold or which database cannot be used', async () => {
-    const { env } = operator;
+  it('reports an invalid setting or an unreachable database in one line', async () => {
+    const { env } = cli;
     const { DATABASE_URL_AU1 } = env;
-    const refusalWith = (url: string) => {
+    const errorWith = (url: string) => {
       env.DATABASE_URL_AU1 = url;
-      return operator.refusal(['migrate', 'status']).finally(() => Object.assign(env, { DATABASE_URL_AU1 }));
+      return cli.errorOf(['migrate', 'status']).finally(() => Object.assign(env, { DATABASE_URL_AU1 }));
     };
-    expect(await refusalWith('mysql://localhost/x')).toMatch(/^DATABASE_URL_AU1 must be a URL such as postgresql:/);
-    expect(await refusalWith('postgresql://127.0.0.1:1/x')).toMatch(/^DATABASE_URL_AU1 cannot be used: /);
+    expect(await errorWith('mysql://localhost/x')).toMatch(/^DATABASE_URL_AU1 must be a URL such as postgresql:/);
+    expect(await errorWith('postgresql://127.0.0.1:1/x')).toMatch(/^DATABASE_URL_AU1 cannot be used: /);
   });
 });

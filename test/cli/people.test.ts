@@ -5,23 +5,23 @@ import { SiteAccess } from '../../entities/site-access.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { verifyPassword } from '../../src/shared/passwords.ts';
-import { at, Collector, type Operator, START, seedBuilders, startOperator } from './operator.ts';
+import { at, type CliHarness, START, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
 
 const PASSWORD = 'correct horse battery';
 
-let operator: Operator;
+let cli: CliHarness;
 
 beforeAll(async () => {
-  operator = await startOperator();
-  await operator.json(['migrate', 'up']);
-  await seedBuilders(operator);
+  cli = await startCli();
+  await cli.json(['migrate', 'up']);
+  await seedBuilders(cli);
 });
 beforeEach(() => {
-  operator.clock.at = START;
+  cli.clock.at = START;
 });
-afterAll(() => operator.close());
+afterAll(() => cli.close());
 
-const em = () => operator.databases.au1.fork();
+const em = () => cli.databases.au1.fork();
 const createUser = (email: string, ...args: string[]) => [
   'user',
   'create',
@@ -31,12 +31,12 @@ const createUser = (email: string, ...args: string[]) => [
   'Sam Hill',
   ...args,
 ];
-const addUser = (email: string) => operator.json(createUser(email, '--password-stdin'), PASSWORD);
+const addUser = (email: string) => cli.json(createUser(email, '--password-stdin'), PASSWORD);
 
 describe('user create', () => {
-  it('registers a person with a password from stdin, kept as argon2id', async () => {
-    const made = await operator.json(createUser('Sam@Example.com', '--password-stdin'), `${PASSWORD}\n`);
-    const { userId, ...rest } = made;
+  it('registers a user with a password from stdin, stored as an argon2id hash', async () => {
+    const created = await cli.json(createUser('Sam@Example.com', '--password-stdin'), `${PASSWORD}\n`);
+    const { userId, ...rest } = created;
     const shown = { email: 'sam@example.com', name: 'Sam Hill', createdAt: at(START) };
     expect(rest).toEqual({ regionId: 'au1', ...shown, password: null });
     const { passwordHash, ...row } = { ...(await em().findOneOrFail(User, userId)) };
@@ -45,18 +45,18 @@ describe('user create', () => {
     expect(await verifyPassword(PASSWORD, passwordHash)).toBe(true);
   });
 
-  it('makes a password and shows it once when asked to', async () => {
-    const { userId, password } = await operator.json(createUser('kim@example.com', '--generate-password'));
+  it('generates and prints a password with --generate-password', async () => {
+    const { userId, password } = await cli.json(createUser('kim@example.com', '--generate-password'));
     expect(password).toMatch(/^[\w-]{20}$/);
     expect(await verifyPassword(password, (await em().findOneOrFail(User, userId)).passwordHash)).toBe(true);
-    const { out } = await operator.run(createUser('lee@example.com', '--generate-password'));
+    const { out } = await cli.run(createUser('lee@example.com', '--generate-password'));
     expect(out).toMatch(/not shown again\.\n[\s\S]* {2}password +[\w-]{20}\n/);
   });
 
   const typed = async (email: string, ...lines: string[]) => {
-    const [stdout, stderr] = [new Collector(), new Collector()];
+    const [stdout, stderr] = [new TextCollector(), new TextCollector()];
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
-    const { env, clock } = operator;
+    const { env, clock } = cli;
     const done = runCli([...createUser(email), '--json'], { env, clock, stdin, stdout, stderr });
     for (const [index, line] of lines.entries()) {
       await expect.poll(() => stderr.text.match(/: /g)?.length).toBe(index + 1);
@@ -65,66 +65,66 @@ describe('user create', () => {
     return { code: await done, out: stdout.text, err: stderr.text };
   };
 
-  it('asks a person at a terminal twice, and shows nothing of what is typed', async () => {
+  it('prompts twice on a terminal, without echo', async () => {
     const { code, out, err } = await typed('typed@example.com', `${PASSWORD}\r`, `${PASSWORD}\r`);
     expect({ code, err }).toEqual({ code: 0, err: 'Password: \nAgain: \n' });
     const { passwordHash } = await em().findOneOrFail(User, JSON.parse(out).userId);
     expect(await verifyPassword(PASSWORD, passwordHash)).toBe(true);
   });
 
-  it('refuses passwords typed differently, and none at all', async () => {
+  it('rejects two different entries, and no entry', async () => {
     const different = await typed('typo@example.com', `${PASSWORD}\r`, 'correct horse\r');
     expect(different).toMatchObject({ code: 1, out: '' });
-    expect(different.err).toContain('{"error":"password: was not typed the same way twice."}');
+    expect(different.err).toContain('{"error":"password: does not match the first entry."}');
     const left = await typed('left@example.com', '\u0003');
     expect(left).toMatchObject({ code: 1, out: '' });
-    expect(left.err).toContain('{"error":"password: was not given."}');
+    expect(left.err).toContain('{"error":"password: was not entered."}');
   });
 
-  it('refuses an e-mail address that is taken, whatever its case, of many at once all but one', async () => {
+  it('registers only one of several concurrent users with the same e-mail address in different case', async () => {
     const emails = ['two@example.com', 'TWO@example.com', 'Two@Example.com'];
-    const attempts = await Promise.all(emails.map((email) => operator.run(createUser(email, '--generate-password'))));
+    const attempts = await Promise.all(emails.map((email) => cli.run(createUser(email, '--generate-password'))));
     expect(attempts.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
     for (const { code, err } of attempts)
       if (code) expect(err).toBe('--email: au1 has a user two@example.com already.\n');
   });
 
   it.each([
-    ['something else than an e-mail address', createUser('sam', '--password-stdin'), /^--email: "sam" is not/],
+    ['an invalid e-mail address', createUser('sam', '--password-stdin'), /^--email: "sam" is not/],
     ['no e-mail address', ['user', 'create', '--name', 'Sam'], /--email/],
     ['no name', ['user', 'create', '--email', 'a@b.com'], /--name/],
     ['an empty name', ['user', 'create', '--email', 'a@b.com', '--name', '', '--password-stdin'], /^--name: must not/],
-    ['no password where nobody can be asked', createUser('a@b.com'), /^password: .* --password-stdin or --generate-p/],
-  ])('refuses %s', async (_case, args, message) => {
-    expect(await operator.refusal(args, PASSWORD)).toMatch(message);
+    ['no password without a terminal', createUser('a@b.com'), /^password: .* --password-stdin or --generate-p/],
+  ])('rejects %s', async (_case, args, message) => {
+    expect(await cli.errorOf(args, PASSWORD)).toMatch(message);
   });
 
   it.each([
     ['short', 'seven77', /^password: must have at least 8 characters\.$/],
     ['long', 'x'.repeat(201), /^password: must have at most 200 characters\.$/],
     ['of two lines', 'correct\nhorse', /^password: must be one line of text\.$/],
-  ])('refuses a password that is %s', async (_case, password, message) => {
-    expect(await operator.refusal(createUser('a@b.com', '--password-stdin'), password)).toMatch(message);
+  ])('rejects a password that is %s', async (_case, password, message) => {
+    expect(await cli.errorOf(createUser('a@b.com', '--password-stdin'), password)).toMatch(message);
   });
 });
 
 describe('user disable and enable', () => {
-  it('keep a person out and let them in again, by id or e-mail address', async () => {
+  it('disable and enable a user by id or e-mail address', async () => {
     const { userId } = await addUser('out@example.com');
     const disabled = { regionId: 'au1', userId, email: 'out@example.com', disabledAt: at(START) };
-    expect(await operator.json(['user', 'disable', userId])).toEqual({ ...disabled, changed: true });
-    operator.clock.at = START + 1000;
-    expect(await operator.json(['user', 'disable', 'Out@example.com'])).toEqual({ ...disabled, changed: false });
+    expect(await cli.json(['user', 'disable', userId])).toEqual({ ...disabled, changed: true });
+    cli.clock.at = START + 1000;
+    expect(await cli.json(['user', 'disable', 'Out@example.com'])).toEqual({ ...disabled, changed: false });
     const enabled = { ...disabled, disabledAt: null };
-    expect(await operator.json(['user', 'enable', userId])).toEqual({ ...enabled, changed: true });
+    expect(await cli.json(['user', 'enable', userId])).toEqual({ ...enabled, changed: true });
     expect((await em().findOneOrFail(User, userId)).updatedAt).toBe(at(START + 1000));
   });
 
-  it('refuse an unknown user and a misshapen id', async () => {
-    const refusal = (who: string) => operator.refusal(['user', 'disable', who]);
-    expect(await refusal('user_x')).toBe('USER: there is no user user_x in au1.');
-    expect(await refusal('x@y.com')).toBe('USER: there is no user x@y.com in au1.');
-    expect(await refusal('Sam')).toBe('USER: "Sam" is not an id such as user_a1b2c3.');
+  it('reject an unknown user and an invalid id', async () => {
+    const errorOf = (who: string) => cli.errorOf(['user', 'disable', who]);
+    expect(await errorOf('user_x')).toBe('USER: there is no user user_x in au1.');
+    expect(await errorOf('x@y.com')).toBe('USER: there is no user x@y.com in au1.');
+    expect(await errorOf('Sam')).toBe('USER: "Sam" is not an id such as user_a1b2c3.');
   });
 });
 
@@ -138,7 +138,7 @@ describe('membership add and remove', () => {
   ];
   const remove = (user: string, builder: string) => ['membership', 'remove', ...both(user, builder)];
 
-  it('give a user a place in an account and take it away', async () => {
+  it('add a user to an account and remove the user again', async () => {
     const { userId } = await addUser('member@example.com');
     const member = {
       regionId: 'au1',
@@ -147,31 +147,29 @@ describe('membership add and remove', () => {
       builderId: 'buil_a',
       builderName: 'Builder A',
     };
-    expect(await operator.json(add(userId, 'buil_a', '--role', 'ADMIN'))).toEqual({ ...member, role: 'ADMIN' });
+    expect(await cli.json(add(userId, 'buil_a', '--role', 'ADMIN'))).toEqual({ ...member, role: 'ADMIN' });
     const rows = await em().find(Membership, { userId });
     expect(rows).toMatchObject([{ builderId: 'buil_a', role: 'ADMIN', createdAt: at(START), updatedAt: at(START) }]);
-    expect(await operator.json(remove('member@example.com', 'buil_a'))).toEqual({ ...member, role: 'ADMIN' });
+    expect(await cli.json(remove('member@example.com', 'buil_a'))).toEqual({ ...member, role: 'ADMIN' });
     expect(await em().count(Membership, { userId })).toBe(0);
-    expect(await operator.json(add(userId, 'buil_a'))).toEqual({ ...member, role: 'MEMBER' });
+    expect(await cli.json(add(userId, 'buil_a'))).toEqual({ ...member, role: 'MEMBER' });
   });
 
-  it('refuse to add twice, of many at once all but one, and to remove what is not there', async () => {
+  it('reject a second membership, also concurrently, and the removal of a missing one', async () => {
     const { userId } = await addUser('twice@example.com');
-    const attempts = await Promise.all([1, 2, 3].map(() => operator.run(add(userId, 'buil_b'))));
+    const attempts = await Promise.all([1, 2, 3].map(() => cli.run(add(userId, 'buil_b'))));
     expect(attempts.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
     const taken = '--user: twice@example.com is a member of buil_b already.\n';
     for (const { code, err } of attempts) if (code) expect(err).toBe(taken);
-    expect(await operator.refusal(remove(userId, 'buil_a'))).toBe(
-      '--user: twice@example.com is not a member of buil_a.',
-    );
+    expect(await cli.errorOf(remove(userId, 'buil_a'))).toBe('--user: twice@example.com is not a member of buil_a.');
   });
 
-  it('refuse an unknown user, an unknown builder and an empty role', async () => {
+  it('reject an unknown user, an unknown builder and an empty role', async () => {
     const { userId } = await addUser('unknown@example.com');
-    expect(await operator.refusal(add('user_x', 'buil_a'))).toBe('--user: there is no user user_x in au1.');
-    expect(await operator.refusal(remove(userId, 'buil_x'))).toBe('--builder: there is no builder buil_x in au1.');
-    expect(await operator.refusal(add(userId, 'a'))).toBe('--builder: "a" is not an id such as buil_a1b2c3.');
-    expect(await operator.refusal(add(userId, 'buil_a', '--role', ' '))).toBe('--role: must not be empty.');
+    expect(await cli.errorOf(add('user_x', 'buil_a'))).toBe('--user: there is no user user_x in au1.');
+    expect(await cli.errorOf(remove(userId, 'buil_x'))).toBe('--builder: there is no builder buil_x in au1.');
+    expect(await cli.errorOf(add(userId, 'a'))).toBe('--builder: "a" is not an id such as buil_a1b2c3.');
+    expect(await cli.errorOf(add(userId, 'buil_a', '--role', ' '))).toBe('--role: must not be empty.');
   });
 });
 
@@ -180,29 +178,29 @@ describe('site-access grant and revoke', () => {
   const grant = (worker = 'wkr_a', project = 'proj_a') => ['site-access', 'grant', ...both(worker, project)];
   const revoke = (worker = 'wkr_a', project = 'proj_a') => ['site-access', 'revoke', ...both(worker, project)];
 
-  it('let a worker onto a site, end it, and let them on again; repeats change nothing', async () => {
+  it('grant, revoke and renew access, without effect when repeated', async () => {
     const base = { regionId: 'au1', workerId: 'wkr_a', projectId: 'proj_a', builderId: 'buil_a', grantedAt: at(START) };
-    expect(await operator.json(grant())).toEqual({ ...base, revokedAt: null, changed: true });
-    expect(await operator.json(grant())).toEqual({ ...base, revokedAt: null, changed: false });
-    operator.clock.at = START + 1000;
+    expect(await cli.json(grant())).toEqual({ ...base, revokedAt: null, changed: true });
+    expect(await cli.json(grant())).toEqual({ ...base, revokedAt: null, changed: false });
+    cli.clock.at = START + 1000;
     const revoked = { ...base, revokedAt: at(START + 1000) };
-    expect(await operator.json(revoke())).toEqual({ ...revoked, changed: true });
-    expect(await operator.json(revoke())).toEqual({ ...revoked, changed: false });
-    operator.clock.at = START + 2000;
+    expect(await cli.json(revoke())).toEqual({ ...revoked, changed: true });
+    expect(await cli.json(revoke())).toEqual({ ...revoked, changed: false });
+    cli.clock.at = START + 2000;
     const again = { ...base, grantedAt: at(START + 2000), revokedAt: null };
-    expect(await operator.json(grant())).toEqual({ ...again, changed: true });
+    expect(await cli.json(grant())).toEqual({ ...again, changed: true });
     const rows = await em().find(SiteAccess, { workerId: 'wkr_a' });
     expect(rows).toMatchObject([{ builderId: 'buil_a', grantedAt: at(START + 2000), revokedAt: null }]);
   });
 
   it.each([
-    ['a worker of another builder', grant('wkr_b'), '--project: proj_a is of buil_a, the worker of buil_b.'],
+    ['a worker of another builder', grant('wkr_b'), '--project: proj_a belongs to buil_a, the worker to buil_b.'],
     ['an unknown worker', grant('wkr_x'), '--worker: there is no worker wkr_x in au1.'],
     ['an unknown project', revoke('wkr_a', 'proj_x'), '--project: there is no project proj_x in au1.'],
-    ['a misshapen worker', grant('kim'), '--worker: "kim" is not an id such as wkr_a1b2c3.'],
-    ['a misshapen project', grant('wkr_a', 'p'), '--project: "p" is not an id such as proj_a1b2c3.'],
+    ['an invalid worker', grant('kim'), '--worker: "kim" is not an id such as wkr_a1b2c3.'],
+    ['an invalid project', grant('wkr_a', 'p'), '--project: "p" is not an id such as proj_a1b2c3.'],
     ['what was never granted', revoke('wkr_b', 'proj_b'), '--worker: wkr_b was never given access to proj_b.'],
-  ])('refuse %s', async (_case, args, message) => {
-    expect(await operator.refusal(args)).toBe(message);
+  ])('reject %s', async (_case, args, message) => {
+    expect(await cli.errorOf(args)).toBe(message);
   });
 });

@@ -6,25 +6,25 @@ import { User } from '../../entities/user.entity.ts';
 import { loadConfig } from '../../src/config.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { picture } from '../support/images.ts';
-import { at, type Operator, START, seedBuilders, startOperator } from './operator.ts';
+import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
 
-let operator: Operator;
+let cli: CliHarness;
 
 beforeAll(async () => {
-  operator = await startOperator();
-  await operator.json(['migrate', 'up']);
-  await seedBuilders(operator);
+  cli = await startCli();
+  await cli.json(['migrate', 'up']);
+  await seedBuilders(cli);
 });
-afterAll(() => operator.close());
+afterAll(() => cli.close());
 
-const em = () => operator.databases.au1.fork();
+const em = () => cli.databases.au1.fork();
 const stored = (key: string) => {
-  const { env, clock } = operator;
+  const { env, clock } = cli;
   return openStorages(loadConfig(env), { secret: '', clock }).au1.bytes.stat(key);
 };
 
 async function fileOf(name: string, bytes: Buffer | string): Promise<string> {
-  const path = join(operator.env.DATA_DIR!, name);
+  const path = join(cli.env.DATA_DIR!, name);
   await writeFile(path, bytes);
   return path;
 }
@@ -32,43 +32,43 @@ async function fileOf(name: string, bytes: Buffer | string): Promise<string> {
 describe('image-host', () => {
   it('approves a host once, lists and revokes it', async () => {
     const approve = ['image-host', 'approve', 'Images.Example.com'];
-    expect(await operator.json(approve)).toEqual({ regionId: 'au1', host: 'images.example.com', changed: true });
-    expect(await operator.json(approve)).toMatchObject({ changed: false });
-    expect(await operator.json(['image-host', 'list'])).toEqual({
+    expect(await cli.json(approve)).toEqual({ regionId: 'au1', host: 'images.example.com', changed: true });
+    expect(await cli.json(approve)).toMatchObject({ changed: false });
+    expect(await cli.json(['image-host', 'list'])).toEqual({
       regionId: 'au1',
       hosts: [{ host: 'images.example.com', createdAt: at(START) }],
     });
-    expect((await operator.json(['image-host', 'list', '--region', 'us1'])).hosts).toEqual([]);
-    const { out } = await operator.run(['image-host', 'revoke', 'images.example.com']);
+    expect((await cli.json(['image-host', 'list', '--region', 'us1'])).hosts).toEqual([]);
+    const { out } = await cli.run(['image-host', 'revoke', 'images.example.com']);
     expect(out).toBe('images.example.com is no longer approved.\n');
-    expect((await operator.json(['image-host', 'list'])).hosts).toEqual([]);
+    expect((await cli.json(['image-host', 'list'])).hosts).toEqual([]);
   });
 
-  it('refuses what is no name of a host', async () => {
+  it('rejects an invalid host name', async () => {
     for (const host of ['localhost', '10.0.0.1', 'https://images.example.com', 'a.example/path']) {
-      expect(await operator.refusal(['image-host', 'approve', host])).toMatch(/^HOST: /);
+      expect(await cli.errorOf(['image-host', 'approve', host])).toMatch(/^HOST: /);
     }
   });
 });
 
 describe('builder set-logo and user set-picture', () => {
-  it('keep the image and name it in the row', async () => {
+  it('store the image and its key in the row', async () => {
     const file = await fileOf('logo.png', await picture('png'));
-    const { logoKey } = await operator.json(['builder', 'set-logo', 'buil_a', file]);
+    const { logoKey } = await cli.json(['builder', 'set-logo', 'buil_a', file]);
     expect(await em().findOne(Builder, 'buil_a')).toMatchObject({ logoKey, updatedAt: at(START) });
     expect(await stored(logoKey)).not.toBeNull();
     const person = ['user', 'create', '--email', 'kim@example.com', '--name', 'Kim', '--generate-password'];
-    const { userId } = await operator.json(person);
-    const { pictureKey } = await operator.json(['user', 'set-picture', 'kim@example.com', file]);
+    const { userId } = await cli.json(person);
+    const { pictureKey } = await cli.json(['user', 'set-picture', 'kim@example.com', file]);
     expect(await em().findOne(User, userId)).toMatchObject({ pictureKey });
     expect(await stored(pictureKey)).not.toBeNull();
   });
 
-  it('refuse what is no image, or nobody', async () => {
+  it('reject a file that is not an image, and an unknown builder or user', async () => {
     const file = await fileOf('logo.txt', 'no image');
-    expect(await operator.refusal(['builder', 'set-logo', 'buil_a', file])).toMatch(/^FILE: .*accepted type/);
-    expect(await operator.refusal(['builder', 'set-logo', 'buil_none', file])).toMatch(/^BUILDER: /);
-    expect(await operator.refusal(['user', 'set-picture', 'nobody@example.com', file])).toMatch(/^USER: /);
-    expect(await operator.refusal(['builder', 'set-logo', 'buil_a', '/nowhere.png'])).toMatch('/nowhere.png');
+    expect(await cli.errorOf(['builder', 'set-logo', 'buil_a', file])).toMatch(/^FILE: .*accepted type/);
+    expect(await cli.errorOf(['builder', 'set-logo', 'buil_none', file])).toMatch(/^BUILDER: /);
+    expect(await cli.errorOf(['user', 'set-picture', 'nobody@example.com', file])).toMatch(/^USER: /);
+    expect(await cli.errorOf(['builder', 'set-logo', 'buil_a', '/nowhere.png'])).toMatch('/nowhere.png');
   });
 });

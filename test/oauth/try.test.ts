@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runCli } from '../../src/cli/run.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { Collector } from '../cli/operator.ts';
+import { TextCollector } from '../cli/cli-harness.ts';
 import { Browser } from './browser.ts';
 import { addApplication, addBuilder, addUser, REDIRECT } from './people.ts';
 import { freePort, type Instance, listening, startWhole, type Whole } from './whole.ts';
@@ -32,14 +32,14 @@ beforeAll(async () => {
 });
 afterAll(() => whole?.close());
 
-let said: Collector;
+let said: TextCollector;
 beforeEach(() => {
-  said = new Collector();
+  said = new TextCollector();
 });
 
-/** The command, as an operator starts it; `visit` is what they do in the browser with the printed address. */
+/** Runs the command; `visit` opens the printed address as the browser. */
 async function oauthTry(args: string[], visit?: (address: URL) => Promise<unknown>, stdin = '') {
-  const stdout = new Collector();
+  const stdout = new TextCollector();
   const env = {
     BASE_URL: whole.baseUrl,
     DATABASE_URL_AU1: whole.databases.au1.url,
@@ -141,7 +141,7 @@ describe('oauth try', () => {
     const { code, err } = await oauthTry([]);
     expect([code, err]).toEqual([
       1,
-      `--port: port ${port} of 127.0.0.1 is in use: free it, or name another registered redirect URI.\n`,
+      `--port: port ${port} of 127.0.0.1 is in use: free it, or use another registered redirect URI.\n`,
     ]);
     taken.close();
   });
@@ -151,13 +151,10 @@ describe('oauth try', () => {
     [['--client', 'nobody'], /--client: "nobody" is not an id/],
     [['--client', 'cli_far'], /--client: cli_far has no redirect URI on http loopback; it has https:\/\/app\.example/],
     [['--client', 'cli_server'], /--secret-stdin: cli_server is a confidential client/],
-    [
-      ['--redirect-uri', 'http://127.0.0.1:1/callback'],
-      /--redirect-uri: no loopback redirect URI of cli_app is like that/,
-    ],
-    [['--port', '1'], /--port: no loopback redirect URI/],
+    [['--redirect-uri', 'http://127.0.0.1:1/callback'], /--redirect-uri: matches no loopback redirect URI of cli_app/],
+    [['--port', '1'], /--port: matches no loopback redirect URI/],
     [['--port', 'x'], /must be an integer/],
-    [['--scope', 'read:all'], /--scope: "read:all" is no scope/],
+    [['--scope', 'read:all'], /--scope: "read:all" is not a scope/],
     [['--builder', 'proj_a'], /--builder/],
   ])('refuses %j before anything is opened', async (args, message) => {
     const { code, out, err } = await oauthTry(args);
@@ -168,7 +165,7 @@ describe('oauth try', () => {
 
   test('asks which client where there are several, and finds one of the other region', async () => {
     await addApplication(whole, 'cli_us', { region: 'us1', redirectUris: [redirectUri] });
-    expect((await oauthTry([])).err).toMatch(/--client: is needed, for there are several: cli_app cli_us/);
+    expect((await oauthTry([])).err).toMatch(/--client: is required because several clients match: cli_app cli_us/);
     const { code, out } = await oauthTry(['--client', 'cli_us'], press('Allow', 'user_us@example.com'));
     expect(code).toBe(0);
     expect(out).toContain("-H 'X-Service-Region-Id: us1'");

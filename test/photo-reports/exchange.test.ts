@@ -11,8 +11,8 @@ import { exportFolder } from '../../src/data-transfer/export.ts';
 import { Database } from '../../src/database/database.ts';
 import { inspectStoredReport } from '../../src/domain/photo-reports/stored-report.ts';
 import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
-import { type Operator, seedBuilders, startOperator } from '../cli/operator.ts';
-import { SAMPLES } from '../exchange/bench.ts';
+import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
+import { SAMPLES } from '../data-transfer/bench.ts';
 import type { Service } from '../harness.ts';
 import { createDatabase } from '../setup/database.ts';
 import { picture } from '../support/images.ts';
@@ -26,7 +26,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** A deployment: an operator's databases and storage, and the service over them. */
 interface Deployment {
-  operator: Operator;
+  operator: CliHarness;
   app: FastifyInstance;
 }
 
@@ -87,7 +87,7 @@ afterAll(async () => {
 });
 
 async function deploy(): Promise<Deployment> {
-  const operator = await startOperator();
+  const operator = await startCli();
   await operator.json(['migrate', 'up']);
   const off = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0', LOG_LEVEL: 'silent' };
   const config = loadConfig({ ...operator.env, ...off, BASE_URL, TOKEN_KEY });
@@ -173,7 +173,7 @@ describe('an export, imported elsewhere', () => {
 
 describe('an import', () => {
   /** It stays so: nothing that is tried here is committed. */
-  let empty: Operator;
+  let empty: CliHarness;
 
   afterAll(() => empty.close());
 
@@ -220,7 +220,7 @@ describe('an import', () => {
   let line: number;
 
   beforeAll(async () => {
-    empty = await startOperator();
+    empty = await startCli();
     await empty.json(['migrate', 'up']);
     const text = await readFile(join(folder, 'all', 'photo-reports.ndjson'), 'utf8');
     line = text.split('\n').findIndex((row) => row.includes('"projectId":"proj_aa"')) + 1;
@@ -356,7 +356,7 @@ describe('the largest reports', () => {
     }
     const large = join(folder, 'large');
     await here.operator.json(['export', large]);
-    const empty = await startOperator();
+    const empty = await startCli();
     await empty.json(['migrate', 'up']);
     const { problems } = await empty.json(['import', large]);
     await empty.close();

@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
-import type { Shell } from '../io/cli-io.ts';
+import type { CliIo } from '../io/cli-io.ts';
 import { archiveVisit, closeVisit } from '../services/attendance.ts';
-import { group, regionalCommand } from './define.ts';
+import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
 
-/** What people do about visits that gates have left open, or should not have begun. */
-export function addAttendanceCommands(program: Command, shell: Shell): void {
-  const parent = group(program, 'attendance', 'visits that gates have observed');
+/** Adds the commands that close or archive a visit manually. */
+export function addAttendanceCommands(program: Command, io: CliIo): void {
+  const parent = addCommandGroup(program, 'attendance', 'visits that gates have observed');
 
   const close = parent
     .command('close <visit>')
-    .description('end a visit that no gate has ended; a sign-off that comes later is refused')
+    .description('close an open visit; a later sign-off for it is rejected')
     .requiredOption('--by <name>', 'who says so')
     .option('--at <instant>', 'when the worker left, such as 2026-03-02T16:30:00+11:00; now when absent');
-  regionalCommand(shell, close, async (place, { by, at }, visit) => {
-    const data = await closeVisit(place, { visitId: visit!, by, at });
+  defineRegionalCommand(io, close, async (context, { by, at }, visit) => {
+    const data = await closeVisit(context, { visitId: visit!, by, at });
     const state = data.changed ? 'is' : 'was already';
     return { data, text: `${visit} of ${data.workerId} ${state} closed at ${data.closedAt} by ${data.closedBy}.` };
   });
@@ -21,8 +21,8 @@ export function addAttendanceCommands(program: Command, shell: Shell): void {
   const archive = parent
     .command('archive <visit>')
     .description('put a visit away, so that attendance no longer counts it');
-  regionalCommand(shell, archive, async (place, _options, visit) => {
-    const data = await archiveVisit(place, visit!);
+  defineRegionalCommand(io, archive, async (context, _options, visit) => {
+    const data = await archiveVisit(context, visit!);
     return { data, text: `${visit} of ${data.workerId} ${data.changed ? 'is' : 'was already'} archived.` };
   });
 }

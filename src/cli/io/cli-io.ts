@@ -1,28 +1,28 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../shared/clock.ts';
 
-/** What a command has around it. Tests bring their own. */
-export interface Shell {
-  /** The settings; the process's own environment when absent. */
+/** Environment, clock and streams of a command. */
+export interface CliIo {
+  /** Default: the environment of the process. */
   env?: Record<string, string | undefined>;
   clock: Clock;
   stdin: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   stdout: Writable;
   stderr: Writable & { isTTY?: boolean };
-  /** Has `work` run before the process ends at Ctrl-C. Answers what takes that back. */
+  /** Registers `work` to run when the command is interrupted (Ctrl-C). Returns the function that unregisters it. */
   onInterrupt?(work: () => Promise<void>): () => void;
 }
 
-/** What a command says when it has done its work. */
-export interface Report {
-  /** The one object that `--json` prints. */
+/** Output of a successful command. */
+export interface CommandResult {
+  /** Printed with `--json`. */
   data: object;
-  /** Lines for people. */
+  /** Printed otherwise. */
   text: string;
 }
 
-/** A heading and names with values under it, as people read them; what is null or empty is left out. */
-export function listing(
+/** Formats a heading and one indented line per name and value. Null and empty values are omitted. */
+export function formatFields(
   heading: string,
   values: Record<string, string | readonly string[] | null | undefined>,
 ): string {

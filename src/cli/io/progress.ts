@@ -1,41 +1,41 @@
 import cliProgress from 'cli-progress';
-import type { Shell } from './cli-io.ts';
+import type { CliIo } from './cli-io.ts';
 
-/** Shows how far work that takes its time has come. */
-export interface Progress {
-  /** `total` is null where it is not known. A new name begins a new line. */
-  show(name: string, done: number, total: number | null, note: string): void;
-  /** Writes a line that stays. */
-  say(line: string): void;
-  end(): void;
+/** Reports the progress of a long-running command. */
+export interface ProgressReporter {
+  /** Updates the bar of `name`; a new name starts a new bar. `total` is null when it is unknown. */
+  update(name: string, done: number, total: number | null, note: string): void;
+  /** Writes a permanent line above the bar. */
+  log(line: string): void;
+  stop(): void;
 }
 
-const MEASURED = '{name} [{bar}] {percentage}%  {note}';
-const UNMEASURED = '{name} {note}';
+const FORMAT = '{name} [{bar}] {percentage}%  {note}';
+const FORMAT_WITHOUT_TOTAL = '{name} {note}';
 
-/** A bar on stderr where that is a terminal; else only lines that stay. */
-export function startProgress({ stderr }: Pick<Shell, 'stderr'>): Progress {
+/** Creates a reporter that draws a bar on stderr if it is a terminal, and writes only the logged lines otherwise. */
+export function createProgressReporter({ stderr }: Pick<CliIo, 'stderr'>): ProgressReporter {
   if (!stderr.isTTY) {
-    return { show: () => undefined, say: (line) => void stderr.write(`${line}\n`), end: () => undefined };
+    return { update: () => undefined, log: (line) => void stderr.write(`${line}\n`), stop: () => undefined };
   }
   let current: { name: string; bar: InstanceType<typeof cliProgress.SingleBar> } | undefined;
-  const end = () => {
+  const stop = () => {
     current?.bar.stop();
     current = undefined;
   };
   return {
-    show(name, done, total, note) {
+    update(name, done, total, note) {
       const payload = { name: name.padEnd(30), note };
       if (current?.name === name) return current.bar.update(done, payload);
-      end();
-      const format = total === null ? UNMEASURED : MEASURED;
+      stop();
+      const format = total === null ? FORMAT_WITHOUT_TOTAL : FORMAT;
       const characters = { barCompleteChar: '=', barIncompleteChar: ' ' };
       const bar = new cliProgress.SingleBar({ format, stream: stderr, hideCursor: true, ...characters });
       current = { name, bar };
       bar.start(total ?? 0, done, payload);
     },
-    // The bar draws itself anew below.
-    say: (line) => void stderr.write(`\r\u001b[K${line}\n`),
-    end,
+    // Overwrites the bar, which redraws itself on the next line.
+    log: (line) => void stderr.write(`\r\u001b[K${line}\n`),
+    stop,
   };
 }

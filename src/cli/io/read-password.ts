@@ -1,31 +1,32 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { refuse } from '../cli-error.ts';
-import type { Shell } from './cli-io.ts';
+import { CliError } from '../cli-error.ts';
+import type { CliIo } from './cli-io.ts';
 
-/** The password that the operator gives: through a pipe, or typed twice and not shown. */
-export async function readPassword(shell: Shell, { passwordStdin }: { passwordStdin?: boolean }): Promise<string> {
-  if (passwordStdin) return (await text(shell.stdin)).replace(/\r?\n$/, '');
-  if (!shell.stdin.isTTY) refuse('password', 'is needed: use --password-stdin or --generate-password');
-  const [first, second] = await askTwice(shell);
-  return first === second ? first : refuse('password', 'was not typed the same way twice');
+/** Reads a password from stdin, or prompts for it twice without echo. Throws `CliError` if there is none. */
+export async function readPassword(io: CliIo, { passwordStdin }: { passwordStdin?: boolean }): Promise<string> {
+  if (passwordStdin) return (await text(io.stdin)).replace(/\r?\n$/, '');
+  if (!io.stdin.isTTY) throw CliError.forOption('password', 'is required: use --password-stdin or --generate-password');
+  const [first, second] = await promptTwice(io);
+  if (!(first === second)) throw CliError.forOption('password', 'does not match the first entry');
+  return first;
 }
 
-async function askTwice({ stdin, stderr }: Shell): Promise<[string, string]> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reader = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
+async function promptTwice({ stdin, stderr }: CliIo): Promise<[string, string]> {
+  const discarded = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: stdin, output: discarded, terminal: true, historySize: 0 });
   const closed = new Promise<never>((_, reject) => reader.once('close', () => reject(new Error('closed'))));
-  const ask = async (question: string) => {
-    stderr.write(question);
+  const prompt = async (label: string) => {
+    stderr.write(label);
     const answer = new Promise<string>((resolve) => reader.question('', resolve));
     // Ctrl-C and Ctrl-D close the reader.
     return Promise.race([answer, closed]).finally(() => stderr.write('\n'));
   };
   try {
-    return [await ask('Password: '), await ask('Again: ')];
+    return [await prompt('Password: '), await prompt('Again: ')];
   } catch {
-    return refuse('password', 'was not given');
+    throw CliError.forOption('password', 'was not entered');
   } finally {
     closed.catch(() => undefined);
     reader.close();

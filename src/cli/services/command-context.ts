@@ -2,47 +2,52 @@ import { type EntityClass, type FilterQuery, LockMode, UniqueConstraintViolation
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../../database/database.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { refuse } from '../cli-error.ts';
+import { CliError } from '../cli-error.ts';
 
-/** Where and when a command works. */
-export interface Place {
+/** Database of one region, and the clock, of a command. */
+export interface CommandContext {
   database: Database;
   clock: Clock;
 }
 
-/** Runs a command's work as one transaction, with the instant that it happens at. */
-export function inTransaction<T>(place: Place, work: (em: EntityManager, now: string) => Promise<T>): Promise<T> {
-  const now = new Date(place.clock.now()).toISOString();
-  return place.database.transaction((em) => work(em, now));
+/** Runs the work of a command in one transaction. `now` is the same instant throughout. */
+export function inTransaction<T>(
+  context: CommandContext,
+  work: (em: EntityManager, now: string) => Promise<T>,
+): Promise<T> {
+  const now = new Date(context.clock.now()).toISOString();
+  return context.database.transaction((em) => work(em, now));
 }
 
-/** Inserts a row; refuses with the given words when it, or another command at the same moment, has made it before. */
-export async function insertOnce<T extends object>(
+/** Inserts a row. Throws the given `CliError` on a unique constraint violation. */
+export async function insertUnique<T extends object>(
   em: EntityManager,
   entity: EntityClass<T>,
   row: Partial<T>,
-  taken: { option: string; problem: string },
+  conflict: { option: string; problem: string },
 ): Promise<void> {
   try {
     await em.insert(entity, row as never);
   } catch (error) {
-    if (error instanceof UniqueConstraintViolationException) refuse(taken.option, taken.problem);
+    if (error instanceof UniqueConstraintViolationException)
+      throw CliError.forOption(conflict.option, conflict.problem);
     throw error;
   }
 }
 
-/** The row, held until the transaction ends, so that commands on the same one take turns. */
+/** Selects a row FOR UPDATE, so that concurrent commands on it run one after the other; null if there is none. */
 export function lockRow<T extends object>(em: EntityManager, entity: EntityClass<T>, where: FilterQuery<NoInfer<T>>) {
   return em.findOne(entity, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
-/** The row with that id; refuses an option that names one which the region does not have. */
-export async function existing<T extends { id: string }>(
-  { database }: Place,
+/** Returns the row with the id. Throws `CliError` for the option if the region has none. */
+export async function requireRow<T extends { id: string }>(
+  { database }: CommandContext,
   em: EntityManager,
   entity: EntityClass<T>,
   named: { option: string; what: string; id: string },
 ): Promise<T> {
   const row = await em.findOne(entity, { id: named.id } as FilterQuery<T>);
-  return (row as T | null) ?? refuse(named.option, `there is no ${named.what} ${named.id} in ${database.region}`);
+  if (!row) throw CliError.forOption(named.option, `there is no ${named.what} ${named.id} in ${database.region}`);
+  return row as T;
 }

@@ -9,12 +9,12 @@ import {
   WHOLE_REPORTS,
 } from '../../domain/photo-reports/stored-report.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { Refusal } from '../cli-error.ts';
-import type { Progress } from '../io/progress.ts';
-import type { Place } from './command-context.ts';
-import { exportFiles, importFiles } from './transfer-files.ts';
+import { CliError } from '../cli-error.ts';
+import type { ProgressReporter } from '../io/progress.ts';
+import type { CommandContext } from './command-context.ts';
+import { exportStoredFiles, importStoredFiles } from './stored-files.ts';
 
-/** The rules of a sync for reports that are imported. */
+/** Validation of photo reports, with the same rules as a sync. */
 const REPORT_RULES: Record<string, Pick<Resource, 'inspect' | 'whole'>> = {
   'photo-reports': {
     inspect: inspectStoredReport,
@@ -25,56 +25,61 @@ const REPORT_RULES: Record<string, Pick<Resource, 'inspect' | 'whole'>> = {
 
 const withReportRules = (resource: Resource): Resource => ({ ...resource, ...REPORT_RULES[resource.file] });
 
-/** Problems that `--json` holds on to, to print them in its one object; more are counted. */
+/** Maximum problems in the output of `--json`. Further ones are only counted. */
 const MAX_PROBLEMS = 10_000;
 
 export interface ImportRequest {
   folder: string;
-  /** Whether good rows are committed though others are bad. */
+  /** Whether valid rows are committed although others are invalid. */
   keepGood: boolean;
-  /** Whether problems are collected for the answer; else each is said when it is found. */
+  /** Whether problems are collected for the result instead of logged as they are found. */
   collect: boolean;
-  /** Where the bytes go that the rows name. */
+  /** Target of the files that the rows refer to. */
   storage: Storage;
 }
 
-/** Imports a folder, and tells of every bad row. Nothing is kept of it when one is bad, unless `keepGood`. */
+/** Imports a folder. Throws `CliError` and rolls everything back if a row is invalid, unless `keepGood`. */
 export async function importData(
-  { database }: Place,
+  { database }: CommandContext,
   { folder, keepGood, collect, storage }: ImportRequest,
-  progress: Progress,
+  progress: ProgressReporter,
 ) {
   const problems: Problem[] = [];
   let count = 0;
   const onBadRow = (problem: Problem) => {
     count++;
-    if (!collect) progress.say(`${problem.file}:${problem.line}: ${problem.field ?? 'row'}: ${problem.message}`);
+    if (!collect) progress.log(`${problem.file}:${problem.line}: ${problem.field ?? 'row'}: ${problem.message}`);
     else if (problems.length < MAX_PROBLEMS) problems.push(problem);
   };
   const onProgress = (file: string, rows: number, bytes: number, totalBytes: number, phase: string) =>
-    progress.show(file, bytes, totalBytes, `${phase}, ${rows} rows`);
+    progress.update(file, bytes, totalBytes, `${phase}, ${rows} rows`);
   try {
-    // Bytes come before the rows that name them; those of rows that are refused are swept.
-    const resources = resourcesOver(await importFiles(storage, folder)).map(withReportRules);
+    // Files are stored before the rows that refer to them. The upload sweep deletes those of rejected rows.
+    const resources = resourcesOver(await importStoredFiles(storage, folder)).map(withReportRules);
     const { files, committed } = await importFolder(database, folder, { keepGood, onProgress, onBadRow }, resources);
     const found = collect ? { problems, problemsLeftOut: count - problems.length } : {};
     if (!committed) {
       const bad = files.reduce((sum, file) => sum + file.bad, 0);
-      throw new Refusal(`Nothing was imported: ${bad} bad ${bad === 1 ? 'row' : 'rows'}.`, found);
+      throw new CliError(`Nothing was imported: ${bad} bad ${bad === 1 ? 'row' : 'rows'}.`, found);
     }
     return { files, ...found };
   } finally {
-    progress.end();
+    progress.stop();
   }
 }
 
-/** Writes the region's data as the same folder. */
-export async function exportData({ database }: Place, storage: Storage, folder: string, progress: Progress) {
-  const onProgress = (file: string, rows: number) => progress.show(file, rows, null, `${rows} rows`);
+/** Exports the data of the region to a folder. */
+export async function exportData(
+  { database }: CommandContext,
+  storage: Storage,
+  folder: string,
+  progress: ProgressReporter,
+) {
+  const onProgress = (file: string, rows: number) => progress.update(file, rows, null, `${rows} rows`);
   try {
     const exported = await exportFolder(database, folder, { onProgress });
-    return { ...exported, storedFiles: await exportFiles(storage, folder) };
+    return { ...exported, storedFiles: await exportStoredFiles(storage, folder) };
   } finally {
-    progress.end();
+    progress.stop();
   }
 }

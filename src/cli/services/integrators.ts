@@ -1,20 +1,20 @@
 import { Integrator } from '../../../entities/integrator.entity.ts';
 import { newId } from '../../shared/ids.ts';
-import { deepLinkScheme, oneLine } from './checks.ts';
-import { inTransaction, type Place } from './command-context.ts';
+import { parseDeepLinkScheme, requireSingleLine } from './argument-parsers.ts';
+import { type CommandContext, inTransaction } from './command-context.ts';
 
 export interface NewIntegrator {
   name: string;
-  /** Schemes of `sourceDeepLink` beyond `https`. */
+  /** Schemes of `sourceDeepLink` other than `https`. */
   deepLinkSchemes: string[];
 }
 
 /** Registers an approved application vendor. */
-export async function createIntegrator(place: Place, request: NewIntegrator) {
-  const name = oneLine('--name', request.name);
-  const deepLinkSchemes = [...new Set(request.deepLinkSchemes.map(deepLinkScheme))];
-  return inTransaction(place, async (em, now) => {
-    const id = newId('integrator', place.clock.now());
+export async function createIntegrator(context: CommandContext, request: NewIntegrator) {
+  const name = requireSingleLine('--name', request.name);
+  const deepLinkSchemes = [...new Set(request.deepLinkSchemes.map(parseDeepLinkScheme))];
+  return inTransaction(context, async (em, now) => {
+    const id = newId('integrator', context.clock.now());
     await em.insert(Integrator, { id, name, deepLinkSchemes, createdAt: now, updatedAt: now });
     return { integratorId: id, name, deepLinkSchemes, createdAt: now };
   });

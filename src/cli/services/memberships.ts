@@ -3,10 +3,10 @@ import { Builder } from '../../../entities/builder.entity.ts';
 import { Membership } from '../../../entities/membership.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
-import { refuse } from '../cli-error.ts';
-import { identifier, oneLine } from './checks.ts';
-import { existing, insertOnce, inTransaction, lockRow, type Place } from './command-context.ts';
-import { whereUser } from './users.ts';
+import { CliError } from '../cli-error.ts';
+import { parseId, requireSingleLine } from './argument-parsers.ts';
+import { type CommandContext, insertUnique, inTransaction, lockRow, requireRow } from './command-context.ts';
+import { toUserFilter } from './users.ts';
 
 export interface MembershipKey {
   /** Id or e-mail address. */
@@ -14,24 +14,24 @@ export interface MembershipKey {
   builderId: string;
 }
 
-/** Gives a user a place in a builder's account. */
-export async function addMembership(place: Place, request: MembershipKey & { role: string }) {
-  const role = oneLine('--role', request.role, 60);
-  return inTransaction(place, async (em, now) => {
-    const { user, builder } = await findBoth(place, em, request);
+/** Adds a user to a builder's account. */
+export async function addMembership(context: CommandContext, request: MembershipKey & { role: string }) {
+  const role = requireSingleLine('--role', request.role, 60);
+  return inTransaction(context, async (em, now) => {
+    const { user, builder } = await requireUserAndBuilder(context, em, request);
     const row = { userId: user.id, builderId: builder.id, role, createdAt: now, updatedAt: now };
     const problem = `${user.email} is a member of ${builder.id} already`;
-    await insertOnce(em, Membership, row, { option: '--user', problem });
+    await insertUnique(em, Membership, row, { option: '--user', problem });
     return { userId: user.id, email: user.email, builderId: builder.id, builderName: builder.name, role };
   });
 }
 
-/** Takes a user out of a builder's account. Tokens for that builder end with it, and stay so should the user come back. */
-export async function removeMembership(place: Place, request: MembershipKey) {
-  return inTransaction(place, async (em, now) => {
-    const { user, builder } = await findBoth(place, em, request);
+/** Removes a user from a builder's account and revokes the tokens for that builder; a new membership does not restore them. */
+export async function removeMembership(context: CommandContext, request: MembershipKey) {
+  return inTransaction(context, async (em, now) => {
+    const { user, builder } = await requireUserAndBuilder(context, em, request);
     const membership = await lockRow(em, Membership, { userId: user.id, builderId: builder.id });
-    if (!membership) return refuse('--user', `${user.email} is not a member of ${builder.id}`);
+    if (!membership) throw CliError.forOption('--user', `${user.email} is not a member of ${builder.id}`);
     em.remove(membership);
     await em.nativeUpdate(TokenFamily, { userId: user.id, builderId: builder.id, revokedAt: null }, { revokedAt: now });
     return {
@@ -41,11 +41,15 @@ export async function removeMembership(place: Place, request: MembershipKey) {
   });
 }
 
-async function findBoth(place: Place, em: EntityManager, { user: who, builderId: id }: MembershipKey) {
-  const where = whereUser('--user', who);
-  identifier('--builder', 'builder', id);
+async function requireUserAndBuilder(
+  context: CommandContext,
+  em: EntityManager,
+  { user: who, builderId: id }: MembershipKey,
+) {
+  const where = toUserFilter('--user', who);
+  parseId('--builder', 'builder', id);
   const user = await em.findOne(User, where);
-  if (!user) return refuse('--user', `there is no user ${who} in ${place.database.region}`);
-  const builder = await existing(place, em, Builder, { option: '--builder', what: 'builder', id });
+  if (!user) throw CliError.forOption('--user', `there is no user ${who} in ${context.database.region}`);
+  const builder = await requireRow(context, em, Builder, { option: '--builder', what: 'builder', id });
   return { user, builder };
 }

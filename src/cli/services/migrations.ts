@@ -11,8 +11,8 @@ import {
   runPendingMigrations,
 } from '../../database/run-migrations.ts';
 import type { RegionId } from '../../shared/regions.ts';
-import { refuse } from '../cli-error.ts';
-import { sourceRoot } from './source-root.ts';
+import { CliError } from '../cli-error.ts';
+import { findSourceRoot } from './source-root.ts';
 
 export interface RegionStatus {
   applied: string[];
@@ -21,20 +21,23 @@ export interface RegionStatus {
 
 type PerRegion<T> = Partial<Record<RegionId, T>>;
 
-async function each<T>(regions: readonly RegionId[], work: (region: RegionId) => Promise<T>): Promise<PerRegion<T>> {
+async function forEachRegion<T>(
+  regions: readonly RegionId[],
+  work: (region: RegionId) => Promise<T>,
+): Promise<PerRegion<T>> {
   const results: PerRegion<T> = {};
   for (const region of regions) results[region] = await work(region);
   return results;
 }
 
-/** Applies what is pending; answers the names per region. */
+/** Applies the pending migrations. Returns their names per region. */
 export const migrateUp = (databases: Databases, regions: readonly RegionId[]) =>
-  each(regions, (region) => runPendingMigrations(databases[region], 'auto'));
+  forEachRegion(regions, (region) => runPendingMigrations(databases[region], 'auto'));
 
 /**
- * Rolls back the newest migration of each region, or of none: every region is checked and the whole is confirmed first.
+ * Rolls back the newest migration of each region. All regions are checked and confirmed before the first is changed.
  *
- * @param confirm receives what would be done, a line for each region; false leaves everything as it is
+ * @param confirm Receives a line per region; false cancels the rollback.
  */
 export async function migrateDown(
   databases: Databases,
@@ -46,7 +49,7 @@ export async function migrateDown(
     const plan = await planRollback(databases[region]);
     if (plan) plans.set(region, plan);
   }
-  if (plans.size === 0) return each(regions, async () => []);
+  if (plans.size === 0) return forEachRegion(regions, async () => []);
   const lossy = [...plans].filter(([, { losses }]) => losses.length > 0);
   const lines = lossy.map(([region, plan]) => `${plan.migration} in ${region} destroys ${describeLosses(plan)}`);
   if (!destroyData && lines.length > 0) {
@@ -56,27 +59,30 @@ export async function migrateDown(
     const loss = plan.losses.length > 0 ? `, which destroys ${describeLosses(plan)}` : '';
     return `${region}: roll back ${plan.migration}${loss}`;
   });
-  if (!(await confirm(steps))) refuse('migrate down', 'was not confirmed');
-  return each(regions, async (region) => {
+  if (!(await confirm(steps))) throw CliError.forOption('migrate down', 'was not confirmed');
+  return forEachRegion(regions, async (region) => {
     const expected = plans.get(region)?.migration;
     return expected === undefined ? [] : rollbackLast(databases[region], { destroyData, expected });
   });
 }
 
 export const migrationStatus = (databases: Databases, regions: readonly RegionId[]) =>
-  each<RegionStatus>(regions, async (region) => {
+  forEachRegion<RegionStatus>(regions, async (region) => {
     const applied = await findAppliedMigrations(databases[region]);
     return { applied, pending: migrations.map(({ name }) => name).filter((name) => !applied.includes(name)) };
   });
 
 /**
- * Writes a migration that brings the committed snapshot to what the entities declare now, and the new snapshot. Needs no
- * database. Answers null when the entities declare nothing new.
+ * Writes a migration from the committed snapshot to the current entities, and the new snapshot. Needs no database.
+ * Returns null if there is no difference.
  */
 export async function createMigration(name: string, folder?: string) {
-  if (!/^[a-z][a-z0-9-]{0,59}$/.test(name)) refuse('NAME', `"${name}" must be lower-case words with hyphens between`);
-  const path = folder ?? join(await sourceRoot(), 'src', 'database', 'migrations');
-  await access(join(path, 'schema.json')).catch(() => refuse('migrate create', `there is no schema.json in ${path}`));
+  if (!/^[a-z][a-z0-9-]{0,59}$/.test(name))
+    throw CliError.forOption('NAME', `"${name}" must be lower-case words with hyphens between`);
+  const path = folder ?? join(await findSourceRoot(), 'src', 'database', 'migrations');
+  await access(join(path, 'schema.json')).catch(() => {
+    throw CliError.forOption('migrate create', `there is no schema.json in ${path}`);
+  });
   const orm = createOrm('postgresql://localhost/none', {
     migrations: {
       ...{ path, pathTs: path, glob: '[0-9]*.ts', emit: 'ts', snapshot: true, snapshotName: 'schema', silent: true },

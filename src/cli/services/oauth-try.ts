@@ -3,25 +3,25 @@ import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { isLoopback } from '../../config.ts';
 import type { Databases } from '../../database/database.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
-import { Refusal, refuse } from '../cli-error.ts';
-import type { Report, Shell } from '../io/cli-io.ts';
-import { listen, openBrowser, portOf } from '../io/loopback.ts';
-import { identifier, scopes } from './checks.ts';
+import { CliError } from '../cli-error.ts';
+import type { CliIo, CommandResult } from '../io/cli-io.ts';
+import { listenForRedirect, openBrowser, portOfUri } from '../io/redirect-listener.ts';
+import { parseId, parseScopes } from './argument-parsers.ts';
 import { withDatabases } from './database-session.ts';
 
-/** Options of the command. */
-export interface TryRequest {
+/** Options of `oauth try`. */
+export interface OAuthTryOptions {
   client?: string;
   redirectUri?: string;
   port?: number;
   scope?: string;
   builder?: string;
   secretStdin?: boolean;
-  /** False to print the address alone. */
+  /** Whether to open the browser. */
   open: boolean;
 }
 
-interface Trial {
+interface AuthorizationAttempt {
   baseUrl: string;
   region: RegionId;
   client: OAuthClient;
@@ -35,17 +35,19 @@ interface Trial {
  * Goes through the code flow as an application on this computer would: opens the browser, waits at a loopback redirect URI of
  * the client, and answers the tokens. RFC 8252 section 7.3.
  */
-export async function tryOAuth(shell: Shell, request: TryRequest): Promise<Report> {
-  const trial = await prepare(shell, request);
+export async function tryOAuth(io: CliIo, request: OAuthTryOptions): Promise<CommandResult> {
+  const attempt = await prepareAttempt(io, request);
   const oauth = await import('oauth4webapi');
   const options = { [oauth.allowInsecureRequests]: true };
-  const issuer = new URL(trial.baseUrl);
+  const issuer = new URL(attempt.baseUrl);
   const server = await oauth
     .discoveryRequest(issuer, { algorithm: 'oauth2', ...options })
     .then((response) => oauth.processDiscoveryResponse(issuer, response))
-    .catch((error) => refuse('BASE_URL', `no service answers at ${trial.baseUrl} (${reasonOf(error)})`));
-  const client = { client_id: trial.client.id };
-  const authentication = trial.secret === null ? oauth.None() : oauth.ClientSecretBasic(trial.secret);
+    .catch((error) => {
+      throw CliError.forOption('BASE_URL', `no service answers at ${attempt.baseUrl} (${describeFailure(error)})`);
+    });
+  const client = { client_id: attempt.client.id };
+  const authentication = attempt.secret === null ? oauth.None() : oauth.ClientSecretBasic(attempt.secret);
   const verifier = oauth.generateRandomCodeVerifier();
   const state = oauth.generateRandomState();
 
@@ -53,50 +55,50 @@ export async function tryOAuth(shell: Shell, request: TryRequest): Promise<Repor
   address.search = new URLSearchParams({
     ...{
       response_type: 'code',
-      client_id: trial.client.id,
-      redirect_uri: trial.redirectUri,
-      scope: trial.scope,
+      client_id: attempt.client.id,
+      redirect_uri: attempt.redirectUri,
+      scope: attempt.scope,
     },
     ...{ state, code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' },
-    ...(trial.builderId !== null && { builder_id: trial.builderId }),
+    ...(attempt.builderId !== null && { builder_id: attempt.builderId }),
   }).toString();
-  const waiting = await listen(shell, new URL(trial.redirectUri), state);
+  const listener = await listenForRedirect(io, new URL(attempt.redirectUri), state);
   try {
-    shell.stderr.write(`Open this address in a browser:\n\n  ${address}\n\nWaiting at ${trial.redirectUri} ...\n`);
+    io.stderr.write(`Open this address in a browser:\n\n  ${address}\n\nWaiting at ${attempt.redirectUri} ...\n`);
     if (request.open) openBrowser(address.href);
-    const back = await waiting.answer;
-    const parameters = oauth.validateAuthResponse(server, client, back, state);
+    const parameters = oauth.validateAuthResponse(server, client, await listener.answer, state);
     const response = await oauth.authorizationCodeGrantRequest(
-      ...([server, client, authentication, parameters, trial.redirectUri, verifier, options] as const),
+      ...([server, client, authentication, parameters, attempt.redirectUri, verifier, options] as const),
     );
-    return reportOf(trial, await oauth.processAuthorizationCodeResponse(server, client, response));
+    return toResult(attempt, await oauth.processAuthorizationCodeResponse(server, client, response));
   } catch (error) {
-    throw new Refusal(`The flow ended without tokens: ${reasonOf(error)}.`);
+    throw new CliError(`The flow ended without tokens: ${describeFailure(error)}.`);
   } finally {
-    waiting.close();
+    listener.close();
   }
 }
 
-/** Everything that can be wrong before a browser opens. */
-async function prepare(shell: Shell, request: TryRequest): Promise<Trial> {
-  const { config, region, client } = await withDatabases(shell, async (databases, config) => ({
+/** Checks the options and reads the client before the browser opens. */
+async function prepareAttempt(io: CliIo, request: OAuthTryOptions): Promise<AuthorizationAttempt> {
+  const { config, region, client } = await withDatabases(io, async (databases, config) => ({
     config,
     ...(await findClient(databases, request)),
   }));
   const redirectUri = chooseRedirectUri(client, request);
-  const secret = request.secretStdin ? (await text(shell.stdin)).trim() : null;
-  if (client.type === 'CONFIDENTIAL' && !secret) refuse('--secret-stdin', `${client.id} is a confidential client`);
+  const secret = request.secretStdin ? (await text(io.stdin)).trim() : null;
+  if (client.type === 'CONFIDENTIAL' && !secret)
+    throw CliError.forOption('--secret-stdin', `${client.id} is a confidential client`);
   if (client.type === 'PUBLIC' && secret !== null)
-    refuse('--secret-stdin', `${client.id} is a public client and has none`);
+    throw CliError.forOption('--secret-stdin', `${client.id} is a public client and has none`);
   return {
     ...{ baseUrl: config.baseUrl, region, client, redirectUri, secret },
-    scope: (request.scope === undefined ? client.scopes : scopes([request.scope])).join(' '),
-    builderId: request.builder === undefined ? null : identifier('--builder', 'builder', request.builder),
+    scope: (request.scope === undefined ? client.scopes : parseScopes([request.scope])).join(' '),
+    builderId: request.builder === undefined ? null : parseId('--builder', 'builder', request.builder),
   };
 }
 
-async function findClient(databases: Databases, { client: id }: TryRequest) {
-  if (id !== undefined) identifier('--client', 'client', id);
+async function findClient(databases: Databases, { client: id }: OAuthTryOptions) {
+  if (id !== undefined) parseId('--client', 'client', id);
   const where = { disabledAt: null, ...(id === undefined ? { type: 'PUBLIC' as const } : { id }) };
   const found = await Promise.all(
     REGIONS.map(async (region) => {
@@ -108,40 +110,43 @@ async function findClient(databases: Databases, { client: id }: TryRequest) {
   if (!only) {
     const problem =
       id === undefined ? 'there is no public client with a loopback redirect URI' : `there is no client ${id}`;
-    return refuse('--client', problem);
+    throw CliError.forOption('--client', problem);
   }
-  const names = [only, ...others].map(({ client }) => client.id).join(' ');
-  return others.length > 0 ? refuse('--client', `is needed, for there are several: ${names}`) : only;
+  if (others.length > 0) {
+    const ids = [only, ...others].map(({ client }) => client.id).join(' ');
+    throw CliError.forOption('--client', `is required because several clients match: ${ids}`);
+  }
+  return only;
 }
 
-/** Those that this command can wait at. */
+/** Redirect URIs that this command can listen at. */
 const loopbackUris = ({ redirectUris }: OAuthClient) =>
   redirectUris.filter(
     (uri) => URL.canParse(uri) && new URL(uri).protocol === 'http:' && isLoopback(new URL(uri).hostname),
   );
 
-function chooseRedirectUri(client: OAuthClient, { redirectUri, port }: TryRequest): string {
+function chooseRedirectUri(client: OAuthClient, { redirectUri, port }: OAuthTryOptions): string {
   const usable = loopbackUris(client);
   const registered = `it has ${client.redirectUris.join(' ') || 'none'}`;
   if (usable.length === 0)
-    return refuse('--client', `${client.id} has no redirect URI on http loopback; ${registered}`);
+    throw CliError.forOption('--client', `${client.id} has no redirect URI on http loopback; ${registered}`);
   const wanted = usable.filter(
     (uri) =>
-      (redirectUri === undefined || uri === redirectUri) && (port === undefined || portOf(new URL(uri)) === port),
+      (redirectUri === undefined || uri === redirectUri) && (port === undefined || portOfUri(new URL(uri)) === port),
   );
   if (wanted[0] !== undefined) return wanted[0];
   const option = redirectUri === undefined ? '--port' : '--redirect-uri';
-  return refuse(option, `no loopback redirect URI of ${client.id} is like that; ${registered}`);
+  throw CliError.forOption(option, `matches no loopback redirect URI of ${client.id}; ${registered}`);
 }
 
-function reasonOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   const { message, error: code, error_description: description, cause } = error as Error & Record<string, string>;
   if (code) return description ? `${code}: ${description.replace(/\.$/, '')}` : code;
   const inner = (cause as { message?: string } | undefined)?.message;
   return (inner ? `${message}: ${inner}` : message).replace(/\.$/, '');
 }
 
-function reportOf({ baseUrl, region, client }: Trial, tokens: object): Report {
+function toResult({ baseUrl, region, client }: AuthorizationAttempt, tokens: object): CommandResult {
   const { access_token, refresh_token, expires_in, scope } = tokens as Record<string, string | number | undefined>;
   const header = region === REGIONS[0] ? '' : ` -H 'X-Service-Region-Id: ${region}'`;
   const lines = [
@@ -150,7 +155,7 @@ function reportOf({ baseUrl, region, client }: Trial, tokens: object): Report {
     `access_token   ${access_token}`,
     ...(refresh_token === undefined ? [] : [`refresh_token  ${refresh_token}`]),
     '',
-    'Ask who it is:',
+    'Call the API with it:',
     '',
     `  curl -s ${baseUrl}/me -H "Authorization: Bearer ${access_token}"${header}`,
   ];

@@ -1,9 +1,9 @@
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { refuse } from '../cli-error.ts';
+import { CliError } from '../cli-error.ts';
 
-/** Folder of `package.json`, from where this file runs: among the sources, or built under `dist`. */
-export async function sourceRoot(): Promise<string> {
+/** Finds the folder of `package.json` above this file, which runs from `src` or from `dist`. */
+export async function findSourceRoot(): Promise<string> {
   for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
     const found = await access(join(folder, 'package.json')).then(
       () => true,
@@ -11,5 +11,5 @@ export async function sourceRoot(): Promise<string> {
     );
     if (found) return folder;
   }
-  return refuse('sources', 'there is no package.json above this program');
+  throw CliError.forOption('sources', 'there is no package.json above this program');
 }

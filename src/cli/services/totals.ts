@@ -2,8 +2,8 @@ import type { Databases } from '../../database/database.ts';
 import { rebuildTotals } from '../../database/write/list-counters.ts';
 import type { RegionId } from '../../shared/regions.ts';
 
-/** Makes the kept totals of each region those of its rows. */
-export async function rebuildRegions(
+/** Recounts the maintained list totals of each region. */
+export async function rebuildTotalsByRegion(
   databases: Databases,
   regions: readonly RegionId[],
 ): Promise<Partial<Record<RegionId, { corrected: number }>>> {

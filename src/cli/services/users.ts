@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { User } from '../../../entities/user.entity.ts';
 import { newId } from '../../shared/ids.ts';
 import { hashPassword } from '../../shared/passwords.ts';
-import { refuse } from '../cli-error.ts';
-import { emailAddress, identifier, oneLine } from './checks.ts';
-import { insertOnce, inTransaction, lockRow, type Place } from './command-context.ts';
+import { CliError } from '../cli-error.ts';
+import { parseEmailAddress, parseId, requireSingleLine } from './argument-parsers.ts';
+import { type CommandContext, insertUnique, inTransaction, lockRow } from './command-context.ts';
 
 const SHORTEST_PASSWORD = 8;
 const LONGEST_PASSWORD = 200;
@@ -15,34 +15,34 @@ export interface NewUser {
   password: string;
 }
 
-/** A password to hand over: 120 random bits. */
+/** Generates a password of 120 random bits. */
 export const generatePassword = () => randomBytes(15).toString('base64url');
 
-/** Registers a person who signs in; membership of builders comes apart. */
-export async function createUser(place: Place, request: NewUser) {
-  const email = emailAddress(request.email);
-  const name = oneLine('--name', request.name);
+/** Registers a user without memberships. */
+export async function createUser(context: CommandContext, request: NewUser) {
+  const email = parseEmailAddress(request.email);
+  const name = requireSingleLine('--name', request.name);
   checkPassword(request.password);
   const passwordHash = await hashPassword(request.password);
-  const taken = { option: '--email', problem: `${place.database.region} has a user ${email} already` };
-  return inTransaction(place, async (em, now) => {
-    const id = newId('user', place.clock.now());
+  const conflict = { option: '--email', problem: `${context.database.region} has a user ${email} already` };
+  return inTransaction(context, async (em, now) => {
+    const id = newId('user', context.clock.now());
     const row = { id, email, name, passwordHash, pictureKey: null, disabledAt: null, createdAt: now, updatedAt: now };
-    await insertOnce(em, User, row, taken);
+    await insertUnique(em, User, row, conflict);
     return { userId: id, email, name, createdAt: now };
   });
 }
 
-/** Keeps a person out, whatever sessions and tokens they have. */
-export const disableUser = (place: Place, who: string) => switchUser(place, who, false);
+/** Disables a user. Their sessions and tokens stop working. */
+export const disableUser = (context: CommandContext, who: string) => setUserEnabled(context, who, false);
 
-/** Lets a disabled person in again. */
-export const enableUser = (place: Place, who: string) => switchUser(place, who, true);
+/** Enables a disabled user again. */
+export const enableUser = (context: CommandContext, who: string) => setUserEnabled(context, who, true);
 
-async function switchUser(place: Place, who: string, enabled: boolean) {
-  return inTransaction(place, async (em, now) => {
-    const user = await lockRow(em, User, whereUser('USER', who));
-    if (!user) return refuse('USER', `there is no user ${who} in ${place.database.region}`);
+async function setUserEnabled(context: CommandContext, who: string, enabled: boolean) {
+  return inTransaction(context, async (em, now) => {
+    const user = await lockRow(em, User, toUserFilter('USER', who));
+    if (!user) throw CliError.forOption('USER', `there is no user ${who} in ${context.database.region}`);
     const changed = (user.disabledAt === null) !== enabled;
     if (changed) {
       user.disabledAt = enabled ? null : now;
@@ -52,14 +52,16 @@ async function switchUser(place: Place, who: string, enabled: boolean) {
   });
 }
 
-/** A user by id or by e-mail address. */
-export function whereUser(option: string, text: string): { id: string } | { email: string } {
-  return text.includes('@') ? { email: text.trim().toLowerCase() } : { id: identifier(option, 'user', text) };
+/** Returns the filter for a user given by id or e-mail address. */
+export function toUserFilter(option: string, text: string): { id: string } | { email: string } {
+  return text.includes('@') ? { email: text.trim().toLowerCase() } : { id: parseId(option, 'user', text) };
 }
 
 function checkPassword(password: string): void {
   const { length } = [...password];
-  if (length < SHORTEST_PASSWORD) refuse('password', `must have at least ${SHORTEST_PASSWORD} characters`);
-  if (length > LONGEST_PASSWORD) refuse('password', `must have at most ${LONGEST_PASSWORD} characters`);
-  if (/\p{Cc}/u.test(password)) refuse('password', 'must be one line of text');
+  if (length < SHORTEST_PASSWORD)
+    throw CliError.forOption('password', `must have at least ${SHORTEST_PASSWORD} characters`);
+  if (length > LONGEST_PASSWORD)
+    throw CliError.forOption('password', `must have at most ${LONGEST_PASSWORD} characters`);
+  if (/\p{Cc}/u.test(password)) throw CliError.forOption('password', 'must be one line of text');
 }

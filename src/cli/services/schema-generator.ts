@@ -6,11 +6,11 @@ import { scalarMap } from '../../../schema/codegen.ts';
 import { routeTable } from '../../../schema/route-table.ts';
 import { openApiDocument } from '../../rest/openapi.ts';
 
-/** Stands for the service's own address in the committed document. */
+/** Server address in the committed OpenAPI document. */
 const PLACEHOLDER_URL = 'https://api.example.com';
 
-/** The committed descriptions of the service, by their paths from the schema's folder. */
-async function descriptions(): Promise<[file: string, text: string][]> {
+/** Generates the committed documents, with paths relative to the folder `schema`. */
+async function generateSchemaDocuments(): Promise<[file: string, text: string][]> {
   const schema = buildServiceSchema();
   const document = await openApiDocument(schema, routeTable(schema), PLACEHOLDER_URL);
   return [
@@ -20,9 +20,9 @@ async function descriptions(): Promise<[file: string, text: string][]> {
   ];
 }
 
-/** Writes `schema.graphql` and `openapi.json` into the folder, the scalar map into `docs` beside it, and returns their paths. */
-export async function emitSchema(folder = 'schema'): Promise<string[]> {
-  const files = await descriptions();
+/** Writes `schema.graphql` and `openapi.json` to the folder, and the scalar map to `docs` beside it. Returns their paths. */
+export async function writeSchemaDocuments(folder = 'schema'): Promise<string[]> {
+  const files = await generateSchemaDocuments();
   for (const [file, text] of files) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
@@ -30,10 +30,10 @@ export async function emitSchema(folder = 'schema'): Promise<string[]> {
   return files.map(([file]) => join(folder, file));
 }
 
-/** Throws when a committed description is not what the code says. */
-export async function checkEmitted(folder = 'schema'): Promise<void> {
+/** Throws if a committed document differs from the generated one. */
+export async function requireCurrentSchemaDocuments(folder = 'schema'): Promise<void> {
   const stale: string[] = [];
-  for (const [file, text] of await descriptions()) {
+  for (const [file, text] of await generateSchemaDocuments()) {
     const path = join(folder, file);
     const committed = await readFile(path, 'utf8').catch(() => null);
     if (committed !== text) stale.push(path);

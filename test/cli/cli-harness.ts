@@ -11,34 +11,34 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { createDatabase } from '../setup/database.ts';
 
-export interface Outcome {
+export interface CommandOutput {
   code: number;
   out: string;
   err: string;
 }
 
-/** What an operator has: the program, in this process, over fresh databases of both regions. */
-export interface Operator {
+/** The command line in this process, with fresh databases of both regions. */
+export interface CliHarness {
   databases: Databases;
   env: Record<string, string>;
   clock: { at: number; now(): number };
   /** Runs a command; `stdin` is what is piped into it. */
-  run(args: string[], stdin?: string): Promise<Outcome>;
-  /** Runs a command with `--json` and gives its object. */
-  // biome-ignore lint/suspicious/noExplicitAny: each command has a shape of its own.
+  run(args: string[], stdin?: string): Promise<CommandOutput>;
+  /** Runs a command with `--json`, which must succeed, and returns the object. */
+  // biome-ignore lint/suspicious/noExplicitAny: each command has its own result.
   json(args: string[], stdin?: string): Promise<any>;
-  /** Runs a command with `--json` that must fail, without a word on stdout, and gives its message. */
-  refusal(args: string[], stdin?: string): Promise<string>;
+  /** Runs a command with `--json`, which must fail and print nothing on stdout, and returns the message. */
+  errorOf(args: string[], stdin?: string): Promise<string>;
   close(): Promise<void>;
 }
 
 export const START = Date.UTC(2026, 5, 1);
 export const at = (milliseconds: number) => new Date(milliseconds).toISOString();
 
-export async function startOperator(): Promise<Operator> {
-  const made = await Promise.all(REGIONS.map(() => createDatabase('template1')));
-  const urls = made.map(({ url }) => url);
-  const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-operator-'));
+export async function startCli(): Promise<CliHarness> {
+  const created = await Promise.all(REGIONS.map(() => createDatabase('template1')));
+  const urls = created.map(({ url }) => url);
+  const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-cli-'));
   const env = { DATABASE_URL_AU1: urls[0]!, DATABASE_URL_US1: urls[1]!, DATA_DIR: dataDir };
   const databases = Object.fromEntries(
     REGIONS.map((region, index) => [region, new Database(region, urls[index]!)]),
@@ -50,7 +50,7 @@ export async function startOperator(): Promise<Operator> {
     },
   };
   const run = async (args: string[], stdin = '') => {
-    const [stdout, stderr] = [new Collector(), new Collector()];
+    const [stdout, stderr] = [new TextCollector(), new TextCollector()];
     const input = new PassThrough();
     input.end(stdin);
     const code = await runCli(args, { env, clock, stdin: input, stdout, stderr });
@@ -61,7 +61,7 @@ export async function startOperator(): Promise<Operator> {
     if (code !== 0 || err !== '') throw new Error(`exit code ${code}: ${err}`);
     return JSON.parse(out);
   };
-  const refusal = async (args: string[], stdin?: string) => {
+  const errorOf = async (args: string[], stdin?: string) => {
     const { code, out, err } = await run([...args, '--json'], stdin);
     if (code !== 1 || out !== '') throw new Error(`exit code ${code}: ${out}`);
     const { error, ...rest } = JSON.parse(err);
@@ -70,13 +70,14 @@ export async function startOperator(): Promise<Operator> {
   };
   const close = async () => {
     for (const region of REGIONS) await databases[region].close();
-    for (const database of made) await database.drop();
+    for (const database of created) await database.drop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return { databases, env, clock, run, json, refusal, close };
+  return { databases, env, clock, run, json, errorOf, close };
 }
 
-export class Collector extends Writable {
+/** Stream that collects what is written to it. */
+export class TextCollector extends Writable {
   text = '';
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.text += chunk;
@@ -84,8 +85,8 @@ export class Collector extends Writable {
   }
 }
 
-/** Two builders, each with a project and a worker: `buil_a`, `proj_a`, `wkr_a` and `buil_b`, `proj_b`, `wkr_b`. */
-export async function seedBuilders({ databases }: Operator, region: RegionId = 'au1'): Promise<void> {
+/** Inserts two builders, each with a project and a worker: `buil_a`, `proj_a`, `wkr_a` and `buil_b`, `proj_b`, `wkr_b`. */
+export async function seedBuilders({ databases }: CliHarness, region: RegionId = 'au1'): Promise<void> {
   const em = databases[region].fork();
   const stamps = { createdAt: at(START), updatedAt: at(START) };
   for (const letter of ['a', 'b']) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { browserOrigin, emailAddress, redirectUri } from '../../src/cli/services/checks.ts';
+import { parseEmailAddress, parseOrigin, parseRedirectUri } from '../../src/cli/services/argument-parsers.ts';
 
-describe('a redirect URI', () => {
+describe('parseRedirectUri', () => {
   it.each([
     'https://app.example.com/oauth/callback?tenant=1',
     'http://localhost:8123/cb',
@@ -9,8 +9,8 @@ describe('a redirect URI', () => {
     'http://[::1]:8123/cb',
     'com.example.site-app:/cb',
     'com.example.app://cb',
-  ])('may be %s, and is kept as written', (uri) => {
-    expect(redirectUri(uri)).toBe(uri);
+  ])('returns %s unchanged', (uri) => {
+    expect(parseRedirectUri(uri)).toBe(uri);
   });
 
   it.each([
@@ -20,23 +20,23 @@ describe('a redirect URI', () => {
     ['a host that only begins like loopback', 'http://127.0.0.1.a.com/cb', 'must be https'],
     ['a script', 'javascript:alert(1)', 'must be https'],
     ['a scheme of no domain', 'myapp://cb', 'must be https'],
-    ['credentials', 'https://user@a.com/cb', 'holds credentials'],
+    ['credentials', 'https://user@a.com/cb', 'contains credentials'],
     ['a wildcard', 'https://*.a.com/cb', 'has a wildcard'],
     ['a path alone', '/cb', 'is not a URI'],
     ['a space', 'https://a.com/c b', 'is not a URI'],
     ['a backslash', 'https:\\\\a.com/cb', 'is not a URI'],
     ['missing slashes', 'https:a.com/cb', 'is not a URI'],
     ['great length', `https://a.com/${'x'.repeat(2000)}`, 'is longer than 2000'],
-  ])('must not have %s', (_case, uri, problem) => {
-    expect(() => redirectUri(uri)).toThrow(`--redirect-uri: "${uri}" ${problem}`);
+  ])('rejects %s', (_case, uri, problem) => {
+    expect(() => parseRedirectUri(uri)).toThrow(`--redirect-uri: "${uri}" ${problem}`);
   });
 });
 
-describe('an origin', () => {
+describe('parseOrigin', () => {
   it.each(['https://app.example.com', 'https://app.example.com:8443', 'http://localhost:3000'])(
-    'may be %s',
+    'accepts %s',
     (origin) => {
-      expect(browserOrigin(origin)).toBe(origin);
+      expect(parseOrigin(origin)).toBe(origin);
     },
   );
 
@@ -48,14 +48,14 @@ describe('an origin', () => {
     ['null', 'null', 'is not an origin'],
     ['any origin', '*', 'is not an origin'],
     ['a wildcard', 'https://*.a.com', 'has a wildcard'],
-  ])('must not have %s', (_case, origin, problem) => {
-    expect(() => browserOrigin(origin)).toThrow(`--origin: "${origin}" ${problem}`);
+  ])('rejects %s', (_case, origin, problem) => {
+    expect(() => parseOrigin(origin)).toThrow(`--origin: "${origin}" ${problem}`);
   });
 });
 
-describe('an e-mail address', () => {
-  it('is kept in lower case', () => {
-    expect(emailAddress(' Sam.Hill+site@Example.COM ')).toBe('sam.hill+site@example.com');
+describe('parseEmailAddress', () => {
+  it('returns the address in lower case', () => {
+    expect(parseEmailAddress(' Sam.Hill+site@Example.COM ')).toBe('sam.hill+site@example.com');
   });
 
   it.each([
@@ -69,7 +69,7 @@ describe('an e-mail address', () => {
     'a@b@example.com',
     'Sam <sam@example.com>',
     `${'x'.repeat(320)}@example.com`,
-  ])('is not "%s"', (text) => {
-    expect(() => emailAddress(text)).toThrow(/^--email: ".*" is not an e-mail address\.$/);
+  ])('rejects "%s"', (text) => {
+    expect(() => parseEmailAddress(text)).toThrow(/^--email: ".*" is not an e-mail address\.$/);
   });
 });

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Progress } from '../../src/cli/io/progress.ts';
+import type { ProgressReporter } from '../../src/cli/io/progress.ts';
 import { exportData, importData } from '../../src/cli/services/data-transfer.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
@@ -16,7 +16,7 @@ import { Bench, SAMPLES } from './bench.ts';
 const bench = new Bench();
 afterAll(() => bench.end());
 
-const quiet = { show: () => undefined, say: () => undefined, end: () => undefined } as unknown as Progress;
+const quiet = { show: () => undefined, say: () => undefined, end: () => undefined } as unknown as ProgressReporter;
 const BASE_URL = 'http://localhost:4000';
 
 async function newStorages(): Promise<Storages> {
@@ -24,7 +24,7 @@ async function newStorages(): Promise<Storages> {
   return openStorages(config, { secret: Buffer.alloc(32).toString('base64url'), clock: systemClock });
 }
 
-function bringIn(database: Database, storages: Storages, folder: string) {
+function importCommand(database: Database, storages: Storages, folder: string) {
   const request = { folder, keepGood: false, collect: true, storage: storages.au1 };
   return importData({ database, clock: systemClock }, request, quiet);
 }
@@ -35,7 +35,7 @@ const rowsOf = async (database: Database, sql: string) =>
 describe('photos', () => {
   it('of a company open where it was imported', async () => {
     const [database, storages] = [await bench.emptyDatabase(), await newStorages()];
-    await bringIn(database, storages, SAMPLES);
+    await importCommand(database, storages, SAMPLES);
     const [photo] = await rowsOf(database, `select key, file_size from photo where source = 'GALLERY'`);
     const found = await storages.au1.withFile(photo!.key!, (path, size) => inspectImage(path, size));
     expect(found).toMatchObject({ contentType: 'image/jpeg', width: 64, size: Number(photo!.file_size) });
@@ -54,13 +54,13 @@ describe('photos', () => {
     const exported = await exportData({ database: au1, clock: systemClock }, storages.au1, folder, quiet);
     expect(exported.storedFiles).toBeGreaterThan(10);
     const [copy, elsewhere] = [await bench.emptyDatabase(), await newStorages()];
-    await bringIn(copy, elsewhere, folder);
+    await importCommand(copy, elsewhere, folder);
     const photos = await rowsOf(copy, 'select key, file_size from photo');
     expect(photos.length).toBe(144);
     for (const { key, file_size: size } of photos) {
       expect((await elsewhere.au1.bytes.stat(key!))?.size, key).toBe(Number(size));
     }
-    const again = await bringIn(copy, elsewhere, folder);
+    const again = await importCommand(copy, elsewhere, folder);
     expect(again.files.every(({ inserted, updated }) => inserted + updated === 0)).toBe(true);
   });
 
@@ -74,7 +74,7 @@ describe('photos', () => {
         { ...first, id: 'att_c', key: 'uploads/buil_a1/none.jpg' },
       ],
     });
-    const refused = await bringIn(database, storages, folder).catch((error) => error);
+    const refused = await importCommand(database, storages, folder).catch((error) => error);
     expect(refused.message).toMatch('Nothing was imported');
     const fields = refused.details.problems.map(({ file, field }: Record<string, string>) => [file, field]);
     expect(fields.filter(([, field]: string[]) => field === 'key')).toHaveLength(3);
@@ -82,10 +82,10 @@ describe('photos', () => {
 
   it('need no files again where the storage has them', async () => {
     const [database, storages] = [await bench.emptyDatabase(), await newStorages()];
-    await bringIn(database, storages, SAMPLES);
+    await importCommand(database, storages, SAMPLES);
     const folder = await bench.sampleWith({});
     await rm(join(folder, 'files'), { recursive: true, force: true });
-    const again = await bringIn(database, storages, folder);
+    const again = await importCommand(database, storages, folder);
     expect(again.files.find(({ file }) => file === 'photos.ndjson')).toMatchObject({ unchanged: 2 });
   });
 });
@@ -97,9 +97,9 @@ describe('logos, pictures and documents', () => {
     const folder = await bench.sampleWith({ builders: (rows) => rows.map((row) => ({ ...row, logoKey: key })) });
     await mkdir(join(folder, 'files', 'logos', 'own'), { recursive: true });
     await writeFile(join(folder, 'files', key), 'a logo');
-    await bringIn(database, storages, folder);
+    await importCommand(database, storages, folder);
     expect(await text((await storages.au1.bytes.open(key))!.stream)).toBe('a logo');
-    const later = await bringIn(database, storages, SAMPLES);
+    const later = await importCommand(database, storages, SAMPLES);
     expect(later.files.find(({ file }) => file === 'builders.ndjson')).toMatchObject({ unchanged: 2 });
     expect(await rowsOf(database, 'select distinct logo_key from builder')).toEqual([{ logo_key: key }]);
     const out = await bench.folder();

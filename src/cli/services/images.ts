@@ -1,0 +1,68 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { EntityClass } from '@mikro-orm/core';
+import { Builder } from '../../../entities/builder.entity.ts';
+import { User } from '../../../entities/user.entity.ts';
+import { inspectImage } from '../../images/inspect.ts';
+import { BadImage } from '../../images/types.ts';
+import { finalKey, type ObjectKind } from '../../storage/keys.ts';
+import { MAX_ATTACHMENT_BYTES, type Storage } from '../../storage/storage.ts';
+import { CliError } from '../cli-error.ts';
+import { parseId } from './argument-parsers.ts';
+import { type CommandContext, inTransaction, lockRow } from './command-context.ts';
+import { toUserFilter } from './users.ts';
+
+/** Content types that every browser displays. */
+const DISPLAYABLE_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'];
+
+/** Stores the image file as the builder's logo. */
+export async function setBuilderLogo(
+  context: CommandContext,
+  storage: Storage,
+  request: { builder: string; file: string },
+) {
+  const id = parseId('BUILDER', 'builder', request.builder);
+  const { database } = context;
+  if (!(await database.fork().count(Builder, { id })))
+    throw CliError.forOption('BUILDER', `there is no builder ${id} in ${database.region}`);
+  const { key, contentType } = await storeImage(storage, 'logos', id, request.file);
+  await inTransaction(context, async (em, now) => {
+    const builder = await lockRow(em, Builder as EntityClass<Builder>, { id });
+    Object.assign(builder!, { logoKey: key, updatedAt: now });
+  });
+  return { builderId: id, contentType, logoKey: key };
+}
+
+/** Stores the image file as the user's profile picture. */
+export async function setUserPicture(
+  context: CommandContext,
+  storage: Storage,
+  request: { user: string; file: string },
+) {
+  const where = toUserFilter('USER', request.user);
+  const { database } = context;
+  const found = await database.fork().findOne(User, where);
+  if (!found) throw CliError.forOption('USER', `there is no user ${request.user} in ${database.region}`);
+  const { key, contentType } = await storeImage(storage, 'pictures', found.id, request.file);
+  await inTransaction(context, async (em, now) => {
+    const user = await lockRow(em, User as EntityClass<User>, { id: found.id });
+    Object.assign(user!, { pictureKey: key, updatedAt: now });
+  });
+  return { userId: found.id, email: found.email, contentType, pictureKey: key };
+}
+
+/** Stores the bytes before the row refers to them. The upload sweep deletes those of the previous image. */
+async function storeImage(storage: Storage, kind: ObjectKind, owner: string, file: string) {
+  const { size } = await stat(file);
+  if (size > MAX_ATTACHMENT_BYTES)
+    throw CliError.forOption('FILE', `${file} has more than ${MAX_ATTACHMENT_BYTES} bytes`);
+  const { contentType } = await inspectImage(file, size).catch((error: Error) => {
+    if (error instanceof BadImage) throw CliError.forOption('FILE', `${file} ${error.message}`);
+    throw error;
+  });
+  if (!DISPLAYABLE_TYPES.includes(contentType))
+    throw CliError.forOption('FILE', `${file} is ${contentType}; use one of ${DISPLAYABLE_TYPES.join(', ')}`);
+  const key = finalKey(kind, owner, contentType);
+  await storage.keep(key, createReadStream(file), contentType, MAX_ATTACHMENT_BYTES);
+  return { key, contentType };
+}
