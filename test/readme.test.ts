@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { settingsReference } from '../src/config.ts';
+import { formatSettingsTable } from '../src/config/settings.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -27,7 +27,7 @@ describe('docs/operations.md', () => {
     const settings = /<!-- settings:begin -->\n([\s\S]*?)\n?<!-- settings:end -->/.exec(
       read('docs/operations.md'),
     )?.[1];
-    expect(settings).toBe(settingsReference());
+    expect(settings).toBe(formatSettingsTable());
   });
 });
 

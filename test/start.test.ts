@@ -125,14 +125,13 @@ describe('--timing', () => {
   });
 });
 
-describe('one clear line and exit code 1', () => {
-  /** What the program says before it ends by itself. */
-  async function refusal(settings: Record<string, string>): Promise<string> {
+describe('a start that fails', () => {
+  /** Runs the service, which must exit with code 1, and returns the lines of its output. */
+  async function linesOfFailure(settings: Record<string, string>): Promise<string[]> {
     const { exit, output, silence } = runProgram(settings);
     expect(await exit).toBe(1);
     await silence;
-    expect(output().trim().split('\n')).toHaveLength(1);
-    return output().trim();
+    return output().trim().split('\n');
   }
 
   let databases: { DATABASE_URL_AU1: string; DATABASE_URL_US1: string };
@@ -147,33 +146,39 @@ describe('one clear line and exit code 1', () => {
 
   afterAll(() => Promise.all(drops.map((drop) => drop())));
 
-  it('say that the port is taken', async () => {
+  it('reports a port in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port: taken } = server.address() as AddressInfo;
-    const line = await refusal({ ...databases, DATA_DIR: join(folder, 'other'), PORT: String(taken) });
-    expect(line).toBe(`Port ${taken} is in use: set PORT to another one.`);
+    const lines = await linesOfFailure({ ...databases, DATA_DIR: join(folder, 'other'), PORT: String(taken) });
+    expect(lines).toEqual([`Port ${taken} is in use: set PORT to another one.`]);
     server.close();
   });
 
-  it('say that the data folder cannot be written', async () => {
-    const line = await refusal({ DATA_DIR: join(PROGRAM, 'data') });
-    expect(line).toMatch(/^The data folder \S+ cannot be written: /);
+  it('reports a data folder that cannot be written', async () => {
+    const lines = await linesOfFailure({ DATA_DIR: join(PROGRAM, 'data') });
+    expect(lines).toEqual([expect.stringMatching(/^The data folder \S+ cannot be written: /)]);
   });
 
-  it('say that a database is unreachable, and which', async () => {
-    const line = await refusal({ ...databases, DATABASE_URL_AU1: 'postgresql://u:p@127.0.0.1:1/none' });
-    expect(line).toMatch(/^DATABASE_URL_AU1 cannot be used: .*ECONNREFUSED/);
+  it('reports which database is unreachable', async () => {
+    const lines = await linesOfFailure({ ...databases, DATABASE_URL_AU1: 'postgresql://u:p@127.0.0.1:1/none' });
+    expect(lines).toEqual([expect.stringMatching(/^DATABASE_URL_AU1 cannot be used: .*ECONNREFUSED/)]);
   });
 
-  it('say that a migration is pending, in the mode `check`', async () => {
+  it('reports a pending migration with MIGRATE=check', async () => {
     const empty = await createDatabase('template1');
     drops.push(empty.drop);
-    const line = await refusal({ ...databases, DATABASE_URL_US1: empty.url, MIGRATE: 'check' });
-    expect(line).toMatch(/^Region us1 waits for migrations \([^)]+\): run "npm run cli -- migrate up"\.$/);
+    const lines = await linesOfFailure({ ...databases, DATABASE_URL_US1: empty.url, MIGRATE: 'check' });
+    expect(lines).toEqual([
+      expect.stringMatching(/^Region us1 waits for migrations \([^)]+\): run "npm run cli -- migrate up"\.$/),
+    ]);
   });
 
-  it('say which setting is wrong', async () => {
-    expect(await refusal({ PORT: 'x' })).toBe('PORT must be a port number, not "x".');
+  it('reports every invalid setting in a line of its own', async () => {
+    expect(await linesOfFailure({ PORT: 'x', LOG_LEVEL: 'loud', TLS_KEY: 'key.pem' })).toEqual([
+      'PORT must be a port number from 1 to 65535, not "x".',
+      'LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "loud".',
+      'TLS_CERT is required with TLS_KEY.',
+    ]);
   });
 });

@@ -367,7 +367,9 @@ describe('the settings of an S3-compatible store', () => {
 
   it('need a bucket, and both halves of the credentials or neither', () => {
     expect(() => loadConfig({ STORAGE: 's3' })).toThrow('S3_BUCKET is required');
-    expect(() => settings({ S3_ACCESS_KEY_ID: 'a' })).toThrow('belong together');
+    expect(() => settings({ S3_ACCESS_KEY_ID: 'a' })).toThrow(
+      'S3_SECRET_ACCESS_KEY is required with S3_ACCESS_KEY_ID.',
+    );
     expect(() => loadConfig({ STORAGE: 'tape' })).toThrow('STORAGE must be local or s3');
     expect(loadConfig({}).s3).toBeNull();
     expect(settings({}).s3).toEqual({ bucket: 'photos', endpoint: null, awsRegion: 'us-east-1', credentials: null });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import type { RateLimit } from '../config.ts';
+import type { RateLimit } from '../config/parsers.ts';
 import type { Database } from '../database/database.ts';
 import { isReadOnlyError } from '../database/errors.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';

@@ -7,7 +7,7 @@ import { CliError } from '../../src/cli/cli-error.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { createMigration } from '../../src/cli/services/migrations.ts';
 import { updateSchemaDocuments } from '../../src/cli/services/schema-documents.ts';
-import { settingsReference } from '../../src/config.ts';
+import { formatSettingsTable } from '../../src/config/settings.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
 import { type CliHarness, seedBuilders, startCli, TextCollector } from './cli-harness.ts';
 
@@ -162,7 +162,7 @@ describe('schema emit', () => {
 describe('settings', () => {
   it('prints the settings table of docs/operations.md without a database', async () => {
     const { code, out } = await cli.run(['settings']);
-    expect({ code, out }).toEqual({ code: 0, out: `${settingsReference()}\n` });
+    expect({ code, out }).toEqual({ code: 0, out: `${formatSettingsTable()}\n` });
     const { settings } = await cli.json(['settings']);
     expect(settings).toContainEqual({ name: 'PORT', default: '4000', description: expect.any(String) });
   });

@@ -95,7 +95,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
       paths: ['schema/'],
     },
   ],
-  [{ name: 'config', about: 'Settings from the environment', paths: ['src/config.ts'] }],
+  [{ name: 'config', about: 'Settings from the environment', paths: ['src/config.ts', 'src/config/'] }],
   [
     {
       name: 'shared',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { settingsList, settingsReference } from '../../config.ts';
+import { formatSettingsTable, listSettings } from '../../config/settings.ts';
 import type { Databases } from '../../database/database.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
@@ -16,8 +16,8 @@ export function addOperationCommands(program: Command, io: CliIo): void {
   addTotalsCommands(addCommandGroup(program, 'totals', 'maintained totals of large lists'), io);
   addSchemaCommands(addCommandGroup(program, 'schema', 'generated descriptions of the service'), io);
   defineCommand(io, program.command('settings').description('print every setting as a Markdown table'), () => ({
-    data: { settings: settingsList() },
-    text: settingsReference(),
+    data: { settings: listSettings() },
+    text: formatSettingsTable(),
   }));
 }
 

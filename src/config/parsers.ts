@@ -1,0 +1,108 @@
+import { availableParallelism } from 'node:os';
+
+/** A limit of `requests` in each window of `seconds`. */
+export interface RateLimit {
+  requests: number;
+  seconds: number;
+}
+
+/** Converts the text of a setting to its value. Throws `InvalidValue`. */
+export type Parser<T> = (text: string) => T;
+
+/** A value that a setting cannot have. The message continues a sentence that begins with the setting's name. */
+export class InvalidValue extends Error {
+  override name = 'InvalidValue';
+}
+
+export const parseText: Parser<string> = (text) => text;
+
+export function parsePort(text: string): number {
+  return parseInteger(text, 1, 65_535, 'a port number from 1 to 65535');
+}
+
+export function parseSeconds(text: string): number {
+  return parseInteger(text, 0, 9_999, 'a number of seconds from 0 to 9999');
+}
+
+/** MiB of a JavaScript heap. */
+export function parseHeapSize(text: string): number {
+  return parseInteger(text, 10, 999_999, 'a number of MiB from 10 to 999999');
+}
+
+/** A number of processes; `max` is one for each core. */
+export function parseWorkers(text: string): number {
+  return text === 'max' ? availableParallelism() : parseInteger(text, 1, 999, 'a number from 1 to 999, or max');
+}
+
+/** Converts MiB to bytes; 0 means no limit and gives null. */
+export function parseQuota(text: string): number | null {
+  return parseInteger(text, 0, 999_999_999, 'a number of MiB, or 0 for no limit') * 1024 * 1024 || null;
+}
+
+/** Converts `requests/seconds`; 0 means no limit and gives null. */
+export function parseRateLimit(text: string): RateLimit | null {
+  if (text === '0') return null;
+  const match = /^([1-9]\d{0,8})\/([1-9]\d{0,5})$/.exec(text);
+  if (!match) throw expected('requests/seconds such as 1000/10, or 0 for no limit', text);
+  return { requests: Number(match[1]), seconds: Number(match[2]) };
+}
+
+/** Creates a parser for one of the choices. */
+export function oneOf<const T extends string>(...choices: T[]): Parser<T> {
+  return (text) => {
+    const choice = choices.find((each) => each === text);
+    if (choice === undefined) throw expected(listChoices(choices), text);
+    return choice;
+  };
+}
+
+/** The value contains a password, so the message does not quote it. */
+export function parsePostgresUrl(text: string): string {
+  const form = 'must be a URL such as postgresql://user:password@host:5432/database';
+  if (!URL.canParse(text)) throw new InvalidValue(`${form}, and its value is not a URL`);
+  const { protocol } = new URL(text);
+  if (!/^postgres(ql)?:$/.test(protocol)) throw new InvalidValue(`${form}, not of the scheme ${protocol}`);
+  return text;
+}
+
+/** Returns the origin of an address without path, query and fragment. */
+export function parseHttpOrigin(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw expected('an http: or https: URL such as https://api.example.com', text);
+  }
+  const { origin, pathname, search, hash } = new URL(text);
+  if (pathname !== '/' || search || hash) {
+    throw new InvalidValue(`must have no path, query or fragment: use ${origin} in place of "${text}"`);
+  }
+  return origin;
+}
+
+/**
+ * Returns a number of proxies or their addresses, as Fastify's `trustProxy` takes them. `true` is rejected: with it a client
+ * determines its own address.
+ */
+export function parseProxies(text: string): false | number | string {
+  if (text === 'false') return false;
+  if (text === 'true') throw expected('a number of proxies, or their addresses with commas', text);
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
+
+/** The value is a secret, so the message only quotes its length. */
+export function parseTokenKey(text: string): string {
+  const bytes = Buffer.from(text, 'base64url').length;
+  if (bytes >= 32) return text;
+  throw new InvalidValue(
+    `must have at least 32 bytes in base64url, not ${bytes}; generate one with: openssl rand -hex 32`,
+  );
+}
+
+function parseInteger(text: string, min: number, max: number, description: string): number {
+  const value = Number(text);
+  if (!/^\d{1,9}$/.test(text) || value < min || value > max) throw expected(description, text);
+  return value;
+}
+
+const expected = (description: string, text: string) => new InvalidValue(`must be ${description}, not "${text}"`);
+
+const listChoices = (choices: readonly string[]) =>
+  choices.length > 1 ? `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}` : choices.join();

@@ -1,0 +1,205 @@
+import {
+  InvalidValue,
+  oneOf,
+  type Parser,
+  parseHeapSize,
+  parseHttpOrigin,
+  parsePort,
+  parsePostgresUrl,
+  parseProxies,
+  parseQuota,
+  parseRateLimit,
+  parseSeconds,
+  parseText,
+  parseTokenKey,
+  parseWorkers,
+} from './parsers.ts';
+
+interface Setting<T> {
+  /** Default in the reference. */
+  default: string;
+  description: string;
+  /** @param text Undefined for a setting that is absent or empty. */
+  parse: (text: string | undefined) => T;
+}
+
+/** Creates a setting whose documented default is parsed when it is absent. */
+function withDefault<T>(defaultText: string, description: string, parser: Parser<T>): Setting<T> {
+  return { default: defaultText, description, parse: (text) => parser(text ?? defaultText) };
+}
+
+/** Creates a setting whose value is undefined when it is absent; `defaultText` only documents what happens then. */
+function optional<T>(defaultText: string, description: string, parser: Parser<T>): Setting<T | undefined> {
+  return {
+    default: defaultText,
+    description,
+    parse: (text) => (text === undefined ? undefined : parser(text)),
+  };
+}
+
+/** Every setting, in the order of the reference. */
+const SETTINGS = {
+  NODE_ENV: withDefault(
+    'development',
+    '`production` switches the embedded database and demo data off and the strict checks on.',
+    parseText,
+  ),
+  HOST: optional('127.0.0.1; 0.0.0.0 in production', 'Address to listen on.', parseText),
+  PORT: withDefault('4000', 'Port to listen on.', parsePort),
+  BASE_URL: optional(
+    'http://localhost:PORT',
+    'Public address of the API: issuer and audience of the tokens. Required in production; `https:` there, except for loopback.',
+    parseHttpOrigin,
+  ),
+  WORKERS: withDefault(
+    '1',
+    'Processes that serve, each on a core of its own; `max` for as many as there are cores.',
+    parseWorkers,
+  ),
+  SUPERVISE: optional(
+    '0; 1 in production, and with several WORKERS',
+    '`1` runs the workers under a process that holds the port and replaces a worker that ends or hangs. `0` serves in one process.',
+    oneOf('0', '1'),
+  ),
+  STANDBY: optional(
+    '0; 1 in production',
+    '`1` keeps one more supervised worker started, which takes the place of one that ends at once; otherwise a start takes its time.',
+    oneOf('0', '1'),
+  ),
+  WORKER_HEAP_MIB: withDefault(
+    '400',
+    "MiB of a supervised worker's JavaScript heap (`--max-old-space-size`). With code and buffers it then has less than 700 MiB.",
+    parseHeapSize,
+  ),
+  WORKER_HANG_SECONDS: withDefault(
+    '30',
+    'Seconds without a turn of its event loop after which a supervised worker is killed and replaced; `0` for never.',
+    parseSeconds,
+  ),
+  DATA_DIR: withDefault(
+    '.data',
+    'Folder of the embedded database, its password, generated keys and `demo.json`.',
+    parseText,
+  ),
+  DATABASE_URL_AU1: optional(
+    'embedded',
+    'PostgreSQL of region `au1`. With both set nothing embedded is started. Required in production.',
+    parsePostgresUrl,
+  ),
+  DATABASE_URL_US1: optional('embedded', 'PostgreSQL of region `us1`.', parsePostgresUrl),
+  DATABASE_URL_AU1_DIRECT: optional(
+    'DATABASE_URL_AU1',
+    'The same database past a pooler, for migrations, jobs and commands.',
+    parsePostgresUrl,
+  ),
+  DATABASE_URL_US1_DIRECT: optional('DATABASE_URL_US1', 'The same for region `us1`.', parsePostgresUrl),
+  MIGRATE: optional(
+    'auto; check in production',
+    '`auto` brings the databases up to date at start; `check` refuses to start while a migration is pending.',
+    oneOf('auto', 'check'),
+  ),
+  DEMO: withDefault(
+    '1',
+    '`0` loads no demo data into an empty embedded database. Production never loads it.',
+    oneOf('0', '1'),
+  ),
+  TOKEN_KEY: optional(
+    'generated in DATA_DIR',
+    'Key of the access tokens (HMAC-SHA256): at least 32 bytes, in base64url. Required in production.',
+    parseTokenKey,
+  ),
+  STORAGE: withDefault(
+    'local',
+    'Where attachments and photos are kept: `local` (DATA_DIR, which all instances then share) or `s3`.',
+    oneOf('local', 's3'),
+  ),
+  S3_BUCKET: optional(
+    'none',
+    'Bucket, with STORAGE=s3. Browsers upload to it: allow PUT in its CORS rules.',
+    parseText,
+  ),
+  S3_ENDPOINT: optional("Amazon's", 'Address of another S3-compatible store, addressed by path.', parseHttpOrigin),
+  S3_REGION: withDefault('us-east-1', "The store's own name of its region.", parseText),
+  S3_ACCESS_KEY_ID: optional("the SDK's own search", 'Access key, with S3_SECRET_ACCESS_KEY.', parseText),
+  S3_SECRET_ACCESS_KEY: optional('none', 'Secret of the access key.', parseText),
+  UPLOAD_QUOTA: withDefault(
+    '16384',
+    'MiB that uploads of an integrator may take which no photo uses, with those that are announced; `0` for any number.',
+    parseQuota,
+  ),
+  RATE_LIMIT_API: withDefault(
+    '1000/10',
+    'Requests/seconds per client, or per address without a token; `0` for none.',
+    parseRateLimit,
+  ),
+  RATE_LIMIT_SYNC: withDefault('200/10', 'Photo-report syncs per client.', parseRateLimit),
+  RATE_LIMIT_TOKEN: withDefault('120/60', 'Token requests per address and per client.', parseRateLimit),
+  TRUST_PROXY: optional(
+    'none',
+    'Proxies whose `X-Forwarded-For` and `-Proto` count: a number of hops, or addresses with commas.',
+    parseProxies,
+  ),
+  REQUEST_SECONDS: withDefault(
+    '900',
+    'Seconds in which a request must have arrived, as long as an upload URL lives; in twice that its response must be taken.',
+    parseSeconds,
+  ),
+  DRAIN_SECONDS: optional(
+    '0; 5 in production',
+    'Seconds that an instance which is told to stop answers on, while `/health/ready` is 503 already and balancers turn away.',
+    parseSeconds,
+  ),
+  GRAPHQL_INTROSPECTION: optional('1; 0 in production', '`1` lets GraphQL tell its schema.', oneOf('0', '1')),
+  TLS_CERT: optional('none', 'Certificate file (PEM), to speak TLS without a proxy; with TLS_KEY.', parseText),
+  TLS_KEY: optional('none', 'Key file (PEM) of TLS_CERT.', parseText),
+  METRICS_TOKEN: optional(
+    'none',
+    'Bearer token for `/metrics`. Without it nobody reads them in production, and only loopback elsewhere.',
+    parseText,
+  ),
+  LOG_LEVEL: withDefault(
+    'info',
+    '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  ),
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+
+export type SettingValues = { [Name in SettingName]: ReturnType<(typeof SETTINGS)[Name]['parse']> };
+
+/** An invalid setting. `message` continues a sentence that begins with the name. */
+export interface SettingProblem {
+  name: SettingName;
+  message: string;
+}
+
+/** Parses every setting. The values of settings with a problem are undefined. */
+export function parseSettings(env: Record<string, string | undefined>): {
+  values: Partial<SettingValues>;
+  problems: SettingProblem[];
+} {
+  const values: Partial<Record<SettingName, unknown>> = {};
+  const problems: SettingProblem[] = [];
+  for (const name of Object.keys(SETTINGS) as SettingName[]) {
+    try {
+      values[name] = SETTINGS[name].parse(env[name] || undefined);
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      problems.push({ name, message: error.message });
+    }
+  }
+  return { values: values as Partial<SettingValues>, problems };
+}
+
+/** Lists name, default and description of every setting. */
+export const listSettings = () =>
+  Object.entries(SETTINGS).map(([name, { default: value, description }]) => ({ name, default: value, description }));
+
+/** Formats the settings as a Markdown table, for the documentation and `npm run cli -- settings`. */
+export function formatSettingsTable(): string {
+  const rows = listSettings().map(
+    ({ name, default: value, description }) => `| \`${name}\` | ${value} | ${description} |`,
+  );
+  return ['| Setting | Default | What it does |', '|---|---|---|', ...rows].join('\n');
+}
