@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
-import { ExchangeError } from '../data-transfer/session.ts';
+import { DataTransferError } from '../data-transfer/transaction.ts';
 import { PendingMigrationsError, RollbackRefusedError } from '../database/run-migrations.ts';
 import { isOperatorError } from '../dev-postgres/open-databases.ts';
 import { CliError } from './cli-error.ts';
@@ -80,10 +80,9 @@ function formatSubcommand(command: Command): string {
 function describeCommandError(error: unknown): string {
   const { message, code, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
-  if (error instanceof CliError || error instanceof ConfigError || error instanceof PendingMigrationsError)
-    return message;
+  if (error instanceof CliError || error instanceof ConfigError || error instanceof PendingMigrationsError) return message;
   if (error instanceof RollbackRefusedError) return message;
-  if (isOperatorError(error) || error instanceof ExchangeError) return message;
+  if (isOperatorError(error) || error instanceof DataTransferError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {
     return `${path} cannot be used: ${message}`;
   }

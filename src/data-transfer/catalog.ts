@@ -5,7 +5,7 @@ import { findCountedList, totalTriggerNames } from '../database/write/list-count
 export interface UniqueIndex {
   /** Columns or expressions, as SQL over the table's bare column names. */
   keys: string[];
-  /** Columns that the keys name, quoted as in the plan. */
+  /** Columns that the keys use, quoted as in the mapping. */
   columns: string[];
   /** Condition of a partial index. */
   predicate: string | null;
@@ -19,20 +19,20 @@ export interface CheckConstraint {
   expression: string;
 }
 
-/** What the database itself holds a table's rows to. */
+/** Constraints, indexes and triggers of a table. */
 export interface Catalog {
   uniques: UniqueIndex[];
   checks: CheckConstraint[];
-  /** Columns that stand in any index. */
+  /** Columns of any index, quoted. */
   indexed: Set<string>;
-  /** Whether the table has triggers, beyond those of its foreign keys, that would not run in a bulk load. */
+  /** Whether the table has triggers, other than foreign keys, that a bulk load would skip. */
   triggers: boolean;
 }
 
 const attributes = (table: string, numbers: string) =>
   `array(select format('"%s"', attname) from pg_attribute where attrelid = ${table} and attnum = any(${numbers}) order by attnum)`;
 
-/** Read from the database rather than from the entities, which cannot tell every index that a migration may make. */
+/** Reads the catalog of a table from the database, because migrations may create indexes that entities cannot declare. */
 export async function readCatalog(client: pg.ClientBase, table: string): Promise<Catalog> {
   const indexes = await client.query<UniqueIndex & { unique: boolean }>(
     `select indisunique as "unique", indnullsnotdistinct as "nullsNotDistinct", pg_get_expr(indpred, indrelid) as predicate,
@@ -46,7 +46,7 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
      from pg_constraint where contype = 'c' and conrelid = $1::regclass order by conname`,
     [table],
   );
-  // The totals that these keep are counted by the load itself.
+  // The import counts list totals itself, so their triggers may be skipped.
   const counted = findCountedList(table);
   const triggers = await client.query(
     `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A' and tgname <> all($2)`,

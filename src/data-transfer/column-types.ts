@@ -1,16 +1,16 @@
-import * as shapes from './shapes.ts';
+import * as types from './field-types.ts';
 
-/** How values of a column travel between JSON and PostgreSQL. */
+/** Conversion of a column's values between JSON and PostgreSQL. */
 export interface ColumnType {
   /** Type of the column in SQL. */
   sql: string;
-  /** What the column's type alone demands, whatever the API says. */
-  shape?: shapes.Shape;
-  /** For a column that the API does not show. */
-  fallback?: shapes.Shape;
-  /** The value in the text form of COPY. */
+  /** Validation that takes precedence over the type of the field in the API. */
+  fieldType?: types.FieldType;
+  /** Validation of a column that is not a field of the API. */
+  fallback?: types.FieldType;
+  /** Converts a validated value to the text format of COPY. */
   encode(value: never): string;
-  /** SQL that gives the JSON value of a column for the export. */
+  /** Returns SQL of the column's JSON value for the export. */
   json(column: string): string;
 }
 
@@ -20,10 +20,10 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r'
 const SPECIAL = /[\\\n\r\t]/;
 const copyText = (value: string) => (SPECIAL.test(value) ? value.replace(/[\\\n\r\t]/g, escaped) : value);
 
-/** `["a","b\"c"]` to `{"a","b\"c"}`. */
+/** Converts `["a","b\"c"]` to `{"a","b\"c"}`. */
 const arrayLiteral = (items: string[]) => `{${items.map((item) => `"${item.replace(/[\\"]/g, '\\$&')}"`).join()}}`;
 
-const text: ColumnType = { sql: 'text', fallback: shapes.text, encode: copyText, json: asIs };
+const text: ColumnType = { sql: 'text', fallback: types.text, encode: copyText, json: asIs };
 
 const TYPES: [RegExp, ColumnType][] = [
   [/^(text|varchar|character varying)(\(\d+\))?$/, text],
@@ -31,18 +31,21 @@ const TYPES: [RegExp, ColumnType][] = [
     /^text\[\]$/,
     {
       sql: 'text[]',
-      fallback: shapes.list(shapes.text),
+      fallback: types.list(types.text),
       encode: (value: string[]) => copyText(arrayLiteral(value)),
       json: asIs,
     },
   ],
-  [/^boolean$/, { sql: 'boolean', shape: shapes.boolean, encode: (value: boolean) => (value ? 't' : 'f'), json: asIs }],
-  [/^(int|integer|int4)$/, { sql: 'integer', shape: shapes.integer, encode: String, json: asIs }],
+  [
+    /^boolean$/,
+    { sql: 'boolean', fieldType: types.boolean, encode: (value: boolean) => (value ? 't' : 'f'), json: asIs },
+  ],
+  [/^(int|integer|int4)$/, { sql: 'integer', fieldType: types.integer, encode: String, json: asIs }],
   [
     /^(double precision|float8)$/,
     {
       sql: 'double precision',
-      shape: shapes.number,
+      fieldType: types.number,
       encode: (value: number) => (Object.is(value, -0) ? '-0' : String(value)),
       json: asIs,
     },
@@ -51,7 +54,7 @@ const TYPES: [RegExp, ColumnType][] = [
     /^timestamptz\(3\)$/,
     {
       sql: 'timestamptz(3)',
-      shape: shapes.timestamp,
+      fieldType: types.timestamp,
       encode: String,
       json: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
     },
@@ -59,7 +62,7 @@ const TYPES: [RegExp, ColumnType][] = [
   [/^jsonb\b/, { sql: 'jsonb', encode: (value: unknown) => copyText(JSON.stringify(value)), json: asIs }],
 ];
 
-/** Undefined for a type that nothing here knows. */
+/** Returns the conversion of a column type; undefined if it is not supported. */
 export function columnTypeOf(sql: string): ColumnType | undefined {
   return TYPES.find(([pattern]) => pattern.test(sql))?.[1];
 }

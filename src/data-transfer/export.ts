@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Database } from '../database/database.ts';
-import { buildPlans, type Plan } from './plan.ts';
-import { resources as allResources, type Resource } from './resources.ts';
-import { ExchangeError, inTransaction } from './session.ts';
+import { fileDefinitions as allDefinitions, type FileDefinition } from './file-definitions.ts';
+import { createFileMappings, type FileMapping } from './file-mapping.ts';
+import { DataTransferError, withTransaction } from './transaction.ts';
 
 export interface ExportOptions {
   onProgress?(file: string, rows: number, bytes: number): void;
@@ -28,57 +28,57 @@ export async function exportFolder(
   database: Pick<Database, 'metadata' | 'url'>,
   folder: string,
   options: ExportOptions = {},
-  resources: Resource[] = allResources,
+  fileDefinitions: FileDefinition[] = allDefinitions,
 ): Promise<ExportResult> {
-  const plans = buildPlans(database.metadata, resources);
+  const mappings = createFileMappings(database.metadata, fileDefinitions);
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: Error) => {
-    throw new ExchangeError(`The folder ${folder} cannot be written: ${error.message}`);
+    throw new DataTransferError(`The folder ${folder} cannot be written: ${error.message}`);
   });
-  // Another ending, so that what a killed export leaves behind is not imported.
+  // With another extension, so that an import ignores the files of a killed export.
   const mark = randomBytes(6).toString('hex');
-  const draft = ({ file }: Plan) => join(folder, `${file}.${mark}.part`);
+  const draft = ({ file }: FileMapping) => join(folder, `${file}.${mark}.part`);
   try {
     const snapshot = 'begin isolation level repeatable read read only';
-    const { files } = await inTransaction(database.url, snapshot, async (client) => {
+    const { files } = await withTransaction(database.url, snapshot, async (client) => {
       await client.query(`set local statement_timeout = 0; set local jit = off`);
       const files: ExportResult['files'] = [];
-      for (const plan of plans) files.push(await exportFile(client, plan, draft(plan), options));
+      for (const mapping of mappings) files.push(await exportFile(client, mapping, draft(mapping), options));
       return { files, commit: true };
     });
-    for (const plan of plans) await rename(draft(plan), join(folder, plan.file));
+    for (const mapping of mappings) await rename(draft(mapping), join(folder, mapping.file));
     return { files };
   } catch (error) {
-    for (const plan of plans) await rm(draft(plan), { force: true });
+    for (const mapping of mappings) await rm(draft(mapping), { force: true });
     const { syscall, message } = error as NodeJS.ErrnoException;
     if (syscall === 'open' || syscall === 'write') {
-      throw new ExchangeError(`The folder ${folder} cannot be written: ${message}`, { cause: error });
+      throw new DataTransferError(`The folder ${folder} cannot be written: ${message}`, { cause: error });
     }
     throw error;
   }
 }
 
-async function exportFile(client: pg.Client, plan: Plan, path: string, options: ExportOptions) {
+async function exportFile(client: pg.Client, mapping: FileMapping, path: string, options: ExportOptions) {
   let rows = 0;
   let bytes = 0;
-  async function* counted(source: AsyncIterable<Buffer>) {
+  async function* countRows(source: AsyncIterable<Buffer>) {
     for await (const chunk of source) {
       bytes += chunk.length;
       for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) rows++;
-      options.onProgress?.(plan.file, rows, bytes);
+      options.onProgress?.(mapping.file, rows, bytes);
       yield chunk;
     }
   }
-  // For its owner alone, because it names people.
+  // Readable by its owner only, because the data is personal.
   const target = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
-  await pipeline(client.query(copyTo(exportSql(plan))), counted, target);
-  return { file: plan.file, rows, bytes };
+  await pipeline(client.query(copyTo(exportSql(mapping))), countRows, target);
+  return { file: mapping.file, rows, bytes };
 }
 
 /**
- * One JSON object a line, as PostgreSQL prints it. JSON escapes every control character, so with control characters for
- * quote and delimiter CSV adds nothing to it. Ordered by code points whatever the database's own collation is.
+ * One JSON object per line, as PostgreSQL formats it. JSON escapes control characters, so CSV with control characters as quote and
+ * delimiter leaves the lines unchanged. The order is by code points, independent of the database's collation.
  */
-function exportSql({ table, columns, key }: Plan): string {
+function exportSql({ table, columns, key }: FileMapping): string {
   const fields = columns.map(({ field, name, type }) => `${type.json(name)} as "${field}"`);
   const order = key.map(({ name }) => `${name} collate "C"`);
   const select = `select row_to_json(r) from (select ${fields.join(', ')} from ${table} order by ${order.join(', ')}) r`;

@@ -2,167 +2,170 @@ import { escapeLiteral } from 'pg';
 import type { CountedList } from '../../entities/list-total.entity.ts';
 import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import type { CheckConstraint } from './catalog.ts';
-import type { Column, Plan, Reference } from './plan.ts';
-import { DEFAULT } from './rows.ts';
+import type { Column, FileMapping, Reference } from './file-mapping.ts';
+import { DEFAULT } from './row-reader.ts';
 
 /*
- * The SQL of an import. `exchange_stage` holds the rows of the file under way beside their line and whether they were
- * good in themselves; `exchange_problem` what the database then found; `exchange_waiting` rows whose unique values
- * another record still holds; `exchange_refused` the ids of bad rows of every file, for their children; `exchange_touched` the
- * records that are to be looked at as a whole in the end, and the first line that has to do with each.
+ * SQL of an import, which uses temporary tables:
+ * - `import_stage`: rows of the current file, with their line and whether they are valid individually;
+ * - `import_problem`: problems found by the database;
+ * - `import_waiting`: rows whose unique values still belong to another record;
+ * - `import_rejected`: ids of the invalid rows of every file, for messages about their children;
+ * - `import_touched`: records to check with cross-record rules, with the first line that changed each.
  */
 
 export const createTables = `
-  create temp table exchange_problem (line bigint, field text, message text) on commit drop;
-  create temp table exchange_waiting (line bigint, pass int, field text, message text) on commit drop;
-  create temp table exchange_refused (file text, id text, line bigint, primary key (file, id)) on commit drop;
-  create temp table exchange_touched (whole text, id text, file text, line bigint, primary key (whole, id)) on commit drop`;
+  create temp table import_problem (line bigint, field text, message text) on commit drop;
+  create temp table import_waiting (line bigint, pass int, field text, message text) on commit drop;
+  create temp table import_rejected (file text, id text, line bigint, primary key (file, id)) on commit drop;
+  create temp table import_touched (rule_file text, id text, file text, line bigint, primary key (rule_file, id)) on commit drop`;
 
-export const clearTables = 'drop table exchange_stage; truncate exchange_problem, exchange_waiting';
+export const clearTables = 'drop table import_stage; truncate import_problem, import_waiting';
 
-export function createStage({ columns }: Plan): string {
+export function createStage({ columns }: FileMapping): string {
   const cells = columns.map((column) => {
-    const otherwise = column.default === null ? '' : ` default ${column.default}`;
-    return `${column.name} ${column.type.sql}${otherwise}`;
+    const defaultValue = column.default === null ? '' : ` default ${column.default}`;
+    return `${column.name} ${column.type.sql}${defaultValue}`;
   });
-  return `create temp table exchange_stage (__line bigint, __ok boolean, ${cells.join(', ')}) on commit drop`;
+  return `create temp table import_stage (__line bigint, __ok boolean, ${cells.join(', ')}) on commit drop`;
 }
 
-export const copyToStage = `copy exchange_stage from stdin (default ${escapeLiteral(DEFAULT)})`;
+export const copyToStage = `copy import_stage from stdin (default ${escapeLiteral(DEFAULT)})`;
 
-export const INTO_PROBLEMS = 'insert into exchange_problem (line, field, message)';
+export const INTO_PROBLEMS = 'insert into import_problem (line, field, message)';
 
-/** Whether nothing was found against a staged row so far. */
-const good = (row: string) =>
-  `${row}.__ok and not exists (select from exchange_problem p where p.line = ${row}.__line)`;
+/** Condition: no problem was found in a staged row so far. */
+const isValid = (row: string) =>
+  `${row}.__ok and not exists (select from import_problem p where p.line = ${row}.__line)`;
 
-/** Rows of a pass of writing: first all good ones, then those that still waited after the pass before. */
+/** Rows of a pass of writing: in the first pass all valid ones, then those that waited in the previous pass. */
 export const candidates = (pass: number) =>
   pass === 0
-    ? `(select * from exchange_stage r where ${good('r')})`
-    : `(select * from exchange_stage where __line in (select line from exchange_waiting where pass = ${pass - 1}))`;
+    ? `(select * from import_stage r where ${isValid('r')})`
+    : `(select * from import_stage where __line in (select line from import_waiting where pass = ${pass - 1}))`;
 
 const on = (left: string, right: string, columns: Column[]) =>
   columns.map(({ name }) => `${left}.${name} = ${right}.${name}`).join(' and ');
-export const listed = (alias: string, columns: Column[]) => columns.map(({ name }) => `${alias}.${name}`).join(', ');
+export const formatColumns = (alias: string, columns: Column[]) =>
+  columns.map(({ name }) => `${alias}.${name}`).join(', ');
 
-/** Takes the locks that foreign key triggers would take, once per parent instead of once per row. */
+/** Takes the locks of foreign key triggers, once per parent instead of once per row. */
 export function lockParents({ column, parent }: Reference): string {
   const id = parent.key[0]!.name;
   return `select count(*) from (select from ${parent.table} p
-    where p.${id} in (select distinct ${column.name} from exchange_stage) for key share) locked`;
+    where p.${id} in (select distinct ${column.name} from import_stage) for key share) locked`;
 }
 
-/** Foreign keys that lead nowhere or to another builder's record, and records that would change their builder. */
-export function referenceProblems(plan: Plan): string | null {
-  const { owner, table, key } = plan;
-  const parents = plan.references.map((reference, index) => parentOf(plan, reference, index));
-  // A row without a builder of its own belongs to that of its first parent that has one.
-  const ownOwner = owner ? `s.${owner.name}` : parents.find((parent) => parent.owner)?.owner;
+/** Finds foreign keys to missing records or to other builders' records, and records that would change their builder. */
+export function insertReferenceProblems(mapping: FileMapping): string | null {
+  const { builder, table, key } = mapping;
+  const parents = mapping.references.map((reference, index) => joinParent(mapping, reference, index));
+  // A row without a builder column belongs to the builder of its first parent that has one.
+  const rowBuilder = builder ? `s.${builder.name}` : parents.find((parent) => parent.builder)?.builder;
   const joins = parents.map(({ join }) => join);
-  const moves = owner && !key.includes(owner) ? owner : null;
+  const moves = builder && !key.includes(builder) ? builder : null;
   if (moves) joins.push(`left join ${table} t on ${on('t', 's', key)}`);
   const cases = parents.map(({ column, given, file, found, ...parent }) => {
-    const whens = [`when ${given} is null then null when ${found} is null then ${missing(given, file)}`];
-    if (parent.owner && ownOwner) {
-      whens.push(`when ${parent.owner} <> ${ownOwner} then ${given} || ' belongs to another builder'`);
+    const whens = [`when ${given} is null then null when ${found} is null then ${missingMessage(given, file)}`];
+    if (parent.builder && rowBuilder) {
+      whens.push(`when ${parent.builder} <> ${rowBuilder} then ${given} || ' belongs to another builder'`);
     }
     if (column === moves) {
       const kept = `'is ' || t.${moves.name} || ' in the database, and a record never changes its builder'`;
       whens.push(`when t.${moves.name} <> ${given} then ${kept}`);
     }
-    return oneCase(column.field, `case ${whens.join(' ')} end`);
+    return problemCase(column.field, `case ${whens.join(' ')} end`);
   });
-  plan.links.forEach(({ column, parent }, index) => {
+  mapping.listReferences.forEach(({ column, parent }, index) => {
     const id = `p.${parent.key[0]!.name}`;
-    const foreign = ownOwner && parent.owner ? `or p.${parent.owner.name} <> ${ownOwner}` : '';
+    const foreign = rowBuilder && parent.builder ? `or p.${parent.builder.name} <> ${rowBuilder}` : '';
     joins.push(`left join lateral (select x.id, ${id} as found from unnest(s.${column.name}) x(id)
       left join ${parent.table} p on ${id} = x.id where ${id} is null ${foreign} limit 1) l${index} on true`);
     cases.push(
-      oneCase(
+      problemCase(
         column.field,
         `case when l${index}.found is not null then l${index}.id || ' belongs to another builder'
-          when l${index}.id is not null then ${missing(`l${index}.id`, parent.file)} end`,
+          when l${index}.id is not null then ${missingMessage(`l${index}.id`, parent.file)} end`,
       ),
     );
   });
-  return cases.length === 0 ? null : problemsOf(`exchange_stage s ${joins.join(' ')}`, cases);
+  return cases.length === 0 ? null : insertProblems(`import_stage s ${joins.join(' ')}`, cases);
 }
 
-/** How a reference's parent is joined, and the SQL of its id when it is found and of its builder. */
-function parentOf(plan: Plan, { column, parent }: Reference, index: number) {
+/** Returns the join of a reference's parent, and SQL of the found id and of the parent's builder. */
+function joinParent(mapping: FileMapping, { column, parent }: Reference, index: number) {
   const id = parent.key[0]!.name;
-  const owner = parent.owner?.name;
+  const builder = parent.builder?.name;
   const given = `s.${column.name}`;
   const join = `left join ${parent.table} p${index} on p${index}.${id} = ${given}`;
   const common = { column, given, file: parent.file };
-  if (parent !== plan) {
-    return { ...common, join, found: `p${index}.${id}`, owner: owner && `p${index}.${owner}` };
+  if (parent !== mapping) {
+    return { ...common, join, found: `p${index}.${id}`, builder: builder && `p${index}.${builder}` };
   }
-  const sameFile = `(select ${id} as id ${owner ? `, min(${owner}) as owner` : ''} from exchange_stage group by ${id})`;
+  const sameFile = `(select ${id} as id ${builder ? `, min(${builder}) as builder` : ''} from import_stage group by ${id})`;
   return {
     ...common,
     join: `${join} left join ${sameFile} q${index} on q${index}.id = ${given}`,
     found: `coalesce(p${index}.${id}, q${index}.id)`,
-    owner: owner && `coalesce(q${index}.owner, p${index}.${owner})`,
+    builder: builder && `coalesce(q${index}.builder, p${index}.${builder})`,
   };
 }
 
-const oneCase = (field: string | null, message: string) =>
+const problemCase = (field: string | null, message: string) =>
   `(${field === null ? 'null' : escapeLiteral(field)}, ${message})`;
 
-function problemsOf(from: string, cases: string[]): string {
+function insertProblems(from: string, cases: string[]): string {
   return `${INTO_PROBLEMS} select __line, v.field, v.message from ${from}
     cross join lateral (values ${cases.join(', ')}) v(field, message) where v.message is not null`;
 }
 
-const missing = (id: string, file: string) =>
-  `coalesce((select format('%s was refused (%s line %s)', r.id, r.file, r.line) from exchange_refused r
+const missingMessage = (id: string, file: string) =>
+  `coalesce((select format('%s was rejected (%s line %s)', r.id, r.file, r.line) from import_rejected r
     where r.file = ${escapeLiteral(file)} and r.id = ${id}), ${id} || ' does not exist')`;
 
-/** Check constraints, before one of them would end the whole import. */
-export function checkProblems(plan: Plan, checks: CheckConstraint[]): string | null {
+/** Finds violations of check constraints, which would otherwise abort the import. */
+export function insertCheckProblems(mapping: FileMapping, checks: CheckConstraint[]): string | null {
   const cases = checks.map(({ name, columns, expression }) => {
-    const field = plan.columns.find((column) => columns.includes(column.name))?.field ?? null;
+    const field = mapping.columns.find((column) => columns.includes(column.name))?.field ?? null;
     const message = escapeLiteral(`breaks the rule ${name}`);
-    return oneCase(field, `case when not (${expression}) then ${message} end`);
+    return problemCase(field, `case when not (${expression}) then ${message} end`);
   });
-  return cases.length === 0 ? null : problemsOf('exchange_stage', cases);
+  return cases.length === 0 ? null : insertProblems('import_stage', cases);
 }
 
-/** Children in a self-referencing file whose parent is new and bad. To be repeated until it finds none. */
-export function orphans(plan: Plan, { column, parent }: Reference): string {
+/** Finds children of a self-referencing file whose parent is new and invalid. Repeat until it finds none. */
+export function insertOrphanProblems(mapping: FileMapping, { column, parent }: Reference): string {
   const id = parent.key[0]!.name;
-  return `${INTO_PROBLEMS} select s.__line, ${escapeLiteral(column.field)}, s.${column.name} || ' was refused'
-    from exchange_stage s where s.${column.name} is not null and ${good('s')}
-      and not exists (select from ${plan.table} t where t.${id} = s.${column.name})
-      and not exists (select from exchange_stage q where q.${id} = s.${column.name} and ${good('q')})`;
+  return `${INTO_PROBLEMS} select s.__line, ${escapeLiteral(column.field)}, s.${column.name} || ' was rejected'
+    from import_stage s where s.${column.name} is not null and ${isValid('s')}
+      and not exists (select from ${mapping.table} t where t.${id} = s.${column.name})
+      and not exists (select from import_stage q where q.${id} = s.${column.name} and ${isValid('q')})`;
 }
 
 /**
- * Writes the rows of a pass that do not wait; rows that change nothing are left alone.
- * In the order of the file, because neighbours there are neighbours in the indexes too.
+ * Writes the rows of a pass that do not wait and that differ from the stored ones. The order is that of the file, because
+ * neighbouring rows are usually neighbours in the indexes too.
  */
-export function upsert(plan: Plan, pass: number): string {
-  const names = plan.columns.map(({ name }) => name).join(', ');
-  const changing = plan.columns.filter((column) => !plan.key.includes(column));
-  const first = plan.key[0]!.name;
-  const list = findCountedList(plan.table);
-  // A row without a file leaves the record the one that it has.
-  const values = plan.columns
-    .map(({ name, keeps }) => (keeps ? `coalesce(s.${name}, t.${name})` : `s.${name}`))
+export function upsert(mapping: FileMapping, pass: number): string {
+  const names = mapping.columns.map(({ name }) => name).join(', ');
+  const changing = mapping.columns.filter((column) => !mapping.key.includes(column));
+  const first = mapping.key[0]!.name;
+  const list = findCountedList(mapping.table);
+  // An absent storage key leaves the stored one unchanged.
+  const values = mapping.columns
+    .map(({ name, keepsStoredValue }) => (keepsStoredValue ? `coalesce(s.${name}, t.${name})` : `s.${name}`))
     .join(', ');
   const action =
     changing.length === 0
       ? 'nothing'
       : `update set ${changing.map(({ name }) => `${name} = excluded.${name}`).join(', ')}`;
   return `with written as (
-      insert into ${plan.table} (${names})
-      select ${values} from ${candidates(pass)} s left join ${plan.table} t on ${on('t', 's', plan.key)}
-      where (t.${first} is null or (${listed('t', plan.columns)}) is distinct from (${values}))
-        and not exists (select from exchange_waiting w where w.line = s.__line and w.pass = ${pass})
+      insert into ${mapping.table} (${names})
+      select ${values} from ${candidates(pass)} s left join ${mapping.table} t on ${on('t', 's', mapping.key)}
+      where (t.${first} is null or (${formatColumns('t', mapping.columns)}) is distinct from (${values}))
+        and not exists (select from import_waiting w where w.line = s.__line and w.pass = ${pass})
       order by s.__line
-      on conflict (${plan.key.map(({ name }) => name).join(', ')}) do ${action}
+      on conflict (${mapping.key.map(({ name }) => name).join(', ')}) do ${action}
       returning old.${first} is null as fresh ${list ? changedColumns(list) : ''})${list ? `, counted as (${countWritten(list)})` : ''}
     select (count(*) filter (where fresh))::int as inserted, (count(*) filter (where not fresh))::int as updated from written`;
 }
@@ -172,7 +175,7 @@ const countedColumns = ({ kind, active }: CountedList) => [
   ...(active === 'true' ? [] : ['archived_at']),
 ];
 
-/** What each written row was counted under before and is from now on. */
+/** Old and new values of the columns that list totals are counted by. */
 const changedColumns = (list: CountedList) =>
   countedColumns(list)
     .map((column) => `, old.${column} as old_${column}, new.${column} as new_${column}`)
@@ -189,26 +192,26 @@ function countWritten(list: CountedList): string {
   );
 }
 
-export const giveUpWaiting = (pass: number) =>
-  `${INTO_PROBLEMS} select distinct line, field, message from exchange_waiting where pass = ${pass}`;
+export const insertWaitingProblems = (pass: number) =>
+  `${INTO_PROBLEMS} select distinct line, field, message from import_waiting where pass = ${pass}`;
 
-/** How many problems the database found, and how many rows are bad for them alone. */
-export const countFoundBad = `select count(*)::int as problems, count(distinct s.__line)::int as bad
-  from exchange_problem p left join exchange_stage s on s.__line = p.line and s.__ok`;
+/** Counts the problems found by the database, and the rows that are invalid only because of them. */
+export const countRejected = `select count(*)::int as problems, count(distinct s.__line)::int as bad
+  from import_problem p left join import_stage s on s.__line = p.line and s.__ok`;
 
-/** Remembers the ids that children of later files will look for in vain. */
-export function rememberRefused({ file, key }: Plan): string {
+/** Records the ids of invalid rows, for messages about children in later files. */
+export function rememberRejected({ file, key }: FileMapping): string {
   const id = key[0]!.name;
-  return `insert into exchange_refused select ${escapeLiteral(file)}, s.${id}, min(s.__line) from exchange_stage s
-    where s.${id} is not null and not (${good('s')}) group by s.${id}`;
+  return `insert into import_rejected select ${escapeLiteral(file)}, s.${id}, min(s.__line) from import_stage s
+    where s.${id} is not null and not (${isValid('s')}) group by s.${id}`;
 }
 
-/** Remembers the records of the `whole` plan that the rows of this file are, or lead to by that column. */
-export const rememberTouched = (plan: Plan, whole: Plan, { name }: Column) =>
-  `insert into exchange_touched select ${escapeLiteral(whole.file)}, s.${name}, ${escapeLiteral(plan.file)}, min(s.__line)
-    from exchange_stage s where s.${name} is not null and ${good('s')} group by s.${name} on conflict do nothing`;
+/** Records the records of `target` that the rows of this file are, or refer to by the column. */
+export const rememberTouched = (mapping: FileMapping, target: FileMapping, { name }: Column) =>
+  `insert into import_touched select ${escapeLiteral(target.file)}, s.${name}, ${escapeLiteral(mapping.file)}, min(s.__line)
+    from import_stage s where s.${name} is not null and ${isValid('s')} group by s.${name} on conflict do nothing`;
 
-/** Takes a few of them out, in their order. */
-export const takeTouched = `delete from exchange_touched where (whole, id) in (
-    select whole, id from exchange_touched where whole = $1 order by file desc, line limit $2)
+/** Removes and returns a batch of touched records. Parameters: file of the rule, batch size. */
+export const takeTouched = `delete from import_touched where (rule_file, id) in (
+    select rule_file, id from import_touched where rule_file = $1 order by file desc, line limit $2)
   returning id, file, line::int`;

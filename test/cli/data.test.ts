@@ -93,9 +93,9 @@ describe('import of an invalid row', () => {
   it('rejects a folder that is missing, empty or has unknown files', async () => {
     expect(await cli.errorOf(['import', join(folder, 'nowhere')])).toMatch(/nowhere cannot be read/);
     const empty = await mkdtemp(join(folder, 'empty-'));
-    expect(await cli.errorOf(['import', empty])).toMatch(/holds no file of the format/);
+    expect(await cli.errorOf(['import', empty])).toMatch(/has no file of the format/);
     await appendFile(join(empty, 'builder.ndjson'), '');
-    expect(await cli.errorOf(['import', empty])).toMatch(/builder\.ndjson is no file of the format/);
+    expect(await cli.errorOf(['import', empty])).toMatch(/builder\.ndjson is not a file of the format/);
     await appendFile(join(folder, 'taken'), '');
     expect(await cli.errorOf(['export', join(folder, 'taken')])).toMatch(/taken cannot be written/);
     expect(await cli.errorOf(['import'])).toMatch(/'dir'/);

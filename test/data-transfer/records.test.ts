@@ -2,32 +2,32 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Id, Reference } from '../../entities/columns.ts';
 import { entities } from '../../entities/index.ts';
+import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
-import { resources } from '../../src/data-transfer/resources.ts';
-import type { Problem } from '../../src/data-transfer/rows.ts';
+import type { RowProblem } from '../../src/data-transfer/row-reader.ts';
 import { createOrm } from '../../src/database/orm.ts';
-import { Bench, importing, type Row, sample } from './bench.ts';
+import { DataTransferFixture, importAndCollect, type Row, readSample } from './fixture.ts';
 
-const bench = new Bench();
-afterAll(() => bench.end());
+const fixture = new DataTransferFixture();
+afterAll(() => fixture.dispose());
 
-const [harbourline, ironbark] = await sample('builders');
-const [quay, pool, grain] = await sample('projects');
-const shared = bench.sampleDatabase();
+const [harbourline, ironbark] = await readSample('builders');
+const [quay, pool, grain] = await readSample('projects');
+const shared = fixture.sampleDatabase();
 
-/** Imports into a database that holds the sample and stays as it was, because one row at least is bad. */
+/** Imports into the shared database, which does not change because at least one row is invalid. */
 async function problemsOf(files: Record<string, Row[]>): Promise<(string | number | null)[][]> {
-  const { problems, committed } = await importing(await shared, await bench.folderOf(files));
+  const { problems, committed } = await importAndCollect(await shared, await fixture.createFolder(files));
   expect(committed).toBe(false);
   return problems.map(({ file, line, field, message }) => [file.replace('.ndjson', ''), line, field, message]);
 }
 
 const inserts = async (files: Record<string, Row[]>) =>
-  (await importing(await bench.sampleDatabase(), await bench.folderOf(files))).problems;
+  (await importAndCollect(await fixture.sampleDatabase(), await fixture.createFolder(files))).problems;
 
 describe('a foreign key', () => {
-  it('must lead to a record', async () => {
-    const [timesheet] = await sample('timesheets');
+  it('must refer to a record', async () => {
+    const [timesheet] = await readSample('timesheets');
     const change = { projectId: 'proj_none', costCodeId: 'tscc_none' };
     expect(await problemsOf({ timesheets: [{ ...timesheet, ...change }] })).toEqual([
       ['timesheets', 1, 'costCodeId', 'tscc_none does not exist'],
@@ -35,42 +35,42 @@ describe('a foreign key', () => {
     ]);
   });
 
-  it('may lead to a row of a file of the same import', async () => {
+  it('may refer to a row of the same import', async () => {
     const project = { ...quay, id: 'proj_new' };
     const location = { id: 'loc_new', builderId: harbourline!.id, projectId: 'proj_new', name: 'Roof' };
     expect(await inserts({ projects: [project], locations: [location] })).toEqual([]);
   });
 
-  it("must lead to a record of the row's own builder", async () => {
-    const [timesheet] = await sample('timesheets');
+  it('must refer to a record of the same builder', async () => {
+    const [timesheet] = await readSample('timesheets');
     expect(await problemsOf({ timesheets: [{ ...timesheet, projectId: grain!.id }] })).toEqual([
       ['timesheets', 1, 'projectId', `${grain!.id} belongs to another builder`],
     ]);
   });
 
-  it('must lead to the builder of the other parent, where the row has none of its own', async () => {
-    const [row] = await sample('subcontractor-projects');
+  it('must refer to the builder of the other parent if the row has no builder', async () => {
+    const [row] = await readSample('subcontractor-projects');
     expect(await problemsOf({ 'subcontractor-projects': [{ ...row, projectId: grain!.id }] })).toEqual([
       ['subcontractor-projects', 1, 'projectId', `${grain!.id} belongs to another builder`],
     ]);
   });
 
-  it('in a list is held to the same', async () => {
-    const [contact] = await sample('contacts');
+  it('in a list is checked too', async () => {
+    const [contact] = await readSample('contacts');
     const found = (projectIds: unknown[]) => problemsOf({ contacts: [{ ...contact, projectIds }] });
     const foreign = ['contacts', 1, 'projectIds', `${grain!.id} belongs to another builder`];
     expect(await found([quay!.id, grain!.id])).toEqual([foreign]);
     expect(await found(['proj_none'])).toEqual([['contacts', 1, 'projectIds', 'proj_none does not exist']]);
   });
 
-  it('that carries a record over to another builder is refused', async () => {
+  it('cannot move a record to another builder', async () => {
     const kept = `is ${harbourline!.id} in the database, and a record never changes its builder`;
     expect(await problemsOf({ projects: [{ ...pool, builderId: ironbark!.id }] })).toEqual([
       ['projects', 1, 'builderId', kept],
     ]);
   });
 
-  it('to a refused row says which one that was', async () => {
+  it('to a rejected row is reported with the file and line of that row', async () => {
     const location = { id: 'loc_new', builderId: harbourline!.id, name: 'Roof' };
     const found = await problemsOf({
       projects: [
@@ -86,14 +86,14 @@ describe('a foreign key', () => {
     expect(found).toEqual([
       ['projects', 2, 'status', expect.any(String)],
       ['projects', 3, 'builderId', 'buil_none does not exist'],
-      ['locations', 1, 'projectId', 'proj_new was refused (projects.ndjson line 2)'],
-      ['locations', 2, 'projectId', 'proj_newer was refused (projects.ndjson line 3)'],
+      ['locations', 1, 'projectId', 'proj_new was rejected (projects.ndjson line 2)'],
+      ['locations', 2, 'projectId', 'proj_newer was rejected (projects.ndjson line 3)'],
     ]);
   });
 });
 
-describe('one record alone may have', () => {
-  it('an id; the second row that has it is bad', async () => {
+describe('a unique key', () => {
+  it('rejects a second row with the same id', async () => {
     const rows = [quay!, pool!, { ...quay, name: 'Again' }, { ...quay, name: 7 }];
     expect(await problemsOf({ projects: rows })).toEqual([
       ['projects', 4, 'name', 'must be a string'],
@@ -102,15 +102,15 @@ describe('one record alone may have', () => {
     ]);
   });
 
-  it('its unique foreign keys, where it has no id', async () => {
-    const [row] = await sample('memberships');
+  it('rejects a second row with the same foreign keys if it has no id', async () => {
+    const [row] = await readSample('memberships');
     expect(await problemsOf({ memberships: [row!, { ...row, role: 'OWNER' }] })).toEqual([
       ['memberships', 2, 'builderId', 'has the same userId, builderId as line 1'],
     ]);
   });
 
-  it('what a unique constraint covers, within the file and the database', async () => {
-    const [row, other] = await sample('cost-codes');
+  it('is checked within the file and with the database', async () => {
+    const [row, other] = await readSample('cost-codes');
     const fresh = { ...row, id: 'tscc_new', code: '99-000' };
     expect(
       await problemsOf({
@@ -125,25 +125,23 @@ describe('one record alone may have', () => {
     );
   });
 
-  it('what a partial one covers, as long as its condition holds', async () => {
-    const [company] = await sample('subcontractors');
+  it('of a partial index is checked where the condition holds', async () => {
+    const [company] = await readSample('subcontractors');
     const second = { ...company, id: 'sub_second' };
     expect(await problemsOf({ subcontractors: [second] })).toEqual([
       [
         'subcontractors',
         1,
         'builderId',
-        expect.stringMatching(
-          `^has the same builderId as ${company!.id}, which is in the database .one alone may have it where`,
-        ),
+        expect.stringMatching(`^has the same builderId as ${company!.id}, which is in the database .unique where`),
       ],
     ]);
     const archived = { ...company, archivedAt: '2026-03-02T07:30:00.000Z' };
     expect(await inserts({ subcontractors: [second, archived] })).toEqual([]);
   });
 
-  it('what one covers that counts nulls as the same', async () => {
-    const [note] = await sample('meeting-notes');
+  it('with nulls not distinct compares nulls as equal', async () => {
+    const [note] = await readSample('meeting-notes');
     expect(
       await problemsOf({
         'meeting-notes': [
@@ -158,8 +156,8 @@ describe('one record alone may have', () => {
     ]);
   });
 
-  it('and a swap of two values is refused, because neither can go first', async () => {
-    const [first, second] = await sample('cost-codes');
+  it('rejects a swap of two values', async () => {
+    const [first, second] = await readSample('cost-codes');
     const rows = [
       { ...first, code: second!.code },
       { ...second, code: first!.code },
@@ -172,12 +170,15 @@ describe('one record alone may have', () => {
 });
 
 describe('a check constraint', () => {
-  it('that the database alone knows is told by its name', async () => {
-    const database = await bench.sampleDatabase();
-    const client = await bench.client(database);
+  it('that only the database declares is reported by name', async () => {
+    const database = await fixture.sampleDatabase();
+    const client = await fixture.client(database);
     await client.query('alter table timesheet add constraint a_day check (hours <= 24)');
-    const [timesheet] = await sample('timesheets');
-    const { problems } = await importing(database, await bench.folderOf({ timesheets: [{ ...timesheet, hours: 25 }] }));
+    const [timesheet] = await readSample('timesheets');
+    const { problems } = await importAndCollect(
+      database,
+      await fixture.createFolder({ timesheets: [{ ...timesheet, hours: 25 }] }),
+    );
     expect(problems).toEqual([
       { file: 'timesheets.ndjson', line: 1, field: 'hours', message: 'breaks the rule a_day' },
     ]);
@@ -196,15 +197,15 @@ class Shelf {
   name!: string;
 }
 
-describe('a record of its own kind', () => {
+describe('a file that references itself', () => {
   const shelves = [{ file: 'shelves', entity: Shelf, id: 'folder' as const }];
 
-  it('may be its parent in any order, and takes its children with it when it is bad', async () => {
-    const { url } = await bench.sampleDatabase();
+  it('may have parents in any order, and rejects the children of invalid rows', async () => {
+    const { url } = await fixture.sampleDatabase();
     const orm = createOrm(url, { entities: [...entities, Shelf] });
     await orm.schema.update();
     const metadata = orm.getMetadata();
-    const folder = await bench.folderOf({
+    const folder = await fixture.createFolder({
       shelves: [
         { id: 'fold_leaf', parentId: 'fold_branch', name: 'Leaf' },
         { id: 'fold_branch', parentId: 'fold_root', name: 'Branch' },
@@ -215,24 +216,24 @@ describe('a record of its own kind', () => {
         { id: 'fold_lost', parentId: 'fold_none', name: 'Lost' },
       ],
     });
-    const problems: Problem[] = [];
-    const options = { keepGood: true, onBadRow: (problem: Problem) => void problems.push(problem) };
+    const problems: RowProblem[] = [];
+    const options = { keepGood: true, onProblem: (problem: RowProblem) => void problems.push(problem) };
     const { files } = await importFolder({ metadata, url }, folder, options, shelves);
     await orm.close();
     expect(problems.map(({ line, message }) => [line, message])).toEqual([
       [6, 'must not be null'],
-      [4, 'fold_stick was refused'],
-      [5, 'fold_rotten was refused'],
+      [4, 'fold_stick was rejected'],
+      [5, 'fold_rotten was rejected'],
       [7, 'fold_none does not exist'],
     ]);
     expect(files).toMatchObject([{ rows: 7, inserted: 3, bad: 4 }]);
   });
 
-  it('must be in the list after what it leads to', async () => {
+  it('is defined after the files that it refers to', async () => {
     const { metadata, url } = await shared;
-    const list = resources.filter(({ file }) => file !== 'projects');
+    const list = fileDefinitions.filter(({ file }) => file !== 'projects');
     await expect(importFolder({ metadata, url }, '/', {}, list)).rejects.toThrow(
-      'SubcontractorProject.projectId leads to Project, of which no file before tells the ids.',
+      'SubcontractorProject.projectId refers to Project, which must have an id and an earlier file.',
     );
   });
 });

@@ -2,29 +2,32 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importFolder } from '../../src/data-transfer/import.ts';
-import { MAX_LINE_BYTES } from '../../src/data-transfer/lines.ts';
-import { Bench, importing, type Row, sample } from './bench.ts';
+import { MAX_LINE_BYTES } from '../../src/data-transfer/line-splitter.ts';
+import { DataTransferFixture, importAndCollect, type Row, readSample } from './fixture.ts';
 
-const bench = new Bench();
-afterAll(() => bench.end());
+const fixture = new DataTransferFixture();
+afterAll(() => fixture.dispose());
 
-/** Not changed by a test, because a bad row takes everything back. */
-const shared = bench.sampleDatabase();
+/** Not changed by tests, because an invalid row rolls the import back. */
+const shared = fixture.sampleDatabase();
 
 const imported = async (file: string, text: string | Buffer) =>
-  importing(await shared, await bench.folderOf({ [file]: text }));
+  importAndCollect(await shared, await fixture.createFolder({ [file]: text }));
 
-/** Problems as `[field, message]` of the sample's file with the last row changed. */
+/** Returns the problems, as `[field, message]`, of a sample file with its last row changed. */
 async function problemsOf(file: string, change: Row): Promise<(string | null)[][]> {
-  const rows = await sample(file);
+  const rows = await readSample(file);
   rows.push({ ...rows.pop(), ...change });
-  const { problems, files, committed } = await importing(await shared, await bench.folderOf({ [file]: rows }));
+  const { problems, files, committed } = await importAndCollect(
+    await shared,
+    await fixture.createFolder({ [file]: rows }),
+  );
   expect({ files, committed }).toMatchObject({ files: [{ rows: rows.length, bad: 1 }], committed: false });
   expect(problems).toEqual(problems.map((problem) => ({ ...problem, file: `${file}.ndjson`, line: rows.length })));
   return problems.map(({ field, message }) => [field, message]);
 }
 
-describe('a row is bad', () => {
+describe('an import rejects a row', () => {
   const missing = 'is required';
   const timestamp = 'must be an ISO 8601 date-time with a time zone, such as 2026-03-02T07:30:00.000Z';
   const unclean = 'must not contain U+0000 or unpaired surrogates';
@@ -33,8 +36,8 @@ describe('a row is bad', () => {
   it.each<[string, string, Row, unknown[][]]>([
     ['lacks a field', 'projects', { name: undefined }, [['name', missing]]],
     ['has null where null cannot be', 'projects', { name: null }, [['name', 'must not be null']]],
-    ['has a field that is none', 'projects', { colour: 'red' }, [['colour', 'is not a field of projects.ndjson']]],
-    ['carries a secret', 'users', { passwordHash: 'x' }, [['passwordHash', 'is never imported']]],
+    ['has an unknown field', 'projects', { colour: 'red' }, [['colour', 'is not a field of projects.ndjson']]],
+    ['has a secret field', 'users', { passwordHash: 'x' }, [['passwordHash', 'is never imported']]],
     ['has a number for text', 'projects', { name: 7 }, [['name', 'must be a string']]],
     ['has text for a number', 'timesheets', { hours: '7.5' }, [['hours', 'must be a finite number']]],
     ['has text for a boolean', 'contacts', { isPrimary: 'yes' }, [['isPrimary', 'must be true or false']]],
@@ -51,21 +54,26 @@ describe('a row is bad', () => {
       [['status', 'must be one of ARCHIVED, COMPLETE, IN_PROGRESS, UPCOMING']],
     ],
     [
-      'has an id of another kind',
+      'has an id with the wrong prefix',
       'projects',
       { id: 'sub_a1' },
       [['id', 'must be an id like proj_a1b2c3, of at most 200 characters']],
     ],
     [
-      'has a group id of another kind',
+      'has a group id with the wrong prefix',
       'timesheets',
       { timesheetGroupId: 'ts_a1' },
       [['timesheetGroupId', expect.stringContaining('must be an identifier like tsg_')]],
     ],
-    ['has a day that is none', 'projects', { createdAt: '2026-02-30T00:00:00.000Z' }, [['createdAt', timestamp]]],
-    ['has an instant without a zone', 'projects', { createdAt: '2026-02-03T00:00:00' }, [['createdAt', timestamp]]],
+    ['has an invalid day', 'projects', { createdAt: '2026-02-30T00:00:00.000Z' }, [['createdAt', timestamp]]],
     [
-      'has an instant before the first year',
+      'has a timestamp without a time zone',
+      'projects',
+      { createdAt: '2026-02-03T00:00:00' },
+      [['createdAt', timestamp]],
+    ],
+    [
+      'has a timestamp before year 1',
       'projects',
       { createdAt: '0001-01-01T00:00:00+10:00' },
       [['createdAt', timestamp]],
@@ -73,7 +81,7 @@ describe('a row is bad', () => {
     ['has U+0000 in a text', 'projects', { name: 'Quay\0' }, [['name', unclean]]],
     ['has an unpaired surrogate in a list', 'subcontractors', { tags: ['ok', '\ud800'] }, [['tags[1]', unclean]]],
     [
-      'has an object of the wrong fields',
+      'has an object with the wrong fields',
       'projects',
       { integrations: [{ type: 1, sourceId: 'x', extra: 2 }] },
       [
@@ -83,7 +91,7 @@ describe('a row is bad', () => {
       ],
     ],
     [
-      'has an assignee of no kind',
+      'has an assignee of an unknown type',
       'defects',
       { assignees: [{ type: 'TEAM', id: 'x', name: 'y' }] },
       [['assignees[0].type', 'must be one of USER, COMPANY, TAG']],
@@ -101,19 +109,19 @@ describe('a row is bad', () => {
       [['url', 'must be an address that begins with https://']],
     ],
     [
-      'has an e-mail address that sign-in would not find',
+      'has an e-mail address in upper case',
       'users',
       { email: 'Tom@harbourline.example' },
       [['email', 'must be in lower case']],
     ],
     [
-      'has a text that no index can hold',
+      'has a text that is too long for an index',
       'cost-codes',
       { code: 'x'.repeat(1001) },
       [['code', 'must not be longer than 1000 bytes']],
     ],
     [
-      'nests too deep',
+      'has JSON that is nested too deeply',
       'meetings',
       { templateResponse: deep },
       [
@@ -136,8 +144,8 @@ describe('a row is bad', () => {
     expect(await problemsOf(file, change)).toEqual(expected);
   });
 
-  it('whose free-form JSON cannot be stored', async () => {
-    const [note] = await sample('meeting-notes');
+  it('with free-form JSON that cannot be stored', async () => {
+    const [note] = await readSample('meeting-notes');
     const found = async (block: string) => {
       const text = JSON.stringify({ ...note, detailBlocks: ['BLOCK'] }).replace('"BLOCK"', block);
       return (await imported('meeting-notes', text)).problems.map(({ field, message }) => [field, message]);
@@ -150,8 +158,8 @@ describe('a row is bad', () => {
     expect(await found('{"a":-0.5e-3,"__proto__":{"b":[]}}')).toEqual([]);
   });
 
-  it('that is no JSON, no object, no UTF-8 or endless; the others are read', async () => {
-    const [project] = (await sample('projects')).map((row) => JSON.stringify(row));
+  it('that is not JSON, not an object, not UTF-8 or too long, and reads the others', async () => {
+    const [project] = (await readSample('projects')).map((row) => JSON.stringify(row));
     const endless = Buffer.alloc(MAX_LINE_BYTES, 'x');
     const text = Buffer.concat(
       ['{"id":\n', '[]\n', Buffer.from([0x22, 0xff, 0x22, 0x0a]), '{"a":"', endless, '"}\n', `${project}\n`].map(
@@ -169,26 +177,26 @@ describe('a row is bad', () => {
   });
 });
 
-describe('a folder', () => {
-  it('that cannot be imported is refused with one line', async () => {
-    const database = await bench.emptyDatabase();
-    const folder = await bench.folder();
+describe('an import of a folder', () => {
+  it('fails with one line if the folder cannot be imported', async () => {
+    const database = await fixture.emptyDatabase();
+    const folder = await fixture.folder();
     const refused = (path: string) => expect(importFolder(database, path)).rejects;
     await refused(join(folder, 'none')).toThrow(/^The folder \S+\/none cannot be read: ENOENT[^\n]*$/);
-    await refused(folder).toThrow(`The folder ${folder} holds no file of the format.`);
+    await refused(folder).toThrow(`The folder ${folder} has no file of the format.`);
     await mkdir(join(folder, 'projects.ndjson'));
     await refused(folder).toThrow(`${folder}/projects.ndjson is not a file.`);
     await writeFile(join(folder, 'Timesheet.ndjson'), '');
     await refused(folder).toThrow(
-      /^\S+\/Timesheet\.ndjson is no file of the format, which has integrators\.ndjson, builders/,
+      /^\S+\/Timesheet\.ndjson is not a file of the format, which has integrators\.ndjson, builders/,
     );
   });
 
-  it('may lack files, and hold other things', async () => {
-    const database = await bench.emptyDatabase();
-    const folder = await bench.folderOf({ builders: await sample('builders'), users: '' });
+  it('ignores missing and other files', async () => {
+    const database = await fixture.emptyDatabase();
+    const folder = await fixture.createFolder({ builders: await readSample('builders'), users: '' });
     await writeFile(join(folder, 'README.txt'), 'Export of 20 November');
-    const { files } = await importing(database, folder);
+    const { files } = await importAndCollect(database, folder);
     expect(files.map(({ file, inserted }) => [file, inserted])).toEqual([
       ['builders.ndjson', 2],
       ['users.ndjson', 0],

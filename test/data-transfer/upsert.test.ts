@@ -1,32 +1,32 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { Bench, count, importing, linesOf, type Row, sample } from './bench.ts';
+import { countRows, DataTransferFixture, importAndCollect, type Row, readSample, toNdjson } from './fixture.ts';
 
-const bench = new Bench();
-afterAll(() => bench.end());
+const fixture = new DataTransferFixture();
+afterAll(() => fixture.dispose());
 
-/** Imports one file into a database that holds the sample, and gives what was said of it. */
-async function afterSample(file: string, rows: Row[] | string | Buffer) {
-  const database = await bench.sampleDatabase();
-  const result = await importing(database, await bench.folderOf({ [file]: rows }));
+/** Imports one file into a database with the sample data. */
+async function importIntoSample(file: string, rows: Row[] | string | Buffer) {
+  const database = await fixture.sampleDatabase();
+  const result = await importAndCollect(database, await fixture.createFolder({ [file]: rows }));
   return { ...result, database };
 }
 
-describe('an import updates and inserts by id', () => {
-  it('into an empty database: every row is new', async () => {
-    const database = await bench.emptyDatabase();
-    const { files, committed, problems } = await importing(database, await bench.sampleWith({}));
+describe('an import', () => {
+  it('inserts every row into an empty database', async () => {
+    const database = await fixture.emptyDatabase();
+    const { files, committed, problems } = await importAndCollect(database, await fixture.copySample({}));
     expect({ committed, problems }).toEqual({ committed: true, problems: [] });
     expect(files).toHaveLength(30);
     for (const { rows, inserted } of files) expect(inserted).toBe(rows);
-    expect(await count(database, 'timesheet')).toBe(4);
+    expect(await countRows(database, 'timesheet')).toBe(4);
   });
 
-  it('into the same rows: what has not changed is not written', async () => {
-    const database = await bench.sampleDatabase();
-    const folder = await bench.sampleWith({
+  it('does not write unchanged rows', async () => {
+    const database = await fixture.sampleDatabase();
+    const folder = await fixture.copySample({
       projects: ([first, ...rest]) => [{ ...first, name: 'Quay Street' }, ...rest],
     });
-    const { files } = await importing(database, folder);
+    const { files } = await importAndCollect(database, folder);
     for (const { file, rows, inserted, updated, unchanged } of files) {
       expect({ inserted, updated, unchanged }).toEqual(
         file === 'projects.ndjson'
@@ -36,53 +36,55 @@ describe('an import updates and inserts by id', () => {
     }
   });
 
-  it('a row without an id of its own by its unique foreign keys, and keeps its number', async () => {
-    const [first] = await sample('memberships');
-    const database = await bench.sampleDatabase();
+  it('updates a row without an id by its unique foreign keys', async () => {
+    const [first] = await readSample('memberships');
+    const database = await fixture.sampleDatabase();
     const read = () => database.orm.em.getConnection().execute('select id, role from membership order by id');
     const before = await read();
-    const folder = await bench.folderOf({ memberships: [{ ...first, role: 'OWNER' }] });
-    expect((await importing(database, folder)).files).toMatchObject([{ updated: 1 }]);
+    const folder = await fixture.createFolder({ memberships: [{ ...first, role: 'OWNER' }] });
+    expect((await importAndCollect(database, folder)).files).toMatchObject([{ updated: 1 }]);
     expect(await read()).toEqual(
       before.map((row: Row, index: number) => (index === 0 ? { ...row, role: 'OWNER' } : row)),
     );
   });
 
-  it('and leaves what no file carries as it is', async () => {
-    const database = await bench.sampleDatabase();
-    const client = await bench.client(database);
+  it('does not change columns that no file has', async () => {
+    const database = await fixture.sampleDatabase();
+    const client = await fixture.client(database);
     await client.query(`update app_user set password_hash = 'kept', picture_key = 'kept'`);
-    const users = (await sample('users')).map((row) => ({ ...row, name: 'Renamed' }));
-    expect((await importing(database, await bench.folderOf({ users }))).files).toMatchObject([{ updated: 3 }]);
+    const users = (await readSample('users')).map((row) => ({ ...row, name: 'Renamed' }));
+    expect((await importAndCollect(database, await fixture.createFolder({ users }))).files).toMatchObject([
+      { updated: 3 },
+    ]);
     const { rows } = await client.query('select distinct name, password_hash, picture_key from app_user');
     expect(rows).toEqual([{ name: 'Renamed', password_hash: 'kept', picture_key: 'kept' }]);
   });
 
-  it('and lets a record take over a unique value that an earlier or later row gives up', async () => {
-    const [first, second, third] = await sample('cost-codes');
+  it('lets a record take over the unique value of another row, in any order', async () => {
+    const [first, second, third] = await readSample('cost-codes');
     const renumbered = [
       { ...first, code: '26-050' },
       { ...second, code: '26-060' },
     ];
     for (const rows of [renumbered, renumbered.toReversed()]) {
-      const { problems, files } = await afterSample('cost-codes', [...rows, third!]);
+      const { problems, files } = await importIntoSample('cost-codes', [...rows, third!]);
       expect({ problems, files }).toMatchObject({ problems: [], files: [{ updated: 2, unchanged: 1 }] });
     }
   });
 });
 
-describe('a file may', async () => {
-  const project = (await sample('projects'))[0]!;
+describe('an import accepts', async () => {
+  const project = (await readSample('projects'))[0]!;
 
-  it('begin with a byte order mark, end its lines with CRLF, hold empty ones, and lack the last line feed', async () => {
-    const text = `\uFEFF${linesOf([project])}\n \t\n${JSON.stringify({ ...project, id: 'proj_new' })}`;
-    const { files, problems } = await afterSample('projects', text.replaceAll('\n', '\r\n'));
+  it('a byte order mark, CRLF, empty lines and a missing last line feed', async () => {
+    const text = `\uFEFF${toNdjson([project])}\n \t\n${JSON.stringify({ ...project, id: 'proj_new' })}`;
+    const { files, problems } = await importIntoSample('projects', text.replaceAll('\n', '\r\n'));
     expect({ files, problems }).toMatchObject({ files: [{ rows: 2, inserted: 1, unchanged: 1 }], problems: [] });
   });
 
-  it('leave out what may be null and what has a default', async () => {
-    const { id, builderId, name, createdAt, updatedAt } = (await sample('subcontractors'))[1]!;
-    const { database } = await afterSample('subcontractors', [{ id, builderId, name, createdAt, updatedAt }]);
+  it('rows without nullable fields and fields with a default', async () => {
+    const { id, builderId, name, createdAt, updatedAt } = (await readSample('subcontractors'))[1]!;
+    const { database } = await importIntoSample('subcontractors', [{ id, builderId, name, createdAt, updatedAt }]);
     const rows = await database.orm.em
       .getConnection()
       .execute('select abn, is_builder, address, tags, integrations, archived_at from subcontractor where id = ?', [
@@ -93,18 +95,18 @@ describe('a file may', async () => {
     ]);
   });
 
-  it('give instants in any time zone', async () => {
-    const { database } = await afterSample('projects', [{ ...project, createdAt: '2026-03-02T18:30+11:00' }]);
+  it('timestamps in any time zone', async () => {
+    const { database } = await importIntoSample('projects', [{ ...project, createdAt: '2026-03-02T18:30+11:00' }]);
     const rows = await database.orm.em
       .getConnection()
       .execute('select created_at::text from project where id = ?', [project.id]);
     expect(rows).toEqual([{ created_at: '2026-03-02 07:30:00+00' }]);
   });
 
-  it('carry what the API works out from other fields', async () => {
-    const [timesheet] = await sample('timesheets');
+  it('fields that the API computes from others', async () => {
+    const [timesheet] = await readSample('timesheets');
     const shown = { costCode: '03-100 - Concrete', timeType: 'Ordinary', profile: {}, project: { id: 'x' } };
-    const { files } = await afterSample('timesheets', [{ ...timesheet, ...shown }]);
+    const { files } = await importIntoSample('timesheets', [{ ...timesheet, ...shown }]);
     expect(files).toMatchObject([{ unchanged: 1, bad: 0 }]);
   });
 });

@@ -12,7 +12,7 @@ import { Database } from '../../src/database/database.ts';
 import { inspectStoredReport } from '../../src/domain/photo-reports/stored-report.ts';
 import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
-import { SAMPLES } from '../data-transfer/bench.ts';
+import { SAMPLES } from '../data-transfer/fixture.ts';
 import type { Service } from '../harness.ts';
 import { createDatabase } from '../setup/database.ts';
 import { picture } from '../support/images.ts';
@@ -238,8 +238,8 @@ describe('an import', () => {
           expect.stringContaining('not a field'),
         ],
       ].map((told) => ['photo-reports.ndjson', line, ...told]),
-      ['photo-report-pages.ndjson', expect.any(Number), 'reportId', expect.stringContaining('was refused')],
-      ['photo-report-pages.ndjson', expect.any(Number), 'reportId', expect.stringContaining('was refused')],
+      ['photo-report-pages.ndjson', expect.any(Number), 'reportId', expect.stringContaining('was rejected')],
+      ['photo-report-pages.ndjson', expect.any(Number), 'reportId', expect.stringContaining('was rejected')],
     ]);
   });
 

@@ -87,7 +87,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
     await empty.drop();
   };
   const problems: unknown[] = [];
-  await importFolder(database, RECORDS, { onBadRow: (problem) => void problems.push(problem) });
+  await importFolder(database, RECORDS, { onProblem: (problem) => void problems.push(problem) });
   if (problems.length > 0) throw new Error(`Bad records: ${JSON.stringify(problems)}`);
   for (const table of KEPT) {
     await sql(`create table kept_${table} as select * from ${table} where builder_id = '${BUILDER_ID}'`);

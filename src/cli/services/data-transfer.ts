@@ -1,7 +1,7 @@
 import { exportFolder } from '../../data-transfer/export.ts';
+import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '../../data-transfer/file-definitions.ts';
 import { importFolder } from '../../data-transfer/import.ts';
-import { type Resource, resourcesOver, type Whole } from '../../data-transfer/resources.ts';
-import type { Problem } from '../../data-transfer/rows.ts';
+import type { RowProblem } from '../../data-transfer/row-reader.ts';
 import {
   inspectStoredPage,
   inspectStoredReport,
@@ -15,15 +15,18 @@ import type { CommandContext } from './command-context.ts';
 import { exportStoredFiles, importStoredFiles } from './stored-files.ts';
 
 /** Validation of photo reports, with the same rules as a sync. */
-const REPORT_RULES: Record<string, Pick<Resource, 'inspect' | 'whole'>> = {
+const REPORT_RULES: Record<string, Pick<FileDefinition, 'validateRow' | 'crossRecordRule'>> = {
   'photo-reports': {
-    inspect: inspectStoredReport,
-    whole: { select: WHOLE_REPORTS, inspect: inspectWholeReport as Whole['inspect'] },
+    validateRow: inspectStoredReport,
+    crossRecordRule: { select: WHOLE_REPORTS, validate: inspectWholeReport as CrossRecordRule['validate'] },
   },
-  'photo-report-pages': { inspect: inspectStoredPage },
+  'photo-report-pages': { validateRow: inspectStoredPage },
 };
 
-const withReportRules = (resource: Resource): Resource => ({ ...resource, ...REPORT_RULES[resource.file] });
+const withReportRules = (definition: FileDefinition): FileDefinition => ({
+  ...definition,
+  ...REPORT_RULES[definition.file],
+});
 
 /** Maximum problems in the output of `--json`. Further ones are only counted. */
 const MAX_PROBLEMS = 10_000;
@@ -44,9 +47,9 @@ export async function importData(
   { folder, keepGood, collect, storage }: ImportRequest,
   progress: ProgressReporter,
 ) {
-  const problems: Problem[] = [];
+  const problems: RowProblem[] = [];
   let count = 0;
-  const onBadRow = (problem: Problem) => {
+  const onProblem = (problem: RowProblem) => {
     count++;
     if (!collect) progress.log(`${problem.file}:${problem.line}: ${problem.field ?? 'row'}: ${problem.message}`);
     else if (problems.length < MAX_PROBLEMS) problems.push(problem);
@@ -55,8 +58,13 @@ export async function importData(
     progress.update(file, bytes, totalBytes, `${phase}, ${rows} rows`);
   try {
     // Files are stored before the rows that refer to them. The upload sweep deletes those of rejected rows.
-    const resources = resourcesOver(await importStoredFiles(storage, folder)).map(withReportRules);
-    const { files, committed } = await importFolder(database, folder, { keepGood, onProgress, onBadRow }, resources);
+    const fileDefinitions = requireStoredFiles(await importStoredFiles(storage, folder)).map(withReportRules);
+    const { files, committed } = await importFolder(
+      database,
+      folder,
+      { keepGood, onProgress, onProblem },
+      fileDefinitions,
+    );
     const found = collect ? { problems, problemsLeftOut: count - problems.length } : {};
     if (!committed) {
       const bad = files.reduce((sum, file) => sum + file.bad, 0);

@@ -3,7 +3,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import { resources } from '../../data-transfer/resources.ts';
+import { fileDefinitions } from '../../data-transfer/file-definitions.ts';
 import { contentTypeOfKey, isStorageKey } from '../../storage/keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -43,13 +43,13 @@ export async function importStoredFiles(storage: Storage, folder: string): Promi
 /** Collects the storage keys in the rows of the folder. Invalid rows are skipped; the import reports them. */
 async function collectStorageKeys(folder: string): Promise<Set<string>> {
   const keys = new Set<string>();
-  for (const { file, files } of resources) {
-    if (!files) continue;
+  for (const { file, storageKeys } of fileDefinitions) {
+    if (!storageKeys) continue;
     const path = join(folder, `${file}.ndjson`);
     if (!(await stat(path).catch(() => null))) continue;
     for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
       const row = parseRow(line);
-      for (const property of Object.keys(files)) if (typeof row[property] === 'string') keys.add(row[property]);
+      for (const property of Object.keys(storageKeys)) if (typeof row[property] === 'string') keys.add(row[property]);
     }
   }
   return keys;

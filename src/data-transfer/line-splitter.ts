@@ -1,6 +1,6 @@
 /**
- * The longest line that is read; longer ones are passed over without being held. The largest photo report has room: PostgreSQL puts
- * a space behind commas and colons, and writes numbers without exponents.
+ * Maximum bytes of a line. Longer lines are skipped without buffering. The largest photo report fits, although PostgreSQL adds a
+ * space after commas and colons, and writes numbers without exponents.
  */
 export const MAX_LINE_BYTES = 96 * 1024 * 1024;
 
@@ -8,12 +8,12 @@ const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export interface LineHandler {
-  /** The bytes are good during the call only. `number` begins at 1. */
+  /** The bytes are valid only during the call. `number` starts at 1. */
   line(bytes: Buffer, number: number): void;
-  overlong(number: number): void;
+  onOverlongLine(number: number): void;
 }
 
-/** Cuts a stream of bytes into lines. Holds at most one line. */
+/** Splits a stream of bytes into lines. Buffers at most one line. */
 export class LineSplitter {
   readonly #handler: LineHandler;
   #held: Buffer[] = [];
@@ -51,7 +51,7 @@ export class LineSplitter {
     this.#heldBytes = 0;
     this.#number++;
     if (bytes > MAX_LINE_BYTES) {
-      this.#handler.overlong(this.#number);
+      this.#handler.onOverlongLine(this.#number);
       return;
     }
     const line = parts.length === 0 ? last : Buffer.concat([...parts, last]);

@@ -8,29 +8,29 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, describe, expect, it } from 'vitest';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import type { Phase } from '../../src/data-transfer/import-file.ts';
-import { Bench, count, importing, type Row, sample } from './bench.ts';
+import { countRows, DataTransferFixture, importAndCollect, type Row, readSample } from './fixture.ts';
 
-const bench = new Bench();
-afterAll(() => bench.end());
+const fixture = new DataTransferFixture();
+afterAll(() => fixture.dispose());
 
-const [harbourline] = await sample('builders');
-const [quay, pool] = await sample('projects');
-const [timesheet] = await sample('timesheets');
+const [harbourline] = await readSample('builders');
+const [quay, pool] = await readSample('projects');
+const [timesheet] = await readSample('timesheets');
 const location = { builderId: harbourline!.id, name: 'Roof' };
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Bytes that are still in use once everything else is thrown away. */
-function heldBytes(): number {
+/** Returns the memory in use after a garbage collection, in bytes. */
+function measureHeap(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/** A folder of one large file, written row by row. */
+/** Creates a folder with one large file. */
 async function largeFolder(rows: number, row: (index: number) => Row): Promise<string> {
-  const folder = await bench.folder();
+  const folder = await fixture.folder();
   const stream = createWriteStream(join(folder, 'timesheets.ndjson'));
   for (let index = 0; index < rows; index++) {
     if (!stream.write(`${JSON.stringify(row(index))}\n`)) await once(stream, 'drain');
@@ -40,9 +40,9 @@ async function largeFolder(rows: number, row: (index: number) => Row): Promise<s
   return folder;
 }
 
-const many = (index: number) => ({ ...timesheet, id: `ts_a${String(index).padStart(9, '0')}` });
+const timesheetRow = (index: number) => ({ ...timesheet, id: `ts_a${String(index).padStart(9, '0')}` });
 
-describe('all or nothing', () => {
+describe('the transaction of an import', () => {
   const files = {
     projects: [
       { ...quay, name: 'Renamed' },
@@ -55,16 +55,19 @@ describe('all or nothing', () => {
     ],
   };
 
-  it('is committed when every row is good', async () => {
-    const database = await bench.sampleDatabase();
+  it('is committed if every row is valid', async () => {
+    const database = await fixture.sampleDatabase();
     const good = { projects: [files.projects[0]!], locations: [{ ...location, id: 'loc_a', projectId: quay!.id }] };
-    expect(await importing(database, await bench.folderOf(good))).toMatchObject({ committed: true, problems: [] });
-    expect(await count(database, 'project_location')).toBe(2);
+    expect(await importAndCollect(database, await fixture.createFolder(good))).toMatchObject({
+      committed: true,
+      problems: [],
+    });
+    expect(await countRows(database, 'project_location')).toBe(2);
   });
 
-  it('is taken back for one bad row, after all of them were reported', async () => {
-    const database = await bench.sampleDatabase();
-    const { committed, problems, files: results } = await importing(database, await bench.folderOf(files));
+  it('is rolled back for an invalid row, after all problems are reported', async () => {
+    const database = await fixture.sampleDatabase();
+    const { committed, problems, files: results } = await importAndCollect(database, await fixture.createFolder(files));
     expect(committed).toBe(false);
     expect(problems.map(({ file, line }) => [file, line])).toEqual([
       ['projects.ndjson', 2],
@@ -74,49 +77,49 @@ describe('all or nothing', () => {
       { rows: 3, inserted: 1, updated: 1, bad: 1 },
       { rows: 2, inserted: 1, bad: 1 },
     ]);
-    expect(await count(database, `project where name = 'Renamed' or id = 'proj_fine'`)).toBe(0);
-    expect(await count(database, 'project_location')).toBe(1);
+    expect(await countRows(database, `project where name = 'Renamed' or id = 'proj_fine'`)).toBe(0);
+    expect(await countRows(database, 'project_location')).toBe(1);
   });
 
-  it('gives way to keepGood: the good rows are committed, and none whose parent was bad', async () => {
-    const database = await bench.sampleDatabase();
-    const result = await importing(database, await bench.folderOf(files), { keepGood: true });
+  it('commits the valid rows with keepGood, except those whose parent is invalid', async () => {
+    const database = await fixture.sampleDatabase();
+    const result = await importAndCollect(database, await fixture.createFolder(files), { keepGood: true });
     expect(result).toMatchObject({ committed: true, problems: { length: 2 } });
-    expect(await count(database, `project where name = 'Renamed' or id = 'proj_fine'`)).toBe(2);
-    expect(await count(database, `project_location where id in ('loc_fine', 'loc_orphan')`)).toBe(1);
+    expect(await countRows(database, `project where name = 'Renamed' or id = 'proj_fine'`)).toBe(2);
+    expect(await countRows(database, `project_location where id in ('loc_fine', 'loc_orphan')`)).toBe(1);
   });
 
-  it('leaves nothing when the caller or the connection fails', async () => {
-    const database = await bench.sampleDatabase();
-    const client = await bench.client(database);
-    const folder = await bench.folderOf({ ...files, timesheets: [many(1)] });
-    const onBadRow = async () => Promise.reject(new Error('The disk of the report is full.'));
-    await expect(importFolder(database, folder, { onBadRow })).rejects.toThrow('The disk of the report is full.');
+  it('is rolled back when a callback or the connection fails', async () => {
+    const database = await fixture.sampleDatabase();
+    const client = await fixture.client(database);
+    const folder = await fixture.createFolder({ ...files, timesheets: [timesheetRow(1)] });
+    const onProblem = async () => Promise.reject(new Error('The disk of the report is full.'));
+    await expect(importFolder(database, folder, { onProblem })).rejects.toThrow('The disk of the report is full.');
     const others = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
     let killing: Promise<unknown> | undefined;
     const onProgress = (file: string) => {
       if (file === 'timesheets.ndjson') killing ??= client.query(others);
     };
-    const cut = importFolder(database, await largeFolder(20_000, many), { keepGood: true, onProgress });
+    const cut = importFolder(database, await largeFolder(20_000, timesheetRow), { keepGood: true, onProgress });
     await expect(cut).rejects.toThrow('The connection to the database was lost, and nothing was changed.');
     await killing;
-    expect(await count(database, 'timesheet')).toBe(4);
+    expect(await countRows(database, 'timesheet')).toBe(4);
   });
 
-  it('is done by one import at a time', async () => {
-    const database = await bench.sampleDatabase();
-    const folder = await bench.folderOf({ projects: [{ ...quay, name: 'Renamed' }] });
+  it('runs after that of a concurrent import', async () => {
+    const database = await fixture.sampleDatabase();
+    const folder = await fixture.createFolder({ projects: [{ ...quay, name: 'Renamed' }] });
     const results = await Promise.all([importFolder(database, folder), importFolder(database, folder)]);
     expect(results.map(({ files: [file] }) => file!.updated).sort()).toEqual([0, 1]);
   });
 });
 
-describe('a large file', () => {
-  it('goes through in little memory, and its progress can be followed', async () => {
-    const database = await bench.sampleDatabase();
-    const folder = await largeFolder(25_000, (index) => ({ ...many(index), notes: `${index} `.repeat(300) }));
-    const before = heldBytes();
-    let held = 0;
+describe('an import of a large file', () => {
+  it('uses little memory and reports progress', async () => {
+    const database = await fixture.sampleDatabase();
+    const folder = await largeFolder(25_000, (index) => ({ ...timesheetRow(index), notes: `${index} `.repeat(300) }));
+    const before = measureHeap();
+    let heapGrowth = 0;
     let next = 0;
     const seen: Phase[] = [];
     const onProgress = (_file: string, rows: number, bytes: number, totalBytes: number, phase: Phase) => {
@@ -124,43 +127,43 @@ describe('a large file', () => {
       if (phase !== 'reading') expect([rows, bytes]).toEqual([25_000, totalBytes]);
       if (bytes < next && phase === 'reading') return;
       next = bytes + 8_000_000;
-      held = Math.max(held, heldBytes() - before);
+      heapGrowth = Math.max(heapGrowth, measureHeap() - before);
     };
     const { files } = await importFolder(database, folder, { onProgress });
     expect(files).toMatchObject([{ rows: 25_000, inserted: 25_000, bad: 0 }]);
     expect(next).toBeGreaterThan(50_000_000);
-    expect(held).toBeLessThan(16_000_000);
+    expect(heapGrowth).toBeLessThan(16_000_000);
     expect(seen).toEqual(['reading', 'checking', 'writing']);
   });
 
-  it('of bad rows is reported as fast as it is listened to, and no faster', async () => {
-    const database = await bench.sampleDatabase();
+  it('awaits the callback for every problem', async () => {
+    const database = await fixture.sampleDatabase();
     const folder = await largeFolder(100_000, (index) => ({
-      ...many(index),
+      ...timesheetRow(index),
       ...(index % 2 ? { hours: 'x' } : { projectId: 'proj_none' }),
     }));
-    const before = heldBytes();
-    let told = 0;
-    let held = 0;
-    const onBadRow = async () => {
-      if (++told % 10_000 !== 0) return;
+    const before = measureHeap();
+    let problemCount = 0;
+    let heapGrowth = 0;
+    const onProblem = async () => {
+      if (++problemCount % 10_000 !== 0) return;
       await sleep(1);
-      held = Math.max(held, heldBytes() - before);
+      heapGrowth = Math.max(heapGrowth, measureHeap() - before);
     };
-    const { files, committed } = await importFolder(database, folder, { onBadRow });
-    expect({ files, told, committed }).toMatchObject({
+    const { files, committed } = await importFolder(database, folder, { onProblem });
+    expect({ files, problemCount, committed }).toMatchObject({
       files: [{ rows: 100_000, bad: 100_000, inserted: 0 }],
-      told: 100_000,
+      problemCount: 100_000,
       committed: false,
     });
-    expect(held).toBeLessThan(16_000_000);
+    expect(heapGrowth).toBeLessThan(16_000_000);
   });
 
-  it('has its foreign keys checked too, and its parents cannot go in the meantime', async () => {
-    const database = await bench.sampleDatabase();
-    const client = await bench.client(database);
+  it('checks foreign keys and locks their parents', async () => {
+    const database = await fixture.sampleDatabase();
+    const client = await fixture.client(database);
     const folder = await largeFolder(12_000, (index) =>
-      index === 7_000 ? { ...many(index), profileId: 'pers_none' } : many(index),
+      index === 7_000 ? { ...timesheetRow(index), profileId: 'pers_none' } : timesheetRow(index),
     );
     let removal: Promise<unknown> | undefined;
     const onProgress = (...[, , , , phase]: [string, number, number, number, Phase]) => {
@@ -170,7 +173,7 @@ describe('a large file', () => {
         .catch((error) => error.code);
     };
     await client.query('delete from timesheet');
-    const { problems, files } = await importing(database, folder, { keepGood: true, onProgress });
+    const { problems, files } = await importAndCollect(database, folder, { keepGood: true, onProgress });
     expect(problems).toEqual([
       { file: 'timesheets.ndjson', line: 7_001, field: 'profileId', message: 'pers_none does not exist' },
     ]);
@@ -178,19 +181,19 @@ describe('a large file', () => {
     expect(await removal).toBe('23503');
   });
 
-  it('runs the triggers that its table has', async () => {
-    const database = await bench.sampleDatabase();
-    const client = await bench.client(database);
+  it('runs the triggers of the table', async () => {
+    const database = await fixture.sampleDatabase();
+    const client = await fixture.client(database);
     await client.query(`create table tally (hours float8);
       create function tally() returns trigger language plpgsql as $$ begin insert into tally values (new.hours); return null; end $$;
       create trigger tally after insert on timesheet for each row execute function tally()`);
-    await importFolder(database, await largeFolder(12_000, many));
-    expect(await count(database, 'tally')).toBe(12_000);
+    await importFolder(database, await largeFolder(12_000, timesheetRow));
+    expect(await countRows(database, 'tally')).toBe(12_000);
   });
 
-  it('needs no more of the database role than to read and write', async () => {
-    const database = await bench.sampleDatabase();
-    const client = await bench.client(database);
+  it('requires only privileges to read and write', async () => {
+    const database = await fixture.sampleDatabase();
+    const client = await fixture.client(database);
     const role = `importer_${randomBytes(6).toString('hex')}`;
     await client.query(`create role ${role} login password 'secret';
       grant select, insert, update on all tables in schema public to ${role};
@@ -198,7 +201,7 @@ describe('a large file', () => {
     const url = new URL(database.url);
     Object.assign(url, { username: role, password: 'secret' });
     const { metadata } = database;
-    const { files } = await importFolder({ metadata, url: url.href }, await largeFolder(12_000, many));
+    const { files } = await importFolder({ metadata, url: url.href }, await largeFolder(12_000, timesheetRow));
     expect(files).toMatchObject([{ inserted: 12_000 }]);
     await client.query(`drop owned by ${role}; drop role ${role}`);
   });

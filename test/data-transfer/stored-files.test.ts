@@ -11,20 +11,20 @@ import { keepDemoPictures } from '../../src/demo/pictures.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
-import { Bench, SAMPLES } from './bench.ts';
+import { DataTransferFixture, SAMPLES } from './fixture.ts';
 
-const bench = new Bench();
-afterAll(() => bench.end());
+const fixture = new DataTransferFixture();
+afterAll(() => fixture.dispose());
 
-const quiet = { show: () => undefined, say: () => undefined, end: () => undefined } as unknown as ProgressReporter;
+const quiet: ProgressReporter = { update: () => undefined, log: () => undefined, stop: () => undefined };
 const BASE_URL = 'http://localhost:4000';
 
 async function newStorages(): Promise<Storages> {
-  const config = loadConfig({ DATA_DIR: await bench.folder(), BASE_URL });
+  const config = loadConfig({ DATA_DIR: await fixture.folder(), BASE_URL });
   return openStorages(config, { secret: Buffer.alloc(32).toString('base64url'), clock: systemClock });
 }
 
-function importCommand(database: Database, storages: Storages, folder: string) {
+function importSampleFiles(database: Database, storages: Storages, folder: string) {
   const request = { folder, keepGood: false, collect: true, storage: storages.au1 };
   return importData({ database, clock: systemClock }, request, quiet);
 }
@@ -33,16 +33,16 @@ const rowsOf = async (database: Database, sql: string) =>
   (await database.fork().execute(sql)) as Record<string, string>[];
 
 describe('photos', () => {
-  it('of a company open where it was imported', async () => {
-    const [database, storages] = [await bench.emptyDatabase(), await newStorages()];
-    await importCommand(database, storages, SAMPLES);
+  it('of the sample data are stored by the import', async () => {
+    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    await importSampleFiles(database, storages, SAMPLES);
     const [photo] = await rowsOf(database, `select key, file_size from photo where source = 'GALLERY'`);
     const found = await storages.au1.withFile(photo!.key!, (path, size) => inspectImage(path, size));
     expect(found).toMatchObject({ contentType: 'image/jpeg', width: 64, size: Number(photo!.file_size) });
   });
 
-  it('of the demo data are exported with their bytes, and open elsewhere', async () => {
-    const [au1, us1] = [await bench.emptyDatabase(), await bench.emptyDatabase()];
+  it('of the demo data are exported and imported with their files', async () => {
+    const [au1, us1] = [await fixture.emptyDatabase(), await fixture.emptyDatabase()];
     const storages = await newStorages();
     const pictures = await keepDemoPictures(storages);
     await loadDemoInto({ au1, us1 }, { baseUrl: BASE_URL, timesheets: 1, pictures });
@@ -50,23 +50,23 @@ describe('photos', () => {
     expect(sources).toHaveLength(7);
     const defects = await rowsOf(au1, 'select unnest(photo_ids) as id from defect');
     expect(defects.length).toBeGreaterThan(3);
-    const folder = await bench.folder();
-    const exported = await exportData({ database: au1, clock: systemClock }, storages.au1, folder, quiet);
-    expect(exported.storedFiles).toBeGreaterThan(10);
-    const [copy, elsewhere] = [await bench.emptyDatabase(), await newStorages()];
-    await importCommand(copy, elsewhere, folder);
+    const folder = await fixture.folder();
+    const exportAndRead = await exportData({ database: au1, clock: systemClock }, storages.au1, folder, quiet);
+    expect(exportAndRead.storedFiles).toBeGreaterThan(10);
+    const [copy, elsewhere] = [await fixture.emptyDatabase(), await newStorages()];
+    await importSampleFiles(copy, elsewhere, folder);
     const photos = await rowsOf(copy, 'select key, file_size from photo');
     expect(photos.length).toBe(144);
     for (const { key, file_size: size } of photos) {
       expect((await elsewhere.au1.bytes.stat(key!))?.size, key).toBe(Number(size));
     }
-    const again = await importCommand(copy, elsewhere, folder);
+    const again = await importSampleFiles(copy, elsewhere, folder);
     expect(again.files.every(({ inserted, updated }) => inserted + updated === 0)).toBe(true);
   });
 
-  it('without bytes are refused, and nothing is imported', async () => {
-    const [database, storages] = [await bench.emptyDatabase(), await newStorages()];
-    const folder = await bench.sampleWith({
+  it('without files are rejected, and nothing is imported', async () => {
+    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    const folder = await fixture.copySample({
       photos: ([first, ...rest]) => [
         { ...first, key: 'photos/buil_a1/none.jpg' },
         ...rest,
@@ -74,35 +74,35 @@ describe('photos', () => {
         { ...first, id: 'att_c', key: 'uploads/buil_a1/none.jpg' },
       ],
     });
-    const refused = await importCommand(database, storages, folder).catch((error) => error);
+    const refused = await importSampleFiles(database, storages, folder).catch((error) => error);
     expect(refused.message).toMatch('Nothing was imported');
     const fields = refused.details.problems.map(({ file, field }: Record<string, string>) => [file, field]);
     expect(fields.filter(([, field]: string[]) => field === 'key')).toHaveLength(3);
   });
 
-  it('need no files again where the storage has them', async () => {
-    const [database, storages] = [await bench.emptyDatabase(), await newStorages()];
-    await importCommand(database, storages, SAMPLES);
-    const folder = await bench.sampleWith({});
+  it('are accepted without files if the storage has them', async () => {
+    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    await importSampleFiles(database, storages, SAMPLES);
+    const folder = await fixture.copySample({});
     await rm(join(folder, 'files'), { recursive: true, force: true });
-    const again = await importCommand(database, storages, folder);
+    const again = await importSampleFiles(database, storages, folder);
     expect(again.files.find(({ file }) => file === 'photos.ndjson')).toMatchObject({ unchanged: 2 });
   });
 });
 
 describe('logos, pictures and documents', () => {
-  it('come with their files, and a row that names none leaves the one that is there', async () => {
-    const [database, storages] = [await bench.emptyDatabase(), await newStorages()];
+  it('are imported with their files, and kept by a row without a key', async () => {
+    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
     const key = 'logos/own/harbourline.png';
-    const folder = await bench.sampleWith({ builders: (rows) => rows.map((row) => ({ ...row, logoKey: key })) });
+    const folder = await fixture.copySample({ builders: (rows) => rows.map((row) => ({ ...row, logoKey: key })) });
     await mkdir(join(folder, 'files', 'logos', 'own'), { recursive: true });
     await writeFile(join(folder, 'files', key), 'a logo');
-    await importCommand(database, storages, folder);
+    await importSampleFiles(database, storages, folder);
     expect(await text((await storages.au1.bytes.open(key))!.stream)).toBe('a logo');
-    const later = await importCommand(database, storages, SAMPLES);
+    const later = await importSampleFiles(database, storages, SAMPLES);
     expect(later.files.find(({ file }) => file === 'builders.ndjson')).toMatchObject({ unchanged: 2 });
     expect(await rowsOf(database, 'select distinct logo_key from builder')).toEqual([{ logo_key: key }]);
-    const out = await bench.folder();
+    const out = await fixture.folder();
     await exportData({ database, clock: systemClock }, storages.au1, out, quiet);
     expect(await readFile(join(out, 'files', key), 'utf8')).toBe('a logo');
   });

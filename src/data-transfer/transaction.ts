@@ -2,13 +2,13 @@ import type pg from 'pg';
 import { isLostConnection } from '../database/errors.ts';
 import { COMMON_SETTINGS, connectWithSettings } from '../database/pool/session-settings.ts';
 
-/** An import or export that cannot be done; the message is one line for the operator. */
-export class ExchangeError extends Error {
-  override name = 'ExchangeError';
+/** An import or export that cannot run. The message is one line for the operator. */
+export class DataTransferError extends Error {
+  override name = 'DataTransferError';
 }
 
-/** One transaction on a connection of its own, ended with `commit` when the work answers that it should be. */
-export async function inTransaction<T extends { commit: boolean }>(
+/** Runs the work in a transaction on a new connection. Commits if the result has `commit: true`, and rolls back otherwise. */
+export async function withTransaction<T extends { commit: boolean }>(
   url: string,
   begin: string,
   work: (client: pg.Client) => Promise<T>,
@@ -23,11 +23,11 @@ export async function inTransaction<T extends { commit: boolean }>(
     return result;
   } catch (error) {
     if (!isLostConnection(error)) throw error;
-    // An answer to a commit that never came leaves open which it was; doing it once more settles that.
+    // Without the response to the commit its outcome is unknown; repeating the import is safe.
     const outcome = ending ? 'at the very end: do it again' : 'and nothing was changed';
-    throw new ExchangeError(`The connection to the database was lost, ${outcome}.`, { cause: error });
+    throw new DataTransferError(`The connection to the database was lost, ${outcome}.`, { cause: error });
   } finally {
-    // Without a commit the server takes everything back.
+    // Closing the connection rolls back what is not committed.
     await client.end().catch(() => {});
   }
 }

@@ -47,66 +47,77 @@ import { Worker } from '../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
 import type { FieldError } from '../shared/errors.ts';
 import type { IdKind } from '../shared/ids.ts';
-import { objectOf } from './contract.ts';
-import { freeObject, httpsUrl, integer, list, object, oneOf, type Shape, text, textWhere } from './shapes.ts';
+import { createObjectType } from './contract-fields.ts';
+import {
+  enumOf,
+  type FieldType,
+  httpsUrl,
+  integer,
+  jsonObject,
+  list,
+  object,
+  text,
+  textMatching,
+} from './field-types.ts';
 
-/** One file of the format. */
-export interface Resource {
+/** One file of the transfer format. */
+export interface FileDefinition {
   /** Name of the file, without `.ndjson`. */
   file: string;
   entity: EntityClass<object>;
-  /** Kind of the id; absent where a row is known by its unique foreign keys, and its number stays in the database. */
+  /** Kind of the id; absent if rows are identified by unique foreign keys. */
   id?: IdKind;
-  /** Properties that no file carries: secrets. */
-  withheld?: string[];
-  /** Properties that are keys of stored bytes, and the folder of the storage that they stand in. */
-  files?: Record<string, string>;
-  /** Properties that the REST contract names otherwise. */
-  names?: Record<string, string>;
-  /** Lists of ids that lead to another file. */
-  links?: Record<string, EntityClass<object>>;
-  /** What a field of the file means, where the API's description does not fit it. */
-  meanings?: Record<string, string>;
-  /** What a value must look like beyond its column's type and its type in the API. */
-  shapes?: Record<string, () => Shape>;
-  /** What is wrong with a row whose fields are right one by one. */
-  inspect?: (row: Record<string, unknown>) => FieldError[];
-  whole?: Whole;
+  /** Properties that are neither exported nor imported. */
+  secretFields?: string[];
+  /** Properties that are storage keys, with their folder in the storage. */
+  storageKeys?: Record<string, string>;
+  /** Names of fields in the file that differ from the property. */
+  fieldNames?: Record<string, string>;
+  /** Properties that are lists of ids of another entity. */
+  listReferences?: Record<string, EntityClass<object>>;
+  /** Descriptions that replace those of the API. */
+  descriptions?: Record<string, string>;
+  /** Validation that replaces that of the column's type and of the API. */
+  fieldTypes?: Record<string, () => FieldType>;
+  /** Validates a row whose fields are valid individually. */
+  validateRow?: (row: Record<string, unknown>) => FieldError[];
+  crossRecordRule?: CrossRecordRule;
 }
 
-/** What holds of records together with those of other files, and is looked at once all are written. */
-export interface Whole {
-  /** SQL that gives what there is to look at of the records whose ids are `$1`, each with its `id`. */
+/** A rule for a record together with records of other files, checked after all files are written. */
+export interface CrossRecordRule {
+  /** SQL that selects the data to validate for the records with the ids `$1`; a row has an `id`. */
   select: string;
-  inspect: (found: never) => FieldError[];
+  validate: (record: never) => FieldError[];
 }
 
-const lowerCase = () => textWhere('lower-case text', 'must be in lower case', (value) => value === value.toLowerCase());
-const digits = () => textWhere('digits', 'must be digits', (value) => /^\d+$/.test(value));
+const lowerCase = () =>
+  textMatching('lower-case text', 'must be in lower case', (value) => value === value.toLowerCase());
+const digits = () => textMatching('digits', 'must be digits', (value) => /^\d+$/.test(value));
 const sha256 = () =>
-  textWhere('SHA-256 in hexadecimal', 'must be 64 hexadecimal digits', (value) => /^[0-9a-f]{64}$/.test(value));
+  textMatching('SHA-256 in hexadecimal', 'must be 64 hexadecimal digits', (value) => /^[0-9a-f]{64}$/.test(value));
 const address = () => httpsUrl;
 const templateResponse = () =>
   object({
-    preface: { shape: text, nullable: true },
+    preface: { fieldType: text, nullable: true },
     sections: list(object({ id: text, title: text, text })),
     syncedNotes: list(object({ noteId: text, text })),
   });
 const noteBlocks = () => list(object({ noteId: text, start: integer, text }));
 
 /**
- * Every file, parents before children. Integrators are there because events, meetings and notes are known by theirs:
- * without it, its next sync would make each of them a second time. What they sign in with stays.
+ * Every file, parents before children. Integrators are included because their events, meetings and notes are identified by
+ * integrator: without it, the next sync would create each of them again. Credentials are not transferred.
  */
-export const resources: Resource[] = [
+export const fileDefinitions: FileDefinition[] = [
   { file: 'integrators', entity: Integrator, id: 'integrator' },
   {
     file: 'builders',
     entity: Builder,
     id: 'builder',
-    files: { logoKey: 'logos' },
-    shapes: { logoUrl: address },
-    meanings: {
+    storageKeys: { logoKey: 'logos' },
+    fieldTypes: { logoUrl: address },
+    descriptions: {
       logoUrl: 'Address of the logo on another host: kept and exported, never served. Only a `logoKey` is shown.',
     },
   },
@@ -114,38 +125,44 @@ export const resources: Resource[] = [
     file: 'users',
     entity: User,
     id: 'user',
-    withheld: ['passwordHash'],
-    files: { pictureKey: 'pictures' },
-    shapes: { email: lowerCase },
+    secretFields: ['passwordHash'],
+    storageKeys: { pictureKey: 'pictures' },
+    fieldTypes: { email: lowerCase },
   },
   { file: 'memberships', entity: Membership },
   { file: 'projects', entity: Project, id: 'project' },
-  { file: 'subcontractors', entity: Subcontractor, id: 'subcontractor', shapes: { abn: digits } },
+  { file: 'subcontractors', entity: Subcontractor, id: 'subcontractor', fieldTypes: { abn: digits } },
   {
     file: 'subcontractor-projects',
     entity: SubcontractorProject,
-    shapes: { statuses: () => list(oneOf(Object.values(SubcontractorStatus))) },
+    fieldTypes: { statuses: () => list(enumOf(Object.values(SubcontractorStatus))) },
   },
-  { file: 'swms', entity: SwmsDocument, id: 'swms', files: { documentKey: 'documents' }, shapes: { url: address } },
+  {
+    file: 'swms',
+    entity: SwmsDocument,
+    id: 'swms',
+    storageKeys: { documentKey: 'documents' },
+    fieldTypes: { url: address },
+  },
   { file: 'prequalifications', entity: Prequalification, id: 'prequalification' },
   {
     file: 'insurances',
     entity: Insurance,
     id: 'insurance',
-    files: { documentKey: 'documents' },
-    shapes: { url: address },
+    storageKeys: { documentKey: 'documents' },
+    fieldTypes: { url: address },
   },
-  { file: 'contacts', entity: Contact, id: 'contact', links: { projectIds: Project } },
+  { file: 'contacts', entity: Contact, id: 'contact', listReferences: { projectIds: Project } },
   { file: 'workers', entity: Worker, id: 'worker' },
   { file: 'site-accesses', entity: SiteAccess },
   { file: 'sign-on-visits', entity: SignOnVisit, id: 'signOnVisit' },
   { file: 'sign-on-events', entity: SignOnEvent, id: 'signOnEvent' },
-  { file: 'sign-on-conflicts', entity: SignOnConflict, shapes: { digest: sha256 } },
+  { file: 'sign-on-conflicts', entity: SignOnConflict, fieldTypes: { digest: sha256 } },
   {
     file: 'inductions',
     entity: Induction,
     id: 'induction',
-    shapes: { data: () => list(objectOf(InductionAnswer)) },
+    fieldTypes: { data: () => list(createObjectType(InductionAnswer)) },
   },
   { file: 'profiles', entity: Profile, id: 'profile' },
   { file: 'cost-codes', entity: CostCode, id: 'costCode' },
@@ -158,9 +175,9 @@ export const resources: Resource[] = [
     file: 'meetings',
     entity: Meeting,
     id: 'meeting',
-    names: { plainNotes: 'notes' },
-    shapes: { templateResponse, noteBlocks },
-    meanings: {
+    fieldNames: { plainNotes: 'notes' },
+    fieldTypes: { templateResponse, noteBlocks },
+    descriptions: {
       plainNotes: 'Notes of a meeting without a template.',
       noteBlocks: 'What synced notes have written into `notes`, and where: UTF-16 units from its start.',
       templateResponse: 'What was written in a meeting with a template, by people and by integrators.',
@@ -174,7 +191,7 @@ export const resources: Resource[] = [
     file: 'photo-folders',
     entity: PhotoFolder,
     id: 'folder',
-    meanings: {
+    descriptions: {
       integratorId: 'The integrator whose sync has made it, with `sourceApp` and `pageExternalSourceId`.',
       archivedAt: 'When it was deleted.',
     },
@@ -183,15 +200,15 @@ export const resources: Resource[] = [
     file: 'photos',
     entity: Photo,
     id: 'attachment',
-    files: { key: 'photos' },
-    meanings: { integratorId: 'The integrator that made it, with what it calls the photo.' },
+    storageKeys: { key: 'photos' },
+    descriptions: { integratorId: 'The integrator that made it, with what it calls the photo.' },
   },
   {
     file: 'photo-reports',
     entity: PhotoReport,
     id: 'photoReport',
-    shapes: { fingerprint: sha256, content: () => freeObject },
-    meanings: {
+    fieldTypes: { fingerprint: sha256, content: () => jsonObject },
+    descriptions: {
       integratorId: 'The integrator that synced it first.',
       fingerprint: 'SHA-256 of `content` in canonical JSON (RFC 8785).',
       content: 'The request of the sync that was last committed, without its `sourceRevision`.',
@@ -201,8 +218,8 @@ export const resources: Resource[] = [
     file: 'photo-report-pages',
     entity: PhotoReportPage,
     id: 'page',
-    shapes: { pathDigest: sha256 },
-    meanings: {
+    fieldTypes: { pathDigest: sha256 },
+    descriptions: {
       parentId: 'The page around it; null for the root.',
       path: 'The `sourceBlockId`s from the root to the page.',
       pathDigest: 'SHA-256 of `path` as JSON without spaces.',
@@ -210,22 +227,22 @@ export const resources: Resource[] = [
   },
 ];
 
-/** The same resources for a storage: a row is good only where the bytes that it names are there. */
-export function resourcesOver(hasFile: (key: string) => boolean): Resource[] {
-  return resources.map((resource) => {
-    const files = Object.entries(resource.files ?? {}).map(([property, folder]) => {
+/** Returns the file definitions with a check that the files which rows refer to are stored. */
+export function requireStoredFiles(hasFile: (key: string) => boolean): FileDefinition[] {
+  return fileDefinitions.map((definition) => {
+    const files = Object.entries(definition.storageKeys ?? {}).map(([property, folder]) => {
       const message = `must name a file under files/${folder}/, or one of the storage`;
       return [
         property,
-        () => textWhere('text', message, (key) => key.startsWith(`${folder}/`) && hasFile(key)),
+        () => textMatching('text', message, (key) => key.startsWith(`${folder}/`) && hasFile(key)),
       ] as const;
     });
-    return { ...resource, shapes: { ...resource.shapes, ...Object.fromEntries(files) } };
+    return { ...definition, fieldTypes: { ...definition.fieldTypes, ...Object.fromEntries(files) } };
   });
 }
 
-/** Tables that stay where they are: credentials, what was granted to them, and what the service counts for itself. */
-export const excluded: EntityClass<object>[] = [
+/** Entities that are not transferred: credentials, grants, and counters of the service. */
+export const excludedEntities: EntityClass<object>[] = [
   OAuthClient,
   ClientSecret,
   Connection,

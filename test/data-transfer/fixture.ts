@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { type ImportResult, importFolder } from '../../src/data-transfer/import.ts';
 import type { ImportOptions } from '../../src/data-transfer/import-file.ts';
-import type { Problem } from '../../src/data-transfer/rows.ts';
+import type { RowProblem } from '../../src/data-transfer/row-reader.ts';
 import { Database } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { createDatabase } from '../setup/database.ts';
 
-/** Two builders' data, as an export writes it: every file, no longer than a page each. */
+/** Sample data of two builders, in every file of the format. */
 export const SAMPLES = join(import.meta.dirname, '../samples/company');
 
 export type Row = Record<string, unknown>;
 
-/** Databases and folders of one test file, which go with it. */
-export class Bench {
+/** Databases and folders of one test file, removed at its end. */
+export class DataTransferFixture {
   readonly #endings: (() => Promise<unknown>)[] = [];
   #empty: Promise<string> | null = null;
   #filled: Promise<string> | null = null;
 
-  /** A database with tables and no rows. */
+  /** Creates a database with empty tables. */
   async emptyDatabase(): Promise<Database> {
     this.#empty ??= makeTemplate('template1', async (database) => {
       await runPendingMigrations(database, 'auto');
@@ -28,7 +28,7 @@ export class Bench {
     return this.#clone(await this.#empty);
   }
 
-  /** A database with the rows of the sample. */
+  /** Creates a database with the rows of the sample. */
   async sampleDatabase(): Promise<Database> {
     if (!this.#empty) await this.emptyDatabase();
     this.#filled ??= makeTemplate(await this.#empty!, (database) => importFolder(database, SAMPLES));
@@ -43,26 +43,26 @@ export class Bench {
   }
 
   async folder(): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'builder-api-exchange-'));
+    const folder = await mkdtemp(join(tmpdir(), 'builder-api-data-transfer-'));
     this.#endings.unshift(() => rm(folder, { recursive: true }));
     return folder;
   }
 
-  /** A folder of these files; each is its text or its rows. */
-  async folderOf(files: Record<string, string | Buffer | Row[]>): Promise<string> {
+  /** Creates a folder with these files, each given as text or as rows. */
+  async createFolder(files: Record<string, string | Buffer | Row[]>): Promise<string> {
     const folder = await this.folder();
     for (const [file, content] of Object.entries(files)) {
-      await writeFile(join(folder, `${file}.ndjson`), Array.isArray(content) ? linesOf(content) : content);
+      await writeFile(join(folder, `${file}.ndjson`), Array.isArray(content) ? toNdjson(content) : content);
     }
     return folder;
   }
 
-  /** A copy of the sample in which the rows of some files are others. */
-  async sampleWith(files: Record<string, (rows: Row[]) => Row[]>): Promise<string> {
+  /** Copies the sample data, with the rows of some files changed. */
+  async copySample(files: Record<string, (rows: Row[]) => Row[]>): Promise<string> {
     const folder = await this.folder();
     await cp(SAMPLES, folder, { recursive: true });
     for (const [file, change] of Object.entries(files)) {
-      await writeFile(join(folder, `${file}.ndjson`), linesOf(change(await sample(file))));
+      await writeFile(join(folder, `${file}.ndjson`), toNdjson(change(await readSample(file))));
     }
     return folder;
   }
@@ -74,8 +74,8 @@ export class Bench {
     return client;
   }
 
-  async end(): Promise<void> {
-    for (const ending of this.#endings) await ending();
+  async dispose(): Promise<void> {
+    for (const cleanup of this.#endings) await cleanup();
   }
 }
 
@@ -87,9 +87,9 @@ async function makeTemplate(of: string, fill: (database: Database) => Promise<un
   return new URL(url).pathname.slice(1);
 }
 
-export const linesOf = (rows: Row[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+export const toNdjson = (rows: Row[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
-export async function sample(file: string): Promise<Row[]> {
+export async function readSample(file: string): Promise<Row[]> {
   const text = await readFile(join(SAMPLES, `${file}.ndjson`), 'utf8');
   return text
     .split('\n')
@@ -97,8 +97,8 @@ export async function sample(file: string): Promise<Row[]> {
     .map((line) => JSON.parse(line));
 }
 
-/** The texts of a folder's files, by name. */
-export async function textsOf(folder: string): Promise<Record<string, string>> {
+/** Reads the files of a folder, by name. */
+export async function readFiles(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])).sort();
   return Object.fromEntries(
@@ -106,16 +106,16 @@ export async function textsOf(folder: string): Promise<Record<string, string>> {
   );
 }
 
-/** Imports and gathers every problem that is reported. */
-export async function importing(database: Database, folder: string, options: ImportOptions = {}) {
-  const problems: Problem[] = [];
-  const onBadRow = (problem: Problem) => void problems.push(problem);
-  const result: ImportResult = await importFolder(database, folder, { onBadRow, ...options });
+/** Imports a folder and returns the result with all problems. */
+export async function importAndCollect(database: Database, folder: string, options: ImportOptions = {}) {
+  const problems: RowProblem[] = [];
+  const onProblem = (problem: RowProblem) => void problems.push(problem);
+  const result: ImportResult = await importFolder(database, folder, { onProblem, ...options });
   return { ...result, problems };
 }
 
-/** How many rows the table has. */
-export async function count(database: Database, table: string): Promise<number> {
+/** Counts the rows of a table. */
+export async function countRows(database: Database, table: string): Promise<number> {
   const [row] = await database.orm.em.getConnection().execute(`select count(*)::int as count from ${table}`);
   return row!.count;
 }

@@ -1,0 +1,159 @@
+import type { EntityMetadata, EntityProperty, MetadataStorage } from '@mikro-orm/core';
+import { type ColumnType, columnTypeOf } from './column-types.ts';
+import { readContractFields } from './contract-fields.ts';
+import * as types from './field-types.ts';
+import type { FileDefinition } from './file-definitions.ts';
+
+/** One field of a file and its column. */
+export interface Column {
+  field: string;
+  /** Quoted for SQL. */
+  name: string;
+  type: ColumnType;
+  fieldType: types.FieldType;
+  nullable: boolean;
+  /** SQL of the default; null if there is none. */
+  default: string | null;
+  description: string;
+  /** Whether an absent value leaves the stored one unchanged. */
+  keepsStoredValue: boolean;
+}
+
+/** A foreign key, or a list of ids, to another file or the same one. */
+export interface Reference {
+  column: Column;
+  parent: FileMapping;
+}
+
+/** Mapping of one file to its table. */
+export interface FileMapping {
+  /** `projects.ndjson` */
+  file: string;
+  /** Quoted. */
+  table: string;
+  /** Type of the ids; null for rows that are identified by unique foreign keys. */
+  id: types.FieldType | null;
+  columns: Column[];
+  /** Columns that identify a row: its id, or its unique foreign keys. */
+  key: Column[];
+  references: Reference[];
+  listReferences: Reference[];
+  /** Column with the row's builder; null if the row has no builder, or has it only through its parents. */
+  builder: Column | null;
+  /** API fields computed from others, which an import ignores. */
+  derivedFields: Set<string>;
+  secretFields: Set<string>;
+  validateRow: FileDefinition['validateRow'];
+  crossRecordRule: FileDefinition['crossRecordRule'];
+}
+
+/** Creates the mappings in the order of the definitions. Throws if an entity cannot be mapped as declared. */
+export function createFileMappings(metadata: MetadataStorage, fileDefinitions: FileDefinition[]): FileMapping[] {
+  const mappings = new Map<string, FileMapping>();
+  for (const definition of fileDefinitions) {
+    const meta = metadata.get(definition.entity) as EntityMetadata;
+    mappings.set(meta.className, createFileMapping(meta, definition, mappings));
+  }
+  return [...mappings.values()];
+}
+
+const quote = (name: string) => `"${name}"`;
+
+function createFileMapping(
+  meta: EntityMetadata,
+  definition: FileDefinition,
+  mappings: Map<string, FileMapping>,
+): FileMapping {
+  const contract = readContractFields(meta.class as never);
+  const persistedProperties = (meta.props as EntityProperty[]).filter(
+    ({ name, persist, autoincrement }) =>
+      persist !== false && !autoincrement && !definition.secretFields?.includes(name),
+  );
+  const mapping: FileMapping = {
+    file: `${definition.file}.ndjson`,
+    table: quote(meta.tableName),
+    id: definition.id === undefined ? null : types.id(definition.id),
+    columns: [],
+    key: [],
+    references: [],
+    listReferences: [],
+    builder: null,
+    derivedFields: new Set(contract.keys()),
+    secretFields: new Set(definition.secretFields),
+    validateRow: definition.validateRow,
+    crossRecordRule: definition.crossRecordRule,
+  };
+  const key = keyProperties(meta, definition);
+  for (const property of persistedProperties) {
+    const { name, targetMeta } = property;
+    const parent = targetMeta?.className === meta.className ? mapping : mappings.get(targetMeta?.className ?? '');
+    if (targetMeta && !parent?.id) {
+      throw new Error(
+        `${meta.className}.${name} refers to ${targetMeta.className}, which must have an id and an earlier file.`,
+      );
+    }
+    const column = createColumn(property, definition, contract, parent?.id ?? (key.includes(name) ? mapping.id : null));
+    mapping.columns.push(column);
+    mapping.derivedFields.delete(column.field);
+    if (key.includes(name)) mapping.key.push(column);
+    if (parent) mapping.references.push({ column, parent });
+    if (parent?.file === 'builders.ndjson') mapping.builder ??= column;
+    const linkedEntity = definition.listReferences?.[name];
+    if (linkedEntity) mapping.listReferences.push({ column, parent: mappings.get(linkedEntity.name)! });
+  }
+  const stamps = ['createdAt', 'updatedAt'].flatMap((name) => mapping.columns.filter(({ field }) => field === name));
+  const first = [...mapping.key, ...stamps];
+  mapping.columns = [...first, ...mapping.columns.filter((column) => !first.includes(column))];
+  return mapping;
+}
+
+type Contract = ReturnType<typeof readContractFields>;
+
+function createColumn(
+  property: EntityProperty,
+  definition: FileDefinition,
+  contract: Contract,
+  id: types.FieldType | null,
+): Column {
+  const { name } = property;
+  const folder = definition.storageKeys?.[name];
+  const propertyPath = `${definition.entity.name}.${name}`;
+  const field = definition.fieldNames?.[name] ?? name;
+  const shown = contract.get(field);
+  const type = columnTypeOf(property.columnTypes[0]!);
+  if (!type) throw new Error(`${propertyPath}: columns of type ${property.columnTypes[0]} are not supported.`);
+  const fieldType =
+    definition.fieldTypes?.[name]?.() ??
+    id ??
+    (property.items ? createEnumType(property, type) : undefined) ??
+    type.fieldType ??
+    shown?.fieldType() ??
+    type.fallback;
+  if (!fieldType) throw new Error(`${propertyPath}: its file definition must declare the field type of its JSON.`);
+  return {
+    field,
+    name: quote(property.fieldNames[0]!),
+    type,
+    fieldType,
+    nullable: property.nullable === true,
+    default: property.defaultRaw ?? null,
+    description:
+      definition.descriptions?.[name] ??
+      (folder ? `Key of a file under \`files/${folder}/\`.` : (shown?.description ?? '')),
+    keepsStoredValue: folder !== undefined && property.nullable === true,
+  };
+}
+
+function createEnumType({ items }: EntityProperty, type: ColumnType): types.FieldType {
+  const one = types.enumOf(items as string[]);
+  return type.sql.endsWith('[]') ? types.list(one) : one;
+}
+
+/** Returns the primary key, or without an id the first unique constraint over plain columns. */
+function keyProperties(meta: EntityMetadata, { id }: FileDefinition): string[] {
+  if (id) return meta.primaryKeys as string[];
+  const natural = meta.uniques.find(({ properties, where, expression }) => properties && !where && !expression);
+  if (!natural)
+    throw new Error(`${meta.className} has neither an id nor a unique constraint that identifies its rows.`);
+  return [natural.properties].flat() as string[];
+}
