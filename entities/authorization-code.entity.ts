@@ -2,11 +2,11 @@ import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Reference } from './columns.ts';
 import { TokenFamily } from './token-family.entity.ts';
 
-/** How the challenge is made of the verifier. `PLAIN` is RFC 7636's `plain`. OAU-21. */
+/** How the code challenge is derived from the code verifier. `PLAIN` is RFC 7636's `plain`. OAU-21, OAU-30. */
 export const ChallengeMethod = { S256: 'S256', PLAIN: 'PLAIN' } as const;
 export type ChallengeMethod = keyof typeof ChallengeMethod;
 
-/** A code of the authorization-code grant: single use, 10 minutes. OAU-30. */
+/** An authorization code: valid once, for 10 minutes. */
 @Entity({ tableName: 'oauth_authorization_code' })
 @Index({ properties: ['familyId'] })
 export class AuthorizationCode {
@@ -32,7 +32,7 @@ export class AuthorizationCode {
   @Instant()
   expiresAt!: string;
 
-  /** It stays known, so that a second use is noticed. */
+  /** Null until it is exchanged. The row is kept, so that a second use is detected. */
   @Instant({ nullable: true })
   usedAt!: string | null;
 }

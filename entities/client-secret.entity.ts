@@ -2,7 +2,7 @@ import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Instant, Reference } from './columns.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
 
-/** SHA-256 digest of a secret that a client may authenticate with; two are valid while a client rotates. */
+/** SHA-256 digest of a client secret. During rotation the two latest are valid. */
 @Entity({ tableName: 'oauth_client_secret' })
 @Unique({ properties: ['clientId', 'digest'] })
 export class ClientSecret {

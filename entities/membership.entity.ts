@@ -3,7 +3,7 @@ import { Builder } from './builder.entity.ts';
 import { Reference, Timestamped } from './columns.ts';
 import { User } from './user.entity.ts';
 
-/** A user's place in a builder's account. */
+/** A user's membership in a builder. */
 @Entity()
 @Unique({ properties: ['userId', 'builderId'] })
 @Index({ properties: ['builderId'] })
@@ -17,7 +17,7 @@ export class Membership extends Timestamped {
   @Reference(() => Builder)
   builderId!: string;
 
-  /** The builder's own word for what the user does, such as `ADMIN`. */
+  /** The user's role, as the builder names it, such as `ADMIN`. */
   @Property({ type: 'text' })
   role!: string;
 }

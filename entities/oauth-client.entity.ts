@@ -15,7 +15,7 @@ export class OAuthClient extends Timestamped {
   @Id()
   id!: string;
 
-  /** Null for an internal client alone. */
+  /** Null only for an internal client. */
   @Reference(() => Integrator, { nullable: true })
   integratorId!: string | null;
 

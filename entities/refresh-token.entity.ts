@@ -20,7 +20,7 @@ export class RefreshToken {
   @Instant()
   expiresAt!: string;
 
-  /** When another took its place. It stays known, so that a later use is noticed. */
+  /** When a new token replaced it. The row is kept, so that later use is detected. */
   @Instant({ nullable: true })
   rotatedAt!: string | null;
 }

@@ -7,14 +7,14 @@ import { User } from './user.entity.ts';
 @Index({ properties: ['userId'] })
 @Index({ properties: ['expiresAt'] })
 export class Session {
-  /** SHA-256 of what the cookie holds, in lower-case hexadecimal. */
+  /** SHA-256 of the browser id in the cookie, in lower-case hexadecimal. */
   @Id()
   digest!: string;
 
   @Reference(() => User, { deleteRule: 'cascade' })
   userId!: string;
 
-  /** SHA-256 of the password's stored hash at sign-in: a new password ends the sessions of the old one. */
+  /** SHA-256 of the user's password hash at sign-in, so that a password change ends the session. */
   @Property({ type: 'text' })
   passwordDigest!: string;
 

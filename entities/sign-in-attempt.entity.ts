@@ -5,18 +5,18 @@ import { Id, Instant } from './columns.ts';
 @Entity({ tableName: 'oauth_sign_in_attempt' })
 @Index({ properties: ['expiresAt'] })
 export class SignInAttempt {
-  /** SHA-256 of the address, or of the address and the e-mail, so that no list of either builds up. */
+  /** SHA-256 of the address, or of the address and the e-mail address, so that neither is stored. */
   @Id()
   key!: string;
 
   @Property({ type: 'integer' })
   failures!: number;
 
-  /** No attempt is looked at before. */
+  /** Attempts before this instant are rejected without a password check. */
   @Instant()
   retryAt!: string;
 
-  /** When it is all forgotten. */
+  /** When the counter is reset. */
   @Instant()
   expiresAt!: string;
 }

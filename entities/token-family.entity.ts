@@ -5,8 +5,8 @@ import { OAuthClient } from './oauth-client.entity.ts';
 import { User } from './user.entity.ts';
 
 /**
- * What one consent gave: the code, and every access and refresh token that descends from it. They end together when it is
- * revoked. OAU-33, OAU-36. The id is the first half of the access tokens' `jti`.
+ * The authorization code of one consent and every access and refresh token issued from it, which are revoked together. OAU-33,
+ * OAU-36. The id is the first half of the access tokens' `jti`.
  */
 @Entity({ tableName: 'oauth_token_family' })
 @Index({ properties: ['expiresAt'] })
@@ -23,14 +23,14 @@ export class TokenFamily {
   @Reference(() => Builder)
   builderId!: string;
 
-  /** What the user consented to. A refresh may narrow an access token, never the family. */
+  /** The consented scopes. A refresh can narrow those of an access token, never those of the family. */
   @Property({ type: 'text[]' })
   scopes!: string[];
 
   @Instant()
   createdAt!: string;
 
-  /** When the last of its codes and tokens has expired. */
+  /** When its last code or token expires. */
   @Instant()
   expiresAt!: string;
 

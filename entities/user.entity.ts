@@ -1,7 +1,7 @@
 import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Timestamped } from './columns.ts';
 
-/** A person of a builder who signs in to consent, and to whom records may be mapped. */
+/** A user of one or more builders, who can sign in and to whom records can be linked. */
 @Entity({ tableName: 'app_user' })
 @Unique({ properties: ['email'] })
 export class User extends Timestamped {
@@ -19,7 +19,7 @@ export class User extends Timestamped {
   @Property({ type: 'text', nullable: true })
   passwordHash!: string | null;
 
-  /** Where the picture stands in our own storage. */
+  /** Storage key of the profile picture. */
   @Property({ type: 'text', nullable: true })
   pictureKey!: string | null;
 

@@ -22,9 +22,9 @@ import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { cutSlowClients, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
-import { RegisteredOrigins } from './oauth/origins.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
-import { oauthLimits } from './oauth/rate-limits.ts';
+import { createOAuthRateLimits } from './oauth/rate-limits.ts';
+import { RegisteredOrigins } from './oauth/registered-origins.ts';
 import { registerReportPages } from './reports/plugin.ts';
 import { openApiDocument } from './rest/openapi.ts';
 import { refuseOtherMethods, registerRest } from './rest/plugin.ts';
@@ -86,21 +86,22 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const acceptLargeBodies: LargeBodyParser['install'] = (scope, form) => largeBodies.install(scope, form);
   registerHealth(app, databases, parts.isStopping);
   registerMetrics(app, config, largeBodies);
-  const visits = oauthLimits(databases, limits, tokenLimits);
+  const oauthRateLimits = createOAuthRateLimits(databases, limits, tokenLimits);
   await registerDocs(app, {
     document: await openApiDocument(schema, operations, baseUrl),
-    limitVisitor: visits.limitVisitor,
+    limitVisitor: oauthRateLimits.limitPageRequest,
   });
   await app.register(
     oauthPlugin({
       ...{ databases, accessTokens, tokenVerifier: tokens, clock, baseUrl },
       logoUrl: (region, key) => storages[region].downloadUrl(key),
-      ...visits,
+      ...oauthRateLimits,
     }),
   );
   await registerStorage(app, storages, { shares, requests: limits, databases });
   refuseOtherMethods(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], authenticator);
-  await registerReportPages(app, { databases, storages, shares, clock, baseUrl, limitVisitor: visits.limitVisitor });
+  const { limitPageRequest } = oauthRateLimits;
+  await registerReportPages(app, { databases, storages, shares, clock, baseUrl, limitPageRequest });
   await registerRest(app, { schema, operations, authenticator, acceptLargeBodies });
   await registerUploads(app, authenticator);
   const { introspection, production } = config;

@@ -13,7 +13,7 @@ import { keepDemoPictures } from './demo/pictures.ts';
 import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
 import { sweeping } from './domain/uploads/sweep.ts';
 import { loggerOptions } from './http/options.ts';
-import { purging } from './oauth/tokens/purge.ts';
+import { createPurgeJob } from './oauth/tokens/purge.job.ts';
 import { systemClock } from './shared/clock.ts';
 import { startJob } from './shared/jobs.ts';
 import { REGIONS } from './shared/regions.ts';
@@ -77,7 +77,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     stopwatch.lap('migrations');
     const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });
     // What another process wrote when it was killed; both regions share the folder.
-    await storages.au1.spool.removeOrphans();
+    await storages.au1.spool.removeLeftovers();
     const keepPictures = () => keepDemoPictures(storages);
     const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, keepPictures) : null;
     stopwatch.lap('demo data');
@@ -89,7 +89,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
       stopServing = () => supervisor.stop();
       stopwatch.lap('workers');
     }
-    const jobs = [purging(direct), sweeping(direct, storages), createCompactionJob(direct)];
+    const jobs = [createPurgeJob(direct), sweeping(direct, storages), createCompactionJob(direct)];
     stopJobs = jobs.map((job) => startJob(job, log));
     return { stop, demo };
   } catch (error) {

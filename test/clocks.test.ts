@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RateLimiter } from '../src/auth/rate-limiter.ts';
 import { Database } from '../src/database/database.ts';
 import { sweeping } from '../src/domain/uploads/sweep.ts';
-import { purging } from '../src/oauth/tokens/purge.ts';
+import { createPurgeJob } from '../src/oauth/tokens/purge.job.ts';
 import { finalKey } from '../src/storage/keys.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { FakeClock, type Service, startService, testConfig } from './harness.ts';
@@ -75,9 +75,9 @@ describe('the purge', () => {
     const em = service.databases.au1.fork();
     await em.execute(`insert into oauth_revoked_token (jti, expires_at) values ('t', now() + interval '1 day')`);
     au1.ahead = 0;
-    expect(await purging(databases()).run('au1')).toMatchObject({ revokedTokens: 0 });
+    expect(await createPurgeJob(databases()).run('au1')).toMatchObject({ revokedTokens: 0 });
     au1.ahead = 2 * DAY;
-    expect(await purging(databases()).run('au1')).toMatchObject({ revokedTokens: 1 });
+    expect(await createPurgeJob(databases()).run('au1')).toMatchObject({ revokedTokens: 1 });
   });
 });
 

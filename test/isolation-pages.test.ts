@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { openSession } from '../src/oauth/interaction/sessions.ts';
+import { createSession } from '../src/oauth/interaction/sessions.ts';
 import { newSecret } from '../src/shared/secrets.ts';
 import { type Service, startService } from './harness.ts';
 
@@ -35,9 +35,9 @@ afterAll(async () => {
 async function signedIn(email: string): Promise<string> {
   const { regionId, id } = service.demoUser((user) => user.email === email);
   const sql = 'select id, password_hash as "passwordHash" from app_user where id = ?';
-  const [user] = (await service.databases[regionId].fork().execute(sql, [id])) as Parameters<typeof openSession>[2][];
+  const [user] = (await service.databases[regionId].fork().execute(sql, [id])) as Parameters<typeof createSession>[2][];
   const browserId = newSecret();
-  await openSession(service.databases[regionId], browserId, user!, service.clock.now());
+  await createSession(service.databases[regionId], browserId, user!, service.clock.now());
   return `session-${regionId}=${browserId}`;
 }
 

@@ -129,7 +129,7 @@ describe('the examples of the token endpoints', () => {
     const query = Object.fromEntries(parameters.map(({ name, example }: Json) => [name, example]));
     const browser = new Browser(fixture.apps.usual);
     const consent = await browser.signIn(await browser.open(query), EMAIL);
-    return (await browser.press(consent, 'Allow')).location!;
+    return (await browser.submit(consent, 'Allow')).location!;
   }
 
   it('authorize a user, who comes back as documented', async () => {

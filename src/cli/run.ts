@@ -80,7 +80,8 @@ function formatSubcommand(command: Command): string {
 function describeCommandError(error: unknown): string {
   const { message, code, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof CommanderError) return message.replace(/^error: /, '').replace(/\n/g, ' ');
-  if (error instanceof CliError || error instanceof ConfigError || error instanceof PendingMigrationsError) return message;
+  if (error instanceof CliError || error instanceof ConfigError || error instanceof PendingMigrationsError)
+    return message;
   if (error instanceof RollbackRefusedError) return message;
   if (isOperatorError(error) || error instanceof DataTransferError) return message;
   if (path && ['ENOENT', 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR'].includes(code ?? '')) {

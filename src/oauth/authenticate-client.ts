@@ -1,38 +1,38 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { authenticateClient } from './checks/client-authentication.ts';
-import { type Credentials, requireCredentials } from './checks/credentials.ts';
-import { requireRegions } from './checks/region.ts';
+import { verifyClientCredentials } from './checks/client-authentication.check.ts';
+import { type Credentials, requireCredentials } from './checks/credentials.check.ts';
+import { parseRegionHeader } from './checks/region.check.ts';
 import type { RegisteredClient } from './clients.ts';
 import type { OAuthDependencies } from './dependencies.ts';
-import type { Parameters } from './parameters.ts';
+import type { RequestParameters } from './parameters.ts';
 
-export interface Authenticated {
+export interface AuthenticatedClient {
   client: RegisteredClient;
   credentials: Credentials;
   chargeClient: ChargeClient;
 }
 
 /**
- * Takes one request from the client's budget; throws 429. A public client is charged when it is called, which is once a code or
- * token is known to be the client's own and before it is used up. A confidential client was charged when its secret was verified,
- * so nothing happens then.
+ * Charges one request to the client's rate limit; throws 429. For a public client, call it once a code or token is verified
+ * as the client's own and before it is consumed. For a confidential client it does nothing: the request was charged when the
+ * secret was verified.
  */
 export type ChargeClient = () => Promise<void>;
 
 /**
- * The client of a request to the token, revocation or introspection endpoint. Everybody may know the id of a public client,
- * so that the id alone takes nothing from the client's budget.
+ * Authenticates the client of a request to the token, revocation or introspection endpoint. The id of a public client is
+ * not secret, so that sending it alone charges nothing to the client's rate limit.
  */
-export async function authenticate(
-  parts: OAuthDependencies,
-  parameters: Parameters,
+export async function authenticateClient(
+  dependencies: OAuthDependencies,
+  parameters: RequestParameters,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Authenticated> {
-  const databases = requireRegions(request.headers).map((region) => parts.databases[region]);
+): Promise<AuthenticatedClient> {
+  const databases = parseRegionHeader(request.headers).map((region) => dependencies.databases[region]);
   const credentials = requireCredentials(parameters, request.headers.authorization);
-  const client = await authenticateClient(databases, credentials);
-  const charge = async () => parts.limitClient?.(client.database, client.id, reply);
+  const client = await verifyClientCredentials(databases, credentials);
+  const charge = async () => dependencies.limitClient?.(client.database, client.id, reply);
   if (client.type === 'PUBLIC') return { client, credentials, chargeClient: charge };
   await charge();
   return { client, credentials, chargeClient: async () => undefined };

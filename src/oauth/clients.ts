@@ -3,22 +3,22 @@ import type { Database } from '../database/database.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
 import { VALID_SECRETS } from '../shared/secrets.ts';
 
-/** A client that is not disabled, as the OAuth endpoints need it. */
+/** An enabled client with what the OAuth endpoints need of it. */
 export interface RegisteredClient {
   id: string;
-  /** As people read it when they consent. */
+  /** Shown on the consent page. */
   name: string;
-  /** Null for an internal client, which signs no people in. */
+  /** Null for an internal client, which cannot use the authorization code grant. */
   integratorId: string | null;
   integratorName: string | null;
   type: ClientType;
   grants: Grant[];
   scopes: string[];
-  /** Where codes may be sent, each compared exactly. */
+  /** Compared exactly. */
   redirectUris: string[];
-  /** Digests of the secrets that are valid now. */
+  /** Digests of the currently valid secrets. */
   digests: string[];
-  /** The region's database that the client lives in. */
+  /** Database of the client's region. */
   database: Database;
 }
 
@@ -32,20 +32,20 @@ const CLIENT: Statement = {
     where client.id = $1 and client.disabled_at is null`,
 };
 
-const NOT_HERE = new Error('The region does not know the client.');
+const NOT_IN_REGION = new Error('The client is not in the region.');
 
 /**
- * Looks for the client in all of the databases at once. The first that knows it answers: a region that is down, or that hangs,
- * stops only those who may be its own.
+ * Searches all the databases in parallel and returns the first match, so that an unavailable region affects only its own
+ * clients. Returns null when no database has the client; throws when one of them failed and no other has it.
  */
 export function findClient(databases: Database[], clientId: string): Promise<RegisteredClient | null> {
-  const looks = databases.map(async (database) => {
+  const lookups = databases.map(async (database) => {
     const client = await readClient(database, clientId);
-    if (!client) throw NOT_HERE;
+    if (!client) throw NOT_IN_REGION;
     return client;
   });
-  return Promise.any(looks).catch(({ errors }: AggregateError) => {
-    const failure = errors.find((error) => error !== NOT_HERE);
+  return Promise.any(lookups).catch(({ errors }: AggregateError) => {
+    const failure = errors.find((error) => error !== NOT_IN_REGION);
     if (failure) throw failure;
     return null;
   });

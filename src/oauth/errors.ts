@@ -1,6 +1,6 @@
 import type { ApiError } from '../shared/errors.ts';
 
-/** Codes of RFC 6749 sections 4.1.2.1 and 5.2. OAU-38. */
+/** Error codes of RFC 6749 sections 4.1.2.1 and 5.2. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -23,7 +23,7 @@ export class OAuthError extends Error {
   readonly headers: Record<string, string>;
 
   constructor(status: number, code: OAuthErrorCode, description: string, headers: Record<string, string> = {}) {
-    super(printable(description));
+    super(toErrorDescription(description));
     this.name = 'OAuthError';
     this.status = status;
     this.code = code;
@@ -36,10 +36,9 @@ export class OAuthError extends Error {
 }
 
 /** Missing, repeated or malformed parameters. */
-export const invalidRequest = (description: string, status = 400) =>
-  new OAuthError(status, 'invalid_request', description);
+export const invalidRequest = (description: string) => new OAuthError(400, 'invalid_request', description);
 
-/** 401. The challenge answers a client that used, or tried to use, the `Authorization` header. */
+/** 401, with a `WWW-Authenticate` challenge for a client that sent the `Authorization` header. */
 export const invalidClient = (description: string, viaHeader: boolean) =>
   new OAuthError(
     401,
@@ -48,30 +47,30 @@ export const invalidClient = (description: string, viaHeader: boolean) =>
     viaHeader ? { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' } : {},
   );
 
-/** A code or refresh token that is invalid, expired, used or another client's. */
+/** A code or refresh token that is invalid, expired, consumed or issued to another client. */
 export const invalidGrant = (description: string) => new OAuthError(400, 'invalid_grant', description);
 
-/** The same whether it never was, was another client's, or is over: who presents it learns nothing more. */
-export const staleGrant = () => invalidGrant('The code or refresh token is invalid, expired or revoked.');
+/** One error for every unusable code or refresh token, so that it does not reveal which ones exist. */
+export const expiredOrRevokedGrant = () => invalidGrant('The code or refresh token is invalid, expired or revoked.');
 
 export const invalidScope = (description: string) => new OAuthError(400, 'invalid_scope', description);
 
-/** The client is who it says, and may not use this grant. */
+/** The authenticated client may not use this grant. */
 export const unauthorizedClient = (description: string) => new OAuthError(400, 'unauthorized_client', description);
 
 export const unsupportedGrantType = (description: string) => new OAuthError(400, 'unsupported_grant_type', description);
 
-/** The authorization endpoint gives codes alone. */
+/** The authorization endpoint supports the response type `code` only. */
 export const unsupportedResponseType = (description: string) =>
   new OAuthError(400, 'unsupported_response_type', description);
 
-/** The user, or what the user may choose, does not allow it. */
+/** The user denied access or has no builder that can allow it. */
 export const accessDenied = (description: string) => new OAuthError(403, 'access_denied', description);
 
-/** Something went wrong on our side while the browser was here. */
+/** An internal error during an authorization request. */
 export const serverError = () => new OAuthError(500, 'server_error', 'The service cannot answer now; try again.');
 
-/** OAuth's codes for errors of the transport, by status. */
+/** OAuth error codes for HTTP-level errors, by status. */
 const TRANSPORT_CODES: Partial<Record<number, OAuthErrorCode>> = {
   405: 'invalid_request',
   413: 'invalid_request',
@@ -82,13 +81,13 @@ const TRANSPORT_CODES: Partial<Record<number, OAuthErrorCode>> = {
 };
 
 /**
- * The body of an error of the transport on an endpoint that answers in JSON: what OAuth clients read, with the `code` and `message` that
- * every other operation has. Null for an error of another status.
+ * Returns the JSON body of an HTTP-level error at the token, revocation or introspection endpoint: the OAuth error members,
+ * and the `code` and `message` of every other operation. Null for a status without an OAuth code.
  */
 export function transportErrorBody({ status, code, message }: ApiError): object | null {
   const error = TRANSPORT_CODES[status];
-  return error === undefined ? null : { error, error_description: printable(message), code, message };
+  return error === undefined ? null : { error, error_description: toErrorDescription(message), code, message };
 }
 
-/** What an `error_description` may hold: ASCII without quotes and backslashes. RFC 6749 appendix A.8. */
-const printable = (description: string) => description.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/gu, '?');
+/** Replaces the characters that RFC 6749 appendix A.8 forbids: all but ASCII without quotes and backslashes. */
+const toErrorDescription = (description: string) => description.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/gu, '?');

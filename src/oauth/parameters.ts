@@ -1,23 +1,21 @@
-import { requireParameterCount } from './checks/parameter-count.ts';
-import { requireParameterValue } from './checks/parameter-value.ts';
-import { refuseRepeatedParameters } from './checks/repeated-parameters.ts';
+import { parseParameterValue, rejectRepeatedParameters, requireParameterCount } from './checks/parameters.check.ts';
 import { invalidRequest } from './errors.ts';
 
-/** Parameters of a request that were sent with a value. RFC 6749 section 3.2: one without a value counts as left out. */
-export type Parameters = ReadonlyMap<string, string>;
+/** Non-empty parameters by name. RFC 6749 section 3.2: a parameter without a value counts as omitted. */
+export type RequestParameters = ReadonlyMap<string, string>;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads an `application/x-www-form-urlencoded` body. RFC 6749 section 4.4.2 and appendix B. */
-export const readForm = (body: Uint8Array): Parameters => toParameters(formPairs(readText(body)));
+/** Parses an `application/x-www-form-urlencoded` body. RFC 6749 section 4.4.2 and appendix B. */
+export const parseFormBody = (body: Uint8Array): RequestParameters => toParameters(parseFormPairs(decodeUtf8(body)));
 
-/** Names and values of form data, of a body or of a query, as they were sent. */
-export function formPairs(text: string): [name: string, value: string][] {
+/** Decodes the pairs of a form-encoded body or query, in order, duplicates included. */
+export function parseFormPairs(text: string): [name: string, value: string][] {
   return splitPairs(text).map((pair) => {
     const at = pair.indexOf('=');
     return at < 0
-      ? [decodeFormText(pair), '']
-      : [decodeFormText(pair.slice(0, at)), decodeFormText(pair.slice(at + 1))];
+      ? [parseFormComponent(pair), '']
+      : [parseFormComponent(pair.slice(0, at)), parseFormComponent(pair.slice(at + 1))];
   });
 }
 
@@ -34,11 +32,11 @@ function splitPairs(text: string): string[] {
   return pairs;
 }
 
-/** Reads an `application/json` body: one flat object. OAU-7. */
-export function readJson(body: Uint8Array): Parameters {
-  const text = readText(body);
+/** Parses an `application/json` body, which must be one flat object; an empty body has no parameters. */
+export function parseJsonBody(body: Uint8Array): RequestParameters {
+  const text = decodeUtf8(body);
   if (text.trim() === '') return new Map();
-  const names = fieldNames(text);
+  const names = scanFieldNames(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -56,18 +54,20 @@ export function readJson(body: Uint8Array): Parameters {
   return toParameters(entries);
 }
 
-/** Decodes one name or value of a form, or one half of Basic credentials. Throws `URIError`. RFC 6749 appendix B. */
-export const formDecode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
+/** Decodes one form-encoded name or value. Throws `URIError`. RFC 6749 appendix B. */
+export const decodeFormComponent = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
 
-function decodeFormText(text: string): string {
+/** Decodes one form-encoded name or value; throws `invalid_request`. */
+function parseFormComponent(text: string): string {
   try {
-    return formDecode(text);
+    return decodeFormComponent(text);
   } catch {
     throw invalidRequest('The parameters are not valid form data.');
   }
 }
 
-export function readText(body: Uint8Array): string {
+/** Decodes a UTF-8 body; throws `invalid_request`. */
+export function decodeUtf8(body: Uint8Array): string {
   try {
     return UTF8.decode(body);
   } catch {
@@ -75,21 +75,21 @@ export function readText(body: Uint8Array): string {
   }
 }
 
-function toParameters(entries: [name: string, value: unknown][]): Parameters {
-  refuseRepeatedParameters(entries.map(([name]) => name));
+function toParameters(entries: [name: string, value: unknown][]): RequestParameters {
+  rejectRepeatedParameters(entries.map(([name]) => name));
   const parameters = new Map<string, string>();
   for (const [name, sent] of entries) {
-    const value = requireParameterValue(name, sent);
+    const value = parseParameterValue(name, sent);
     if (value) parameters.set(name, value);
   }
   return parameters;
 }
 
 /**
- * Names of the fields of a JSON object, quoted as they were written. `JSON.parse` keeps the last of two equal names without an
- * error. Runs before the text is known to be valid JSON, in one pass over it.
+ * Returns the field names of a JSON object as quoted JSON strings, duplicates included, which `JSON.parse` drops silently.
+ * Runs in one pass over text that need not be valid JSON.
  */
-function fieldNames(json: string): string[] {
+function scanFieldNames(json: string): string[] {
   const names: string[] = [];
   let depth = 0;
   let string = '';
@@ -109,7 +109,7 @@ function fieldNames(json: string): string[] {
   return names;
 }
 
-/** Index of the quote that closes the string which opens at `start`; the end of the text when none does. */
+/** Index of the quote that closes the string opened at `start`, or the length of the text without one. */
 function endOfString(json: string, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     if (json[at] === '\\') at++;

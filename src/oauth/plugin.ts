@@ -1,23 +1,23 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { OAuthDependencies } from './dependencies.ts';
-import { addEndpoint, prepareEndpoints } from './endpoints/endpoint.ts';
-import { introspectionEndpoint } from './endpoints/introspect.ts';
-import { metadataOf } from './endpoints/metadata.ts';
-import { revocationEndpoint } from './endpoints/revoke.ts';
-import { tokenEndpoint } from './endpoints/token.ts';
-import { pagesPlugin } from './interaction/interaction-pages.ts';
+import { configureEndpoints, registerEndpoint } from './endpoints/endpoint.ts';
+import { createIntrospectionEndpoint } from './endpoints/introspection.endpoint.ts';
+import { createRevocationEndpoint } from './endpoints/revocation.endpoint.ts';
+import { createServerMetadata } from './endpoints/server-metadata.ts';
+import { createTokenEndpoint } from './endpoints/token.endpoint.ts';
+import { interactionPagesPlugin } from './interaction/interaction-pages.ts';
 
-/** The OAuth endpoints. */
-export function oauthPlugin(parts: OAuthDependencies): FastifyPluginAsync {
+/** Creates the Fastify plugin with the OAuth endpoints, the interaction pages and the server metadata. */
+export function oauthPlugin(dependencies: OAuthDependencies): FastifyPluginAsync {
   return async (app) => {
     await app.register(async (endpoints) => {
-      prepareEndpoints(endpoints, parts);
-      addEndpoint(endpoints, '/oauth/token', tokenEndpoint(parts));
-      addEndpoint(endpoints, '/oauth/revoke', revocationEndpoint(parts));
-      addEndpoint(endpoints, '/oauth/introspect', introspectionEndpoint(parts));
+      configureEndpoints(endpoints, dependencies);
+      registerEndpoint(endpoints, '/oauth/token', createTokenEndpoint(dependencies));
+      registerEndpoint(endpoints, '/oauth/revoke', createRevocationEndpoint(dependencies));
+      registerEndpoint(endpoints, '/oauth/introspect', createIntrospectionEndpoint(dependencies));
     });
-    await app.register(pagesPlugin(parts));
-    const metadata = metadataOf(parts.baseUrl);
+    await app.register(interactionPagesPlugin(dependencies));
+    const metadata = createServerMetadata(dependencies.baseUrl);
     app.get('/.well-known/oauth-authorization-server', async (_request, reply) =>
       reply.header('Cache-Control', 'public, max-age=300').send(metadata),
     );

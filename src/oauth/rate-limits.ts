@@ -5,31 +5,32 @@ import { ApiError } from '../shared/errors.ts';
 import { networkOf } from '../shared/network.ts';
 import type { OAuthDependencies } from './dependencies.ts';
 
-type OAuthLimits = Required<Pick<OAuthDependencies, 'limitAddress' | 'limitClient' | 'limitVisitor'>>;
+type OAuthRateLimits = Required<Pick<OAuthDependencies, 'limitAddress' | 'limitClient' | 'limitPageRequest'>>;
 
 /**
- * Budgets of the OAuth endpoints: token requests per address and per client, page views per address as for any request
- * without a token. LIM-3.
+ * Creates the rate limits of the OAuth endpoints: token requests per address and per client by the `token` limiter, page
+ * requests per address by the `api` limiter, which also counts other requests without a token.
  */
-export function oauthLimits(databases: Databases, api: RateLimiter, token: RateLimiter): OAuthLimits {
+export function createOAuthRateLimits(databases: Databases, api: RateLimiter, token: RateLimiter): OAuthRateLimits {
   return {
-    limitAddress: (request, reply) => takeAnywhere(databases, token, `address:${networkOf(request.ip)}`, reply),
+    limitAddress: (request, reply) =>
+      takeFromAvailableRegion(databases, token, `address:${networkOf(request.ip)}`, reply),
     limitClient: (database, clientId, reply) => token.take(database, `client:${clientId}`, reply),
-    limitVisitor: (request, reply) => takeAnywhere(databases, api, networkOf(request.ip), reply),
+    limitPageRequest: (request, reply) => takeFromAvailableRegion(databases, api, networkOf(request.ip), reply),
   };
 }
 
-/** An address belongs to no region: its budget is in `au1`, and while that is away in `us1`. */
-async function takeAnywhere(
+/** Addresses belong to no region: their counters are in `au1`, or in `us1` while `au1` is unavailable. */
+async function takeFromAvailableRegion(
   databases: Databases,
-  limits: RateLimiter,
+  limiter: RateLimiter,
   key: string,
   reply: FastifyReply,
 ): Promise<void> {
   try {
-    await limits.take(databases.au1, key, reply);
+    await limiter.take(databases.au1, key, reply);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    await limits.take(databases.us1, key, reply);
+    await limiter.take(databases.us1, key, reply);
   }
 }

@@ -1,4 +1,4 @@
-/** The stylesheet of a report's page. Contrast of every text is at least 4.5 to 1. */
+/** Stylesheet of the report page. Text contrast is at least 4.5:1 (WCAG AA). */
 export const STYLES = `
 :root {
   color-scheme: light; --ink: #16212b; --soft: #4c5a67; --line: #d5dde4; --edge: #7a8894; --ground: #eef2f5;

@@ -3,17 +3,17 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { Browser } from './browser.ts';
-import { codeFor, exchange, refresh, tokensFor } from './flow.ts';
+import { exchangeCode, obtainCode, obtainTokens, refreshTokens } from './code-flow.ts';
 import {
   addApplication,
   addBuilder,
   addUser,
-  answerIn,
-  authorization,
-  challengeOf,
-  queryOf,
+  authorizationParameters,
+  responseParametersOf,
+  s256ChallengeOf,
+  toQuery,
   VERIFIER,
-} from './people.ts';
+} from './fixtures.ts';
 import { BASE_URL, type OAuthService, startOAuth } from './service.ts';
 
 const EVIL = 'https://evil.example/callback';
@@ -33,67 +33,67 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-const person = { clientId: 'cli_app', email: 'user_a@example.com' };
-const live = async (token: string) => {
+const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
+const isLive = async (token: string) => {
   const claims = await service.tokens.verify(token);
-  return claims !== null && (await service.access.isLive(claims, 'au1'));
+  return claims !== null && (await service.tokenVerifier.isLive(claims, 'au1'));
 };
 
 describe('code injection (RFC 9700 section 4.5)', () => {
-  test("the victim's code is worth nothing with the attacker's verifier, in the victim's own client", async () => {
-    const code = await codeFor(service, person);
+  test("the victim's code cannot be exchanged with the attacker's verifier in the victim's client", async () => {
+    const code = await obtainCode(service, flow);
     const attackers = 'attackers-own-verifier-of-at-least-43-characters';
-    expect((await exchange(service, person, code, { code_verifier: attackers })).body.error).toBe('invalid_grant');
+    expect((await exchangeCode(service, flow, code, { code_verifier: attackers })).body.error).toBe('invalid_grant');
   });
 
-  test("another client cannot exchange it, whatever it knows of it, and it stays the victim's", async () => {
-    const code = await codeFor(service, person);
+  test("another client cannot exchange or consume the victim's code", async () => {
+    const code = await obtainCode(service, flow);
     for (const changes of [{}, { redirect_uri: EVIL }]) {
-      expect((await exchange(service, { clientId: 'cli_evil' }, code, changes)).body.error).toBe('invalid_grant');
+      expect((await exchangeCode(service, { clientId: 'cli_evil' }, code, changes)).body.error).toBe('invalid_grant');
     }
-    expect((await exchange(service, person, code)).status).toBe(200);
+    expect((await exchangeCode(service, flow, code)).status).toBe(200);
   });
 });
 
 describe('PKCE downgrade (RFC 9700 section 4.8.2)', () => {
-  test('a challenge was sent and the verifier is left out', async () => {
-    const code = await codeFor(service, person);
+  test('a code with a challenge cannot be exchanged without the verifier', async () => {
+    const code = await obtainCode(service, flow);
     for (const code_verifier of [undefined, '']) {
-      expect((await exchange(service, person, code, { code_verifier })).body.error).toBe('invalid_request');
+      expect((await exchangeCode(service, flow, code, { code_verifier })).body.error).toBe('invalid_request');
     }
   });
 
-  test('no challenge is sent, or the method is stripped from an S256 one (OAU-21)', async () => {
+  test('a request without challenge or without method is rejected', async () => {
     for (const stripped of ['code_challenge', 'code_challenge_method']) {
-      const view = await new Browser(service.app).open(authorization('cli_app', { [stripped]: undefined }));
-      expect(answerIn(view.location!).error).toBe('invalid_request');
+      const view = await new Browser(service.app).open(authorizationParameters('cli_app', { [stripped]: undefined }));
+      expect(responseParametersOf(view.location!).error).toBe('invalid_request');
     }
   });
 
-  test('the method is changed to PLAIN, so that the challenge, which an observer knows, is the verifier', async () => {
-    const code = await codeFor(service, person);
-    const observed = challengeOf(VERIFIER);
+  test('an observed S256 challenge cannot be used as the verifier of the method PLAIN', async () => {
+    const code = await obtainCode(service, flow);
+    const observed = s256ChallengeOf(VERIFIER);
     const changes = { code_verifier: observed, code_challenge_method: 'PLAIN', code_challenge: observed };
-    expect((await exchange(service, person, code, changes)).body.error).toBe('invalid_grant');
+    expect((await exchangeCode(service, flow, code, changes)).body.error).toBe('invalid_grant');
   });
 });
 
 describe('mix-up (RFC 9207)', () => {
-  test('every answer, a code or an error, names its issuer (OAU-20)', async () => {
+  test('every authorization response, success or error, contains the issuer', async () => {
     const browser = new Browser(service.app);
-    const consent = await browser.signIn(await browser.open(authorization('cli_app')), person.email);
-    const allowed = await browser.press(consent, 'Allow');
-    const denied = await browser.press(await browser.open(authorization('cli_app')), 'deny');
-    const wrong = await browser.open(authorization('cli_app', { scope: 'x' }));
-    for (const { location } of [allowed, denied, wrong]) expect(answerIn(location!).iss).toBe(BASE_URL);
+    const consent = await browser.signIn(await browser.open(authorizationParameters('cli_app')), flow.email);
+    const allowed = await browser.submit(consent, 'Allow');
+    const denied = await browser.submit(await browser.open(authorizationParameters('cli_app')), 'deny');
+    const wrong = await browser.open(authorizationParameters('cli_app', { scope: 'x' }));
+    for (const { location } of [allowed, denied, wrong]) expect(responseParametersOf(location!).iss).toBe(BASE_URL);
   });
 });
 
 describe('parameter pollution', () => {
-  test('a repeated parameter is refused at the token endpoint, whichever comes first', async () => {
-    const code = await codeFor(service, person);
+  test('the token endpoint rejects a repeated parameter in any order', async () => {
+    const code = await obtainCode(service, flow);
     const fields = { grant_type: 'authorization_code', code, redirect_uri: 'https://app.example/callback' };
-    const form = queryOf({ ...fields, client_id: 'cli_app', code_verifier: VERIFIER });
+    const form = toQuery({ ...fields, client_id: 'cli_app', code_verifier: VERIFIER });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const again of ['client_id=cli_evil', 'code=other', `redirect_uri=${EVIL}`, 'code_verifier=']) {
       for (const payload of [`${form}&${again}`, `${again}&${form}`]) {
@@ -101,66 +101,68 @@ describe('parameter pollution', () => {
         expect([response.statusCode, response.json().error]).toEqual([400, 'invalid_request']);
       }
     }
-    expect((await exchange(service, person, code)).status).toBe(200);
+    expect((await exchangeCode(service, flow, code)).status).toBe(200);
   });
 
-  test('the state cannot add to the answer', async () => {
+  test('the state cannot add parameters or headers to the response', async () => {
     const state = 'a&code=injected#fragment\r\nSet-Cookie: a=b';
-    const view = await new Browser(service.app).open(authorization('cli_app', { state, scope: 'x' }));
-    const answer = new URL(view.location!);
-    expect([...answer.searchParams.keys()].sort()).toEqual(['error', 'error_description', 'iss', 'state']);
-    expect([answer.searchParams.get('state'), answer.hash]).toEqual([state, '']);
+    const view = await new Browser(service.app).open(authorizationParameters('cli_app', { state, scope: 'x' }));
+    const response = new URL(view.location!);
+    expect([...response.searchParams.keys()].sort()).toEqual(['error', 'error_description', 'iss', 'state']);
+    expect([response.searchParams.get('state'), response.hash]).toEqual([state, '']);
     expect(view.headers['set-cookie']).toBeUndefined();
   });
 });
 
 describe('scope widening', () => {
-  test('neither the exchange nor a refresh gives more than the user consented to', async () => {
-    const code = await codeFor(service, person);
-    const { body } = await exchange(service, person, code, { scope: 'read:builders write:photos' });
+  test('neither an exchange nor a refresh grants more than the user consented to', async () => {
+    const code = await obtainCode(service, flow);
+    const { body } = await exchangeCode(service, flow, code, { scope: 'read:builders write:photos' });
     expect(body.scope).toBe('read:builders read:projects');
-    const wider = await refresh(service, person, body.refresh_token, { scope: 'read:builders write:photos' });
-    expect(wider.body.error).toBe('invalid_scope');
-    const narrow = (await refresh(service, person, body.refresh_token, { scope: 'read:builders' })).body;
+    const wider = await refreshTokens(service, flow, body.refresh_token, { scope: 'read:builders write:photos' });
+    expect(wider.body.error).toBe('invalid_scope (OAU-12)');
+    const narrow = (await refreshTokens(service, flow, body.refresh_token, { scope: 'read:builders' })).body;
     expect(decodeJwt(narrow.access_token).scope).toBe('read:builders');
   });
 });
 
 describe("another client's tokens", () => {
-  test('are not revoked, refreshed or rotated by it', async () => {
-    const tokens = await tokensFor(service, person);
+  test('cannot be revoked, refreshed or rotated', async () => {
+    const tokens = await obtainTokens(service, flow);
     for (const token of Object.values(tokens).filter((value) => typeof value === 'string')) {
       const payload = { client_id: 'cli_evil', token };
       expect((await service.app.inject({ method: 'POST', url: '/oauth/revoke', payload })).statusCode).toBe(200);
     }
-    expect((await refresh(service, { clientId: 'cli_evil' }, tokens.refresh_token)).body.error).toBe('invalid_grant');
-    expect(await live(tokens.access_token)).toBe(true);
-    expect((await refresh(service, person, tokens.refresh_token)).status).toBe(200);
+    expect((await refreshTokens(service, { clientId: 'cli_evil' }, tokens.refresh_token)).body.error).toBe(
+      'invalid_grant',
+    );
+    expect(await isLive(tokens.access_token)).toBe(true);
+    expect((await refreshTokens(service, flow, tokens.refresh_token)).status).toBe(200);
   });
 });
 
 describe('another region', () => {
-  test('knows neither code nor refresh token nor access token (HDR-9)', async () => {
-    const tokens = await tokensFor(service, { clientId: 'cli_us', email: 'user_us@example.com' });
-    const code = await codeFor(service, { clientId: 'cli_us', email: 'user_us@example.com' });
-    expect((await exchange(service, person, code)).body.error).toBe('invalid_grant');
-    expect((await refresh(service, person, tokens.refresh_token)).body.error).toBe('invalid_grant');
-    expect(await live(tokens.access_token)).toBe(false);
+  test('accepts neither code nor refresh token nor access token', async () => {
+    const tokens = await obtainTokens(service, { clientId: 'cli_us', email: 'user_us@example.com' });
+    const code = await obtainCode(service, { clientId: 'cli_us', email: 'user_us@example.com' });
+    expect((await exchangeCode(service, flow, code)).body.error).toBe('invalid_grant');
+    expect((await refreshTokens(service, flow, tokens.refresh_token)).body.error).toBe('invalid_grant');
+    expect(await isLive(tokens.access_token)).toBe(false);
     const claims = (await service.tokens.verify(tokens.access_token))!;
-    expect(await service.access.isLive(claims, 'us1')).toBe(true);
+    expect(await service.tokenVerifier.isLive(claims, 'us1')).toBe(true);
     const headers = { 'x-service-region-id': 'au1', 'content-type': 'application/json' };
     const payload = JSON.stringify({ client_id: 'cli_us', token: tokens.access_token });
-    const answer = await service.app.inject({ method: 'POST', url: '/oauth/revoke', headers, payload });
-    expect(answer.statusCode).toBe(401);
-    expect(await service.access.isLive(claims, 'us1')).toBe(true);
+    const response = await service.app.inject({ method: 'POST', url: '/oauth/revoke', headers, payload });
+    expect(response.statusCode).toBe(401);
+    expect(await service.tokenVerifier.isLive(claims, 'us1')).toBe(true);
   });
 });
 
 describe('a forged access token', () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  test('with alg none, or signed with what everybody knows, is none', async () => {
-    const { access_token } = await tokensFor(service, person);
+  test('with alg none, or signed with a public value, is rejected', async () => {
+    const { access_token } = await obtainTokens(service, flow);
     const [, payload, signature] = access_token.split('.') as [string, string, string];
     const wider = part({ ...decodeJwt(access_token), scope: 'write:photos' });
     for (const alg of ['none', 'None', 'HS384', 'HS512', 'RS256', 'ES256']) {
@@ -171,60 +173,63 @@ describe('a forged access token', () => {
         `${header}.${wider}.${createHmac('sha256', '').update(`${header}.${wider}`).digest('base64url')}`,
         `${header}.${wider}.${createHmac('sha256', BASE_URL).update(`${header}.${wider}`).digest('base64url')}`,
       ]) {
-        expect(await live(forged)).toBe(false);
+        expect(await isLive(forged)).toBe(false);
       }
     }
-    expect(await live(access_token)).toBe(true);
+    expect(await isLive(access_token)).toBe(true);
   });
 
-  test('is not made of a refresh token or a code', async () => {
-    const { refresh_token } = await tokensFor(service, person);
-    for (const token of [refresh_token, await codeFor(service, person), newSecret()])
-      expect(await live(token)).toBe(false);
+  test('cannot be replaced by a refresh token or a code', async () => {
+    const { refresh_token } = await obtainTokens(service, flow);
+    for (const token of [refresh_token, await obtainCode(service, flow), newSecret()])
+      expect(await isLive(token)).toBe(false);
   });
 
-  test('does not outlive its hour: 61 minutes later it is over', async () => {
-    const { access_token, refresh_token } = await tokensFor(service, person);
+  test('is rejected 61 minutes later', async () => {
+    const { access_token, refresh_token } = await obtainTokens(service, flow);
     service.clock.at += 61 * 60_000;
-    expect(await live(access_token)).toBe(false);
-    expect((await refresh(service, person, refresh_token)).status).toBe(200);
+    expect(await isLive(access_token)).toBe(false);
+    expect((await refreshTokens(service, flow, refresh_token)).status).toBe(200);
     service.clock.at -= 61 * 60_000;
   });
 });
 
 describe('cross-site request forgery', () => {
-  test("an attacker's consent form, posted by the victim's browser, allows nothing", async () => {
+  test("an attacker's consent form is rejected from the victim's browser", async () => {
     const victim = new Browser(service.app);
-    await victim.signIn(await victim.open(authorization('cli_app')), person.email);
+    await victim.signIn(await victim.open(authorizationParameters('cli_app')), flow.email);
     const attacker = new Browser(service.app);
-    const consent = await attacker.signIn(await attacker.open(authorization('cli_app')), 'user_mallory@example.com');
+    const consent = await attacker.signIn(
+      await attacker.open(authorizationParameters('cli_app')),
+      'user_mallory@example.com',
+    );
     const form = consent.forms.find(({ buttons }) => buttons.some(({ value }) => value === 'allow'))!;
-    const view = await victim.send('POST', form.action, queryOf({ ...form.fields, action: 'allow' }));
+    const view = await victim.send('POST', form.action, toQuery({ ...form.fields, action: 'allow' }));
     expect([view.status, view.location]).toEqual([403, null]);
   });
 
   test("an attacker's sign-in form does not sign the victim's browser in as the attacker", async () => {
     const attacker = new Browser(service.app);
-    const page = await attacker.open(authorization('cli_app'));
+    const page = await attacker.open(authorizationParameters('cli_app'));
     const form = page.forms.find(({ action }) => action.includes('sign-in'))!;
     const victim = new Browser(service.app);
-    await victim.open(authorization('cli_app'));
+    await victim.open(authorizationParameters('cli_app'));
     const fields = { ...form.fields, email: 'user_mallory@example.com', password: 'correct horse battery' };
-    const view = await victim.send('POST', form.action, queryOf(fields));
+    const view = await victim.send('POST', form.action, toQuery(fields));
     expect(view.status).toBe(403);
-    expect((await victim.open(authorization('cli_app'))).heading).toBe('Sign in');
+    expect((await victim.open(authorizationParameters('cli_app'))).heading).toBe('Sign in');
   });
 });
 
-describe('what a log or an error could give away', () => {
-  test('no code, token or secret is in the text of an error (OAU-42)', async () => {
-    const code = await codeFor(service, person);
-    const { refresh_token } = await tokensFor(service, person);
-    const answers = [
-      await exchange(service, person, code, { code_verifier: 'x'.repeat(43) }),
-      await refresh(service, { clientId: 'cli_evil' }, refresh_token),
+describe('error responses', () => {
+  test('contain no code, token or secret', async () => {
+    const code = await obtainCode(service, flow);
+    const { refresh_token } = await obtainTokens(service, flow);
+    const responses = [
+      await exchangeCode(service, flow, code, { code_verifier: 'x'.repeat(43) }),
+      await refreshTokens(service, { clientId: 'cli_evil' }, refresh_token),
     ];
-    for (const { body } of answers) {
+    for (const { body } of responses) {
       expect(JSON.stringify(body)).not.toContain(code);
       expect(JSON.stringify(body)).not.toContain(refresh_token);
     }

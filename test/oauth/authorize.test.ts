@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/database/database.ts';
-import { Browser, type View } from './browser.ts';
-import { addApplication, addBuilder, addUser, answerIn, authorization, queryOf, REDIRECT } from './people.ts';
-import { addClient, BASE_URL, buildApp, type OAuthService, startOAuth } from './service.ts';
+import { Browser, type PageView } from './browser.ts';
+import {
+  addApplication,
+  addBuilder,
+  addUser,
+  authorizationParameters,
+  REDIRECT_URI,
+  responseParametersOf,
+  toQuery,
+} from './fixtures.ts';
+import { addClient, BASE_URL, buildOAuthApp, type OAuthService, startOAuth } from './service.ts';
 
 const DESCRIPTION = /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/;
 
@@ -18,20 +26,20 @@ beforeAll(async () => {
   await addApplication(service, 'cli_off', { disabledAt: new Date().toISOString() });
   await addApplication(service, 'cli_bare', { redirectUris: [] });
   await addApplication(service, 'cli_us', { region: 'us1' });
-  await addClient(service, 'cli_server', { redirectUris: [REDIRECT] });
+  await addClient(service, 'cli_server', { redirectUris: [REDIRECT_URI] });
   await addClient(service, 'cli_inside', {
-    ...{ internal: true, integratorId: null, redirectUris: [REDIRECT], grants: ['authorization_code'] },
+    ...{ internal: true, integratorId: null, redirectUris: [REDIRECT_URI], grants: ['authorization_code'] },
   });
 });
 afterAll(() => service?.close());
 
 const open = (changes: Record<string, string | undefined> = {}) =>
-  new Browser(service.app).open(authorization('cli_app', changes));
+  new Browser(service.app).open(authorizationParameters('cli_app', changes));
 
 const openQuery = (query: string) => new Browser(service.app).send('GET', `/oauth/authorize?${query}`);
 
-/** The answer is a page and goes nowhere. */
-function expectPage(view: View, status: number, heading: RegExp, detail?: RegExp) {
+/** Expects a page, not a redirect. */
+function expectPage(view: PageView, status: number, heading: RegExp, detail?: RegExp) {
   expect(view.status).toBe(status);
   expect(view.location).toBeNull();
   expect(view.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -40,20 +48,20 @@ function expectPage(view: View, status: number, heading: RegExp, detail?: RegExp
   if (detail) expect(view.body).toMatch(detail);
 }
 
-/** The application is told, with the state that it sent and who says so. */
-function expectRedirect(view: View, error: string, description?: RegExp, redirectUri = REDIRECT) {
+/** Expects a redirect to the client with the error, the state and the issuer. */
+function expectRedirect(view: PageView, error: string, description?: RegExp, redirectUri = REDIRECT_URI) {
   expect(view.status).toBe(302);
   expect(view.location!.slice(0, redirectUri.length + 1)).toMatch(/[?&]$/);
   expect(view.location!.startsWith(redirectUri)).toBe(true);
-  const answer = answerIn(view.location!);
-  expect(answer).toMatchObject({ error, state: 'a state & more', iss: BASE_URL });
-  expect(answer.error_description).toMatch(DESCRIPTION);
-  if (description) expect(answer.error_description).toMatch(description);
-  expect(answer).not.toHaveProperty('code');
+  const response = responseParametersOf(view.location!);
+  expect(response).toMatchObject({ error, state: 'a state & more', iss: BASE_URL });
+  expect(response.error_description).toMatch(DESCRIPTION);
+  if (description) expect(response.error_description).toMatch(description);
+  expect(response).not.toHaveProperty('code');
 }
 
-describe('a page is shown', () => {
-  test('and asks who it is, when everything holds (OAU-17)', async () => {
+describe('GET /oauth/authorize shows a page', () => {
+  test('with the sign-in form for a valid request', async () => {
     expectPage(await open(), 200, /^Sign in$/);
   });
 
@@ -65,7 +73,7 @@ describe('a page is shown', () => {
     ['a disabled client', { client_id: 'cli_off' }, /client_id is not one/],
     ['no redirect_uri', { redirect_uri: undefined }, /redirect_uri is missing/],
     ['a client without redirect URIs', { client_id: 'cli_bare' }, /redirect_uri is not one/],
-  ])('for %s', async (_name, changes, detail) => {
+  ])('with the error for %s', async (_name, changes, detail) => {
     expectPage(await open(changes), 400, /link does not work/, detail);
   });
 
@@ -80,26 +88,26 @@ describe('a page is shown', () => {
       'data:text/html,a',
       'https://app.example/callback%00',
     ],
-  ])('for the redirect_uri %s (OAU-18)', async (redirect_uri) => {
+  ])('with the error for the redirect_uri %s', async (redirect_uri) => {
     expectPage(await open({ redirect_uri }), 400, /link does not work/, /redirect_uri is not one/);
   });
 
-  test('for a repeated client_id or redirect_uri', async () => {
-    const query = queryOf(authorization('cli_app'));
-    for (const again of ['client_id=cli_app', 'client_id=', `redirect_uri=${encodeURIComponent(REDIRECT)}`]) {
+  test('with the error for a repeated client_id or redirect_uri', async () => {
+    const query = toQuery(authorizationParameters('cli_app'));
+    for (const again of ['client_id=cli_app', 'client_id=', `redirect_uri=${encodeURIComponent(REDIRECT_URI)}`]) {
       expectPage(await openQuery(`${query}&${again}`), 400, /link does not work/, /is repeated/);
     }
   });
 
-  test('for a query that is not well encoded', async () => {
-    const query = queryOf(authorization('cli_app'));
+  test('with the error for a query that is not form-encoded', async () => {
+    const query = toQuery(authorizationParameters('cli_app'));
     for (const wrong of ['a=%', 'a=%ff', 'state=%zz', 'a=%00']) {
       expectPage(await openQuery(`${query}&${wrong}`), 400, /link does not work/);
     }
   });
 
-  test('and escapes whatever the request holds', async () => {
-    const query = `${queryOf(authorization('cli_app', { state: '"><script>alert(1)</script>' }))}&x="'><img src=x>`;
+  test('that escapes the values of the request', async () => {
+    const query = `${toQuery(authorizationParameters('cli_app', { state: '"><script>alert(1)</script>' }))}&x="'><img src=x>`;
     const view = await openQuery(query);
     expect(view.status).toBe(200);
     expect(view.body).not.toContain('<script');
@@ -107,18 +115,18 @@ describe('a page is shown', () => {
     expect(view.body).not.toMatch(/action="[^"]*'[^"]*"/);
   });
 
-  test('when a database is away, and no address is trusted', async () => {
-    const away = new Database('au1', 'postgresql://nobody@127.0.0.1:1/none');
-    const app = await buildApp({ au1: away, us1: away }, service);
-    const view = await new Browser(app).open(authorization('cli_app'));
+  test('and never redirects while the databases are unavailable', async () => {
+    const unavailable = new Database('au1', 'postgresql://nobody@127.0.0.1:1/none');
+    const app = await buildOAuthApp({ au1: unavailable, us1: unavailable }, service);
+    const view = await new Browser(app).open(authorizationParameters('cli_app'));
     expectPage(view, 503, /Something went wrong/);
     expect(view.headers['retry-after']).toBe('1');
     await app.close();
-    await away.close();
+    await unavailable.close();
   });
 });
 
-describe('the application is told', () => {
+describe('GET /oauth/authorize redirects to the client with an error', () => {
   test.each([
     ['no response_type', { response_type: undefined }, 'invalid_request', /response_type is missing/],
     ['another response_type', { response_type: 'token' }, 'unsupported_response_type', /must be code/],
@@ -133,47 +141,47 @@ describe('the application is told', () => {
     ['a builder_id of another shape', { builder_id: 'proj_a' }, 'invalid_request', /builder_id/],
     ['another audience', { audience: 'https://other.example' }, 'invalid_request', /audience/],
     ['a scope beyond the client', { client_id: 'cli_narrow' }, 'invalid_scope', /not allowed: read:projects/],
-    ['a client without the grant', { client_id: 'cli_server' }, 'unauthorized_client', /authorization_code/],
+    ['a client without the grant', { client_id: 'cli_server' }, 'unauthorized_client (OAU-4)', /authorization_code/],
     ['an internal client', { client_id: 'cli_inside', scope: 'read:builders' }, 'unauthorized_client', /internal/],
-  ])('of %s (OAU-19)', async (_name, changes, error, description) => {
+  ])('for %s', async (_name, changes, error, description) => {
     expectRedirect(await open(changes), error, description);
   });
 
-  test('of a missing state, which it then does not get back (OAU-17)', async () => {
+  test('for a missing state, and omits state from the response', async () => {
     for (const state of [undefined, '']) {
       const { location } = await open({ state });
-      expect(answerIn(location!)).toMatchObject({ error: 'invalid_request', iss: BASE_URL });
-      expect(answerIn(location!)).not.toHaveProperty('state');
+      expect(responseParametersOf(location!)).toMatchObject({ error: 'invalid_request', iss: BASE_URL });
+      expect(responseParametersOf(location!)).not.toHaveProperty('state');
     }
   });
 
-  test('of a repeated parameter, known or not', async () => {
-    const query = queryOf(authorization('cli_app'));
+  test('for a repeated parameter, supported or not', async () => {
+    const query = toQuery(authorizationParameters('cli_app'));
     expectRedirect(await openQuery(`${query}&scope=write:photos`), 'invalid_request', /scope is repeated/);
     expectRedirect(await openQuery(`${query}&a=1&a=2`), 'invalid_request', /a is repeated/);
     expectRedirect(await openQuery(`${query}&code_challenge_method=plain`), 'invalid_request', /is repeated/);
     const { location } = await openQuery(`${query}&state=other`);
-    expect(answerIn(location!)).toMatchObject({ error: 'invalid_request' });
-    expect(answerIn(location!)).not.toHaveProperty('state');
+    expect(responseParametersOf(location!)).toMatchObject({ error: 'invalid_request' });
+    expect(responseParametersOf(location!)).not.toHaveProperty('state');
   });
 
-  test('at a redirect URI that has a query of its own, which stays', async () => {
+  test('and keeps the query of the redirect URI', async () => {
     const redirect_uri = 'https://app.example/cb?tenant=1';
     const view = await open({ client_id: 'cli_query', redirect_uri, scope: 'x' });
     expectRedirect(view, 'invalid_scope', undefined, redirect_uri);
-    expect(answerIn(view.location!).tenant).toBe('1');
+    expect(responseParametersOf(view.location!).tenant).toBe('1');
   });
 
-  test('of an error of our own as server_error, without its cause (OAU-19)', async () => {
+  test('server_error for an internal error, without its cause', async () => {
     const broken = new Database('au1', service.databases.au1.url);
-    const app = await buildApp({ ...service.databases, au1: broken }, service);
+    const app = await buildOAuthApp({ ...service.databases, au1: broken }, service);
     await broken.runner.run({ name: 'warm', text: 'select 1' }, []);
     const run = broken.runner.run.bind(broken.runner);
     broken.runner.run = (statement, values) =>
       statement.name === 'oauth.session' ? Promise.reject(new Error('a secret cause')) : run(statement, values);
     const browser = new Browser(app);
     browser.cookies.set('session-au1', 'a'.repeat(43));
-    const view = await browser.open(authorization('cli_app'));
+    const view = await browser.open(authorizationParameters('cli_app'));
     expectRedirect(view, 'server_error');
     expect(view.location).not.toContain('cause');
     await app.close();
@@ -181,21 +189,21 @@ describe('the application is told', () => {
   });
 });
 
-describe('what is taken', () => {
+describe('GET /oauth/authorize accepts', () => {
   test.each([
     ['S256', { code_challenge_method: 'S256' }],
     ['PLAIN', { code_challenge_method: 'PLAIN' }],
     ['plain', { code_challenge_method: 'plain' }],
     ['the right audience', { audience: BASE_URL }],
     ['a builder_id', { builder_id: 'buil_a' }],
-    ['parameters that nobody knows', { resource: 'https://x.example', prompt: 'login' }],
+    ['unsupported parameters', { resource: 'https://x.example', prompt: 'login' }],
     ['a client of us1, found without a header', { client_id: 'cli_us' }],
   ])('%s', async (_name, changes) => {
     expectPage(await open(changes), 200, /^Sign in$/);
   });
 
-  test('the region header is of no consequence, because browsers cannot send it (HDR-9)', async () => {
-    const query = queryOf(authorization('cli_us'));
+  test('any region header, and ignores it', async () => {
+    const query = toQuery(authorizationParameters('cli_us'));
     const headers = { 'x-service-region-id': 'au1' };
     expectPage(
       await new Browser(service.app).send('GET', `/oauth/authorize?${query}`, undefined, headers),
@@ -204,14 +212,17 @@ describe('what is taken', () => {
     );
   });
 
-  test.each(['PUT', 'DELETE', 'PATCH'] as const)('%s is 405', async (method) => {
-    const response = await service.app.inject({ method, url: `/oauth/authorize?${queryOf(authorization('cli_app'))}` });
+  test.each(['PUT', 'DELETE', 'PATCH'] as const)('no %s (405)', async (method) => {
+    const response = await service.app.inject({
+      method,
+      url: `/oauth/authorize?${toQuery(authorizationParameters('cli_app'))}`,
+    });
     expect([response.statusCode, response.headers.allow]).toEqual([405, 'GET, POST']);
   });
 });
 
 describe('a page', () => {
-  test('runs no script, is in no frame, and posts to us and to the application alone (OAU-29)', async () => {
+  test('allows no scripts and no frames, and forms to the service and the client only', async () => {
     const { headers } = await open();
     expect(headers['content-security-policy']).toBe(
       "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'",
@@ -219,7 +230,7 @@ describe('a page', () => {
     expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer' });
   });
 
-  test('has a stylesheet and an icon that may be kept for good', async () => {
+  test('has a stylesheet and an icon that browsers may cache forever', async () => {
     const { body } = await open();
     for (const [, path] of body.matchAll(/(?:href|src)="(\/oauth\/assets\/[^"]+)"/g)) {
       const response = await service.app.inject({ url: path! });

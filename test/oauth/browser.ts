@@ -1,20 +1,21 @@
 import type { FastifyInstance } from 'fastify';
-import { PASSWORD, queryOf } from './people.ts';
+import { PASSWORD, toQuery } from './fixtures.ts';
 
-/** A form of a page, as a browser without JavaScript knows it. */
+/** A form of a page with its default fields. */
 interface Form {
   action: string;
   fields: Record<string, string>;
   buttons: { name: string; value: string; text: string }[];
 }
 
-export interface View {
+/** A response as the browser shows it. */
+export interface PageView {
   status: number;
   headers: Record<string, string | string[] | number | undefined>;
   body: string;
   /** Text of the first heading. */
   heading: string;
-  /** Where a redirect goes. */
+  /** Target of a redirect. */
   location: string | null;
   forms: Form[];
 }
@@ -22,7 +23,7 @@ export interface View {
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
 const decode = (text: string) => text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]!);
 
-/** A browser as plain as can be: it keeps cookies, reads forms and follows redirects to our own host. No script runs. */
+/** Simulates a browser without JavaScript: keeps cookies, submits forms and follows redirects to the service's own paths. */
 export class Browser {
   readonly cookies = new Map<string, string>();
 
@@ -31,7 +32,12 @@ export class Browser {
     readonly address = '203.0.113.7',
   ) {}
 
-  async send(method: 'GET' | 'POST', url: string, body?: string, headers: Record<string, string> = {}): Promise<View> {
+  async send(
+    method: 'GET' | 'POST',
+    url: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<PageView> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await this.app.inject({
       method,
@@ -51,33 +57,37 @@ export class Browser {
     return { status, headers: response.headers, body: text, heading, location, forms: formsOf(text) };
   }
 
-  open(parameters: Record<string, string | undefined>): Promise<View> {
-    return this.send('GET', `/oauth/authorize?${queryOf(parameters)}`);
+  /** Opens an authorization request with these parameters. */
+  open(parameters: Record<string, string | undefined>): Promise<PageView> {
+    return this.send('GET', `/oauth/authorize?${toQuery(parameters)}`);
   }
 
-  /** Presses the button whose text or value is this, with these fields filled in, and follows our own redirects. */
-  async press(view: View, button: string, fields: Record<string, string> = {}): Promise<View> {
-    return this.follow(await this.pressOnly(view, button, fields));
+  /** Submits the form with the button of this text or value, with these fields, and follows the service's own redirects. */
+  async submit(view: PageView, button: string, fields: Record<string, string> = {}): Promise<PageView> {
+    return this.follow(await this.submitWithoutFollowing(view, button, fields));
   }
 
-  pressOnly(view: View, button: string, fields: Record<string, string> = {}): Promise<View> {
+  /** Submits the form with the button of this text or value and returns the response. */
+  submitWithoutFollowing(view: PageView, button: string, fields: Record<string, string> = {}): Promise<PageView> {
     for (const form of view.forms) {
-      const pressed = form.buttons.find(({ text, value }) => text === button || value === button);
-      if (!pressed) continue;
-      const sent = { ...form.fields, ...fields, ...(pressed.name && { [pressed.name]: pressed.value }) };
-      return this.send('POST', form.action, queryOf(sent));
+      const submitter = form.buttons.find(({ text, value }) => text === button || value === button);
+      if (!submitter) continue;
+      const body = { ...form.fields, ...fields, ...(submitter.name && { [submitter.name]: submitter.value }) };
+      return this.send('POST', form.action, toQuery(body));
     }
     throw new Error(`There is no button "${button}" on the page "${view.heading}" (${view.status}).`);
   }
 
-  async follow(view: View): Promise<View> {
-    let at = view;
-    while (at.location?.startsWith('/')) at = await this.send('GET', at.location);
-    return at;
+  /** Follows redirects to paths of the service. */
+  async follow(view: PageView): Promise<PageView> {
+    let current = view;
+    while (current.location?.startsWith('/')) current = await this.send('GET', current.location);
+    return current;
   }
 
-  signIn(view: View, email: string, password = PASSWORD): Promise<View> {
-    return this.press(view, 'Sign in', { email, password });
+  /** Submits the sign-in form. */
+  signIn(view: PageView, email: string, password = PASSWORD): Promise<PageView> {
+    return this.submit(view, 'Sign in', { email, password });
   }
 }
 
@@ -85,12 +95,12 @@ function formsOf(body: string): Form[] {
   return [...body.matchAll(/<form method="post" action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)].map(
     ([, action, content]) => {
       const inputs = [...content!.matchAll(/<input([^>]*)>/g)].map(([, attributes]) => attributesOf(attributes!));
-      const sent = inputs.filter(({ type, checked }) => type !== 'radio' || checked !== undefined);
+      const submitted = inputs.filter(({ type, checked }) => type !== 'radio' || checked !== undefined);
       const buttons = [...content!.matchAll(/<button([^>]*)>([\s\S]*?)<\/button>/g)].map(([, attributes, text]) => {
         const { name = '', value = '' } = attributesOf(attributes!);
         return { name, value, text: decode(text!) };
       });
-      const fields = Object.fromEntries(sent.map(({ name, value }) => [name!, value ?? '']));
+      const fields = Object.fromEntries(submitted.map(({ name, value }) => [name!, value ?? '']));
       return { action: decode(action!), fields, buttons };
     },
   );

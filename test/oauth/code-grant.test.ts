@@ -4,8 +4,8 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { codeFor, exchange, refresh } from './flow.ts';
-import { addApplication, addBuilder, addUser, REDIRECT, VERIFIER } from './people.ts';
+import { exchangeCode, obtainCode, refreshTokens } from './code-flow.ts';
+import { addApplication, addBuilder, addUser, REDIRECT_URI, VERIFIER } from './fixtures.ts';
 import { BASE_URL, type OAuthService, postToken, START, startOAuth } from './service.ts';
 
 const MINUTE = 60_000;
@@ -24,13 +24,13 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-const person = { clientId: 'cli_app', email: 'user_a@example.com' };
-const newCode = (changes: Record<string, string> = {}) => codeFor(service, { ...person, changes });
-const live = async (token: string) => service.access.isLive((await service.tokens.verify(token))!, 'au1');
+const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
+const newCode = (changes: Record<string, string> = {}) => obtainCode(service, { ...flow, changes });
+const isLive = async (token: string) => service.tokenVerifier.isLive((await service.tokens.verify(token))!, 'au1');
 
-describe('a code is exchanged', () => {
+describe('a code is exchanged (200)', () => {
   test('for an access token of the user and builder, and a refresh token', async () => {
-    const { status, headers, body } = await exchange(service, person, await newCode());
+    const { status, headers, body } = await exchangeCode(service, flow, await newCode());
     expect(status).toBe(200);
     expect(body).toEqual({
       ...{ access_token: expect.any(String), refresh_token: expect.stringMatching(/^[\w-]{43}$/) },
@@ -41,47 +41,47 @@ describe('a code is exchanged', () => {
       ...{ sub: 'user_a', client_id: 'cli_app', builder_id: 'buil_a', iss: BASE_URL, aud: BASE_URL },
       ...{ scope: 'read:builders read:projects', jti: expect.any(String), iat: START / 1000, exp: START / 1000 + 3600 },
     });
-    expect(await live(body.access_token)).toBe(true);
+    expect(await isLive(body.access_token)).toBe(true);
   });
 
-  test('without a refresh token where the client may not refresh', async () => {
-    const { body } = await exchange(
+  test('without a refresh token for a client without the refresh token grant', async () => {
+    const { body } = await exchangeCode(
       service,
       { clientId: 'cli_once' },
-      await codeFor(service, { ...person, clientId: 'cli_once' }),
+      await obtainCode(service, { ...flow, clientId: 'cli_once' }),
     );
     expect(body).not.toHaveProperty('refresh_token');
-    expect(await live(body.access_token)).toBe(true);
+    expect(await isLive(body.access_token)).toBe(true);
   });
 
   test('by a confidential client with its secret', async () => {
-    const server = { clientId: 'cli_server', email: person.email, secret };
-    const code = await codeFor(service, server);
-    expect((await exchange(service, { clientId: 'cli_server' }, code)).body.error).toBe('invalid_client');
-    expect((await exchange(service, server, code)).status).toBe(200);
+    const server = { clientId: 'cli_server', email: flow.email, secret };
+    const code = await obtainCode(service, server);
+    expect((await exchangeCode(service, { clientId: 'cli_server' }, code)).body.error).toBe('invalid_client');
+    expect((await exchangeCode(service, server, code)).status).toBe(200);
   });
 
   test.each(['PLAIN', 'plain'])('with the method %s (OAU-21)', async (code_challenge_method) => {
     const code = await newCode({ code_challenge: VERIFIER, code_challenge_method });
-    expect((await exchange(service, person, code)).status).toBe(200);
+    expect((await exchangeCode(service, flow, code)).status).toBe(200);
   });
 
-  test('as a form, and with the right audience (OAU-10)', async () => {
+  test('by a form-encoded request with the audience', async () => {
     const code = await newCode();
-    const fields = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: VERIFIER };
+    const fields = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER };
     const form = new URLSearchParams({ ...fields, client_id: 'cli_app', audience: BASE_URL }).toString();
     expect((await postToken(service.app, form)).status).toBe(200);
   });
 
-  test('up to its last millisecond', async () => {
+  test('until its last millisecond', async () => {
     const code = await newCode();
     service.clock.at = START + 10 * MINUTE - 1;
-    expect((await exchange(service, person, code)).status).toBe(200);
+    expect((await exchangeCode(service, flow, code)).status).toBe(200);
     service.clock.at = START;
   });
 });
 
-describe('a code is refused', () => {
+describe('a code is rejected (400)', () => {
   test.each([
     ['no code', { code: undefined }, 'invalid_request'],
     ['no redirect_uri', { redirect_uri: undefined }, 'invalid_request'],
@@ -90,21 +90,21 @@ describe('a code is refused', () => {
     ['a verifier of 129 characters', { code_verifier: 'a'.repeat(129) }, 'invalid_request'],
     ['another verifier', { code_verifier: 'a'.repeat(43) }, 'invalid_grant'],
     ['the challenge for a verifier', { code_verifier: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }, 'invalid_grant'],
-    ['another redirect_uri', { redirect_uri: `${REDIRECT}/` }, 'invalid_grant'],
+    ['another redirect_uri', { redirect_uri: `${REDIRECT_URI}/` }, 'invalid_grant'],
     ['another audience', { audience: 'https://other.example' }, 'invalid_request'],
     ['another client', { client_id: 'cli_other' }, 'invalid_grant'],
     ['another code', { code: newSecret() }, 'invalid_grant'],
-  ])('%s, and is as good as before (OAU-31)', async (_name, changes, error) => {
+  ])('for %s, which does not consume it', async (_name, changes, error) => {
     const code = await newCode();
-    const refused = await exchange(service, person, code, changes);
-    expect([refused.status, refused.body.error]).toEqual([400, error]);
-    expect((await exchange(service, person, code)).status).toBe(200);
+    const rejected = await exchangeCode(service, flow, code, changes);
+    expect([rejected.status, rejected.body.error]).toEqual([400, error]);
+    expect((await exchangeCode(service, flow, code)).status).toBe(200);
   });
 
   test('after 10 minutes (OAU-30)', async () => {
     const code = await newCode();
     service.clock.at = START + 10 * MINUTE;
-    expect((await exchange(service, person, code)).body.error).toBe('invalid_grant');
+    expect((await exchangeCode(service, flow, code)).body.error).toBe('invalid_grant');
     service.clock.at = START;
   });
 
@@ -112,58 +112,58 @@ describe('a code is refused', () => {
     ['membership', Membership, { userId: 'user_a' }, { builderId: 'buil_b' }, { builderId: 'buil_a' }],
     ['connection', Connection, { builderId: 'buil_a' }, { status: 'REVOKED' }, { status: 'ACTIVE' }],
     ['account', User, { id: 'user_a' }, { disabledAt: new Date(START).toISOString() }, { disabledAt: null }],
-  ] as const)('once the %s has ended', async (_name, entity, where, ended, restored) => {
+  ] as const)('after the end of the %s', async (_name, entity, where, ended, restored) => {
     await addBuilder(service, 'buil_b').catch(() => undefined);
     const code = await newCode();
     const em = service.databases.au1.fork();
     await em.nativeUpdate(entity as never, where as never, ended as never);
-    const refused = await exchange(service, person, code);
+    const rejected = await exchangeCode(service, flow, code);
     await em.nativeUpdate(entity as never, (where === undefined ? {} : where) as never, restored as never);
-    expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant']);
+    expect([rejected.status, rejected.body.error]).toEqual([400, 'invalid_grant']);
   });
 });
 
-describe('a code is used once', () => {
-  test('a second use revokes the refresh tokens and access tokens that came of the first (OAU-30)', async () => {
+describe('a second use of a code', () => {
+  test('revokes the access and refresh tokens of the first', async () => {
     const code = await newCode();
-    const first = (await exchange(service, person, code)).body;
-    const renewed = (await refresh(service, person, first.refresh_token)).body;
-    expect(await live(renewed.access_token)).toBe(true);
+    const first = (await exchangeCode(service, flow, code)).body;
+    const renewed = (await refreshTokens(service, flow, first.refresh_token)).body;
+    expect(await isLive(renewed.access_token)).toBe(true);
 
-    const second = await exchange(service, person, code);
+    const second = await exchangeCode(service, flow, code);
     expect([second.status, second.body.error]).toEqual([400, 'invalid_grant']);
-    expect(await live(first.access_token)).toBe(false);
-    expect(await live(renewed.access_token)).toBe(false);
-    expect((await refresh(service, person, renewed.refresh_token)).body.error).toBe('invalid_grant');
+    expect(await isLive(first.access_token)).toBe(false);
+    expect(await isLive(renewed.access_token)).toBe(false);
+    expect((await refreshTokens(service, flow, renewed.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  test('also after it has expired, and with a wrong verifier', async () => {
+  test('revokes them also after expiry, and with a wrong verifier', async () => {
     for (const [later, changes] of [
       [11 * MINUTE, {}],
       [0, { code_verifier: 'a'.repeat(43) }],
     ] as const) {
       const code = await newCode();
-      const { access_token } = (await exchange(service, person, code)).body;
+      const { access_token } = (await exchangeCode(service, flow, code)).body;
       service.clock.at = START + later;
-      expect((await exchange(service, person, code, changes)).body.error).toBe('invalid_grant');
-      expect(await live(access_token)).toBe(false);
+      expect((await exchangeCode(service, flow, code, changes)).body.error).toBe('invalid_grant');
+      expect(await isLive(access_token)).toBe(false);
       service.clock.at = START;
     }
   });
 
-  test('by another client it revokes nothing', async () => {
+  test('by another client revokes nothing', async () => {
     const code = await newCode();
-    const { access_token } = (await exchange(service, person, code)).body;
-    expect((await exchange(service, { clientId: 'cli_other' }, code)).body.error).toBe('invalid_grant');
-    expect(await live(access_token)).toBe(true);
+    const { access_token } = (await exchangeCode(service, flow, code)).body;
+    expect((await exchangeCode(service, { clientId: 'cli_other' }, code)).body.error).toBe('invalid_grant');
+    expect(await isLive(access_token)).toBe(true);
   });
 
-  test('of many exchanges at once exactly one succeeds', async () => {
+  test('is rejected when it is concurrent: exactly one exchange succeeds', async () => {
     for (let round = 0; round < 5; round++) {
       const code = await newCode();
-      const answers = await Promise.all(Array.from({ length: 12 }, () => exchange(service, person, code)));
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      for (const { status, body } of answers)
+      const responses = await Promise.all(Array.from({ length: 12 }, () => exchangeCode(service, flow, code)));
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+      for (const { status, body } of responses)
         if (status !== 200) expect([status, body.error]).toEqual([400, 'invalid_grant']);
     }
   });

@@ -3,21 +3,21 @@ import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
 import { Connection } from '../../entities/connection.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { csrfTokenOf } from '../../src/oauth/interaction/browser.ts';
-import { SCOPE_WORDS } from '../../src/oauth/interaction/pages/scope-words.ts';
+import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
+import { SCOPE_DESCRIPTIONS } from '../../src/oauth/interaction/pages/scope-descriptions.ts';
 import { digestOf } from '../../src/shared/secrets.ts';
-import { Browser, type View } from './browser.ts';
+import { Browser, type PageView } from './browser.ts';
 import {
   addApplication,
   addBuilder,
   addUser,
-  answerIn,
-  authorization,
-  challengeOf,
-  queryOf,
-  REDIRECT,
+  authorizationParameters,
+  REDIRECT_URI,
+  responseParametersOf,
+  s256ChallengeOf,
+  toQuery,
   VERIFIER,
-} from './people.ts';
+} from './fixtures.ts';
 import { BASE_URL, type OAuthService, START, startOAuth } from './service.ts';
 
 let service: OAuthService;
@@ -43,19 +43,20 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-const REQUEST = authorization('cli_app');
+const REQUEST = authorizationParameters('cli_app');
 
-async function arrive(user: string, changes: Record<string, string | undefined> = {}, clientId = 'cli_app') {
+/** Opens an authorization request and signs the user in. */
+async function signInAs(user: string, changes: Record<string, string | undefined> = {}, clientId = 'cli_app') {
   const browser = new Browser(service.app);
-  const page = await browser.open(authorization(clientId, changes));
+  const page = await browser.open(authorizationParameters(clientId, changes));
   return { browser, view: await browser.signIn(page, `${user}@example.com`) };
 }
 
-const textOf = (view: View) => view.body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+const textOf = (view: PageView) => view.body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
-describe('consent', () => {
-  test('with a single builder it is selected, and the page says who gets what, for which company (OAU-22)', async () => {
-    const { view } = await arrive('user_one', { scope: 'read:projects write:photos' });
+describe('the consent page', () => {
+  test('is shown at once for a single builder, with client, scopes and company', async () => {
+    const { view } = await signInAs('user_one', { scope: 'read:projects write:photos' });
     expect(view.heading).toBe('Allow Snap <Site> to use the data of Harbour & <Sons>?');
     const text = textOf(view);
     expect(text).toContain('made by Site Sync');
@@ -69,97 +70,102 @@ describe('consent', () => {
     expect(view.body).not.toContain('<Site>');
   });
 
-  test('has words for every scope that an integrator may ask for', () => {
-    expect(Object.keys(SCOPE_WORDS).sort()).toEqual([...SCOPES].sort());
-    for (const { words } of Object.values(SCOPE_WORDS)) expect(words).not.toMatch(/read:|write:/);
+  test('has a description for every scope of an integrator', () => {
+    expect(Object.keys(SCOPE_DESCRIPTIONS).sort()).toEqual([...SCOPES].sort());
+    for (const { text } of Object.values(SCOPE_DESCRIPTIONS)) expect(text).not.toMatch(/read:|write:/);
   });
 
-  test('says one hour where the client cannot refresh', async () => {
-    expect(textOf((await arrive('user_one', {}, 'cli_once')).view)).toContain('for one hour');
+  test('says one hour for a client that cannot refresh', async () => {
+    expect(textOf((await signInAs('user_one', {}, 'cli_once')).view)).toContain('for one hour');
   });
 
   test("shows the company's logo by its signed URL", async () => {
-    const { view } = await arrive('user_one');
+    const { view } = await signInAs('user_one');
     expect(view.body).toMatch(`src="${BASE_URL}/storage/au1/logos/buil_a/a.png?`);
     expect(view.body).toMatch(/logos\/buil_a\/a\.png\?[^"]*signature=/);
     expect(view.headers['content-security-policy']).toContain(`img-src 'self' ${BASE_URL};`);
   });
 
-  test('names no image on another host, whatever address was imported', async () => {
-    const { view } = await arrive('user_many');
+  test('loads no logo from another host', async () => {
+    const { view } = await signInAs('user_many');
     expect(view.body).toContain('Bay Build');
     expect(view.body).not.toContain('logos.example');
     expect(view.headers['content-security-policy']).not.toContain('logos.example');
   });
 
-  test('lets the form end at the scheme that it will be redirected to', async () => {
+  test('allows its form to redirect to the scheme of the redirect URI', async () => {
     const target = async (redirect_uri: string, clientId = 'cli_native') => {
-      const { view } = await arrive('user_one', { redirect_uri }, clientId);
+      const { view } = await signInAs('user_one', { redirect_uri }, clientId);
       return /form-action ([^;]*);/.exec(String(view.headers['content-security-policy']))?.[1];
     };
     expect(await target('com.example.app:/cb')).toBe("'self' com.example.app:");
     expect(await target('http://127.0.0.1:8977/cb')).toBe("'self' http: https:");
-    expect(await target(REDIRECT, 'cli_app')).toBe("'self' https:");
+    expect(await target(REDIRECT_URI, 'cli_app')).toBe("'self' https:");
   });
 
-  test('given sends a code, the state and the issuer; the database holds digests and all that binds it (OAU-41)', async () => {
-    const { browser, view } = await arrive('user_one');
-    const done = await browser.press(view, 'Allow');
+  test('redirects with a code, the state and the issuer after Allow, and stores the digest and binding of the code', async () => {
+    const { browser, view } = await signInAs('user_one');
+    const done = await browser.submit(view, 'Allow');
     expect(done.status).toBe(303);
-    expect(done.location!.startsWith(`${REDIRECT}?`)).toBe(true);
-    const answer = answerIn(done.location!);
-    expect(answer).toEqual({ code: expect.stringMatching(/^[\w-]{43}$/), state: REQUEST.state, iss: BASE_URL });
+    expect(done.location!.startsWith(`${REDIRECT_URI}?`)).toBe(true);
+    const response = responseParametersOf(done.location!);
+    expect(response).toEqual({ code: expect.stringMatching(/^[\w-]{43}$/), state: REQUEST.state, iss: BASE_URL });
     const em = service.databases.au1.fork();
-    const stored = await em.findOneOrFail(AuthorizationCode, { digest: digestOf(answer.code!) });
+    const stored = await em.findOneOrFail(AuthorizationCode, { digest: digestOf(response.code!) });
     expect(stored).toMatchObject({
-      ...{ redirectUri: REDIRECT, codeChallenge: challengeOf(VERIFIER), codeChallengeMethod: 'S256', usedAt: null },
+      ...{
+        redirectUri: REDIRECT_URI,
+        codeChallenge: s256ChallengeOf(VERIFIER),
+        codeChallengeMethod: 'S256',
+        usedAt: null,
+      },
       expiresAt: new Date(START + 600_000).toISOString(),
     });
     expect(await em.findOneOrFail(TokenFamily, { id: stored.familyId })).toMatchObject({
       ...{ clientId: 'cli_app', userId: 'user_one', builderId: 'buil_a', scopes: ['read:builders', 'read:projects'] },
     });
-    expect(await em.count(AuthorizationCode, { digest: answer.code! })).toBe(0);
+    expect(await em.count(AuthorizationCode, { digest: response.code! })).toBe(0);
   });
 
-  test('denied sends access_denied, and no code is made (OAU-24)', async () => {
-    const { browser, view } = await arrive('user_one');
+  test('redirects with access_denied and issues no code after Don’t allow', async () => {
+    const { browser, view } = await signInAs('user_one');
     const before = await service.databases.au1.fork().count(AuthorizationCode);
-    const done = await browser.press(view, 'deny');
+    const done = await browser.submit(view, 'deny');
     expect(done.status).toBe(303);
-    expect(answerIn(done.location!)).toEqual({
+    expect(responseParametersOf(done.location!)).toEqual({
       ...{ error: 'access_denied', error_description: 'The user did not allow it.' },
       ...{ state: REQUEST.state, iss: BASE_URL },
     });
     expect(await service.databases.au1.fork().count(AuthorizationCode)).toBe(before);
   });
 
-  test('is asked for each time (OAU-24)', async () => {
-    const { browser, view } = await arrive('user_one');
-    await browser.press(view, 'Allow');
+  test('is shown for every authorization request', async () => {
+    const { browser, view } = await signInAs('user_one');
+    await browser.submit(view, 'Allow');
     expect((await browser.open(REQUEST)).heading).toMatch(/^Allow/);
   });
 
-  test('of a user in us1 takes the region from the client', async () => {
-    const { browser, view } = await arrive('user_us', {}, 'cli_us');
+  test('uses the region of the client', async () => {
+    const { browser, view } = await signInAs('user_us', {}, 'cli_us');
     expect(view.heading).toBe('Allow Client cli_us to use the data of Mesa Build?');
-    const { code } = answerIn((await browser.press(view, 'Allow')).location!);
+    const { code } = responseParametersOf((await browser.submit(view, 'Allow')).location!);
     expect(await service.databases.us1.fork().count(AuthorizationCode, { digest: digestOf(code!) })).toBe(1);
     expect(browser.cookies.has('session-us1')).toBe(true);
     expect(browser.cookies.has('session-au1')).toBe(false);
-    // The session of one region opens nothing in the other.
+    // A session is valid in its own region only.
     expect((await browser.open(REQUEST)).heading).toBe('Sign in');
   });
 
-  test('of a signed-in user of one region is not asked in the other', async () => {
+  test('cannot be reached by a user of another region', async () => {
     const browser = new Browser(service.app);
-    const view = await browser.signIn(await browser.open(authorization('cli_us')), 'user_one@example.com');
+    const view = await browser.signIn(await browser.open(authorizationParameters('cli_us')), 'user_one@example.com');
     expect(view.body).toContain('The e-mail or the password is not right.');
   });
 });
 
-describe('selection', () => {
-  test('with several builders shows them all, and why some cannot be chosen (OAU-22, OAU-23)', async () => {
-    const { view } = await arrive('user_many');
+describe('the builder selection', () => {
+  test('lists all builders, with the reason for those that cannot be selected', async () => {
+    const { view } = await signInAs('user_many');
     expect(view.heading).toBe('Choose a company');
     const options = [
       ...view.body.matchAll(/<input type="radio"([^>]*)>[\s\S]*?class="name">([^<]*)<[\s\S]*?class="detail">([^<]*)</g),
@@ -173,90 +179,93 @@ describe('selection', () => {
     ]);
   });
 
-  test('leads to the consent for that company, and back', async () => {
-    const { browser, view } = await arrive('user_many');
-    const consent = await browser.press(view, 'Continue', { builder_id: 'buil_b' });
+  test('leads to the consent page of the selected builder, and back', async () => {
+    const { browser, view } = await signInAs('user_many');
+    const consent = await browser.submit(view, 'Continue', { builder_id: 'buil_b' });
     expect(consent.heading).toBe('Allow Snap <Site> to use the data of Bay Build?');
-    expect(textOf(consent)).toContain('Your other companies stay closed to it.');
-    const again = await browser.press(consent, 'Choose another company');
+    expect(textOf(consent)).toContain('It gets no access to your other companies.');
+    const again = await browser.submit(consent, 'Choose another company');
     expect(again.heading).toBe('Choose a company');
-    const done = await browser.press(await browser.press(again, 'Continue', { builder_id: 'buil_a' }), 'Allow');
-    const { code, state } = answerIn(done.location!);
+    const done = await browser.submit(await browser.submit(again, 'Continue', { builder_id: 'buil_a' }), 'Allow');
+    const { code, state } = responseParametersOf(done.location!);
     expect(state).toBe(REQUEST.state);
     const em = service.databases.au1.fork();
     const { familyId } = await em.findOneOrFail(AuthorizationCode, { digest: digestOf(code!) });
     expect((await em.findOneOrFail(TokenFamily, { id: familyId })).builderId).toBe('buil_a');
   });
 
-  test('is skipped where builder_id pre-selects one that can be chosen (OAU-22)', async () => {
-    expect((await arrive('user_many', { builder_id: 'buil_b' })).view.heading).toMatch(/data of Bay Build/);
+  test('is skipped when builder_id preselects a selectable builder', async () => {
+    expect((await signInAs('user_many', { builder_id: 'buil_b' })).view.heading).toMatch(/data of Bay Build/);
   });
 
-  test.each(['buil_few', 'buil_none', 'buil_stranger'])(
-    'is shown where builder_id names %s (OAU-22)',
-    async (builder_id) => {
-      const { view } = await arrive('user_many', { builder_id });
-      expect(view.heading).toBe('Choose a company');
-      expect(textOf(view)).toContain('asked for a company that you cannot choose');
-    },
-  );
+  test.each(['buil_few', 'buil_none', 'buil_stranger'])('is shown when builder_id is %s', async (builder_id) => {
+    const { view } = await signInAs('user_many', { builder_id });
+    expect(view.heading).toBe('Choose a company');
+    expect(textOf(view)).toContain('asked for a company that you cannot choose');
+  });
 
-  test('is shown, not skipped, where builder_id names another than the only one', async () => {
-    const { view } = await arrive('user_one', { builder_id: 'buil_b' });
+  test('is shown to a user with one builder when builder_id is another', async () => {
+    const { view } = await signInAs('user_one', { builder_id: 'buil_b' });
     expect(view.heading).toBe('Choose a company');
   });
 
-  test('of nothing without a choice is an incomplete form', async () => {
-    const { browser, view } = await arrive('user_many');
-    const { status, location } = await browser.press(view, 'Continue');
+  test('answers 400 without a selected builder', async () => {
+    const { browser, view } = await signInAs('user_many');
+    const { status, location } = await browser.submit(view, 'Continue');
     expect([status, location]).toEqual([400, null]);
   });
 
-  test('cancelled sends access_denied', async () => {
-    const { browser, view } = await arrive('user_many');
-    expect(answerIn((await browser.press(view, 'Cancel')).location!)).toMatchObject({ error: 'access_denied' });
+  test('redirects with access_denied after Cancel', async () => {
+    const { browser, view } = await signInAs('user_many');
+    expect(responseParametersOf((await browser.submit(view, 'Cancel')).location!)).toMatchObject({
+      error: 'access_denied',
+    });
   });
 });
 
-describe('without a builder that can be chosen', () => {
-  test('the only connection allows less: the application is told at once (OAU-23)', async () => {
-    const { view } = await arrive('user_few');
-    expect(answerIn(view.location!)).toMatchObject({ error: 'invalid_scope', state: REQUEST.state, iss: BASE_URL });
-    expect((await arrive('user_few', { scope: 'read:builders' })).view.heading).toMatch(/^Allow/);
+describe('without a selectable builder', () => {
+  test('redirects with invalid_scope at once when the only connection allows fewer scopes', async () => {
+    const { view } = await signInAs('user_few');
+    expect(responseParametersOf(view.location!)).toMatchObject({
+      error: 'invalid_scope',
+      state: REQUEST.state,
+      iss: BASE_URL,
+    });
+    expect((await signInAs('user_few', { scope: 'read:builders' })).view.heading).toMatch(/^Allow/);
   });
 
   test.each([
-    ['several, one of which allows less', 'user_closed', 'invalid_scope'],
-    ['one that is not connected', 'user_none', 'access_denied'],
-    ['none at all', 'user_nowhere', 'access_denied'],
-  ])('%s: a page says why, and goes back', async (_name, user, error) => {
-    const { browser, view } = await arrive(user);
+    ['several builders, one of which allows fewer scopes', 'user_closed', 'invalid_scope'],
+    ['one builder that is not connected', 'user_none', 'access_denied'],
+    ['no builder', 'user_nowhere', 'access_denied'],
+  ])('shows a page with the reason and a way back to the client: %s', async (_name, user, error) => {
+    const { browser, view } = await signInAs(user);
     expect(view.heading).toBe('No company can be chosen');
     expect(view.body).not.toContain('value="allow"');
-    const done = await browser.press(view, 'leave');
-    expect(answerIn(done.location!)).toMatchObject({ error, state: REQUEST.state });
+    const done = await browser.submit(view, 'leave');
+    expect(responseParametersOf(done.location!)).toMatchObject({ error, state: REQUEST.state });
   });
 });
 
-describe('a form that was tampered with', () => {
+describe('a manipulated form', () => {
   const post = async (user: string, fields: Record<string, string>, changes: Record<string, string> = {}) => {
-    const { browser } = await arrive(user);
-    const csrf = csrfTokenOf(browser.cookies.get('session-au1')!);
-    const query = queryOf(authorization('cli_app', changes));
-    return browser.send('POST', `/oauth/authorize?${query}`, queryOf({ csrf, ...fields }));
+    const { browser } = await signInAs(user);
+    const csrf = deriveCsrfToken(browser.cookies.get('session-au1')!);
+    const query = toQuery(authorizationParameters('cli_app', changes));
+    return browser.send('POST', `/oauth/authorize?${query}`, toQuery({ csrf, ...fields }));
   };
 
   test.each([
-    ['a builder that the user is no member of', 'user_one', 'buil_b', 'access_denied'],
+    ['a builder that the user is not a member of', 'user_one', 'buil_b', 'access_denied'],
     ['a builder that is not connected', 'user_many', 'buil_none', 'access_denied'],
-    ['a builder whose connection allows less', 'user_many', 'buil_few', 'invalid_scope'],
+    ['a builder whose connection allows fewer scopes', 'user_many', 'buil_few', 'invalid_scope'],
     ['a builder that does not exist', 'user_one', 'buil_nothing', 'access_denied'],
-  ])('consents for %s', async (_name, user, builder_id, error) => {
+  ])('gets an error for %s', async (_name, user, builder_id, error) => {
     const view = await post(user, { action: 'allow', builder_id });
-    expect(answerIn(view.location!)).toMatchObject({ error, state: REQUEST.state });
+    expect(responseParametersOf(view.location!)).toMatchObject({ error, state: REQUEST.state });
   });
 
-  test('asks for another action, or consents for no builder', async () => {
+  test('gets 400 for an unknown action and for no builder', async () => {
     for (const fields of [
       { action: 'everything', builder_id: 'buil_a' },
       { builder_id: 'buil_a' },
@@ -267,7 +276,7 @@ describe('a form that was tampered with', () => {
     }
   });
 
-  test('names another redirect URI in its address', async () => {
+  test('gets 400 for another redirect URI in its query', async () => {
     const view = await post(
       'user_one',
       { action: 'allow', builder_id: 'buil_a' },
@@ -276,42 +285,42 @@ describe('a form that was tampered with', () => {
     expect([view.status, view.location]).toEqual([400, null]);
   });
 
-  test('asks for more scopes in its address than the client has', async () => {
+  test("gets invalid_scope for a scope in its query beyond the client's", async () => {
     const view = await post('user_one', { action: 'allow', builder_id: 'buil_a' }, { scope: 'read:attendance' });
-    expect(answerIn(view.location!)).toMatchObject({ error: 'invalid_scope' });
+    expect(responseParametersOf(view.location!)).toMatchObject({ error: 'invalid_scope' });
   });
 
-  test('comes after the connection was revoked', async () => {
-    const { browser, view } = await arrive('user_one');
+  test('gets access_denied after the connection was revoked', async () => {
+    const { browser, view } = await signInAs('user_one');
     const em = service.databases.au1.fork();
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'REVOKED' });
-    const done = await browser.press(view, 'Allow');
+    const done = await browser.submit(view, 'Allow');
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'ACTIVE' });
-    expect(answerIn(done.location!)).toMatchObject({ error: 'access_denied' });
+    expect(responseParametersOf(done.location!)).toMatchObject({ error: 'access_denied' });
   });
 
-  test('comes after the session has ended: the user signs in again', async () => {
-    const { browser, view } = await arrive('user_one');
+  test('leads to the sign-in page after the session has expired', async () => {
+    const { browser, view } = await signInAs('user_one');
     service.clock.at += 12 * 3_600_000;
-    const page = await browser.press(view, 'Allow');
+    const page = await browser.submit(view, 'Allow');
     service.clock.at = START;
     expect(page.heading).toBe('Sign in');
   });
 });
 
-describe('nowhere else', () => {
+describe('the sign-in and sign-out pages', () => {
   test.each(['https://evil.example/', '//evil.example', '/\\evil.example', 'javascript:alert(1)'])(
-    'signing in or out does not redirect to %s, however it is asked to',
+    'never redirect to %s',
     async (target) => {
-      const { browser, view } = await arrive('user_one');
-      const extra = queryOf({ next: target, return_to: target, post_logout_redirect_uri: target, redirect: target });
+      const { browser, view } = await signInAs('user_one');
+      const extra = toQuery({ next: target, return_to: target, post_logout_redirect_uri: target, redirect: target });
       for (const path of ['/oauth/sign-in', '/oauth/signed-out']) {
         const { location, body } = await browser.send('GET', `${path}?${extra}`);
         expect(location === null || location.startsWith('/oauth/authorize?')).toBe(true);
         expect(body).not.toContain(`href="${target}`);
       }
       const form = view.forms.find(({ action }) => action.startsWith('/oauth/sign-out'))!;
-      const out = await browser.send('POST', `${form.action}&${extra}`, queryOf(form.fields));
+      const out = await browser.send('POST', `${form.action}&${extra}`, toQuery(form.fields));
       expect(out.location).toMatch(/^\/oauth\/signed-out\?/);
     },
   );

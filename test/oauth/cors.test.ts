@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { Database } from '../../src/database/database.ts';
-import { addApplication } from './people.ts';
+import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
+import { addApplication } from './fixtures.ts';
 import { addClient, START } from './service.ts';
-import { type Instance, startWhole, type Whole } from './whole.ts';
 
 const APP = 'https://app.example';
 const US_APP = 'http://localhost:5173';
 const SERVER = 'https://server.example';
 const OFF = 'https://off.example';
 
-let whole: Whole;
+let deployment: TestDeployment;
 let instance: Instance;
 
 beforeAll(async () => {
-  whole = await startWhole();
-  instance = await whole.instance();
-  await addApplication(whole, 'cli_app', { origins: [APP] });
-  await addApplication(whole, 'cli_us', { region: 'us1', origins: [US_APP] });
-  await addApplication(whole, 'cli_off', { origins: [OFF], disabledAt: new Date(START).toISOString() });
-  await addClient(whole, 'cli_server', { origins: [SERVER] });
+  deployment = await startDeployment();
+  instance = await deployment.startInstance();
+  await addApplication(deployment, 'cli_app', { origins: [APP] });
+  await addApplication(deployment, 'cli_us', { region: 'us1', origins: [US_APP] });
+  await addApplication(deployment, 'cli_off', { origins: [OFF], disabledAt: new Date(START).toISOString() });
+  await addClient(deployment, 'cli_server', { origins: [SERVER] });
 });
-afterAll(() => whole?.close());
+afterAll(() => deployment?.close());
 
 const preflight = (url: string, origin: string, { app }: Pick<Instance, 'app'> = instance) =>
   app.inject({
@@ -34,8 +34,8 @@ const preflight = (url: string, origin: string, { app }: Pick<Instance, 'app'> =
     },
   });
 
-const OPEN = ['/builders', '/me', '/subcontractors?limit=1', '/graphql', '/oauth/token', '/oauth/revoke?a=%'];
-const CLOSED = [
+const CORS_PATHS = ['/builders', '/me', '/subcontractors?limit=1', '/graphql', '/oauth/token', '/oauth/revoke?a=%'];
+const OTHER_PATHS = [
   '/oauth/authorize',
   '/oauth/sign-in',
   '/oauth/introspect',
@@ -48,7 +48,7 @@ const CLOSED = [
 ];
 
 describe('a preflight', () => {
-  test.each([...OPEN, '/.well-known/oauth-authorization-server'])(
+  test.each([...CORS_PATHS, '/.well-known/oauth-authorization-server'])(
     'of a registered origin to %s is answered before authentication (ACC-18)',
     async (url) => {
       for (const origin of [APP, US_APP]) {
@@ -66,7 +66,7 @@ describe('a preflight', () => {
   );
 
   test.each(['https://evil.example', 'null', 'https://app.example.evil.example', 'http://app.example', SERVER, OFF])(
-    'of %s gets no leave',
+    'of the origin %s is rejected',
     async (origin) => {
       const { statusCode, headers } = await preflight('/builders', origin);
       expect(statusCode).toBe(204);
@@ -74,14 +74,14 @@ describe('a preflight', () => {
     },
   );
 
-  test.each(CLOSED)('to %s gets no leave', async (url) => {
+  test.each(OTHER_PATHS)('to %s is rejected', async (url) => {
     expect((await preflight(url, APP)).headers).not.toHaveProperty('access-control-allow-origin');
   });
 });
 
-describe('an answer', () => {
-  test.each(OPEN)(
-    'of %s can be read by a registered origin, errors too, with the headers that matter (ACC-18)',
+describe('a response', () => {
+  test.each(CORS_PATHS)(
+    'of %s, errors included, allows a registered origin and exposes the headers of the API',
     async (url) => {
       const method = /oauth|graphql/.test(url) ? 'POST' : 'GET';
       const { statusCode, headers } = await instance.app.inject({
@@ -99,65 +99,65 @@ describe('an answer', () => {
     },
   );
 
-  test.each([...OPEN, ...CLOSED])('of %s cannot be read by another (ACC-18)', async (url) => {
+  test.each([...CORS_PATHS, ...OTHER_PATHS])('of %s does not allow an unregistered origin', async (url) => {
     const { headers } = await instance.app.inject({ url, headers: { origin: 'https://evil.example' } });
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test.each(CLOSED)('of %s cannot be read by a registered one (ACC-19)', async (url) => {
+  test.each(OTHER_PATHS)('of %s does not allow a registered origin', async (url) => {
     const { headers } = await instance.app.inject({ url, headers: { origin: APP } });
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test('without an Origin asks no database for one', async () => {
-    const asked: string[] = [];
-    const end = instance.databases.au1.onStatement(({ name }) => asked.push(name));
+  test('to a request without Origin reads no origins from a database', async () => {
+    const statements: string[] = [];
+    const end = instance.databases.au1.onStatement(({ name }) => statements.push(name));
     await instance.app.inject({ url: '/builders' });
     end();
-    expect(asked).not.toContain('oauth.origins');
+    expect(statements).not.toContain('oauth.origins');
   });
 });
 
-test('the origins are read once in 30 seconds; a removed one lives on for so long', async () => {
-  whole.clock.at += 60_000;
-  const asked: string[] = [];
-  const end = instance.databases.au1.onStatement(({ name }) => asked.push(name));
+test('origins are cached for 30 seconds', async () => {
+  deployment.clock.at += 60_000;
+  const statements: string[] = [];
+  const end = instance.databases.au1.onStatement(({ name }) => statements.push(name));
   for (let count = 0; count < 10; count++) await preflight('/builders', APP);
-  expect(asked.filter((name) => name === 'oauth.origins')).toHaveLength(1);
+  expect(statements.filter((name) => name === 'oauth.origins')).toHaveLength(1);
   end();
-  await whole.databases.au1.fork().nativeUpdate(OAuthClient, { id: 'cli_app' }, { origins: [] });
-  whole.clock.at += 29_999;
+  await deployment.databases.au1.fork().nativeUpdate(OAuthClient, { id: 'cli_app' }, { origins: [] });
+  deployment.clock.at += 29_999;
   expect((await preflight('/builders', APP)).headers['access-control-allow-origin']).toBe(APP);
-  whole.clock.at += 1;
+  deployment.clock.at += 1;
   expect((await preflight('/builders', APP)).headers).not.toHaveProperty('access-control-allow-origin');
-  await whole.databases.au1.fork().nativeUpdate(OAuthClient, { id: 'cli_app' }, { origins: [APP] });
-  whole.clock.at += 30_000;
+  await deployment.databases.au1.fork().nativeUpdate(OAuthClient, { id: 'cli_app' }, { origins: [APP] });
+  deployment.clock.at += 30_000;
 });
 
-test('while a database is away, the answer is as readable as before', async () => {
-  const databases = { au1: new Database('au1', whole.databases.au1.url), us1: whole.databases.us1 };
-  const cut = await whole.instance({ databases });
-  expect((await preflight('/builders', APP, cut)).headers['access-control-allow-origin']).toBe(APP);
-  databases.au1.runner.run = () => Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
-  whole.clock.at += 30_000;
-  expect((await preflight('/builders', APP, cut)).headers['access-control-allow-origin']).toBe(APP);
-  expect((await preflight('/builders', US_APP, cut)).headers['access-control-allow-origin']).toBe(US_APP);
+test('cached origins stay allowed while a database is unavailable', async () => {
+  const databases = { au1: new Database('au1', deployment.databases.au1.url), us1: deployment.databases.us1 };
+  const disconnected = await deployment.startInstance({ databases });
+  expect((await preflight('/builders', APP, disconnected)).headers['access-control-allow-origin']).toBe(APP);
+  databases.au1.runner.run = () => Promise.reject(Object.assign(new Error('unavailable'), { code: 'ECONNREFUSED' }));
+  deployment.clock.at += 30_000;
+  expect((await preflight('/builders', APP, disconnected)).headers['access-control-allow-origin']).toBe(APP);
+  expect((await preflight('/builders', US_APP, disconnected)).headers['access-control-allow-origin']).toBe(US_APP);
   await databases.au1.close();
 });
 
-test('while a database hangs, nobody waits for it twice, and its origins are back when it is', async () => {
-  const databases = { au1: new Database('au1', whole.databases.au1.url), us1: whole.databases.us1 };
-  const cut = await whole.instance({ databases });
+test('an unresponsive database delays only one request, and its origins are read again when it responds', async () => {
+  const databases = { au1: new Database('au1', deployment.databases.au1.url), us1: deployment.databases.us1 };
+  const disconnected = await deployment.startInstance({ databases });
   const run = databases.au1.runner.run.bind(databases.au1.runner);
-  databases.au1.runner.run = () => Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
-  expect((await preflight('/builders', APP, cut)).headers).not.toHaveProperty('access-control-allow-origin');
+  databases.au1.runner.run = () => Promise.reject(Object.assign(new Error('unavailable'), { code: 'ECONNREFUSED' }));
+  expect((await preflight('/builders', APP, disconnected)).headers).not.toHaveProperty('access-control-allow-origin');
   const hanging = Promise.withResolvers<[]>();
   databases.au1.runner.run = () => hanging.promise;
-  expect((await preflight('/builders', US_APP, cut)).headers['access-control-allow-origin']).toBe(US_APP);
+  expect((await preflight('/builders', US_APP, disconnected)).headers['access-control-allow-origin']).toBe(US_APP);
   databases.au1.runner.run = run;
   hanging.reject(new Error('timeout'));
   await expect
-    .poll(async () => (await preflight('/builders', APP, cut)).headers['access-control-allow-origin'])
+    .poll(async () => (await preflight('/builders', APP, disconnected)).headers['access-control-allow-origin'])
     .toBe(APP);
   await databases.au1.close();
 });

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Connection } from '../../entities/connection.entity.ts';
 import { addMembership, removeMembership } from '../../src/cli/services/memberships.ts';
 import { Database } from '../../src/database/database.ts';
-import { codeFor, exchange, refresh, type Tokens, tokensFor } from './flow.ts';
-import { addApplication, addBuilder, addUser, REDIRECT } from './people.ts';
-import { type Instance, startWhole, type Whole } from './whole.ts';
+import { exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
+import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
+import { addApplication, addBuilder, addUser, REDIRECT_URI } from './fixtures.ts';
 
-/** Two instances of the whole service, with connections of their own to the same databases. */
-let whole: Whole;
+/** Two instances of the service with separate connections to the same databases. */
+let deployment: TestDeployment;
 let one: Instance;
 let other: Instance;
 let tokens: Tokens;
@@ -18,19 +18,19 @@ const WAITING = {
   text: `select count(*) from pg_locks where not granted and relation = 'oauth_client'::regclass`,
 };
 
-const person = { clientId: 'cli_app', email: 'user_a@example.com' };
+const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 
 beforeAll(async () => {
-  whole = await startWhole();
-  [one, other] = [await whole.instance(), await whole.instance()];
-  await addBuilder(whole, 'buil_a');
-  await addUser(whole, 'user_a', ['buil_a']);
-  await addApplication(whole, 'cli_app');
+  deployment = await startDeployment();
+  [one, other] = [await deployment.startInstance(), await deployment.startInstance()];
+  await addBuilder(deployment, 'buil_a');
+  await addUser(deployment, 'user_a', ['buil_a']);
+  await addApplication(deployment, 'cli_app');
 });
 beforeEach(async () => {
-  tokens = await tokensFor(one, person);
+  tokens = await obtainTokens(one, flow);
 });
-afterAll(() => whole?.close());
+afterAll(() => deployment?.close());
 
 async function me({ app }: Instance, token = tokens.access_token) {
   const response = await app.inject({ url: '/me', headers: { authorization: `Bearer ${token}` } });
@@ -40,8 +40,8 @@ async function me({ app }: Instance, token = tokens.access_token) {
 const revoke = ({ app }: Instance, token: string) =>
   app.inject({ method: 'POST', url: '/oauth/revoke', payload: { client_id: 'cli_app', token } });
 
-/** Statements that the instance sends to the database for the work. */
-async function statements(instance: Instance, work: () => Promise<unknown>): Promise<string[]> {
+/** Returns the names of the statements that the instance sends to `au1` during the call. */
+async function statementsDuring(instance: Instance, work: () => Promise<unknown>): Promise<string[]> {
   const names: string[] = [];
   const end = instance.databases.au1.onStatement(({ name }) => names.push(name));
   await work();
@@ -49,12 +49,12 @@ async function statements(instance: Instance, work: () => Promise<unknown>): Pro
   return names;
 }
 
-const later = (milliseconds: number) => {
-  whole.clock.at += milliseconds;
+const advanceClock = (milliseconds: number) => {
+  deployment.clock.at += milliseconds;
 };
 
 describe('GET /me', () => {
-  test('works with a token of the code flow: the person and the one builder', async () => {
+  test('returns the user and the one builder for a token of the authorization code flow', async () => {
     expect(await me(one)).toEqual({
       status: 200,
       body: {
@@ -67,7 +67,7 @@ describe('GET /me', () => {
     });
   });
 
-  test('reaches the builder of the token through REST, within its scopes (ACC-4)', async () => {
+  test('allows REST requests for the builder of the token, within its scopes', async () => {
     const get = (url: string) => one.app.inject({ url, headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect((await get('/builders')).json().data.map(({ id }: { id: string }) => id)).toEqual(['buil_a']);
     expect((await get('/builders/buil_a/meetings')).statusCode).toBe(403);
@@ -75,141 +75,141 @@ describe('GET /me', () => {
 });
 
 describe('a revoked token (ACC-5)', () => {
-  test('stops at once where it was revoked, and within a second on the other instance', async () => {
+  test('is rejected immediately on the instance that revoked it, and within a second on the other', async () => {
     expect([(await me(one)).status, (await me(other)).status]).toEqual([200, 200]);
     expect((await revoke(one, tokens.access_token)).statusCode).toBe(200);
     expect((await me(one)).status).toBe(401);
-    // What the other remembers is good for half a second, by the clock.
-    later(499);
+    // The other instance caches tokens for half a second.
+    advanceClock(499);
     expect((await me(other)).status).toBe(200);
-    later(1);
+    advanceClock(1);
     expect((await me(other)).status).toBe(401);
   });
 
-  test('stops with its whole family, in the same time', async () => {
-    const renewed = (await refresh(one, person, tokens.refresh_token)).body;
+  test('is rejected in the same time after its whole family was revoked', async () => {
+    const renewed = (await refreshTokens(one, flow, tokens.refresh_token)).body;
     for (const token of [tokens.access_token, renewed.access_token]) expect((await me(other, token)).status).toBe(200);
     await revoke(one, renewed.refresh_token);
     for (const token of [tokens.access_token, renewed.access_token]) expect((await me(one, token)).status).toBe(401);
-    later(500);
+    advanceClock(500);
     for (const token of [tokens.access_token, renewed.access_token]) expect((await me(other, token)).status).toBe(401);
   });
 
-  test('stops when the code is used a second time on another instance', async () => {
-    const code = await codeFor(one, person);
-    const { access_token } = (await exchange(one, person, code)).body;
+  test('is rejected after its code was used again on another instance', async () => {
+    const code = await obtainCode(one, flow);
+    const { access_token } = (await exchangeCode(one, flow, code)).body;
     expect([(await me(one, access_token)).status, (await me(other, access_token)).status]).toEqual([200, 200]);
-    expect((await exchange(other, person, code)).body.error).toBe('invalid_grant');
+    expect((await exchangeCode(other, flow, code)).body.error).toBe('invalid_grant');
     expect((await me(other, access_token)).status).toBe(401);
-    later(500);
+    advanceClock(500);
     expect((await me(one, access_token)).status).toBe(401);
   });
 
-  test('stops with the membership, and stays so when the user is made a member again (OAU-35)', async () => {
-    const place = { database: whole.databases.au1, clock: whole.clock };
+  test('is rejected after the membership was removed, even when it is added again', async () => {
+    const context = { database: deployment.databases.au1, clock: deployment.clock };
     const key = { user: 'user_a', builderId: 'buil_a' };
-    await removeMembership(place, key);
-    await addMembership(place, { ...key, role: 'SITE_MANAGER' });
-    later(500);
+    await removeMembership(context, key);
+    await addMembership(context, { ...key, role: 'SITE_MANAGER' });
+    advanceClock(500);
     expect([(await me(one)).status, (await me(other)).status]).toEqual([401, 401]);
-    const { status, body } = await refresh(one, person, tokens.refresh_token);
+    const { status, body } = await refreshTokens(one, flow, tokens.refresh_token);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
-    expect((await me(one, (await tokensFor(one, person)).access_token)).status).toBe(200);
+    expect((await me(one, (await obtainTokens(one, flow)).access_token)).status).toBe(200);
   });
 
-  test('does not come back', async () => {
+  test('stays rejected until it expires', async () => {
     await revoke(one, tokens.access_token);
     for (let minute = 0; minute < 59; minute += 10) {
-      later(600_000);
+      advanceClock(600_000);
       expect([(await me(one)).status, (await me(other)).status]).toEqual([401, 401]);
     }
   });
 });
 
-describe('a region that hangs', () => {
-  test('keeps no client of the other waiting that names no region', async () => {
-    const { writer, runner } = whole.databases.us1;
+describe('an unresponsive region', () => {
+  test('does not delay clients of the other region that send no region header', async () => {
+    const { writer, runner } = deployment.databases.us1;
     await writer.run(async (transaction) => {
       await transaction.query([LOCK_CLIENTS, []]);
-      expect((await refresh(one, person, tokens.refresh_token)).status).toBe(200);
-      // The look into that region is still on.
+      expect((await refreshTokens(one, flow, tokens.refresh_token)).status).toBe(200);
+      // The query to that region is still waiting.
       expect(await runner.run(WAITING, [])).toEqual([['1']]);
     });
   });
 });
 
-describe('a token that holds', () => {
-  test('costs no round trip per request: one statement in half a second, however many requests', async () => {
-    later(1000);
-    const asked = await statements(other, async () => {
+describe('a valid token', () => {
+  test('is looked up once per half second, however many requests use it', async () => {
+    advanceClock(1000);
+    const sent = await statementsDuring(other, async () => {
       for (let count = 0; count < 50; count++) expect((await me(other)).status).toBe(200);
     });
-    expect(asked.filter((name) => name === 'access.facts')).toHaveLength(1);
+    expect(sent.filter((name) => name === 'access.facts')).toHaveLength(1);
   });
 
-  test('is refused with 503, never let through, while the database cannot be asked (ACC-5)', async () => {
-    const databases = { au1: new Database('au1', whole.databases.au1.url), us1: whole.databases.us1 };
-    const cut = await whole.instance({ databases });
-    expect((await me(cut)).status).toBe(200);
+  test('gets 503 while the database is unavailable', async () => {
+    const databases = { au1: new Database('au1', deployment.databases.au1.url), us1: deployment.databases.us1 };
+    const disconnected = await deployment.startInstance({ databases });
+    expect((await me(disconnected)).status).toBe(200);
     const run = databases.au1.runner.run.bind(databases.au1.runner);
-    databases.au1.runner.run = () => Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
-    // A token that was never seen, and one that was, half a second ago.
-    const { access_token } = await tokensFor(one, person);
-    expect((await me(cut, access_token)).status).toBe(503);
-    later(500);
-    expect((await me(cut)).status).toBe(503);
+    databases.au1.runner.run = () => Promise.reject(Object.assign(new Error('unavailable'), { code: 'ECONNREFUSED' }));
+    // A token that is not cached, and one whose cache entry has expired.
+    const { access_token } = await obtainTokens(one, flow);
+    expect((await me(disconnected, access_token)).status).toBe(503);
+    advanceClock(500);
+    expect((await me(disconnected)).status).toBe(503);
     databases.au1.runner.run = run;
-    expect((await me(cut)).status).toBe(200);
+    expect((await me(disconnected)).status).toBe(200);
     await databases.au1.close();
   });
 
-  test('ends with the connection, within a second on both (ACC-5)', async () => {
+  test('is rejected within a second on both instances after the connection was revoked', async () => {
     expect([(await me(one)).status, (await me(other)).status]).toEqual([200, 200]);
-    const em = whole.databases.au1.fork();
+    const em = deployment.databases.au1.fork();
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'REVOKED' });
-    later(500);
+    advanceClock(500);
     const ended = [(await me(one)).status, (await me(other)).status];
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'ACTIVE' });
     expect(ended).toEqual([401, 401]);
-    later(500);
+    advanceClock(500);
   });
 
-  test('does not hold in the other region, nor 61 minutes later (HDR-8)', async () => {
+  test('is rejected in the other region, and after 61 minutes', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}`, 'x-service-region-id': 'us1' };
     expect((await one.app.inject({ url: '/me', headers })).statusCode).toBe(401);
-    later(61 * 60_000);
+    advanceClock(61 * 60_000);
     expect((await me(one)).status).toBe(401);
   });
 });
 
-describe('two instances at once', () => {
-  const both = <T>(work: (instance: Instance) => Promise<T>) =>
+describe('concurrent requests to two instances', () => {
+  const sendToBoth = <T>(work: (instance: Instance) => Promise<T>) =>
     Promise.all(Array.from({ length: 16 }, (_, index) => work(index % 2 ? one : other)));
 
-  test('give tokens for a code once', async () => {
+  test('exchange a code once', async () => {
     for (let round = 0; round < 3; round++) {
-      const code = await codeFor(one, person);
-      const answers = await both((instance) => exchange(instance, person, code));
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      const winner = answers.find(({ status }) => status === 200)!.body;
-      // The others were second uses, so what the first gave is over.
-      expect((await refresh(one, person, winner.refresh_token)).body.error).toBe('invalid_grant');
+      const code = await obtainCode(one, flow);
+      const responses = await sendToBoth((instance) => exchangeCode(instance, flow, code));
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+      const winner = responses.find(({ status }) => status === 200)!.body;
+      // The others were second uses, which revoke the tokens of the first.
+      expect((await refreshTokens(one, flow, winner.refresh_token)).body.error).toBe('invalid_grant');
     }
   });
 
-  test('rotate a refresh token once, and what it gave lives', async () => {
+  test('rotate a refresh token once, and its new tokens stay valid', async () => {
     for (let round = 0; round < 3; round++) {
-      const { refresh_token } = await tokensFor(one, person);
-      const answers = await both((instance) => refresh(instance, person, refresh_token));
-      const winners = answers.filter(({ status }) => status === 200);
+      const { refresh_token } = await obtainTokens(one, flow);
+      const responses = await sendToBoth((instance) => refreshTokens(instance, flow, refresh_token));
+      const winners = responses.filter(({ status }) => status === 200);
       expect(winners).toHaveLength(1);
       expect((await me(one, winners[0]!.body.access_token)).status).toBe(200);
-      expect((await refresh(other, person, winners[0]!.body.refresh_token)).status).toBe(200);
+      expect((await refreshTokens(other, flow, winners[0]!.body.refresh_token)).status).toBe(200);
     }
   });
 
-  test('take a code that the other has made', async () => {
-    const code = await codeFor(one, person);
-    expect((await exchange(other, person, code, { redirect_uri: REDIRECT })).status).toBe(200);
+  test('exchange a code that the other instance issued', async () => {
+    const code = await obtainCode(one, flow);
+    expect((await exchangeCode(other, flow, code, { redirect_uri: REDIRECT_URI })).status).toBe(200);
   });
 });

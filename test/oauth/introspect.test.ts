@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { refresh, type Tokens, tokensFor } from './flow.ts';
-import { addApplication, addBuilder, addUser } from './people.ts';
-import { BASE_URL, basic, type OAuthService, postToken, START, startOAuth } from './service.ts';
+import { obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
+import { addApplication, addBuilder, addUser } from './fixtures.ts';
+import { BASE_URL, basicAuthorization, type OAuthService, postToken, START, startOAuth } from './service.ts';
 
 const [secret, otherSecret] = [newSecret(), newSecret()];
 const grants = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await addApplication(service, 'cli_app');
   await addApplication(service, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret], grants: [...grants] });
   await addApplication(service, 'cli_other', { type: 'CONFIDENTIAL', secrets: [otherSecret], grants: [...grants] });
-  tokens = await tokensFor(service, server);
+  tokens = await obtainTokens(service, server);
 });
 afterAll(() => service?.close());
 
@@ -27,19 +27,19 @@ async function introspect(token: string | undefined, credentials = ['cli_server'
   const response = await service.app.inject({
     method: 'POST',
     url: '/oauth/introspect',
-    headers: { authorization: basic(...credentials), 'content-type': 'application/json' },
+    headers: { authorization: basicAuthorization(...credentials), 'content-type': 'application/json' },
     payload: JSON.stringify({ token }),
   });
   return { status: response.statusCode, headers: response.headers, body: response.json() };
 }
 
-describe('active', () => {
+describe('active: true', () => {
   const shared = {
     ...{ active: true, scope: 'read:builders read:projects', client_id: 'cli_server' },
     ...{ sub: 'user_a', builder_id: 'buil_a', iss: BASE_URL, iat: START / 1000 },
   };
 
-  test('is an access token of a user (OAU-37)', async () => {
+  test('for an access token of a user', async () => {
     const { status, headers, body } = await introspect(tokens.access_token);
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
@@ -47,35 +47,40 @@ describe('active', () => {
     expect(body).toEqual({ ...shared, ...own });
   });
 
-  test('is a refresh token', async () => {
+  test('for a refresh token', async () => {
     expect((await introspect(tokens.refresh_token)).body).toEqual({ ...shared, exp: START / 1000 + 30 * 86_400 });
   });
 
-  test("is a client's own token", async () => {
+  test('for a token of the client itself', async () => {
     const { body } = await postToken(service.app, {
       ...{ grant_type: 'client_credentials', client_id: 'cli_server', client_secret: secret },
       ...{ audience: BASE_URL, scope: 'read:builders' },
     });
-    const answer = (await introspect(body.access_token)).body;
-    expect(answer).toMatchObject({ active: true, sub: 'cli_server', client_id: 'cli_server', scope: 'read:builders' });
-    expect(answer).not.toHaveProperty('builder_id');
+    const response = (await introspect(body.access_token)).body;
+    expect(response).toMatchObject({
+      active: true,
+      sub: 'cli_server',
+      client_id: 'cli_server',
+      scope: 'read:builders',
+    });
+    expect(response).not.toHaveProperty('builder_id');
   });
 });
 
-describe('inactive, and nothing more is said (OAU-37)', () => {
+describe('active: false, without other members', () => {
   const expectInactive = async (token: string, credentials?: [string, string]) => {
     const { status, body } = await introspect(token, credentials);
     expect([status, body]).toEqual([200, { active: false }]);
   };
 
-  test("is another client's token", async () => {
+  test("for another client's token", async () => {
     await expectInactive(tokens.access_token, ['cli_other', otherSecret]);
     await expectInactive(tokens.refresh_token, ['cli_other', otherSecret]);
   });
 
-  test.each(['garbage', 'a.b.c', newSecret()])('is "%s"', (token) => expectInactive(token));
+  test.each(['garbage', 'a.b.c', newSecret()])('for "%s"', (token) => expectInactive(token));
 
-  test('is an expired token', async () => {
+  test('for an expired token', async () => {
     service.clock.at = START + 3_600_000;
     await expectInactive(tokens.access_token);
     service.clock.at = START + 30 * 86_400_000;
@@ -83,7 +88,7 @@ describe('inactive, and nothing more is said (OAU-37)', () => {
     service.clock.at = START;
   });
 
-  test('is a token whose connection has ended', async () => {
+  test('for a token whose connection was revoked', async () => {
     const em = service.databases.au1.fork();
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'REVOKED' });
     await expectInactive(tokens.access_token);
@@ -91,9 +96,9 @@ describe('inactive, and nothing more is said (OAU-37)', () => {
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'ACTIVE' });
   });
 
-  test('is a refresh token that was rotated, and one that was revoked with its access token', async () => {
-    const own = await tokensFor(service, server);
-    const renewed = (await refresh(service, server, own.refresh_token)).body;
+  test('for a rotated refresh token, and for a revoked one with its access token', async () => {
+    const own = await obtainTokens(service, server);
+    const renewed = (await refreshTokens(service, server, own.refresh_token)).body;
     await expectInactive(own.refresh_token);
     const payload = { token: renewed.refresh_token, client_id: 'cli_server', client_secret: secret };
     await service.app.inject({ method: 'POST', url: '/oauth/revoke', payload });

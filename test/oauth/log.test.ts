@@ -1,24 +1,32 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { Browser } from './browser.ts';
-import { exchange, refresh } from './flow.ts';
-import { addApplication, addBuilder, addUser, answerIn, authorization, PASSWORD, VERIFIER } from './people.ts';
-import { startWhole, type Whole } from './whole.ts';
+import { exchangeCode, refreshTokens } from './code-flow.ts';
+import { startDeployment, type TestDeployment } from './deployment.ts';
+import {
+  addApplication,
+  addBuilder,
+  addUser,
+  authorizationParameters,
+  PASSWORD,
+  responseParametersOf,
+  VERIFIER,
+} from './fixtures.ts';
 
 const secret = newSecret();
-const person = { clientId: 'cli_server', secret };
+const flow = { clientId: 'cli_server', secret };
 
-let whole: Whole;
+let deployment: TestDeployment;
 
 beforeAll(async () => {
-  whole = await startWhole({ LOG_LEVEL: 'trace' });
-  await addBuilder(whole, 'buil_a');
-  await addUser(whole, 'user_a', ['buil_a']);
-  await addApplication(whole, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret] });
+  deployment = await startDeployment({ LOG_LEVEL: 'trace' });
+  await addBuilder(deployment, 'buil_a');
+  await addUser(deployment, 'user_a', ['buil_a']);
+  await addApplication(deployment, 'cli_server', { type: 'CONFIDENTIAL', secrets: [secret] });
 });
-afterAll(() => whole?.close());
+afterAll(() => deployment?.close());
 
-/** What the service writes to its log during the work. */
+/** Returns what the service writes to its log during the call. */
 async function logOf(work: () => Promise<unknown>): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
   try {
@@ -29,17 +37,17 @@ async function logOf(work: () => Promise<unknown>): Promise<string> {
   }
 }
 
-test('the log tells every step of the flow, and no code, token, secret, password, cookie, state or query (OAU-42)', async () => {
+test('the log contains every step of the flow, and no code, token, secret, password, cookie, state or query', async () => {
   const secrets: string[] = [secret, PASSWORD, 'wrong word', VERIFIER, 'a state', 'user_a@example.com'];
   const log = await logOf(async () => {
-    const { app } = await whole.instance();
+    const { app } = await deployment.startInstance();
     const browser = new Browser(app);
-    const page = await browser.open(authorization('cli_server'));
-    await browser.pressOnly(page, 'Sign in', { email: 'user_a@example.com', password: 'wrong word' });
+    const page = await browser.open(authorizationParameters('cli_server'));
+    await browser.submitWithoutFollowing(page, 'Sign in', { email: 'user_a@example.com', password: 'wrong word' });
     const consent = await browser.signIn(page, 'user_a@example.com');
-    const { code } = answerIn((await browser.press(consent, 'Allow')).location!);
-    const first = (await exchange({ app }, person, code!)).body;
-    const second = (await refresh({ app }, person, first.refresh_token)).body;
+    const { code } = responseParametersOf((await browser.submit(consent, 'Allow')).location!);
+    const first = (await exchangeCode({ app }, flow, code!)).body;
+    const second = (await refreshTokens({ app }, flow, first.refresh_token)).body;
     for (const path of ['introspect', 'revoke']) {
       const payload = { client_id: 'cli_server', client_secret: secret, token: second.refresh_token };
       await app.inject({ method: 'POST', url: `/oauth/${path}?token=${second.refresh_token}`, payload });

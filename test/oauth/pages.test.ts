@@ -1,13 +1,23 @@
 import { createServer, type Server } from 'node:http';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../support/ports.ts';
 import { DESKTOP, executablePath, expectUsable, launchChromium, PHONE } from './chromium.ts';
-import { addApplication, addBuilder, addUser, answerIn, authorization, PASSWORD, queryOf, VERIFIER } from './people.ts';
-import { freePort, listening, startWhole, type Whole } from './whole.ts';
+import { startDeployment, startListening, type TestDeployment } from './deployment.ts';
+import {
+  addApplication,
+  addBuilder,
+  addUser,
+  authorizationParameters,
+  PASSWORD,
+  responseParametersOf,
+  toQuery,
+  VERIFIER,
+} from './fixtures.ts';
 
-let whole: Whole;
+let deployment: TestDeployment;
 let chromium: Browser;
-/** The application: a page of another origin that finishes the flow by itself, as a browser application does. */
+/** A client of another origin that runs in the browser and completes the flow. */
 let application: Server;
 let origin: string;
 let redirect_uri: string;
@@ -17,24 +27,24 @@ beforeAll(async () => {
   const port = await freePort();
   origin = `http://127.0.0.1:${port}`;
   redirect_uri = `${origin}/callback`;
-  whole = await startWhole();
-  await listening(whole);
-  await addBuilder(whole, 'buil_a', { name: 'Harbour Constructions' });
-  await addBuilder(whole, 'buil_b', { name: 'Bay & Sons Building Group' });
-  await addBuilder(whole, 'buil_few', { name: 'Northside Developments', allows: ['read:builders'] });
-  await addBuilder(whole, 'buil_none', { name: 'Quarry Lane Homes', allows: null });
-  await addUser(whole, 'user_one', ['buil_a'], { name: 'Kim Nguyen' });
-  await addUser(whole, 'user_many', ['buil_a', 'buil_b', 'buil_few', 'buil_none'], { name: 'Sam Whitfield' });
-  await addUser(whole, 'user_none', ['buil_none'], { name: 'Lee Park' });
+  deployment = await startDeployment();
+  await startListening(deployment);
+  await addBuilder(deployment, 'buil_a', { name: 'Harbour Constructions' });
+  await addBuilder(deployment, 'buil_b', { name: 'Bay & Sons Building Group' });
+  await addBuilder(deployment, 'buil_few', { name: 'Northside Developments', allows: ['read:builders'] });
+  await addBuilder(deployment, 'buil_none', { name: 'Quarry Lane Homes', allows: null });
+  await addUser(deployment, 'user_one', ['buil_a'], { name: 'Kim Nguyen' });
+  await addUser(deployment, 'user_many', ['buil_a', 'buil_b', 'buil_few', 'buil_none'], { name: 'Sam Whitfield' });
+  await addUser(deployment, 'user_none', ['buil_none'], { name: 'Lee Park' });
   const redirectUris = [redirect_uri, `http://[::1]:${port}/callback`, `${origin}/onward`];
-  await addApplication(whole, 'cli_app', { name: 'SnapSite Reports', redirectUris, origins: [origin] });
+  await addApplication(deployment, 'cli_app', { name: 'SnapSite Reports', redirectUris, origins: [origin] });
   application = createServer((request, response) => {
-    // A callback that goes on to another host, as those of many applications do.
+    // A callback that redirects to another host.
     if (request.url!.startsWith('/onward')) {
       response.writeHead(302, { location: `http://localhost:${port}/done` }).end();
       return;
     }
-    response.setHeader('content-type', 'text/html').end(applicationPage(whole.baseUrl, redirect_uri));
+    response.setHeader('content-type', 'text/html').end(applicationPage(deployment.baseUrl, redirect_uri));
   });
   await new Promise<void>((resolve) => application.listen(port, '127.0.0.1', resolve));
   chromium = await launchChromium();
@@ -43,13 +53,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await chromium?.close();
   application?.close();
-  await whole?.close();
+  await deployment?.close();
 });
 
 const applicationPage = (baseUrl: string, redirectUri: string) => `<!doctype html><title>Application</title><pre></pre>
 <script type="module">
 const code = new URL(location).searchParams.get('code');
-const say = (text) => { document.querySelector('pre').textContent = text; };
+const show = (text) => { document.querySelector('pre').textContent = text; };
 try {
   const response = await fetch('${baseUrl}/oauth/token', {
     method: 'POST',
@@ -58,35 +68,35 @@ try {
       code_verifier: '${VERIFIER}' }),
   });
   const { access_token, error } = await response.json();
-  if (error) say(error);
+  if (error) show(error);
   else {
     const me = await fetch('${baseUrl}/me', { headers: { Authorization: 'Bearer ' + access_token } });
-    say(JSON.stringify({ ...await me.json(), requestId: me.headers.get('X-Request-Id') !== null }));
+    show(JSON.stringify({ ...await me.json(), requestId: me.headers.get('X-Request-Id') !== null }));
   }
 } catch (problem) {
-  say(String(problem));
+  show(String(problem));
 }
 </script>`;
 
-interface Visit {
+interface OpenPage {
   context: BrowserContext;
   page: Page;
-  /** What the browser complained of: blocked by a policy, failed to load. */
-  complaints: string[];
+  /** Messages of the console, such as policy violations and failed loads. */
+  consoleMessages: string[];
 }
 
-async function arrive(
+async function openAuthorization(
   changes: Record<string, string | undefined> = {},
   options: { viewport?: typeof PHONE; javaScriptEnabled?: boolean } = {},
-): Promise<Visit> {
+): Promise<OpenPage> {
   const context = await chromium.newContext({ viewport: DESKTOP, ...options });
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  const query = queryOf(authorization('cli_app', { redirect_uri, ...changes }));
-  await page.goto(`${whole.baseUrl}/oauth/authorize?${query}`);
-  return { context, page, complaints };
+  const consoleMessages: string[] = [];
+  page.on('console', (message) => consoleMessages.push(message.text()));
+  page.on('pageerror', (error) => consoleMessages.push(error.message));
+  const query = toQuery(authorizationParameters('cli_app', { redirect_uri, ...changes }));
+  await page.goto(`${deployment.baseUrl}/oauth/authorize?${query}`);
+  return { context, page, consoleMessages };
 }
 
 async function signIn(page: Page, user: string, password = PASSWORD): Promise<void> {
@@ -95,13 +105,13 @@ async function signIn(page: Page, user: string, password = PASSWORD): Promise<vo
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Waits until the page with this heading is there. */
+/** Waits for a page with this heading. */
 const expectHeading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor({ timeout: 30_000 });
 
 describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, () => {
-  test('a person signs in, allows, and the application of another origin finishes the flow', async () => {
-    const { context, page, complaints } = await arrive();
+  test('a user signs in and allows access, and a browser client of another origin completes the flow', async () => {
+    const { context, page, consoleMessages } = await openAuthorization();
     await signIn(page, 'user_one');
     await expectHeading(page, 'Allow SnapSite Reports to use the data of Harbour Constructions?');
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
@@ -111,12 +121,12 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
       ...{ type: 'user', name: 'Kim Nguyen', clientId: 'cli_app' },
       ...{ memberships: [{ builderId: 'buil_a' }], requestId: true },
     });
-    expect(complaints).toEqual([]);
+    expect(consoleMessages).toEqual([]);
     await context.close();
   });
 
-  test('chooses among companies by keyboard alone, then denies', async () => {
-    const { context, page, complaints } = await arrive({}, { viewport: PHONE });
+  test('a company can be selected and access denied by keyboard only', async () => {
+    const { context, page, consoleMessages } = await openAuthorization({}, { viewport: PHONE });
     await page.locator('#email:focus').waitFor();
     await page.keyboard.type('user_many@example.com');
     await page.keyboard.press('Tab');
@@ -133,36 +143,39 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await page.getByRole('button', { name: 'Don’t allow' }).focus();
     await page.keyboard.press('Enter');
     await page.waitForURL(`${redirect_uri}?**`);
-    expect(answerIn(page.url())).toMatchObject({ error: 'access_denied', iss: whole.baseUrl });
-    expect(complaints).toEqual([]);
+    expect(responseParametersOf(page.url())).toMatchObject({ error: 'access_denied', iss: deployment.baseUrl });
+    expect(consoleMessages).toEqual([]);
     await context.close();
   });
 
-  test('all of it without JavaScript, and back to an IPv6 loopback address', async () => {
+  test('the flow works without JavaScript, with an IPv6 loopback redirect URI', async () => {
     const ipv6 = redirect_uri.replace('127.0.0.1', '[::1]');
-    const { context, page, complaints } = await arrive({ redirect_uri: ipv6 }, { javaScriptEnabled: false });
-    // Nothing listens there; where the browser goes is what counts.
+    const { context, page, consoleMessages } = await openAuthorization(
+      { redirect_uri: ipv6 },
+      { javaScriptEnabled: false },
+    );
+    // Nothing listens there; the test checks the request only.
     const arrived = page.waitForRequest((request) => request.url().startsWith(`${ipv6}?code=`));
     await signIn(page, 'user_many');
     await page.getByText('Bay & Sons').click();
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
-    expect(answerIn((await arrived).url()).code).toMatch(/^[\w-]{43}$/);
-    expect(complaints.filter((text) => /Content Security Policy/.test(text))).toEqual([]);
+    expect(responseParametersOf((await arrived).url()).code).toMatch(/^[\w-]{43}$/);
+    expect(consoleMessages.filter((text) => /Content Security Policy/.test(text))).toEqual([]);
     await context.close();
   });
 
-  test('arrives where the callback of the application goes on to', async () => {
-    const { context, page, complaints } = await arrive({ redirect_uri: `${origin}/onward` });
+  test('the redirect can continue from the callback to another host', async () => {
+    const { context, page, consoleMessages } = await openAuthorization({ redirect_uri: `${origin}/onward` });
     await signIn(page, 'user_one');
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await page.waitForURL('http://localhost:*/done', { timeout: 30_000 });
-    expect(complaints.filter((text) => /Content Security Policy/.test(text))).toEqual([]);
+    expect(consoleMessages.filter((text) => /Content Security Policy/.test(text))).toEqual([]);
     await context.close();
   });
 
-  test('every page is usable on a phone, by keyboard and with a screen reader', async () => {
-    const { context, page, complaints } = await arrive({
+  test('every page passes the accessibility checks on phone and desktop', async () => {
+    const { context, page, consoleMessages } = await openAuthorization({
       scope: 'read:builders read:projects read:photos write:photos',
     });
     await expectUsable(page, 'sign-in');
@@ -186,14 +199,14 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await signIn(page, 'user_none');
     await expectHeading(page, 'No company can be chosen');
     await expectUsable(page, 'no-company');
-    await page.goto(`${whole.baseUrl}/oauth/authorize?client_id=cli_nobody`);
+    await page.goto(`${deployment.baseUrl}/oauth/authorize?client_id=cli_nobody`);
     await expectUsable(page, 'error');
-    expect(complaints.filter((text) => !/status of 400/.test(text))).toEqual([]);
+    expect(consoleMessages.filter((text) => !/status of 400/.test(text))).toEqual([]);
     await context.close();
   });
 
-  test('a page that was open in another tab says so and helps on', async () => {
-    const { context, page } = await arrive();
+  test('a page that expired in another tab offers to try again', async () => {
+    const { context, page } = await openAuthorization();
     const other = await context.newPage();
     await other.goto(page.url());
     await signIn(other, 'user_one');
@@ -205,15 +218,15 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await context.close();
   });
 
-  test('no frame shows it', async () => {
+  test('pages cannot be framed', async () => {
     const context = await chromium.newContext();
     const page = await context.newPage();
     await page.goto(origin);
-    const query = queryOf(authorization('cli_app', { redirect_uri }));
-    const frame = `document.body.append(Object.assign(document.createElement('iframe'), { src: '${whole.baseUrl}/oauth/authorize?${query}' }))`;
-    const refused = page.waitForEvent('console', { predicate: (message) => /frame/i.test(message.text()) });
+    const query = toQuery(authorizationParameters('cli_app', { redirect_uri }));
+    const frame = `document.body.append(Object.assign(document.createElement('iframe'), { src: '${deployment.baseUrl}/oauth/authorize?${query}' }))`;
+    const rejected = page.waitForEvent('console', { predicate: (message) => /frame/i.test(message.text()) });
     await page.evaluate(frame);
-    expect((await refused).text()).toMatch(/frame-ancestors|X-Frame-Options/);
+    expect((await rejected).text()).toMatch(/frame-ancestors|X-Frame-Options/);
     await context.close();
   });
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RevokedToken } from '../../entities/revoked-token.entity.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { refresh, tokensFor } from './flow.ts';
-import { addApplication, addBuilder, addUser } from './people.ts';
-import { basic, type OAuthService, postToken, startOAuth } from './service.ts';
+import { obtainTokens, refreshTokens } from './code-flow.ts';
+import { addApplication, addBuilder, addUser } from './fixtures.ts';
+import { basicAuthorization, type OAuthService, postToken, startOAuth } from './service.ts';
 
 const secret = newSecret();
-const person = { clientId: 'cli_app', email: 'user_a@example.com' };
+const flow = { clientId: 'cli_app', email: 'user_a@example.com' };
 const server = { clientId: 'cli_server', email: 'user_a@example.com', secret };
 
 let service: OAuthService;
@@ -33,92 +33,92 @@ const revoke = (fields: Record<string, unknown>, headers: Record<string, string>
 
 async function post(payload: string, headers: Record<string, string>) {
   const response = await service.app.inject({ method: 'POST', url: '/oauth/revoke', headers, payload });
-  const { statusCode: status, body, headers: answered } = response;
-  return { status, headers: answered, body, error: status === 200 ? null : response.json().error };
+  const { statusCode: status, body, headers: responseHeaders } = response;
+  return { status, headers: responseHeaders, body, error: status === 200 ? null : response.json().error };
 }
 
-const live = async (token: string) => service.access.isLive((await service.tokens.verify(token))!, 'au1');
+const isLive = async (token: string) => service.tokenVerifier.isLive((await service.tokens.verify(token))!, 'au1');
 
 describe('200', () => {
-  test('an access token ends alone (OAU-36)', async () => {
-    const tokens = await tokensFor(service, person);
+  test('revokes an access token alone', async () => {
+    const tokens = await obtainTokens(service, flow);
     const { status, body, headers } = await revoke({ token: tokens.access_token });
     expect([status, body]).toEqual([200, '']);
     expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
-    expect(await live(tokens.access_token)).toBe(false);
-    const renewed = await refresh(service, person, tokens.refresh_token);
+    expect(await isLive(tokens.access_token)).toBe(false);
+    const renewed = await refreshTokens(service, flow, tokens.refresh_token);
     expect(renewed.status).toBe(200);
-    expect(await live(renewed.body.access_token)).toBe(true);
+    expect(await isLive(renewed.body.access_token)).toBe(true);
   });
 
-  test('a refresh token takes all tokens of its consent with it, and no other (OAU-36)', async () => {
-    const [tokens, others] = [await tokensFor(service, person), await tokensFor(service, person)];
-    const renewed = (await refresh(service, person, tokens.refresh_token)).body;
+  test('revokes a refresh token with its whole token family', async () => {
+    const [tokens, others] = [await obtainTokens(service, flow), await obtainTokens(service, flow)];
+    const renewed = (await refreshTokens(service, flow, tokens.refresh_token)).body;
     expect((await revoke({ token: renewed.refresh_token })).status).toBe(200);
-    expect(await live(tokens.access_token)).toBe(false);
-    expect(await live(renewed.access_token)).toBe(false);
-    expect((await refresh(service, person, renewed.refresh_token)).body.error).toBe('invalid_grant');
-    expect(await live(others.access_token)).toBe(true);
-    expect((await refresh(service, person, others.refresh_token)).status).toBe(200);
+    expect(await isLive(tokens.access_token)).toBe(false);
+    expect(await isLive(renewed.access_token)).toBe(false);
+    expect((await refreshTokens(service, flow, renewed.refresh_token)).body.error).toBe('invalid_grant');
+    expect(await isLive(others.access_token)).toBe(true);
+    expect((await refreshTokens(service, flow, others.refresh_token)).status).toBe(200);
   });
 
-  test('a refresh token that was rotated does so too', async () => {
-    const tokens = await tokensFor(service, person);
-    const renewed = (await refresh(service, person, tokens.refresh_token)).body;
+  test('revokes the family of a rotated refresh token', async () => {
+    const tokens = await obtainTokens(service, flow);
+    const renewed = (await refreshTokens(service, flow, tokens.refresh_token)).body;
     await revoke({ token: tokens.refresh_token });
-    expect(await live(renewed.access_token)).toBe(false);
+    expect(await isLive(renewed.access_token)).toBe(false);
   });
 
-  test("a client's own token ends", async () => {
+  test('revokes a token of the client itself', async () => {
     const { body } = await postToken(service.app, {
       ...{ grant_type: 'client_credentials', client_id: 'cli_server', client_secret: secret },
       ...{ audience: 'http://localhost:4000', scope: 'read:builders' },
     });
-    expect(await live(body.access_token)).toBe(true);
-    const headers = { authorization: basic('cli_server', secret) };
+    expect(await isLive(body.access_token)).toBe(true);
+    const headers = { authorization: basicAuthorization('cli_server', secret) };
     expect((await revoke({ client_id: undefined, token: body.access_token }, headers)).status).toBe(200);
-    expect(await live(body.access_token)).toBe(false);
+    expect(await isLive(body.access_token)).toBe(false);
   });
 
-  test('a second time', async () => {
-    const { access_token, refresh_token } = await tokensFor(service, person);
+  test('for a second revocation', async () => {
+    const { access_token, refresh_token } = await obtainTokens(service, flow);
     for (const token of [access_token, access_token, refresh_token, refresh_token]) {
       expect((await revoke({ token })).status).toBe(200);
     }
   });
 
-  test.each(['access_token', 'refresh_token', 'nonsense'])('whatever the hint says: %s', async (token_type_hint) => {
-    const { access_token, refresh_token } = await tokensFor(service, person);
+  test.each(['access_token', 'refresh_token', 'nonsense'])('with any token_type_hint: %s', async (token_type_hint) => {
+    const { access_token, refresh_token } = await obtainTokens(service, flow);
     await revoke({ token: access_token, token_type_hint });
-    expect(await live(access_token)).toBe(false);
+    expect(await isLive(access_token)).toBe(false);
     await revoke({ token: refresh_token, token_type_hint });
-    expect((await refresh(service, person, refresh_token)).body.error).toBe('invalid_grant');
+    expect((await refreshTokens(service, flow, refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  test('as a form', async () => {
-    const { access_token } = await tokensFor(service, person);
+  test('for a form-encoded request', async () => {
+    const { access_token } = await obtainTokens(service, flow);
     const form = new URLSearchParams({ client_id: 'cli_app', token: access_token }).toString();
     expect((await post(form, { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(200);
-    expect(await live(access_token)).toBe(false);
+    expect(await isLive(access_token)).toBe(false);
   });
 
-  test.each(['garbage', 'a.b.c', newSecret(), 'ü', ' '])('for a token that is none: "%s" (OAU-36)', async (token) => {
+  test.each(['garbage', 'a.b.c', newSecret(), 'ü', ' '])('for an invalid token: "%s"', async (token) => {
     expect((await revoke({ token })).status).toBe(200);
   });
 
-  test("for another client's token, which lives on (OAU-36)", async () => {
-    const { access_token, refresh_token } = await tokensFor(service, person);
+  test("for another client's token, which stays valid", async () => {
+    const { access_token, refresh_token } = await obtainTokens(service, flow);
     for (const token of [access_token, refresh_token]) {
       expect((await revoke({ token, client_id: 'cli_other' })).status).toBe(200);
       expect((await revoke({ token, client_id: 'cli_us' })).status).toBe(200);
       expect((await revoke({ token, client_id: 'cli_server', client_secret: secret })).status).toBe(200);
     }
-    expect(await live(access_token)).toBe(true);
-    expect((await refresh(service, person, refresh_token)).status).toBe(200);
+    expect(await isLive(access_token)).toBe(true);
+    expect((await refreshTokens(service, flow, refresh_token)).status).toBe(200);
   });
 
-  test('for an expired token, of which nothing is kept', async () => {
-    const { access_token } = await tokensFor(service, person);
+  test('for an expired token, without storing it', async () => {
+    const { access_token } = await obtainTokens(service, flow);
     const em = service.databases.au1.fork();
     const before = await em.count(RevokedToken);
     service.clock.at += 3_600_000;
@@ -128,18 +128,18 @@ describe('200', () => {
   });
 });
 
-describe('the client is authenticated', () => {
+describe('401', () => {
   test.each([
     ['an unknown client', { client_id: 'cli_nobody' }],
     ['a confidential client without its secret', { client_id: 'cli_server' }],
     ['a confidential client with a wrong one', { client_id: 'cli_server', client_secret: newSecret() }],
     ['a public client with a secret', { client_secret: newSecret() }],
-    ['nobody', { client_id: undefined }],
-  ])('401 for %s, and the token lives on', async (_name, fields) => {
-    const { access_token } = await tokensFor(service, server);
+    ['no client_id', { client_id: undefined }],
+  ])('for %s, and the token stays valid', async (_name, fields) => {
+    const { access_token } = await obtainTokens(service, server);
     const { status, error } = await revoke({ token: access_token, ...fields });
     expect([status, error]).toEqual([401, 'invalid_client']);
-    expect(await live(access_token)).toBe(true);
+    expect(await isLive(access_token)).toBe(true);
   });
 });
 

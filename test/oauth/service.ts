@@ -17,56 +17,68 @@ import { openStorages } from '../../src/storage/storage.ts';
 import { createDatabase } from '../setup/database.ts';
 
 export const BASE_URL = 'http://localhost:4000';
+/** Initial time of the fake clock. */
 export const START = Date.UTC(2026, 2, 2, 7, 30);
 
+/** A clock that tests set. */
 export interface FakeClock {
+  /** Milliseconds since the epoch. */
   at: number;
   now(): number;
 }
 
-export const fakeClock = (at = START): FakeClock => ({
+export const createFakeClock = (at = START): FakeClock => ({
   at,
   now() {
     return this.at;
   },
 });
 
-/** The OAuth plugin alone on a bare Fastify, over a database for each region. */
+/** The OAuth plugin in a Fastify instance of its own, with a database for each region. */
 export interface OAuthService {
   app: FastifyInstance;
   databases: Databases;
   clock: FakeClock;
   tokens: AccessTokens;
-  /** As the API asks it. */
-  access: AccessTokenVerifier;
+  /** The verifier that the API uses. */
+  tokenVerifier: AccessTokenVerifier;
   close(): Promise<void>;
 }
 
+/** Starts the OAuth service alone with new databases. */
 export async function startOAuth(): Promise<OAuthService> {
-  const [au1, us1] = await Promise.all(REGIONS.map(regionalDatabase));
+  const [au1, us1] = await Promise.all(REGIONS.map(createRegionalDatabase));
   const databases: Databases = { au1: au1!.database, us1: us1!.database };
-  const clock = fakeClock();
+  const clock = createFakeClock();
   const tokens = new AccessTokens({ key: newSecret(), issuer: BASE_URL, clock });
-  const access = new AccessTokenVerifier({ tokens, databases, clock });
-  const app = await buildApp(databases, { tokens, clock, access });
+  const tokenVerifier = new AccessTokenVerifier({ tokens, databases, clock });
+  const app = await buildOAuthApp(databases, { tokens, clock, tokenVerifier });
   const close = async () => {
     await app.close();
     await Promise.all([au1!.close(), us1!.close()]);
   };
-  return { app, databases, clock, tokens, access, close };
+  return { app, databases, clock, tokens, tokenVerifier, close };
 }
 
-/** Signs logo URLs as the service does. */
-function logoSigner(clock: FakeClock, baseUrl: string): OAuthDependencies['logoUrl'] {
+/** Returns the function that signs logo URLs as the service does. */
+function createLogoSigner(clock: FakeClock, baseUrl: string): OAuthDependencies['logoUrl'] {
   const config = loadConfig({ BASE_URL: baseUrl });
   const storages = openStorages(config, { secret: newSecret(), clock });
   return (region, key) => storages[region].downloadUrl(key);
 }
 
-/** A bare Fastify whose error handler stands for the service's own. */
-export async function buildApp(
+/**
+ * Creates a Fastify instance with the OAuth plugin and an error handler equivalent to the service's.
+ *
+ * @param prepare runs before the plugin is registered
+ */
+export async function buildOAuthApp(
   databases: Databases,
-  { tokens, clock, access }: Pick<OAuthService, 'tokens' | 'clock'> & { access?: AccessTokenVerifier },
+  {
+    tokens,
+    clock,
+    tokenVerifier = new AccessTokenVerifier({ tokens, databases, clock }),
+  }: Pick<OAuthService, 'tokens' | 'clock'> & { tokenVerifier?: AccessTokenVerifier },
   limitClient?: OAuthDependencies['limitClient'],
   prepare: (app: FastifyInstance) => PromiseLike<unknown> | undefined = () => undefined,
   baseUrl = BASE_URL,
@@ -77,19 +89,21 @@ export async function buildApp(
     const error = toApiError(thrown);
     return reply.code(error.status).headers(error.headers).send(error.body());
   });
-  const live = access ?? new AccessTokenVerifier({ tokens, databases, clock });
-  const logoUrl = logoSigner(clock, baseUrl);
+  const logoUrl = createLogoSigner(clock, baseUrl);
   await app.register(
-    oauthPlugin({ databases, accessTokens: tokens, clock, tokenVerifier: live, baseUrl, limitClient, logoUrl }),
+    oauthPlugin({ databases, accessTokens: tokens, clock, tokenVerifier, baseUrl, limitClient, logoUrl }),
   );
   return app;
 }
 
-export async function regionalDatabase(region: RegionId) {
+/** Creates a migrated database with the integrator `intg_a`. */
+export async function createRegionalDatabase(region: RegionId) {
   const { url, drop } = await createDatabase('template1');
   const database = new Database(region, url);
   await runPendingMigrations(database, 'auto');
-  await database.fork().insert(Integrator, { ...stamps(START), id: 'intg_a', name: 'Site Sync', deepLinkSchemes: [] });
+  await database
+    .fork()
+    .insert(Integrator, { ...timestamps(START), id: 'intg_a', name: 'Site Sync', deepLinkSchemes: [] });
   const close = async () => {
     await database.close();
     await drop();
@@ -97,24 +111,25 @@ export async function regionalDatabase(region: RegionId) {
   return { database, close };
 }
 
-const stamps = (at: number) => {
+/** Values of the columns of `Timestamped`. */
+export const timestamps = (at: number) => {
   const instant = new Date(at).toISOString();
   return { createdAt: instant, updatedAt: instant };
 };
 
-/** Where rows are put. */
-export type Place = Pick<OAuthService, 'databases'>;
+/** Anything with the databases to insert into. */
+export type WithDatabases = Pick<OAuthService, 'databases'>;
 
-/** Registers a client: confidential, with all scopes, in `au1`, unless told otherwise. */
+/** Registers a client; by default confidential, with all scopes, in `au1`. */
 export async function addClient(
-  service: Place,
+  service: WithDatabases,
   id: string,
   options: Partial<OAuthClient> & { region?: RegionId; secrets?: string[] } = {},
 ): Promise<void> {
   const { region = 'au1', secrets = [], ...overrides } = options;
   const em = service.databases[region].fork();
   await em.insert(OAuthClient, {
-    ...stamps(START),
+    ...timestamps(START),
     id,
     integratorId: 'intg_a',
     name: `Client ${id}`,
@@ -131,15 +146,22 @@ export async function addClient(
   for (const [age, secret] of secrets.entries()) await addSecret(service, region, id, secret, START + age);
 }
 
-export async function addSecret(service: Place, region: RegionId, clientId: string, secret: string, at: number) {
+export async function addSecret(
+  service: WithDatabases,
+  region: RegionId,
+  clientId: string,
+  secret: string,
+  at: number,
+) {
   const createdAt = new Date(at).toISOString();
   await service.databases[region].fork().insert(ClientSecret, { clientId, digest: digestOf(secret), createdAt });
 }
 
-export const basic = (clientId: string, secret: string) =>
+/** Returns a `Basic` Authorization header. */
+export const basicAuthorization = (clientId: string, secret: string) =>
   `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString('base64')}`;
 
-/** Sends a token request: an object as JSON, text as a form. */
+/** Sends a token request: an object as JSON, text as form-encoded data. */
 export async function postToken(
   app: FastifyInstance,
   body: object | string | Buffer,

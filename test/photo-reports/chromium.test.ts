@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../../schema/scopes.ts';
 import type { Service } from '../harness.ts';
 import { executablePath, expectUsable, launchChromium, PHONE } from '../oauth/chromium.ts';
-import { addBuilder, addUser, PASSWORD } from '../oauth/people.ts';
+import { startDeployment, startListening, type TestDeployment } from '../oauth/deployment.ts';
+import { addBuilder, addUser, PASSWORD } from '../oauth/fixtures.ts';
 import { addClient, postToken } from '../oauth/service.ts';
-import { listening, startWhole, type Whole } from '../oauth/whole.ts';
 import { picture } from '../support/images.ts';
 import { Client } from '../support/uploads.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
@@ -13,19 +13,19 @@ import { addReport } from './rows.ts';
 
 const SECRET = 'a-secret-of-this-test';
 
-let whole: Whole;
+let deployment: TestDeployment;
 let chromium: Chromium;
 let client: Client;
 
 beforeAll(async () => {
   if (!executablePath) return;
-  whole = await startWhole();
-  const { app } = await listening(whole);
-  await addBuilder(whole, 'buil_a', { name: 'Harbour Constructions' });
-  await addBuilder(whole, 'buil_b');
-  await addUser(whole, 'user_kim', ['buil_a'], { name: 'Kim Nguyen' });
-  await addClient(whole, 'cli_a', { secrets: [SECRET] });
-  const grant = { grant_type: 'client_credentials', audience: whole.baseUrl, scope: SCOPES.join(' ') };
+  deployment = await startDeployment();
+  const { app } = await startListening(deployment);
+  await addBuilder(deployment, 'buil_a', { name: 'Harbour Constructions' });
+  await addBuilder(deployment, 'buil_b');
+  await addUser(deployment, 'user_kim', ['buil_a'], { name: 'Kim Nguyen' });
+  await addClient(deployment, 'cli_a', { secrets: [SECRET] });
+  const grant = { grant_type: 'client_credentials', audience: deployment.baseUrl, scope: SCOPES.join(' ') };
   const { body } = await postToken(app, { ...grant, client_id: 'cli_a', client_secret: SECRET });
   const service = { request: (options: object) => app.inject(options) } as unknown as Service;
   client = new Client(service, body.access_token, 'buil_a');
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await chromium?.close();
-  await whole?.close();
+  await deployment?.close();
 });
 
 interface Visit {
@@ -54,7 +54,7 @@ async function visit(path: string): Promise<Visit> {
     complaints.push(`dialog: ${dialog.message()}`);
     return dialog.dismiss();
   });
-  await tab.goto(`${whole.baseUrl}${path}`);
+  await tab.goto(`${deployment.baseUrl}${path}`);
   return { context, tab, complaints };
 }
 
@@ -130,7 +130,9 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await expectUsable(tab, 'report-signed-out');
     await tab.getByRole('link', { name: 'Sign in again' }).click();
     await expectHeading(tab, 'Sign in');
-    await tab.goto(`${whole.baseUrl}/reports/${await addReport(whole.databases.au1, 'buil_b', 'Of another builder')}`);
+    await tab.goto(
+      `${deployment.baseUrl}/reports/${await addReport(deployment.databases.au1, 'buil_b', 'Of another builder')}`,
+    );
     await signIn(tab);
     await expectHeading(tab, 'Not found');
     await expectUsable(tab, 'report-not-found');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSession } from '../../src/oauth/interaction/sessions.ts';
+import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { type Service, startService } from '../harness.ts';
 import { type Client, clientOf, projectOf } from '../support/uploads.ts';
@@ -29,7 +29,7 @@ async function signedIn(builderId = A.builderId): Promise<string> {
     [builderId],
   );
   const browserId = newSecret();
-  await openSession(service.databases.au1, browserId, user, service.clock.now());
+  await createSession(service.databases.au1, browserId, user, service.clock.now());
   return `session-au1=${browserId}`;
 }
 

@@ -1,33 +1,33 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Session } from '../../entities/session.entity.ts';
-import { Browser, type View } from '../oauth/browser.ts';
-import { addBuilder, addUser, PASSWORD } from '../oauth/people.ts';
+import { Browser, type PageView } from '../oauth/browser.ts';
+import { type Instance, startDeployment, type TestDeployment } from '../oauth/deployment.ts';
+import { addBuilder, addUser, PASSWORD } from '../oauth/fixtures.ts';
 import { START } from '../oauth/service.ts';
-import { type Instance, startWhole, type Whole } from '../oauth/whole.ts';
 import { addReport } from './rows.ts';
 
-let whole: Whole;
+let deployment: TestDeployment;
 let instance: Instance;
 let own: string;
 let foreign: string;
 let american: string;
 
 beforeAll(async () => {
-  whole = await startWhole();
-  instance = await whole.instance();
-  await addBuilder(whole, 'buil_a');
-  await addBuilder(whole, 'buil_b');
-  await addBuilder(whole, 'buil_u', { region: 'us1' });
-  await addUser(whole, 'user_a', ['buil_a']);
-  await addUser(whole, 'user_b', ['buil_b']);
-  await addUser(whole, 'user_both', ['buil_a']);
-  await addUser(whole, 'user_both', ['buil_u'], { region: 'us1' });
-  await addUser(whole, 'user_u', ['buil_u'], { region: 'us1' });
-  own = await addReport(whole.databases.au1, 'buil_a', 'Level 3');
-  foreign = await addReport(whole.databases.au1, 'buil_b', 'Level 4');
-  american = await addReport(whole.databases.us1, 'buil_u', 'Level 5');
+  deployment = await startDeployment();
+  instance = await deployment.startInstance();
+  await addBuilder(deployment, 'buil_a');
+  await addBuilder(deployment, 'buil_b');
+  await addBuilder(deployment, 'buil_u', { region: 'us1' });
+  await addUser(deployment, 'user_a', ['buil_a']);
+  await addUser(deployment, 'user_b', ['buil_b']);
+  await addUser(deployment, 'user_both', ['buil_a']);
+  await addUser(deployment, 'user_both', ['buil_u'], { region: 'us1' });
+  await addUser(deployment, 'user_u', ['buil_u'], { region: 'us1' });
+  own = await addReport(deployment.databases.au1, 'buil_a', 'Level 3');
+  foreign = await addReport(deployment.databases.au1, 'buil_b', 'Level 4');
+  american = await addReport(deployment.databases.us1, 'buil_u', 'Level 5');
 });
-afterAll(() => whole?.close());
+afterAll(() => deployment?.close());
 
 /** Each test comes from an address of its own, so that none slows another down. */
 let addresses = 0;
@@ -36,7 +36,7 @@ const visitor = () => new Browser(instance.app, `198.51.100.${++addresses}`);
 const open = async (browser: Browser, id: string) => browser.follow(await browser.send('GET', `/reports/${id}`));
 const signIn = async (browser: Browser, id: string, user: string, password = PASSWORD) =>
   browser.signIn(await open(browser, id), `${user}@example.com`, password);
-const outcome = ({ status, heading }: View) => [status, heading];
+const outcome = ({ status, heading }: PageView) => [status, heading];
 
 describe('/reports/{photoReportId}', () => {
   it('asks who it is, and shows the report to a member who has signed in (PRP-38)', async () => {
@@ -47,7 +47,10 @@ describe('/reports/{photoReportId}', () => {
     expect(outcome(page)).toEqual([200, 'Sign in']);
     expect(page.body).toContain('to read the photo report');
     expect(page.forms).toHaveLength(1);
-    const answer = await browser.pressOnly(page, 'Sign in', { email: 'user_a@example.com', password: PASSWORD });
+    const answer = await browser.submitWithoutFollowing(page, 'Sign in', {
+      email: 'user_a@example.com',
+      password: PASSWORD,
+    });
     expect([answer.status, answer.location]).toEqual([303, `/reports/${own}`]);
     expect(outcome(await browser.follow(answer))).toEqual([200, 'Level 3']);
     // Once is enough.
@@ -61,7 +64,7 @@ describe('/reports/{photoReportId}', () => {
     const refused = await signIn(browser, foreign, 'user_a');
     expect(outcome(refused)).toEqual([404, 'Not found']);
     expect(refused.body).toContain('Signed in as <strong>Person user_a</strong>');
-    const bare = (view: View, id: string) =>
+    const bare = (view: PageView, id: string) =>
       view.body
         .replaceAll(id, 'ID')
         .replace(/Reference: [\w-]+/, '')
@@ -96,19 +99,19 @@ describe('/reports/{photoReportId}', () => {
   });
 
   it('is 404 for a person who has signed in and whose membership has ended', async () => {
-    await addUser(whole, 'user_leaves', ['buil_a']);
+    await addUser(deployment, 'user_leaves', ['buil_a']);
     const browser = visitor();
     expect(outcome(await signIn(browser, own, 'user_leaves'))).toEqual([200, 'Level 3']);
-    await whole.databases.au1.fork().execute(`delete from membership where user_id = 'user_leaves'`);
+    await deployment.databases.au1.fork().execute(`delete from membership where user_id = 'user_leaves'`);
     expect(outcome(await open(browser, own))).toEqual([404, 'Not found']);
   });
 
   it('asks again when the session is over', async () => {
     const browser = visitor();
     await signIn(browser, own, 'user_a');
-    whole.clock.at = START + 12 * 3_600_000;
+    deployment.clock.at = START + 12 * 3_600_000;
     expect(outcome(await open(browser, own))).toEqual([200, 'Sign in']);
-    whole.clock.at = START;
+    deployment.clock.at = START;
   });
 });
 
@@ -117,7 +120,7 @@ describe('signing out', () => {
     const browser = visitor();
     const page = await signIn(browser, own, 'user_both');
     const before = new Map(browser.cookies);
-    const left = await browser.press(page, 'Sign out');
+    const left = await browser.submit(page, 'Sign out');
     expect(left.heading).toBe('You are signed out');
     expect(left.body).toContain(`href="/reports/${own}"`);
     for (const [name, value] of before) browser.cookies.set(name, value);
@@ -127,7 +130,7 @@ describe('signing out', () => {
   it('lets another person in from the page that says not found', async () => {
     const browser = visitor();
     const refused = await signIn(browser, foreign, 'user_a');
-    await browser.press(refused, 'Sign out');
+    await browser.submit(refused, 'Sign out');
     expect(outcome(await signIn(browser, foreign, 'user_b'))).toEqual([200, 'Level 4']);
   });
 });
@@ -148,7 +151,7 @@ describe('the form', () => {
     const browser = visitor();
     const page = await open(browser, own);
     const body = new URLSearchParams({ email: 'user_a@example.com', password: PASSWORD });
-    const sessions = () => whole.databases.au1.fork().count(Session);
+    const sessions = () => deployment.databases.au1.fork().count(Session);
     const before = await sessions();
     const strange = (await open(visitor(), own)).forms[0]!.fields.csrf!;
     for (const csrf of [undefined, '', strange]) {
@@ -209,13 +212,13 @@ describe('the form', () => {
     const slowed = await signIn(browser, own, 'user_a');
     expect([slowed.status, slowed.headers['retry-after']]).toEqual([429, '1']);
     expect(slowed.body).toContain('Too many attempts');
-    const [{ attempts }] = (await whole.databases.us1
+    const [{ attempts }] = (await deployment.databases.us1
       .fork()
       .execute('select max(failures)::int as attempts from oauth_sign_in_attempt')) as [{ attempts: number }];
     expect(attempts).toBe(10);
-    whole.clock.at += 1_000;
+    deployment.clock.at += 1_000;
     expect(outcome(await signIn(browser, own, 'user_a'))).toEqual([200, 'Level 3']);
-    whole.clock.at = START;
+    deployment.clock.at = START;
   });
 
   it('counts no failure in the region where nobody has that e-mail', async () => {

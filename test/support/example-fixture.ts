@@ -12,7 +12,7 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { digestOf } from '../../src/shared/secrets.ts';
 import { type Service, startService, TOKEN_KEY, testConfig } from '../harness.ts';
-import { CHEAP_HASH } from '../oauth/people.ts';
+import { CHEAP_HASH } from '../oauth/fixtures.ts';
 import { createDatabase } from '../setup/database.ts';
 
 /** Records with the identifiers of the document's examples. */

@@ -1,17 +1,17 @@
 import type { ChargeClient } from '../authenticate-client.ts';
-import type { Credentials } from '../checks/credentials.ts';
+import type { Credentials } from '../checks/credentials.check.ts';
 import type { RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
-import type { Parameters } from '../parameters.ts';
+import type { RequestParameters } from '../parameters.ts';
 import type { TokenResponse } from '../tokens/token-response.ts';
 
-/** A token request whose client is authenticated. */
+/** A token request of an authenticated client. */
 export interface TokenRequest {
-  parameters: Parameters;
+  parameters: RequestParameters;
   credentials: Credentials;
   client: RegisteredClient;
   chargeClient: ChargeClient;
 }
 
-/** One way to get a token: checks its own parameters and issues. */
-export type GrantHandler = (request: TokenRequest, parts: OAuthDependencies) => Promise<TokenResponse>;
+/** Handles one `grant_type`: checks its parameters and issues the tokens. */
+export type GrantHandler = (request: TokenRequest, dependencies: OAuthDependencies) => Promise<TokenResponse>;

@@ -1,12 +1,12 @@
 import type { Grant } from '../../../entities/oauth-client.entity.ts';
-import { authorizationCode } from './authorization-code.ts';
-import { clientCredentials } from './client-credentials.ts';
+import { exchangeAuthorizationCode } from './authorization-code.grant.ts';
+import { grantClientCredentials } from './client-credentials.grant.ts';
 import type { GrantHandler } from './grant.ts';
-import { refreshToken } from './refresh-token.ts';
+import { exchangeRefreshToken } from './refresh-token.grant.ts';
 
-/** Every way to get a token. */
-export const grants: Record<Grant, GrantHandler> = {
-  client_credentials: clientCredentials,
-  authorization_code: authorizationCode,
-  refresh_token: refreshToken,
+/** Handlers by `grant_type`. */
+export const grantHandlers: Record<Grant, GrantHandler> = {
+  client_credentials: grantClientCredentials,
+  authorization_code: exchangeAuthorizationCode,
+  refresh_token: exchangeRefreshToken,
 };

@@ -1,92 +1,103 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { OAuthDependencies } from '../dependencies.ts';
 import {
+  type AuthorizationQuery,
   type AuthorizationRequest,
-  findReturnAddress,
-  type Query,
-  readAuthorization,
-  readQuery,
+  parseAuthorizationQuery,
+  parseAuthorizationRequest,
+  resolveRedirectTarget,
 } from './authorization-request.ts';
-import { sendBack, sendErrorBack } from './authorize-error.ts';
-import { PageVisit } from './page-request.ts';
-import { type ApplicationContext, cancelForm } from './pages/forms.ts';
+import { sendAuthorizationError, sendAuthorizationResponse } from './authorization-response.ts';
+import { PageRequest } from './page-request.ts';
+import { type ClientFormContext, renderCancelForm } from './pages/forms.ts';
 import { html } from './pages/html.ts';
 import type { Page } from './pages/layout.ts';
-import { type SignInState, signInPage } from './pages/sign-in.ts';
+import { type SignInState, signInPage } from './pages/sign-in.page.ts';
 import { sendPage } from './send-page.ts';
-import { findSignedIn, type SignedInUser } from './sessions.ts';
+import { findSessionUser, type SignedInUser } from './sessions.ts';
 
-/** What a browser is shown or sends on its way through one authorization request. Nothing is kept between two steps. */
-export class Step extends PageVisit {
-  readonly parts: OAuthDependencies;
-  readonly query: Query;
-  readonly request: AuthorizationRequest;
+/**
+ * A page request of the user interaction for one authorization request. The query of every page carries the authorization
+ * request; the server stores nothing between two requests.
+ */
+export class AuthorizationInteraction extends PageRequest {
+  readonly dependencies: OAuthDependencies;
+  readonly query: AuthorizationQuery;
+  readonly authorization: AuthorizationRequest;
 
   constructor(
-    parts: OAuthDependencies,
-    http: FastifyRequest,
+    dependencies: OAuthDependencies,
+    request: FastifyRequest,
     reply: FastifyReply,
-    query: Query,
-    request: AuthorizationRequest,
+    query: AuthorizationQuery,
+    authorization: AuthorizationRequest,
   ) {
-    super(parts, http, reply, [request.client.database]);
-    this.parts = parts;
+    super(dependencies, request, reply, [authorization.client.database]);
+    this.dependencies = dependencies;
     this.query = query;
-    this.request = request;
+    this.authorization = authorization;
   }
 
   get database() {
-    return this.request.client.database;
+    return this.authorization.client.database;
   }
 
-  signedIn(): Promise<SignedInUser | null> {
-    return findSignedIn(this.database, this.browserIdIn(this.database), this.now);
+  findUser(): Promise<SignedInUser | null> {
+    return findSessionUser(this.database, this.browserIdIn(this.database), this.now);
   }
 
-  show(makePage: (context: ApplicationContext) => Page, status = 200): FastifyReply {
-    const { name: application } = this.request.client;
-    const context = { browserId: this.browserIdForForms(), query: this.query.text, application };
-    return sendPage(this.reply, status, makePage(context), this.request.redirectUri);
+  show(createPage: (context: ClientFormContext) => Page, status = 200): FastifyReply {
+    const { client, redirectUri } = this.authorization;
+    const context = { browserId: this.ensureBrowserId(), query: this.query.text, clientName: client.name };
+    return sendPage(this.reply, status, createPage(context), redirectUri);
   }
 
   override showSignIn(state: SignInState, status = 200): FastifyReply {
     return this.show((context) => {
-      const purpose = html`to continue to <strong>${context.application}</strong>`;
-      return signInPage(context, { path: '/oauth/sign-in', purpose, otherwise: cancelForm(context) }, state);
+      const purpose = html`to continue to <strong>${context.clientName}</strong>`;
+      return signInPage(context, { path: '/oauth/sign-in', purpose, footer: renderCancelForm(context) }, state);
     }, status);
   }
 
-  /** Goes on with the same authorization request, with this builder pre-selected in place of the one that it named. */
-  override goOn(builderId?: string | null): FastifyReply {
-    if (builderId === undefined) return this.#goTo('/oauth/authorize', this.query.text);
+  override resume(): FastifyReply {
+    return this.#redirectTo('/oauth/authorize', this.query.text);
+  }
+
+  /** Resumes with this builder preselected; with null, without the one that the authorization request preselects. */
+  resumeWithBuilder(builderId: string | null): FastifyReply {
     const query = new URLSearchParams(this.query.text);
     query.delete('builder_id');
     if (builderId !== null) query.set('builder_id', builderId);
-    return this.#goTo('/oauth/authorize', query.toString());
+    return this.#redirectTo('/oauth/authorize', query.toString());
   }
 
-  override goOut(): FastifyReply {
-    return this.#goTo('/oauth/signed-out', this.query.text);
+  override redirectToSignedOut(): FastifyReply {
+    return this.#redirectTo('/oauth/signed-out', this.query.text);
   }
 
-  #goTo(path: string, query: string): FastifyReply {
+  #redirectTo(path: string, query: string): FastifyReply {
     return this.reply.redirect(`${path}?${query}`, 303);
   }
 
-  sendCode(code: string): FastifyReply {
-    return sendBack(this.reply, this.request, this.parts.baseUrl, { code });
+  redirectToClient(code: string): FastifyReply {
+    return sendAuthorizationResponse(this.reply, this.authorization, this.dependencies.baseUrl, { code });
   }
 }
 
-/** A handler of one step. What it throws goes back to the application, once that is known, and else onto a page. */
-export const step =
-  (parts: OAuthDependencies, work: (step: Step) => Promise<FastifyReply>) =>
-  async (http: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const query = readQuery(http.url);
-    const back = await findReturnAddress(parts, query);
+/**
+ * Creates the route handler of an interaction page. Errors before the redirect target is verified are shown on a page; all
+ * others but page errors are sent to the client by redirect.
+ */
+export const createInteractionHandler =
+  (dependencies: OAuthDependencies, handle: (interaction: AuthorizationInteraction) => Promise<FastifyReply>) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { baseUrl } = dependencies;
+    const query = parseAuthorizationQuery(request.url);
+    const target = await resolveRedirectTarget(dependencies, query);
     try {
-      return await work(new Step(parts, http, reply, query, readAuthorization(query, back, parts.baseUrl)));
+      const authorization = parseAuthorizationRequest(query, target, baseUrl);
+      return await handle(new AuthorizationInteraction(dependencies, request, reply, query, authorization));
     } catch (thrown) {
-      return sendErrorBack(http, reply, back, parts.baseUrl, thrown);
+      return sendAuthorizationError(request, reply, target, baseUrl, thrown);
     }
   };

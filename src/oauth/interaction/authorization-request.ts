@@ -1,52 +1,49 @@
 import { isCleanText } from '../../../schema/scalars.ts';
 import { isId } from '../../shared/ids.ts';
-import { requireAllowedGrant } from '../checks/allowed-grant.ts';
-import { requireAudience } from '../checks/audience.ts';
-import type { CodeBinding } from '../checks/code-binding.ts';
-import { requireCodeChallenge } from '../checks/code-challenge.ts';
-import { requireRedirectUri } from '../checks/redirect-uri.ts';
-import { refuseRepeatedParameters } from '../checks/repeated-parameters.ts';
-import { requireParameter } from '../checks/required-parameter.ts';
-import { requireCodeResponse } from '../checks/response-type.ts';
-import { requireScopes } from '../checks/scope.ts';
-import { requireState } from '../checks/state.ts';
+import { requireAudience } from '../checks/audience.check.ts';
+import { requireAllowedGrant } from '../checks/grant.check.ts';
+import { rejectRepeatedParameters, requireParameter } from '../checks/parameters.check.ts';
+import { type CodeBinding, requireCodeChallenge } from '../checks/pkce.check.ts';
+import { requireRegisteredRedirectUri } from '../checks/redirect-uri.check.ts';
+import { requireCodeResponseType } from '../checks/response-type.check.ts';
+import { requireClientScopes } from '../checks/scope.check.ts';
 import { findClient, type RegisteredClient } from '../clients.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { invalidRequest, invalidScope, unauthorizedClient } from '../errors.ts';
-import { formPairs, type Parameters } from '../parameters.ts';
+import { parseFormPairs, type RequestParameters } from '../parameters.ts';
 
-/** The query of an authorization request. */
-export interface Query {
-  /** As the browser sent it. */
+/** The decoded query of an authorization request. */
+export interface AuthorizationQuery {
+  /** As sent, without the question mark. */
   text: string;
-  /** Those that were sent once and with a value. */
-  parameters: Parameters;
-  /** All names, so that one sent twice is found. */
+  /** Non-empty parameters that occur exactly once. */
+  parameters: RequestParameters;
+  /** All parameter names, duplicates included. */
   names: string[];
 }
 
-/** Where the answer goes: known and trusted before anything else of the request is looked at. */
-export interface ReturnAddress {
+/** The verified client and redirect URI, to which errors in the rest of the request can be sent. */
+export interface RedirectTarget {
   client: RegisteredClient;
   redirectUri: string;
-  /** Null while there is none to give back. */
+  /** Null when the request has none. */
   state: string | null;
 }
 
-/** An authorization request in which everything holds. */
+/** A valid authorization request. */
 export interface AuthorizationRequest extends CodeBinding {
   client: RegisteredClient;
   state: string;
   scopes: string[];
-  /** Pre-selects the builder. */
+  /** Preselects the builder. */
   builderId: string | null;
 }
 
-/** Reads a query; what is wrong with it as a whole cannot be told to an application, because it names none. */
-export function readQuery(url: string): Query {
+/** Parses the query of a URL. Throws errors that are shown on a page, because no redirect URI is verified yet. */
+export function parseAuthorizationQuery(url: string): AuthorizationQuery {
   const at = url.indexOf('?');
   const text = at < 0 ? '' : url.slice(at + 1);
-  const pairs = formPairs(text);
+  const pairs = parseFormPairs(text);
   if (!pairs.flat().every(isCleanText)) throw invalidRequest('The query holds U+0000.');
   const names = pairs.map(([name]) => name);
   const counts = new Map<string, number>();
@@ -56,37 +53,40 @@ export function readQuery(url: string): Query {
 }
 
 /**
- * The client and its redirect URI. Throws what may only be shown on a page: an open redirector is whoever sends a browser
- * to an address that was not checked. RFC 6749 section 4.1.2.1. The region is the client's. HDR-9, OAU-18.
+ * Returns the client, searched for in every region, and its redirect URI. Errors are shown on a page: a redirect to an
+ * unverified URI would make the service an open redirector. RFC 6749 section 4.1.2.1.
  */
-export async function findReturnAddress(
-  parts: OAuthDependencies,
-  { parameters, names }: Query,
-): Promise<ReturnAddress> {
-  refuseRepeatedParameters(names.filter((name) => name === 'client_id' || name === 'redirect_uri'));
+export async function resolveRedirectTarget(
+  { databases }: OAuthDependencies,
+  { parameters, names }: AuthorizationQuery,
+): Promise<RedirectTarget> {
+  rejectRepeatedParameters(names.filter((name) => name === 'client_id' || name === 'redirect_uri'));
   const clientId = requireParameter(parameters, 'client_id');
-  const client = await findClient(Object.values(parts.databases), clientId);
+  const client = await findClient(Object.values(databases), clientId);
   if (!client) throw invalidRequest('The client_id is not one that is registered.');
-  const redirectUri = requireRedirectUri(parameters.get('redirect_uri'), client);
+  const redirectUri = requireRegisteredRedirectUri(requireParameter(parameters, 'redirect_uri'), client);
   return { client, redirectUri, state: parameters.get('state') ?? null };
 }
 
-/** Everything else of the request. Throws what the application is told. RFC 6749 section 4.1.1, RFC 7636 section 4.3. */
-export function readAuthorization(
-  { parameters, names }: Query,
-  { client, redirectUri, state }: ReturnAddress,
+/**
+ * Validates the rest of the request. Throws errors that are sent to the client by redirect. `state` is required, so that
+ * every client can bind the response to the browser. RFC 6749 section 4.1.1, RFC 7636 section 4.3.
+ */
+export function parseAuthorizationRequest(
+  { parameters, names }: AuthorizationQuery,
+  { client, redirectUri }: RedirectTarget,
   baseUrl: string,
 ): AuthorizationRequest {
-  refuseRepeatedParameters(names);
-  const required = requireState(state);
-  requireCodeResponse(requireParameter(parameters, 'response_type'));
+  rejectRepeatedParameters(names);
+  const state = requireParameter(parameters, 'state');
+  requireCodeResponseType(requireParameter(parameters, 'response_type'));
   requireAllowedGrant(client, 'authorization_code');
-  if (client.integratorId === null) throw unauthorizedClient('An internal client signs no people in.');
+  if (client.integratorId === null) throw unauthorizedClient('An internal client cannot sign users in.');
   requireAudience(parameters.get('audience'), baseUrl);
   const challenge = requireCodeChallenge(parameters);
   const scope = parameters.get('scope');
   if (scope === undefined) throw invalidScope('The parameter scope is missing.');
   const builderId = parameters.get('builder_id') ?? null;
   if (builderId !== null && !isId('builder', builderId)) throw invalidRequest('The builder_id is not a builder id.');
-  return { client, redirectUri, state: required, scopes: requireScopes(scope, client), builderId, ...challenge };
+  return { client, redirectUri, state, scopes: requireClientScopes(scope, client), builderId, ...challenge };
 }

@@ -1,20 +1,20 @@
-/** An error that the person at the browser reads, because it concerns the page and not the application. */
+/** An error that is shown to the user on a page instead of being sent to the client. */
 export class PageError extends Error {
   readonly status: number;
   readonly title: string;
-  /** Whether starting the step again helps. */
-  readonly again: boolean;
+  /** Whether the page offers to try again. */
+  readonly isRetryable: boolean;
 
-  constructor(status: number, title: string, message: string, again: boolean) {
+  constructor(status: number, title: string, message: string, isRetryable: boolean) {
     super(message);
     this.name = 'PageError';
     this.status = status;
     this.title = title;
-    this.again = again;
+    this.isRetryable = isRetryable;
   }
 }
 
-/** 403: the form came without this browser's token. */
+/** 403: the form has no valid CSRF token of this browser. */
 export const pageExpired = () =>
   new PageError(
     403,
@@ -23,6 +23,6 @@ export const pageExpired = () =>
     true,
   );
 
-/** 400: a form of ours that was changed on its way. */
+/** 400: a form of the pages with missing or malformed fields. */
 export const incompleteForm = () =>
-  new PageError(400, 'That did not work', 'The form did not arrive as a whole. Nothing was changed.', true);
+  new PageError(400, 'That did not work', 'The form was incomplete. Nothing was changed.', true);

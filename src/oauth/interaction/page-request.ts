@@ -1,64 +1,65 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { requireCsrfToken } from '../checks/csrf.ts';
-import type { Parameters } from '../parameters.ts';
-import { giveBrowserId, readBrowserId } from './browser.ts';
-import type { SignInState } from './pages/sign-in.ts';
+import { requireCsrfToken } from '../checks/csrf.check.ts';
+import type { RequestParameters } from '../parameters.ts';
+import { issueBrowserId, readBrowserId } from './browser-id.ts';
+import type { SignInState } from './pages/sign-in.page.ts';
 
-interface PageVisitParts {
+interface PageRequestDependencies {
   clock: Clock;
   baseUrl: string;
 }
 
-/** One request of a browser to the pages: its cookies and its forms. */
-export abstract class PageVisit {
-  readonly http: FastifyRequest;
+/** A browser's request to a page, with its browser ids and form fields. */
+export abstract class PageRequest {
+  readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** The regions in which the person may have an account. Forms are tied to the cookie of the first. */
+  /** The regions in which the user may have an account. The CSRF token is bound to the browser id of the first. */
   readonly databases: readonly [Database, ...Database[]];
+  /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly #secure: boolean;
+  readonly #isSecure: boolean;
 
   constructor(
-    { clock, baseUrl }: PageVisitParts,
-    http: FastifyRequest,
+    { clock, baseUrl }: PageRequestDependencies,
+    request: FastifyRequest,
     reply: FastifyReply,
     databases: readonly [Database, ...Database[]],
   ) {
-    this.http = http;
+    this.request = request;
     this.reply = reply;
     this.databases = databases;
     this.now = clock.now();
-    this.#secure = baseUrl.startsWith('https:');
+    this.#isSecure = baseUrl.startsWith('https:');
   }
 
   abstract showSignIn(state: SignInState, status?: number): FastifyReply;
 
-  /** Goes where the person wanted to be when they were asked to sign in. */
-  abstract goOn(): FastifyReply;
+  /** Redirects to the page that required the sign-in. */
+  abstract resume(): FastifyReply;
 
-  abstract goOut(): FastifyReply;
+  abstract redirectToSignedOut(): FastifyReply;
 
-  /** What the cookie of the region holds. */
+  /** The browser id of the region; null without one. */
   browserIdIn({ region }: Database): string | null {
-    return readBrowserId(this.http, region, this.#secure);
+    return readBrowserId(this.request, region, this.#isSecure);
   }
 
-  /** A new identifier for the browser; whatever it had in that region is of no use any more. */
-  renewBrowserIn({ region }: Database): string {
-    return giveBrowserId(this.reply, region, this.#secure);
+  /** Replaces the browser id of the region; the session of the old one is no longer reachable. */
+  renewBrowserIdIn({ region }: Database): string {
+    return issueBrowserId(this.reply, region, this.#isSecure);
   }
 
-  /** What the forms of the page are tied to; given to a browser that has none. */
-  browserIdForForms(): string {
+  /** Returns the browser id that the CSRF token is bound to; issues one to a browser without. */
+  ensureBrowserId(): string {
     const [first] = this.databases;
-    return this.browserIdIn(first) ?? this.renewBrowserIn(first);
+    return this.browserIdIn(first) ?? this.renewBrowserIdIn(first);
   }
 
-  /** What the browser sent in a form, which must have been shown to it. */
-  readForm(): Parameters {
-    const fields = (this.http.body as Parameters | undefined) ?? new Map();
+  /** Returns the form fields; throws a 403 page without this browser's CSRF token. */
+  verifiedFields(): RequestParameters {
+    const fields = (this.request.body as RequestParameters | undefined) ?? new Map();
     requireCsrfToken(fields.get('csrf'), this.browserIdIn(this.databases[0]));
     return fields;
   }

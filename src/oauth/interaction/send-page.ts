@@ -1,10 +1,11 @@
 import type { FastifyReply } from 'fastify';
-import { layout, type Page } from './pages/layout.ts';
+import { type Page, renderPage } from './pages/layout.ts';
 
 /**
- * Sends a page under a policy of its own: no script, no frame, and forms that end nowhere but with us or the application.
+ * Sends a page with a Content-Security-Policy that allows no scripts, no frames, and forms to this origin only.
  *
- * @param redirectUri where a form of the page may end up: Chromium holds `form-action` against the redirects that answer it.
+ * @param redirectUri the client's redirect URI, when a form of the page may redirect to it: Chromium applies `form-action`
+ *   to the redirects after a form too
  */
 export function sendPage(
   reply: FastifyReply,
@@ -12,12 +13,12 @@ export function sendPage(
   page: Page,
   redirectUri: string | null = null,
 ): FastifyReply {
-  const target = redirectUri === null ? [] : formTargetsOf(redirectUri);
+  const redirectSources = redirectUri === null ? [] : toFormActionSources(redirectUri);
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     `img-src ${["'self'", ...(page.images ?? [])].join(' ')}`,
-    `form-action ${["'self'", ...target].join(' ')}`,
+    `form-action ${["'self'", ...redirectSources].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
@@ -28,14 +29,14 @@ export function sendPage(
       'Content-Security-Policy': policy,
       'X-Frame-Options': 'DENY',
     })
-    .send(layout(page));
+    .send(renderPage(page));
 }
 
 /**
- * Schemes that a form may end at by way of a redirect URI. Schemes and no hosts, because Chromium looks at every redirect on
- * the way: an application whose callback goes on to another host of its own would never see the browser arrive.
+ * Returns the `form-action` sources that allow redirects to a redirect URI. They are schemes without hosts, because
+ * Chromium checks every redirect of the chain, and a client's callback may redirect to another host.
  */
-export function formTargetsOf(redirectUri: string): string[] {
+function toFormActionSources(redirectUri: string): string[] {
   const { protocol } = new URL(redirectUri);
   return protocol === 'http:' ? ['http:', 'https:'] : [protocol];
 }

@@ -3,8 +3,8 @@ import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { digestOf } from '../../shared/secrets.ts';
 
-/** How long a sign-in lasts in seconds, whatever is done meanwhile: a working day. */
-export const SESSION_SECONDS = 12 * 3600;
+/** Lifetime of a session in seconds: a working day. Activity does not extend it. */
+const SESSION_SECONDS = 12 * 3600;
 
 export interface SignedInUser {
   id: string;
@@ -12,7 +12,7 @@ export interface SignedInUser {
   email: string;
 }
 
-/** What signing in needs of a user. */
+/** A user who can sign in. */
 export interface Account {
   id: string;
   /** argon2id in PHC form. */
@@ -25,14 +25,14 @@ const ACCOUNT: Statement = {
     where email = $1 and disabled_at is null and password_hash is not null`,
 };
 
-/** The user who signs in with this e-mail, in lower case; null for none, a disabled one, and one without a password. */
+/** Returns the enabled account with a password and this lower-case e-mail address; null without one. */
 export async function findAccount(database: Database, email: string): Promise<Account | null> {
   const [row] = await database.runner.run(ACCOUNT, [email]);
   return row ? { id: row[0]!, passwordHash: row[1]! } : null;
 }
 
-/** Signs the user in, in the browser with that identifier, which must be a new one: nobody may know it beforehand. */
-export async function openSession(database: Database, browserId: string, user: Account, now: number): Promise<void> {
+/** Creates a session for the user under a browser id, which must be newly issued. */
+export async function createSession(database: Database, browserId: string, user: Account, now: number): Promise<void> {
   await database.fork().insert(Session, {
     digest: digestOf(browserId),
     userId: user.id,
@@ -42,7 +42,8 @@ export async function openSession(database: Database, browserId: string, user: A
   });
 }
 
-export async function closeSession(database: Database, browserId: string): Promise<void> {
+/** Deletes the session of the browser id, if there is one. */
+export async function deleteSession(database: Database, browserId: string): Promise<void> {
   await database.fork().nativeDelete(Session, { digest: digestOf(browserId) });
 }
 
@@ -54,8 +55,8 @@ const SESSION: Statement = {
       and encode(sha256(convert_to(app_user.password_hash, 'UTF8')), 'hex') = session.password_digest`,
 };
 
-/** Who has signed in in the browser; null when nobody has, or it is over: time, another password, a disabled user. */
-export async function findSignedIn(
+/** Returns the signed-in user; null without a session, after its expiry or a password change, and for a disabled user. */
+export async function findSessionUser(
   database: Database,
   browserId: string | null,
   now: number,

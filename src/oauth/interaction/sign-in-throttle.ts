@@ -4,51 +4,53 @@ import type { Database } from '../../database/database.ts';
 import { networkOf } from '../../shared/network.ts';
 import { digestOf } from '../../shared/secrets.ts';
 
-/** Failures that cost no wait. OAU-27. */
-export const FREE_FAILURES = 10;
+/** Number of failures after which attempts are delayed. */
+const MAX_UNDELAYED_FAILURES = 10;
 
-/** Longest wait in seconds: of an address that tries one account, and of an address whatever the account. */
-const LONGEST_WAIT = { account: 900, address: 60 };
+/** Maximum delay in seconds: of one address for one account, and of one address for all accounts. */
+const MAX_DELAY_SECONDS = { account: 900, address: 60 };
 
-/** Seconds without a failure after which all is forgotten. */
-const MEMORY_SECONDS = 3600;
+/** Seconds after the last failure at which the counter expires. */
+const COUNTER_TTL_SECONDS = 3600;
 
-export interface Attempt {
+/** Address and account that sign-in attempts are counted by. */
+export interface SignInAttemptKey {
   address: string;
   /** Lower case. */
   email: string;
 }
 
-/** A wait is not over; it takes the transaction back, so that nothing was counted. */
-class TooSoon extends Error {
+/** Rolls the transaction back, so that an attempt before `retryAt` is not counted. */
+class ThrottledError extends Error {
   constructor(readonly retryAt: number) {
-    super('Too soon');
+    super('Sign-in throttled');
   }
 }
 
 /**
- * Counts the attempt as failed before its password is looked at, so that many at once are no way around. Answers 0 when it may
- * go on, else the seconds to wait. Every wait belongs to an address, so nobody keeps an account's owner out from elsewhere.
+ * Counts the attempt as a failure before its password is checked, so that concurrent attempts cannot bypass the limit.
+ * Returns the seconds to wait, or 0 when the attempt may proceed. Delays apply per address, so that an attacker cannot lock
+ * the account's owner out.
  */
-export async function beginAttempt(database: Database, attempt: Attempt, now: number): Promise<number> {
+export async function countAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<number> {
   const { address, account } = keysOf(attempt);
   try {
     await database.transaction(async (em) => {
       const retries = [
-        await count(em, address, LONGEST_WAIT.address, now),
-        await count(em, account, LONGEST_WAIT.account, now),
+        await incrementFailures(em, address, MAX_DELAY_SECONDS.address, now),
+        await incrementFailures(em, account, MAX_DELAY_SECONDS.account, now),
       ].filter((retryAt) => retryAt !== null);
-      if (retries.length > 0) throw new TooSoon(Math.max(...retries));
+      if (retries.length > 0) throw new ThrottledError(Math.max(...retries));
     });
     return 0;
   } catch (error) {
-    if (error instanceof TooSoon) return Math.max(1, Math.ceil((error.retryAt - now) / 1000));
+    if (error instanceof ThrottledError) return Math.max(1, Math.ceil((error.retryAt - now) / 1000));
     throw error;
   }
 }
 
-/** The password was right: the account starts anew from this address, and the address is rid of this one attempt. */
-export async function forgiveAttempt(database: Database, attempt: Attempt, now: number): Promise<void> {
+/** After a correct password: deletes the account's counter for this address and uncounts this attempt of the address. */
+export async function clearAttempt(database: Database, attempt: SignInAttemptKey, now: number): Promise<void> {
   const { address, account } = keysOf(attempt);
   await database.transaction(async (em) => {
     const retryAt = new Date(now).toISOString();
@@ -60,8 +62,13 @@ export async function forgiveAttempt(database: Database, attempt: Attempt, now: 
   });
 }
 
-/** Null when it was counted, else when the next one will be. */
-async function count(em: EntityManager, key: string, longest: number, now: number): Promise<number | null> {
+/** Returns null after counting the failure, else the instant, in milliseconds, at which the next attempt is allowed. */
+async function incrementFailures(
+  em: EntityManager,
+  key: string,
+  maxDelaySeconds: number,
+  now: number,
+): Promise<number | null> {
   const at = new Date(now).toISOString();
   const counted = await em.execute(
     `insert into oauth_sign_in_attempt as attempt (key, failures, retry_at, expires_at)
@@ -74,14 +81,28 @@ async function count(em: EntityManager, key: string, longest: number, now: numbe
         expires_at = excluded.expires_at
       where attempt.retry_at <= ? or attempt.expires_at <= ?
       returning failures`,
-    [key, at, at, MEMORY_SECONDS, at, at, FREE_FAILURES, at, FREE_FAILURES, longest, at, at, at],
+    [
+      key,
+      at,
+      at,
+      COUNTER_TTL_SECONDS,
+      at,
+      at,
+      MAX_UNDELAYED_FAILURES,
+      at,
+      MAX_UNDELAYED_FAILURES,
+      maxDelaySeconds,
+      at,
+      at,
+      at,
+    ],
   );
   if (counted.length > 0) return null;
   const { retryAt } = await em.findOneOrFail(SignInAttempt, { key });
   return Date.parse(retryAt);
 }
 
-function keysOf({ address, email }: Attempt): { address: string; account: string } {
+function keysOf({ address, email }: SignInAttemptKey): { address: string; account: string } {
   const network = networkOf(address);
   return { address: digestOf(network), account: digestOf(`${network} ${email}`) };
 }

@@ -1,46 +1,46 @@
 import type { FastifyReply } from 'fastify';
-import type { PageVisit } from './page-request.ts';
-import { checkPassword } from './password-check.ts';
-import { closeSession, openSession } from './sessions.ts';
+import type { PageRequest } from './page-request.ts';
+import { createSession, deleteSession } from './sessions.ts';
+import { verifySignIn } from './verify-sign-in.ts';
 
-/** What a sign-in form leads to. OAU-25, OAU-27. */
-export async function signIn(visit: PageVisit): Promise<FastifyReply> {
-  const fields = visit.readForm();
-  const typed = fields.get('email') ?? '';
-  const { databases, http, now } = visit;
-  const regions = databases.map(({ region }) => region).join(' ');
-  const attempt = { address: http.ip, email: typed.trim().toLowerCase() };
-  const outcome = await checkPassword(databases, attempt, fields.get('password') ?? '', now);
-  switch (outcome.kind) {
-    case 'wait': {
-      const { seconds } = outcome;
-      http.log.warn({ region: regions, address: http.ip }, 'sign-in slowed down');
-      visit.reply.header('Retry-After', String(seconds));
-      return visit.showSignIn({ email: typed, problem: { kind: 'wait', seconds } }, 429);
+/** Handles the sign-in form: creates a session in every region whose account has this password. */
+export async function signIn(page: PageRequest): Promise<FastifyReply> {
+  const fields = page.verifiedFields();
+  const email = fields.get('email') ?? '';
+  const { databases, request, now } = page;
+  const region = databases.map((database) => database.region).join(' ');
+  const attempt = { address: request.ip, email: email.trim().toLowerCase() };
+  const result = await verifySignIn(databases, attempt, fields.get('password') ?? '', now);
+  switch (result.kind) {
+    case 'throttled': {
+      const { seconds } = result;
+      request.log.warn({ region, address: request.ip }, 'sign-in throttled');
+      page.reply.header('Retry-After', String(seconds));
+      return page.showSignIn({ email, problem: result }, 429);
     }
-    case 'wrong':
-      http.log.warn({ region: regions, address: http.ip }, 'sign-in failed');
-      return visit.showSignIn({ email: typed, problem: { kind: 'wrong' } }, 400);
-    case 'right':
-      for (const { database, account } of outcome.accounts) {
-        const before = visit.browserIdIn(database);
-        if (before !== null) await closeSession(database, before);
-        // A new identifier: one that somebody planted before does not become a signed-in one.
-        await openSession(database, visit.renewBrowserIn(database), account, now);
-        http.log.info({ region: database.region, userId: account.id }, 'signed in');
+    case 'rejected':
+      request.log.warn({ region, address: request.ip }, 'sign-in failed');
+      return page.showSignIn({ email, problem: result }, 400);
+    case 'verified':
+      for (const { database, account } of result.accounts) {
+        const previousBrowserId = page.browserIdIn(database);
+        if (previousBrowserId !== null) await deleteSession(database, previousBrowserId);
+        // A new browser id prevents session fixation.
+        await createSession(database, page.renewBrowserIdIn(database), account, now);
+        request.log.info({ region: database.region, userId: account.id }, 'signed in');
       }
-      return visit.goOn();
+      return page.resume();
   }
 }
 
-/** What a sign-out form leads to. */
-export async function signOut(visit: PageVisit): Promise<FastifyReply> {
-  visit.readForm();
-  for (const database of visit.databases) {
-    const browserId = visit.browserIdIn(database);
+/** Handles the sign-out form: deletes the browser's session in every region. */
+export async function signOut(page: PageRequest): Promise<FastifyReply> {
+  page.verifiedFields();
+  for (const database of page.databases) {
+    const browserId = page.browserIdIn(database);
     if (browserId === null) continue;
-    await closeSession(database, browserId);
-    visit.renewBrowserIn(database);
+    await deleteSession(database, browserId);
+    page.renewBrowserIdIn(database);
   }
-  return visit.goOut();
+  return page.redirectToSignedOut();
 }

@@ -5,13 +5,13 @@ import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { digestOf, newSecret } from '../../shared/secrets.ts';
-import type { CodeBinding } from '../checks/code-binding.ts';
-import type { Family } from './token-families.ts';
+import type { CodeBinding } from '../checks/pkce.check.ts';
+import type { StoredTokenFamily } from './token-families.ts';
 
-/** Lifetime of a code in seconds. OAU-30. */
-export const CODE_SECONDS = 600;
+/** Lifetime of a code in seconds. */
+const CODE_SECONDS = 600;
 
-/** What a user has consented to. */
+/** A user's consent to an authorization request. */
 export interface Consent extends CodeBinding {
   clientId: string;
   userId: string;
@@ -19,16 +19,16 @@ export interface Consent extends CodeBinding {
   scopes: string[];
 }
 
-/** A code as it is stored, with the family that the tokens made of it will belong to. */
-export interface StoredCode extends Family, CodeBinding {
+/** A stored code with the token family of the tokens issued for it. */
+export interface StoredAuthorizationCode extends StoredTokenFamily, CodeBinding {
   digest: string;
   /** Milliseconds since the epoch. */
   codeExpiresAt: number;
   used: boolean;
 }
 
-/** Begins a token family and answers its code. The database keeps a digest alone. */
-export async function issueCode(database: Database, consent: Consent, now: number): Promise<string> {
+/** Creates a token family and returns its code, of which the database stores only the digest. */
+export async function issueAuthorizationCode(database: Database, consent: Consent, now: number): Promise<string> {
   const { clientId, userId, builderId, scopes, ...binding } = consent;
   const code = newSecret();
   const createdAt = new Date(now).toISOString();
@@ -54,7 +54,8 @@ const CODE: Statement = {
     where code.digest = $1`,
 };
 
-export async function findCode(database: Database, code: string): Promise<StoredCode | null> {
+/** Returns the code, consumed and expired ones included; null when it does not exist. */
+export async function findAuthorizationCode(database: Database, code: string): Promise<StoredAuthorizationCode | null> {
   const digest = digestOf(code);
   const [row] = await database.runner.run(CODE, [digest]);
   if (!row) return null;
@@ -75,8 +76,12 @@ export async function findCode(database: Database, code: string): Promise<Stored
   };
 }
 
-/** Uses the code up; false when another request has done so before. */
-export async function consumeCode(em: EntityManager, { digest }: StoredCode, now: number): Promise<boolean> {
+/** Marks the code as used; returns false when another request already did. */
+export async function consumeAuthorizationCode(
+  em: EntityManager,
+  { digest }: StoredAuthorizationCode,
+  now: number,
+): Promise<boolean> {
   const used = await em.nativeUpdate(
     AuthorizationCode,
     { digest, usedAt: null },

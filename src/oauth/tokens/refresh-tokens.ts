@@ -3,21 +3,21 @@ import { RefreshToken } from '../../../entities/refresh-token.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { digestOf, newSecret } from '../../shared/secrets.ts';
-import type { Family } from './token-families.ts';
+import type { StoredTokenFamily } from './token-families.ts';
 
-/** Lifetime of a refresh token in seconds: 30 days. OAU-32. */
+/** Lifetime of a refresh token in seconds: 30 days. */
 export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
 
-/** A refresh token as it is stored, with the family that it belongs to. Instants are milliseconds since the epoch. */
-export interface StoredRefreshToken extends Family {
+/** A stored refresh token with its token family. Instants are milliseconds since the epoch. */
+export interface StoredRefreshToken extends StoredTokenFamily {
   digest: string;
   issuedAt: number;
   tokenExpiresAt: number;
-  /** Null until another takes its place. */
+  /** Null until a new token replaces it. */
   rotatedAt: number | null;
 }
 
-/** A new refresh token of the family. The database keeps a digest alone. */
+/** Creates a refresh token in the family and returns it. The database stores only its digest. */
 export async function issueRefreshToken(em: EntityManager, familyId: string, now: number): Promise<string> {
   const token = newSecret();
   await em.insert(RefreshToken, {
@@ -39,6 +39,7 @@ const REFRESH_TOKEN: Statement = {
     where token.digest = $1`,
 };
 
+/** Returns the token, rotated and expired ones included; null when it does not exist. */
 export async function findRefreshToken(database: Database, token: string): Promise<StoredRefreshToken | null> {
   const digest = digestOf(token);
   const [row] = await database.runner.run(REFRESH_TOKEN, [digest]);
@@ -58,7 +59,7 @@ export async function findRefreshToken(database: Database, token: string): Promi
   };
 }
 
-/** Takes the token out of use; false when another request has done so before. */
+/** Marks the token as rotated; returns false when another request already did. */
 export async function rotateRefreshToken(
   em: EntityManager,
   { digest }: StoredRefreshToken,

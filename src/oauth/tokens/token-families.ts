@@ -2,8 +2,8 @@ import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 
-/** What one consent gave, as its codes and refresh tokens carry it. */
-export interface Family {
+/** The token family of one consent, as stored codes and refresh tokens include it. */
+export interface StoredTokenFamily {
   familyId: string;
   clientId: string;
   userId: string;
@@ -12,8 +12,8 @@ export interface Family {
   revoked: boolean;
 }
 
-/** Ends every token of the family: on this instance at once, on the others within a second. ACC-5. */
-export async function revokeFamily(
+/** Revokes every token of the family: immediately on this instance, within a second on the others. */
+export async function revokeTokenFamily(
   { tokenVerifier, clock }: OAuthDependencies,
   database: Database,
   id: string,

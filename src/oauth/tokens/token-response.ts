@@ -1,32 +1,32 @@
 import { ACCESS_TOKEN_SECONDS, type AccessClaims, type AccessTokens } from '../../auth/access-tokens.ts';
 
-/** Answer of the token endpoint. RFC 6749 section 5.1, OAU-8. */
+/** Successful response of the token endpoint. RFC 6749 section 5.1. */
 export interface TokenResponse {
   access_token: string;
   token_type: 'Bearer';
   /** Seconds. */
   expires_in: number;
-  /** The same; deprecated. */
+  /** Deprecated alias of `expires_in`. */
   expires: number;
   /** The scopes granted, space-separated. */
   scope: string;
-  /** Of grants that can be refreshed. */
+  /** Present when the client may use the refresh token grant with this grant's tokens. */
   refresh_token?: string;
 }
 
 type Claims = Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>;
 
 /**
- * Signs an access token with these claims and answers with it.
+ * Signs an access token with these claims and returns the token response.
  *
- * @param family the token family that it belongs to, if any.
+ * @param familyId the token family that the token belongs to; null for a token of the client itself
  */
-export async function issueToken(
+export async function issueAccessToken(
   tokens: AccessTokens,
   claims: Claims,
-  family: string | null = null,
+  familyId: string | null = null,
 ): Promise<TokenResponse> {
-  const { token } = await tokens.sign(claims, family);
+  const { token } = await tokens.sign(claims, familyId);
   return {
     access_token: token,
     token_type: 'Bearer',

@@ -1,7 +1,7 @@
 import { type JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../auth/access-tokens.ts';
-import { metadataOf } from '../../oauth/endpoints/metadata.ts';
+import { createServerMetadata } from '../../oauth/endpoints/server-metadata.ts';
 import { transportErrorBody } from '../../oauth/errors.ts';
 import {
   type ApiError,
@@ -203,7 +203,7 @@ export const oauthRoutes = (baseUrl: string): PlainRoute[] => [
         200: answer(
           'The addresses and abilities of the endpoints above.',
           referenceTo('AuthorizationServerMetadata'),
-          metadataOf(baseUrl),
+          createServerMetadata(baseUrl),
           [],
         ),
       },

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { requireAudience } from '../../../src/oauth/checks/audience.ts';
+import { requireAudience } from '../../../src/oauth/checks/audience.check.ts';
 import { errorOf } from './fixtures.ts';
 
-test('An audience that is sent is the base address (OAU-10)', () => {
+test('accepts no audience and the base URL, and rejects any other audience', () => {
   const check = (audience?: string) => errorOf(() => requireAudience(audience, 'https://api.example'));
   expect([check('https://api.example'), check(undefined)]).toEqual([null, null]);
-  for (const wrong of ['https://api.example/', 'https://API.example', 'https://other.example']) {
-    expect(check(wrong), wrong).toBe('invalid_request');
+  for (const invalid of ['https://api.example/', 'https://API.example', 'https://other.example']) {
+    expect(check(invalid), invalid).toBe('invalid_request');
   }
 });

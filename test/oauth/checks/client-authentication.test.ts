@@ -1,26 +1,44 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
-import { authenticateClient } from '../../../src/oauth/checks/client-authentication.ts';
+import {
+  requireConfidentialClient,
+  verifyClientCredentials,
+} from '../../../src/oauth/checks/client-authentication.check.ts';
 import { OAuthError } from '../../../src/oauth/errors.ts';
 import { digestOf } from '../../../src/shared/secrets.ts';
+import { aClient, errorOf } from './fixtures.ts';
 
-/** A database that knows one client. */
-const holding = (type: 'PUBLIC' | 'CONFIDENTIAL', digests: string[]) =>
+/** A database with one client of this type, with these secret digests. */
+const aDatabaseWith = (type: 'PUBLIC' | 'CONFIDENTIAL', digests: string[]) =>
   ({ runner: { run: async () => [['Name', null, null, type, '[]', '[]', '[]', JSON.stringify(digests)]] } }) as never;
-const nobody = { runner: { run: async () => [] } } as never;
+const emptyDatabase = { runner: { run: async () => [] } } as never;
 
 const outcome = (database: Database, secret: string | null) =>
-  authenticateClient([database], { clientId: 'cli_a', secret, viaHeader: false }).then(
+  verifyClientCredentials([database], { clientId: 'cli_a', secret, viaHeader: false }).then(
     ({ id }) => id,
     (error) => (error instanceof OAuthError ? error.code : error),
   );
 
-test('RFC 6749 section 3.2.1: a confidential client proves its secret, a public one sends none (OAU-1)', async () => {
-  const confidential = holding('CONFIDENTIAL', [digestOf('secret')]);
-  expect(await outcome(confidential, 'secret')).toBe('cli_a');
-  expect(await outcome(confidential, 'wrong')).toBe('invalid_client');
-  expect(await outcome(confidential, null)).toBe('invalid_client');
-  expect(await outcome(holding('PUBLIC', []), null)).toBe('cli_a');
-  expect(await outcome(holding('PUBLIC', []), 'secret')).toBe('invalid_client');
-  expect(await outcome(nobody, 'secret')).toBe('invalid_client');
+describe('verifyClientCredentials (RFC 6749 section 3.2.1)', () => {
+  test('authenticates a confidential client by its secret', async () => {
+    const database = aDatabaseWith('CONFIDENTIAL', [digestOf('secret')]);
+    expect(await outcome(database, 'secret')).toBe('cli_a');
+    expect(await outcome(database, 'wrong')).toBe('invalid_client (OAU-38)');
+    expect(await outcome(database, null)).toBe('invalid_client');
+  });
+
+  test('accepts a public client without a secret only', async () => {
+    expect(await outcome(aDatabaseWith('PUBLIC', []), null)).toBe('cli_a');
+    expect(await outcome(aDatabaseWith('PUBLIC', []), 'secret')).toBe('invalid_client');
+  });
+
+  test('rejects an unknown client', async () => {
+    expect(await outcome(emptyDatabase, 'secret')).toBe('invalid_client');
+  });
+});
+
+test('requireConfidentialClient rejects a public client (RFC 6749 section 4.4, RFC 7662 section 2.1)', () => {
+  const credentials = { clientId: 'cli_a', secret: null, viaHeader: false };
+  expect(errorOf(() => requireConfidentialClient(aClient({ type: 'CONFIDENTIAL' }), credentials))).toBeNull();
+  expect(errorOf(() => requireConfidentialClient(aClient(), credentials))).toBe('invalid_client');
 });

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import { requireCsrfToken } from '../../../src/oauth/checks/csrf.ts';
-import { csrfTokenOf } from '../../../src/oauth/interaction/browser.ts';
+import { requireCsrfToken } from '../../../src/oauth/checks/csrf.check.ts';
+import { deriveCsrfToken } from '../../../src/oauth/interaction/browser-id.ts';
 import { PageError } from '../../../src/oauth/interaction/page-error.ts';
 import { newSecret } from '../../../src/shared/secrets.ts';
 
-test('RFC 6749 section 10.12: a form comes with the token of the browser that it was shown to (OAU-26)', () => {
+test('requires the CSRF token of the same browser (RFC 6749 section 10.12)', () => {
   const [mine, other] = [newSecret(), newSecret()];
-  expect(() => requireCsrfToken(csrfTokenOf(mine), mine)).not.toThrow();
+  expect(() => requireCsrfToken(deriveCsrfToken(mine), mine)).not.toThrow();
   for (const [sent, browser] of [
-    [csrfTokenOf(other), mine],
+    [deriveCsrfToken(other), mine],
     [mine, mine],
     ['', mine],
     [undefined, mine],
-    [csrfTokenOf(mine), null],
-    [`${csrfTokenOf(mine)}a`, mine],
+    [deriveCsrfToken(mine), null],
+    [`${deriveCsrfToken(mine)}a`, mine],
   ] as const) {
     expect(() => requireCsrfToken(sent, browser)).toThrow(PageError);
   }

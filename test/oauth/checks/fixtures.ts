@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
-import type { ConnectedChoice } from '../../../src/oauth/checks/builder-choice.ts';
+import type { ConnectedMembership } from '../../../src/oauth/checks/builder-membership.check.ts';
 import type { RegisteredClient } from '../../../src/oauth/clients.ts';
 import { OAuthError } from '../../../src/oauth/errors.ts';
 
-/** A client that is allowed a little. */
-export const clientOf = (changes: Partial<RegisteredClient> = {}): RegisteredClient => ({
+/** A public client with the authorization code grant and the scopes `read:builders` and `read:projects`. */
+export const aClient = (changes: Partial<RegisteredClient> = {}): RegisteredClient => ({
   ...{ id: 'cli_a', name: 'Site Sync', integratorId: 'intg_a', integratorName: 'Sync Pty Ltd', type: 'PUBLIC' },
   ...{ grants: ['authorization_code'], scopes: ['read:builders', 'read:projects'], digests: [] },
   redirectUris: ['https://app.example/callback'],
@@ -13,15 +13,15 @@ export const clientOf = (changes: Partial<RegisteredClient> = {}): RegisteredCli
   ...changes,
 });
 
-export const choiceOf = (changes: Partial<ConnectedChoice> = {}): ConnectedChoice => ({
-  ...{ id: 'buil_a', name: 'Harbour', logoKey: null, role: 'ADMIN', allowed: ['read:builders'] },
+export const aMembership = (changes: Partial<ConnectedMembership> = {}): ConnectedMembership => ({
+  ...{ builderId: 'buil_a', builderName: 'Harbour', logoKey: null, role: 'ADMIN', allowedScopes: ['read:builders'] },
   ...changes,
 });
 
-/** The code of the OAuth error that the work throws; null when it throws none. */
-export function errorOf(work: () => unknown): string | null {
+/** Returns the code of the `OAuthError` that the function throws; null when it throws nothing. */
+export function errorOf(check: () => unknown): string | null {
   try {
-    work();
+    check();
     return null;
   } catch (error) {
     expect(error).toBeInstanceOf(OAuthError);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { isOwner, requireOwner } from '../../../src/oauth/checks/token-owner.ts';
-import { clientOf, errorOf } from './fixtures.ts';
+import { isTokenOwner, requireTokenOwner } from '../../../src/oauth/checks/token-owner.check.ts';
+import { aClient, errorOf } from './fixtures.ts';
 
-test("RFC 6749 section 5.2: another client's code or refresh token is like none at all", () => {
+test("rejects another client's code or refresh token like one that does not exist (RFC 6749 section 5.2)", () => {
   const token = { clientId: 'cli_a' };
-  expect(requireOwner(token, clientOf())).toBe(token);
-  expect(errorOf(() => requireOwner(token, clientOf({ id: 'cli_b' })))).toBe('invalid_grant');
-  expect(errorOf(() => requireOwner(null, clientOf()))).toBe('invalid_grant');
-  expect([isOwner('cli_a', clientOf()), isOwner('cli_A', clientOf())]).toEqual([true, false]);
+  expect(requireTokenOwner(token, aClient())).toBe(token);
+  expect(errorOf(() => requireTokenOwner(token, aClient({ id: 'cli_b' })))).toBe('invalid_grant');
+  expect(errorOf(() => requireTokenOwner(null, aClient()))).toBe('invalid_grant');
+  expect([isTokenOwner('cli_a', aClient()), isTokenOwner('cli_A', aClient())]).toEqual([true, false]);
 });

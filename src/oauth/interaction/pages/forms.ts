@@ -1,33 +1,39 @@
-import { csrfTokenOf } from '../browser.ts';
+import { deriveCsrfToken } from '../browser-id.ts';
 import type { SignedInUser } from '../sessions.ts';
 import { html, type Markup } from './html.ts';
 
-/** What the forms of a page need: the browser that they are shown to, and what they go on with. */
+/** Context of the forms of a page. */
 export interface FormContext {
+  /** The browser id that the CSRF token is derived from. */
   browserId: string;
-  /** Query that every form's address carries on: an authorization request, or what is to be read. */
+  /** Query of every form's action: the authorization request, or the report to open. */
   query: string;
 }
 
-export interface ApplicationContext extends FormContext {
-  /** Name of the application that asks. */
-  application: string;
+/** Context of the forms of a page that names the client. */
+export interface ClientFormContext extends FormContext {
+  clientName: string;
 }
 
-/** A form that posts to the path, with the same query. */
-export const form = ({ browserId, query }: FormContext, path: string, content: Markup, className = 'actions'): Markup =>
+/** Renders a form that posts to the path, with the CSRF token and the query of the context. */
+export const renderForm = (
+  { browserId, query }: FormContext,
+  path: string,
+  content: Markup,
+  className = 'actions',
+): Markup =>
   html`<form method="post" action="${path}?${query}" class="${className}">
-<input type="hidden" name="csrf" value="${csrfTokenOf(browserId)}">
+<input type="hidden" name="csrf" value="${deriveCsrfToken(browserId)}">
 ${content}
 </form>`;
 
-/** Goes back to the application without access. */
-export const cancelForm = (context: FormContext): Markup =>
-  form(context, '/oauth/authorize', html`<button class="second" name="action" value="deny">Cancel</button>`);
+/** Renders the form that returns to the client with `access_denied`. */
+export const renderCancelForm = (context: FormContext): Markup =>
+  renderForm(context, '/oauth/authorize', html`<button class="second" name="action" value="deny">Cancel</button>`);
 
-/** Who is signed in, and the way out. */
-export const signedInAs = (context: FormContext, user: SignedInUser, path = '/oauth/sign-out'): Markup =>
+/** Renders the name of the signed-in user and the sign-out form. */
+export const renderSignedInUser = (context: FormContext, user: SignedInUser, path = '/oauth/sign-out'): Markup =>
   html`<div class="who">
 Signed in as <strong>${user.name}</strong> (${user.email}). Not you?
-${form(context, path, html`<button class="link">Sign out</button>`, 'inline')}
+${renderForm(context, path, html`<button class="link">Sign out</button>`, 'inline')}
 </div>`;

@@ -1,22 +1,25 @@
-/** Markup that is safe to send. Made by `html` alone, which escapes whatever is not. */
+/** HTML that is safe to send. Only `html` creates it. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
-type Part = Markup | string | number | null | false | readonly Part[];
+type TemplateValue = Markup | string | number | null | false | readonly TemplateValue[];
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** A template whose values are escaped, for text and for attributes in quotes. Null and false leave nothing. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+/**
+ * Creates markup from a template. Values are escaped for text and quoted attributes, except markup; null and false render
+ * as nothing.
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly TemplateValue[]): Markup {
   let text = strings[0]!;
-  for (const [index, part] of parts.entries()) text += textOf(part) + strings[index + 1]!;
+  for (const [index, value] of values.entries()) text += toHtml(value) + strings[index + 1]!;
   return new Markup(text);
 }
 
-function textOf(part: Part): string {
-  if (part === null || part === false) return '';
-  if (part instanceof Markup) return part.text;
-  if (typeof part === 'object') return part.map(textOf).join('');
-  return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character]!);
+function toHtml(value: TemplateValue): string {
+  if (value === null || value === false) return '';
+  if (value instanceof Markup) return value.text;
+  if (typeof value === 'object') return value.map(toHtml).join('');
+  return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 }

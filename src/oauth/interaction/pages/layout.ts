@@ -2,21 +2,21 @@ import { isLoopback } from '../../../config.ts';
 import { icon, stylesheet } from './assets.ts';
 import { html, type Markup } from './html.ts';
 
-/** The service as people know it. */
+/** Name of the service, as users see it. */
 export const SERVICE_NAME = 'Builder Integration';
 
 export interface Page {
-  /** Of the browser's tab; the service's name is added. */
+  /** Title of the browser tab, without the name of the service. */
   title: string;
   content: Markup;
-  /** For a page with one short form. */
+  /** Reduces the width, for a page with one short form. */
   narrow?: boolean;
-  /** Origins of the images that it shows beside our own. */
+  /** Other origins that images are loaded from. */
   images?: readonly string[];
 }
 
-/** The beginning of every document, to the end of its head. */
-export const documentHead = (title: string, stylesheetPath: string): Markup => html`<!doctype html>
+/** Renders the document from the doctype to the end of the head. */
+export const renderHead = (title: string, stylesheetPath: string): Markup => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -27,9 +27,9 @@ export const documentHead = (title: string, stylesheetPath: string): Markup => h
 <link rel="icon" href="${icon.path}" type="image/svg+xml">
 </head>`;
 
-/** A whole page around the content of one. */
-export const layout = ({ title, content, narrow = false }: Page): string =>
-  html`${documentHead(title, stylesheet.path)}
+/** Renders the complete HTML document of a page. */
+export const renderPage = ({ title, content, narrow = false }: Page): string =>
+  html`${renderHead(title, stylesheet.path)}
 <body${narrow && html` class="narrow"`}>
 <header class="masthead"><img src="${icon.path}" alt="" width="28" height="28">${SERVICE_NAME}</header>
 <main>
@@ -43,22 +43,22 @@ ${content}
 `.text;
 
 /**
- * Logo of a company, or its initial where it has none or it does not load: a logo that is there pushes the initial out of the
- * badge. Beside the name, so it says nothing by itself.
+ * Renders the logo of a builder, or the initial of its name when there is no logo or it fails to load: a loaded logo pushes
+ * the initial out of the badge. Hidden from screen readers, because the name is next to it.
  */
-export const badge = (name: string, logoUrl: string | null): Markup =>
+export const renderBadge = (name: string, logoUrl: string | null): Markup =>
   html`<span class="badge" aria-hidden="true">${
     logoOrigin(logoUrl) !== null && html`<img src="${logoUrl}" alt="">`
   }<span>${initialOf(name)}</span></span>`;
 
 const initialOf = (name: string) => [...name.trim()][0]?.toUpperCase() ?? '';
 
-/** Origins that a page loads these logos from. */
+/** Returns the origins of the logos, without duplicates. */
 export const logoOrigins = (logoUrls: readonly (string | null)[]): string[] => [
   ...new Set(logoUrls.map(logoOrigin).filter((origin) => origin !== null)),
 ];
 
-/** Null for no logo, and for one that would not come over HTTPS. */
+/** Null without a logo, and for a logo without HTTPS, except on loopback. */
 function logoOrigin(logoUrl: string | null): string | null {
   if (logoUrl === null || !URL.canParse(logoUrl)) return null;
   const { protocol, origin, hostname } = new URL(logoUrl);

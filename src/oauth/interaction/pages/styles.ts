@@ -1,4 +1,4 @@
-/** The one stylesheet of the pages. Contrast of every text is at least 4.5 to 1, of every border that means something 3 to 1. */
+/** Stylesheet of the interaction pages. Contrast is at least 4.5:1 for text and 3:1 for borders of controls (WCAG AA). */
 export const STYLES = `
 :root {
   color-scheme: light;
@@ -59,7 +59,7 @@ a { color: var(--brand); }
   border-radius: 12px; border: 1px solid var(--line); background: var(--tint); color: var(--brand-dark);
 }
 .badge > span { display: inline-block; width: 100%; font-weight: 700; font-size: 20px; }
-/* Without a size of its own an image that does not load takes no room, and the initial stays. */
+/* No fixed size: an image that fails to load takes no space, and the initial remains visible. */
 .badge img { max-width: 100%; max-height: 100%; vertical-align: middle; }
 .badge:has(img) { background: #fff; }
 .choice .badge { width: 40px; height: 40px; line-height: 38px; border-radius: 10px; }

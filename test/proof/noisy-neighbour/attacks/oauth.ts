@@ -1,4 +1,4 @@
-import { csrfTokenOf } from '../../../../src/oauth/interaction/browser.ts';
+import { deriveCsrfToken } from '../../../../src/oauth/interaction/browser-id.ts';
 import { newSecret } from '../../../../src/shared/secrets.ts';
 import type { Attack } from '../attack.ts';
 import type { HttpRequest } from '../http-client.ts';
@@ -83,7 +83,7 @@ export const oauthAttacks: Attack[] = [
         const headers = { ...FORM, cookie: `session-au1=${browserId}; session-us1=${browserId}` };
         for (let number = 0; !session.isOver; number++) {
           const email = `${at}-${number}@attack.example`;
-          const fields = { csrf: csrfTokenOf(browserId), email, password: 'wrong' };
+          const fields = { csrf: deriveCsrfToken(browserId), email, password: 'wrong' };
           const body = new URLSearchParams(fields).toString();
           await session.send(client, { method: 'POST', path, localAddress, headers, body });
         }

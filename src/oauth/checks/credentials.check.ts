@@ -1,0 +1,56 @@
+import { isCleanText } from '../../../schema/scalars.ts';
+import { invalidClient, invalidRequest } from '../errors.ts';
+import { decodeFormComponent, type RequestParameters } from '../parameters.ts';
+
+/** Client credentials as sent, not yet verified. */
+export interface Credentials {
+  clientId: string;
+  /** Null when none was sent, as by a public client. */
+  secret: string | null;
+  /** Sent in the `Authorization` header. */
+  viaHeader: boolean;
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Returns the client credentials of the body or of a `Basic` header. Both may be sent if they are equal. RFC 6749 section
+ * 2.3.1. Throws `invalid_client` without credentials, `invalid_request` when body and header differ.
+ */
+export function requireCredentials(parameters: RequestParameters, authorization: string | undefined): Credentials {
+  const clientId = parameters.get('client_id');
+  const secret = parameters.get('client_secret');
+  if (authorization === undefined) {
+    if (clientId === undefined) throw invalidClient('The client must authenticate: client_id is missing.', false);
+    return { clientId, secret: secret ?? null, viaHeader: false };
+  }
+  const basic = parseBasicCredentials(authorization);
+  if (differs(clientId, basic.clientId) || differs(secret, basic.secret)) {
+    throw invalidRequest('The credentials in the body and in the Authorization header differ.');
+  }
+  return { ...basic, viaHeader: true };
+}
+
+const differs = (inBody: string | undefined, inHeader: string | null) => inBody !== undefined && inBody !== inHeader;
+
+/** Parses a `Basic` header, whose id and secret are each form-encoded. RFC 6749 section 2.3.1, RFC 7617 section 2. */
+export function parseBasicCredentials(authorization: string): { clientId: string; secret: string | null } {
+  const base64 = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
+  const [clientId, secret] = (base64 && decodeUserPass(base64)) || [];
+  if (!clientId || secret === undefined) {
+    throw invalidClient('The Authorization header must be Basic, with client_id:client_secret in base64.', true);
+  }
+  return { clientId, secret: secret || null };
+}
+
+/** Id and secret; empty without a colon, null for text that is not valid. */
+function decodeUserPass(base64: string): string[] | null {
+  try {
+    const text = UTF8.decode(Buffer.from(base64, 'base64'));
+    const colon = text.indexOf(':');
+    const halves = colon < 0 ? [] : [text.slice(0, colon), text.slice(colon + 1)].map(decodeFormComponent);
+    return halves.every(isCleanText) ? halves : null;
+  } catch {
+    return null;
+  }
+}

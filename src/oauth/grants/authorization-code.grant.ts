@@ -1,0 +1,41 @@
+import { requireAudience } from '../checks/audience.check.ts';
+import { requireParameter } from '../checks/parameters.check.ts';
+import { requireCodeBinding, requireCodeVerifier } from '../checks/pkce.check.ts';
+import { requireTokenOwner } from '../checks/token-owner.check.ts';
+import { expiredOrRevokedGrant, invalidGrant } from '../errors.ts';
+import { consumeAuthorizationCode, findAuthorizationCode } from '../tokens/authorization-codes.ts';
+import { revokeTokenFamily } from '../tokens/token-families.ts';
+import { filterAllowedScopes, issueUserTokens, requireActiveMembership } from '../tokens/user-tokens.ts';
+import type { GrantHandler } from './grant.ts';
+
+/**
+ * Exchanges an authorization code for the user's tokens. RFC 6749 section 4.1.3, RFC 7636 section 4.5. An invalid request
+ * does not consume the code; a second use revokes the token family.
+ */
+export const exchangeAuthorizationCode: GrantHandler = async ({ parameters, client, chargeClient }, dependencies) => {
+  requireAudience(parameters.get('audience'), dependencies.baseUrl);
+  const sentCode = requireParameter(parameters, 'code');
+  const redirectUri = requireParameter(parameters, 'redirect_uri');
+  const verifier = requireCodeVerifier(requireParameter(parameters, 'code_verifier'));
+  const { database } = client;
+  const now = dependencies.clock.now();
+
+  const code = requireTokenOwner(await findAuthorizationCode(database, sentCode), client);
+  const revokeAndCreateError = async () => {
+    await revokeTokenFamily(dependencies, database, code.familyId);
+    return invalidGrant('The code was used before; the tokens that it gave are revoked.');
+  };
+  if (code.used) throw await revokeAndCreateError();
+  requireCodeBinding(code, { redirectUri, verifier });
+  if (code.revoked || now >= code.codeExpiresAt) throw expiredOrRevokedGrant();
+  const membership = await requireActiveMembership(client, code);
+  const scopes = filterAllowedScopes(client, code, membership);
+  // Charged before the code is consumed, so that the client can send it again after a 429.
+  await chargeClient();
+
+  const response = await database.transaction(async (em) =>
+    (await consumeAuthorizationCode(em, code, now)) ? issueUserTokens(em, dependencies, client, code, scopes) : null,
+  );
+  if (!response) throw await revokeAndCreateError();
+  return response;
+};

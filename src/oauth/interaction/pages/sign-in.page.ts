@@ -1,0 +1,58 @@
+import { type FormContext, renderForm } from './forms.ts';
+import { html, type Markup } from './html.ts';
+import type { Page } from './layout.ts';
+
+/** Content of the sign-in form after a failed attempt; empty before the first. */
+export interface SignInState {
+  /** As typed. */
+  email: string;
+  problem: { kind: 'rejected' } | { kind: 'throttled'; seconds: number } | null;
+}
+
+interface SignInTarget {
+  /** Path that the form posts to. */
+  path: string;
+  /** Purpose, shown after "Sign in", such as `to read the photo report`. */
+  purpose: Markup;
+  /** Content after the form. */
+  footer: Markup | null;
+}
+
+/** Returns the sign-in page, with the problem of the previous attempt if there was one. */
+export function signInPage(context: FormContext, target: SignInTarget, { email, problem }: SignInState): Page {
+  const invalid = problem?.kind === 'rejected' && html` aria-invalid="true" aria-describedby="problem"`;
+  return {
+    title: problem ? 'Error: sign in' : 'Sign in',
+    narrow: true,
+    content: html`<h1>Sign in</h1>
+<p class="lead">${target.purpose}</p>
+${problem && html`<div class="notice wrong" role="alert" id="problem"><p>${describeProblem(problem)}</p></div>`}
+${renderForm(
+  context,
+  target.path,
+  html`<div class="field">
+<label for="email">E-mail</label>
+<input id="email" name="email" type="email" autocomplete="username" inputmode="email" autocapitalize="none"
+ spellcheck="false" required maxlength="320" value="${email}"${email === '' && html` autofocus`}${invalid}>
+</div>
+<div class="field">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required
+ maxlength="1000"${email !== '' && html` autofocus`}${invalid}>
+</div>
+<button>Sign in</button>`,
+  '',
+)}
+${target.footer}`,
+  };
+}
+
+function describeProblem(problem: NonNullable<SignInState['problem']>): string {
+  if (problem.kind === 'rejected') return 'The e-mail or the password is not right. Check both and try again.';
+  return `Too many attempts from your network. Wait ${formatDuration(problem.seconds)}, then try again.`;
+}
+
+function formatDuration(seconds: number): string {
+  if (seconds < 90) return seconds === 1 ? '1 second' : `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}

@@ -1,0 +1,62 @@
+import type { Database } from '../../database/database.ts';
+import { FairSemaphore } from '../../shared/fair-semaphore.ts';
+import { networkOf } from '../../shared/network.ts';
+import { verifyPassword } from '../../shared/passwords.ts';
+import { type Account, findAccount } from './sessions.ts';
+import { clearAttempt, countAttempt, type SignInAttemptKey } from './sign-in-throttle.ts';
+
+/** Longer than any password that can be set. Bounds the hashing time, which grows with the length. */
+const MAX_PASSWORD_LENGTH = 1000;
+
+/**
+ * Limits concurrent hashing: one hash occupies a thread of Node's pool for about 30 milliseconds, and anybody can request
+ * one. Half of the pool's four threads remain for other work, such as signing access tokens. Every network gets an equal
+ * share. 256 queued hashes take about five seconds.
+ */
+const hashing = new FairSemaphore({
+  ...{ name: 'password checks', capacity: 2, perShare: 1 },
+  ...{ maxQueuedPerShare: 128, maxQueued: 256, maxWaitMs: 10_000 },
+});
+
+interface RegionalAccount {
+  database: Database;
+  account: Account;
+}
+
+type SignInResult =
+  | { kind: 'throttled'; seconds: number }
+  | { kind: 'rejected' }
+  | { kind: 'verified'; accounts: RegionalAccount[] };
+
+/**
+ * Returns the accounts in these regions with this e-mail address and password. An unknown user, a user without a password,
+ * a disabled user and a wrong password cost the same work, one hash per region, and give the same result.
+ */
+export async function verifySignIn(
+  databases: readonly Database[],
+  attempt: SignInAttemptKey,
+  password: string,
+  now: number,
+): Promise<SignInResult> {
+  for (const database of databases) {
+    const seconds = await countAttempt(database, attempt, now);
+    if (seconds > 0) return { kind: 'throttled', seconds };
+  }
+  const isLengthValid = password.length <= MAX_PASSWORD_LENGTH;
+  const accounts: RegionalAccount[] = [];
+  // The attempt guessed no password in a region without an account.
+  const databasesWithoutAccount: Database[] = [];
+  for (const database of databases) {
+    const account = await findAccount(database, attempt.email);
+    const isPasswordCorrect = await hashing.run(networkOf(attempt.address), 1, () =>
+      verifyPassword(isLengthValid ? password : '', account?.passwordHash ?? null),
+    );
+    if (!account) databasesWithoutAccount.push(database);
+    else if (isPasswordCorrect && isLengthValid) accounts.push({ database, account });
+  }
+  if (accounts.length === 0) return { kind: 'rejected' };
+  for (const database of [...accounts.map((one) => one.database), ...databasesWithoutAccount]) {
+    await clearAttempt(database, attempt, now);
+  }
+  return { kind: 'verified', accounts };
+}

@@ -1,0 +1,52 @@
+import { readTree } from '../../resolvers/photo-report/report-tree.ts';
+import type { ReportPage } from '../../resolvers/photo-report/report-tree.type.ts';
+import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { photos } from '../domain/readers/photo.reader.ts';
+import { photoReports, reportContents, type StoredContent } from '../domain/readers/photo-report.reader.ts';
+import { projects } from '../domain/readers/project.reader.ts';
+import type { Storages } from '../storage/storage.ts';
+import type { ReportView } from './report.page.ts';
+import type { RegionalUser } from './report-page-request.ts';
+
+const IS_MEMBER: Statement = {
+  name: 'reports.is-member',
+  text: `select from membership m join photo_report r on r.builder_id = m.builder_id where r.id = $1 and m.user_id = $2`,
+};
+
+/** Returns the report with its photos; null when it does not exist or the user is not a member of its builder. */
+export async function loadReportView(
+  { database, user }: RegionalUser,
+  storages: Storages,
+  id: string,
+): Promise<ReportView | null> {
+  const [membership] = await database.runner.run(IS_MEMBER, [id, user.id]);
+  if (!membership) return null;
+  const [report, stored] = await Promise.all([
+    photoReports.findOne(database, id),
+    reportContents.findOne(database, id),
+  ]);
+  if (!report || !stored) return null;
+  const { content } = stored as unknown as StoredContent;
+  const tree = await readTree(stored as unknown as StoredContent);
+  const { builderId, projectId } = report;
+  const [found, project] = await Promise.all([
+    photos.findMany(database, attachmentIdsOf(tree), { builderId }),
+    projectId === null ? null : projects.findOne(database, projectId, { builderId }),
+  ]);
+  const storage = storages[database.region].issuedTo(user.id);
+  const views = found
+    .filter((photo) => photo !== null)
+    .map(({ id: photoId, key, contentType, fileName, description }) => {
+      return [photoId, { url: storage.downloadUrl(key, contentType, fileName), description }] as const;
+    });
+  const projectName = project?.name ?? null;
+  return { report, tree, contentBytes: content.length, user, projectName, photos: new Map(views) };
+}
+
+/** Attachment ids of the images in a page and its child pages. */
+function attachmentIdsOf({ blocks }: ReportPage): string[] {
+  return blocks.flatMap((block) => {
+    if ('childPage' in block) return attachmentIdsOf(block.childPage as ReportPage);
+    return 'imageStatus' in block && block.attachmentId !== null ? [block.attachmentId] : [];
+  });
+}
