@@ -31,7 +31,7 @@ import { refuseOtherMethods, registerRest } from './rest/plugin.ts';
 import { registerUploads } from './rest/uploads.ts';
 import type { Clock } from './shared/clock.ts';
 import { createFairShares } from './shared/fair-shares.ts';
-import type { Outside } from './storage/remote.ts';
+import type { DownloadNetwork } from './storage/remote-downloader.ts';
 import { openStorages } from './storage/storage.ts';
 
 /** What the service stands on. Tests bring their own. */
@@ -41,7 +41,7 @@ export interface Parts {
   /** Key of the access tokens' HMAC, base64url. */
   tokenKey: string;
   /** The world outside, for downloads of images; the internet when it is not given. */
-  outside?: Outside;
+  outside?: DownloadNetwork;
   /** Whether the instance has been told to stop: it then says that it is not ready. */
   isStopping?: () => boolean;
 }
@@ -56,7 +56,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const operations = routeTable(schema);
   const accessTokens = new AccessTokens({ key: parts.tokenKey, issuer: baseUrl, clock });
   const tokens = new AccessTokenVerifier({ tokens: accessTokens, databases, clock });
-  const storages = openStorages(config, { secret: parts.tokenKey, clock, outside: parts.outside });
+  const storages = openStorages(config, { secret: parts.tokenKey, clock, network: parts.outside });
   const limits = new RateLimiter('api', rateLimits.api, clock);
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
@@ -94,7 +94,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await app.register(
     oauthPlugin({
       ...{ databases, accessTokens, tokenVerifier: tokens, clock, baseUrl },
-      logoUrl: (region, key) => storages[region].downloadUrl(key),
+      logoUrl: (region, key) => storages[region].createDownloadUrl(key),
       ...oauthRateLimits,
     }),
   );

@@ -77,7 +77,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     stopwatch.lap('migrations');
     const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });
     // What another process wrote when it was killed; both regions share the folder.
-    await storages.au1.spool.removeLeftovers();
+    await storages.au1.spool.removeOrphans();
     const keepPictures = () => keepDemoPictures(storages);
     const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, keepPictures) : null;
     stopwatch.lap('demo data');

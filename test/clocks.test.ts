@@ -4,7 +4,7 @@ import { RateLimiter } from '../src/auth/rate-limiter.ts';
 import { Database } from '../src/database/database.ts';
 import { sweeping } from '../src/domain/uploads/sweep.ts';
 import { createPurgeJob } from '../src/oauth/tokens/purge.job.ts';
-import { finalKey } from '../src/storage/keys.ts';
+import { createObjectKey } from '../src/storage/keys.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { FakeClock, type Service, startService, testConfig } from './harness.ts';
 
@@ -85,8 +85,8 @@ describe('the sweep', () => {
   it('goes by the clock of the database', async () => {
     const config = testConfig({ DATA_DIR: service.dataDir });
     const storages = openStorages(config, { secret: 'x'.repeat(43), clock: service.clock });
-    const key = finalKey('photos', service.demo('A').builderIds[0]!, 'image/png');
-    await storages.au1.keep(key, Readable.from(['bytes']), 'image/png', 1_000);
+    const key = createObjectKey('photos', service.demo('A').builderIds[0]!, 'image/png');
+    await storages.au1.store(key, Readable.from(['bytes']), 'image/png', 1_000);
     const job = sweeping(databases(), storages);
     au1.ahead = DAY - HOUR;
     expect(await job.run('au1')).toMatchObject({ objects: 0 });

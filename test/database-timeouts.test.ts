@@ -4,7 +4,7 @@ import { Database } from '../src/database/database.ts';
 import { toApiError } from '../src/database/errors.ts';
 import { costCodes } from '../src/domain/readers/timesheet.reader.ts';
 import { createDatabase } from './setup/database.ts';
-import { Line } from './support/line.ts';
+import { InterruptibleProxy } from './support/interruptible-proxy.ts';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
@@ -85,14 +85,14 @@ it.concurrent('ends an idle transaction and releases its locks', async () => {
 });
 
 it.concurrent('is 503 while the database hangs, on every kind of connection, and works at once afterwards (LIM-25)', async () => {
-  const line = await Line.to(made.url);
-  const far = new Database('au1', line.url);
+  const proxy = await InterruptibleProxy.start(made.url);
+  const proxied = new Database('au1', proxy.url);
   const answers = () =>
-    Promise.all(connectionKinds.map(([, run]) => run('select 1', far).then(() => 'answered', toClientError)));
+    Promise.all(connectionKinds.map(([, run]) => run('select 1', proxied).then(() => 'answered', toClientError)));
   expect(await answers()).toEqual(['answered', 'answered', 'answered']);
-  line.silence();
+  proxy.stopResponses();
   expect(await answers()).toEqual([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE]);
-  line.restore();
+  proxy.resumeResponses();
   expect(await answers()).toEqual(['answered', 'answered', 'answered']);
-  await far.close();
+  await proxied.close();
 });

@@ -10,7 +10,7 @@ import { Database, type Databases } from '../src/database/database.ts';
 import type { DemoClient, DemoUser } from '../src/demo/file.ts';
 import type { Clock } from '../src/shared/clock.ts';
 import { REGIONS, type RegionId } from '../src/shared/regions.ts';
-import type { Outside } from '../src/storage/remote.ts';
+import type { DownloadNetwork } from '../src/storage/remote-downloader.ts';
 import { createDatabase } from './setup/database.ts';
 
 export const BASE_URL = 'http://localhost:4000';
@@ -131,7 +131,7 @@ export const testConfig = (settings: Record<string, string>): Config =>
 /** A service of its own for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
 export async function startService(
   settings: Record<string, string> = {},
-  { outside }: { outside?: Outside } = {},
+  { outside }: { outside?: DownloadNetwork } = {},
 ): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-data-'));
   const config = testConfig({ DATA_DIR: dataDir, ...settings });

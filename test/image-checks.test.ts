@@ -218,7 +218,7 @@ describe('an upload whose check has failed', () => {
     const image = await picture();
     const reference = await client.upload(Buffer.concat([image.subarray(0, image.length / 2)]));
     await expect(prepare(reference)).rejects.toThrow('is truncated');
-    const path = await context.storage.spool.place();
+    const path = await context.storage.spool.createPath();
     await writeFile(path, Buffer.alloc((await stored(reference)).size));
     await context.storage.bytes.put(reference.key, path, 'image/jpeg');
     await expect(prepare(reference)).rejects.toThrow('is not an image of an accepted type');

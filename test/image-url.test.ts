@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveImageHost, listImageHosts, revokeImageHost } from '../src/cli/services/image-hosts.ts';
-import { isPublicAddress } from '../src/storage/addresses.ts';
-import { hostOf, type Outside, RemoteFiles } from '../src/storage/remote.ts';
+import { isPublicAddress } from '../src/storage/public-address.ts';
+import { type DownloadNetwork, parseImageHost, RemoteDownloader } from '../src/storage/remote-downloader.ts';
 import { Spool } from '../src/storage/spool.ts';
 import { type Service, startService } from './harness.ts';
 import { datedPicture, picture } from './support/images.ts';
@@ -58,7 +58,7 @@ const resolve = ((hostname: string, _options: object, done: (error: Error | null
     null,
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
   );
-}) as NonNullable<Outside['resolve']>;
+}) as NonNullable<DownloadNetwork['resolve']>;
 
 beforeAll(async () => {
   port = await freePort();
@@ -87,7 +87,11 @@ afterAll(() => {
 });
 
 /** A world in which the loopback address of the test's server alone is allowed. */
-const world: Outside = { allows: (address) => address === '127.0.0.1' || isPublicAddress(address), resolve, ca: pem };
+const world: DownloadNetwork = {
+  isAllowedAddress: (address) => address === '127.0.0.1' || isPublicAddress(address),
+  resolve,
+  ca: pem,
+};
 
 describe('an address', () => {
   it.each([
@@ -127,8 +131,8 @@ describe('a download', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  const fetchFrom = (url: string, outside: Partial<Outside> = {}) =>
-    new RemoteFiles(spool, { ...world, ...outside }).fetch(url, 41_943_040);
+  const fetchFrom = (url: string, network: Partial<DownloadNetwork> = {}) =>
+    new RemoteDownloader(spool, { ...world, ...network }).download(url, 41_943_040);
   const at = (path: string, host = 'images.test') => `https://${host}:${port}${path}`;
 
   it('is written to the spool, also after a redirect on the same host (UPL-26)', async () => {
@@ -157,13 +161,13 @@ describe('a download', () => {
 
   it.each(['/hang', '/drip'])('ends at its deadline: %s', async (path) => {
     const started = Date.now();
-    await expect(fetchFrom(at(path), { deadlineMs: 300 })).rejects.toThrow('took too long');
+    await expect(fetchFrom(at(path), { timeoutMs: 300 })).rejects.toThrow('took too long');
     expect(Date.now() - started).toBeLessThan(3_000);
     expect(await readdir(folder)).toEqual([]);
   });
 
   it('never connects to an address that is not public, however the URL or the name leads there (UPL-26)', async () => {
-    const strict = { allows: isPublicAddress };
+    const strict = { isAllowedAddress: isPublicAddress };
     names['inside.test'] = ['127.0.0.1'];
     names['both.test'] = ['8.8.8.8', '10.0.0.1'];
     names['mapped.test'] = ['::ffff:127.0.0.1'];
@@ -186,7 +190,7 @@ describe('a download', () => {
   it('checks the address that it is connected to, not only the one that the name had (UPL-26)', async () => {
     let asked = 0;
     const allows = () => asked++ === 0;
-    await expect(fetchFrom(at('/a.jpg'), { allows })).rejects.toThrow('public address');
+    await expect(fetchFrom(at('/a.jpg'), { isAllowedAddress: allows })).rejects.toThrow('public address');
     expect(asked).toBe(2);
   });
 
@@ -205,11 +209,11 @@ describe('a download', () => {
       'images.test/a',
       '//images.test/a',
     ]) {
-      expect(() => hostOf(url)).toThrow('HTTPS');
+      expect(() => parseImageHost(url)).toThrow('HTTPS');
     }
-    expect(() => hostOf('https://a:b@images.test/a')).toThrow('credentials');
-    expect(hostOf('HTTPS://Images.Test:443/a')).toBe('images.test');
-    expect(hostOf('https://images.test:8443/a')).toBe('images.test:8443');
+    expect(() => parseImageHost('https://a:b@images.test/a')).toThrow('credentials');
+    expect(parseImageHost('HTTPS://Images.Test:443/a')).toBe('images.test');
+    expect(parseImageHost('https://images.test:8443/a')).toBe('images.test:8443');
   });
 });
 
@@ -219,7 +223,7 @@ describe('imageUrl', () => {
   const url = (path: string, host = 'images.test') => `https://${host}:${port}${path}`;
 
   beforeAll(async () => {
-    service = await startService({}, { outside: { ...world, deadlineMs: 1_000 } });
+    service = await startService({}, { outside: { ...world, timeoutMs: 1_000 } });
     client = await clientOf(service, 'A');
     const place = { database: service.databases.au1, clock: service.clock };
     expect(await approveImageHost(place, `Images.test:${port}`)).toEqual({

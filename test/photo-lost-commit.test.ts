@@ -3,20 +3,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../src/app.ts';
 import { Database } from '../src/database/database.ts';
 import { type Service, startService, TOKEN_KEY, testConfig } from './harness.ts';
-import { LossyLine } from './support/lossy-line.ts';
+import { CommitLossProxy } from './support/commit-loss-proxy.ts';
 import { type Client, clientOf, projectOf } from './support/uploads.ts';
 
 let service: Service;
 let client: Client;
-let line: LossyLine;
+let proxy: CommitLossProxy;
 let au1: Database;
 let app: FastifyInstance;
 
 beforeAll(async () => {
   service = await startService();
   client = await clientOf(service, 'A');
-  line = await LossyLine.to(service.databases.au1.url);
-  au1 = new Database('au1', line.url);
+  proxy = await CommitLossProxy.start(service.databases.au1.url);
+  au1 = new Database('au1', proxy.url);
   const databases = { au1, us1: service.databases.us1 };
   app = await buildApp(testConfig({ DATA_DIR: service.dataDir }), {
     databases,
@@ -55,7 +55,7 @@ describe('a photo whose commit is durable and whose answer is lost', () => {
     const payload = await payloadOf(fileName);
     const headers = { authorization: `Bearer ${client.token}` };
     const url = `/builders/${client.builderId}${path}`;
-    line.loseNextCommit();
+    proxy.loseNextCommit();
     expect((await app.inject({ method: 'POST', url, headers, payload })).statusCode).toBe(503);
     const photo = await photoNamed(fileName);
     const { imageUrl } = await client.ok('GET', `/photos/${photo!.id}`);

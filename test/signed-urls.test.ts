@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FairSemaphore } from '../src/shared/fair-semaphore.ts';
-import { uploadKey } from '../src/storage/keys.ts';
+import { createUploadKey } from '../src/storage/keys.ts';
 import { type Service, startService } from './harness.ts';
 import { picture } from './support/images.ts';
 import { startStore, type TestStore } from './support/stores.ts';
@@ -33,7 +33,7 @@ describe('PUT to an upload URL of the local store', () => {
     await store.stop();
   });
 
-  const anUploadUrl = (size: number) => store.storages.au1.uploadUrl(uploadKey(BUILDER), TYPE, size);
+  const anUploadUrl = (size: number) => store.storages.au1.createUploadUrl(createUploadKey(BUILDER), TYPE, size);
 
   it('answers 200 when the same bytes are sent again (UPL-6)', async () => {
     const url = await anUploadUrl(5);
@@ -42,13 +42,13 @@ describe('PUT to an upload URL of the local store', () => {
   });
 
   it('answers 409 when other bytes are sent, and keeps the first (UPL-6)', async () => {
-    const key = uploadKey(BUILDER);
-    const url = await store.storages.au1.uploadUrl(key, TYPE, 5);
+    const key = createUploadKey(BUILDER);
+    const url = await store.storages.au1.createUploadUrl(key, TYPE, 5);
     await put(url, 'first');
     const answer = await put(url, 'other');
     expect(answer.status).toBe(409);
     expect(await answer.json()).toMatchObject({ code: 'UPLOAD_CONFLICT' });
-    const download = await fetch(store.storages.au1.downloadUrl(key, TYPE));
+    const download = await fetch(store.storages.au1.createDownloadUrl(key, TYPE));
     expect(await download.text()).toBe('first');
   });
 
@@ -74,10 +74,10 @@ describe('the issuer of a signed URL', () => {
   });
   afterAll(() => store.stop());
 
-  const issuedTo = (issuer: string) => store.storages.au1.issuedTo(issuer);
+  const issuedTo = (issuer: string) => store.storages.au1.withIssuer(issuer);
 
   it('cannot be changed or removed', async () => {
-    const url = await issuedTo('intg_a').uploadUrl(uploadKey(BUILDER), TYPE, 5);
+    const url = await issuedTo('intg_a').createUploadUrl(createUploadKey(BUILDER), TYPE, 5);
     for (const change of [
       (query: URLSearchParams) => query.set('issuer', 'intg_b'),
       (query: URLSearchParams) => query.delete('issuer'),
@@ -91,7 +91,7 @@ describe('the issuer of a signed URL', () => {
   });
 
   it('is not needed: a URL that was signed without one stays valid', async () => {
-    const key = uploadKey(BUILDER);
+    const key = createUploadKey(BUILDER);
     const expires = String(Math.floor(Date.now() / 1000) + 900);
     const secret = Buffer.alloc(32, 9);
     const signingKey = createHmac('sha256', secret).update('storage urls v1').digest();
@@ -103,18 +103,22 @@ describe('the issuer of a signed URL', () => {
 
   it('is charged for uploads: 429 while its share is full, and 200 for others (LIM-9, LIM-19, UPL-9)', async () => {
     const release = await limits.shares.uploads.acquire('intg_a', 8);
-    const refused = await put(await issuedTo('intg_a').uploadUrl(uploadKey(BUILDER), TYPE, 5), 'bytes');
+    const refused = await put(await issuedTo('intg_a').createUploadUrl(createUploadKey(BUILDER), TYPE, 5), 'bytes');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
-    expect((await put(await issuedTo('intg_b').uploadUrl(uploadKey(BUILDER), TYPE, 5), 'bytes')).status).toBe(200);
+    expect(
+      (await put(await issuedTo('intg_b').createUploadUrl(createUploadKey(BUILDER), TYPE, 5), 'bytes')).status,
+    ).toBe(200);
     release();
-    expect((await put(await issuedTo('intg_a').uploadUrl(uploadKey(BUILDER), TYPE, 5), 'bytes')).status).toBe(200);
+    expect(
+      (await put(await issuedTo('intg_a').createUploadUrl(createUploadKey(BUILDER), TYPE, 5), 'bytes')).status,
+    ).toBe(200);
   });
 
   it('is charged for downloads: 429 while its share is full, and 200 for others (LIM-9, LIM-19)', async () => {
-    const key = uploadKey(BUILDER);
-    await put(await store.storages.au1.uploadUrl(key, TYPE, 5), 'bytes');
+    const key = createUploadKey(BUILDER);
+    await put(await store.storages.au1.createUploadUrl(key, TYPE, 5), 'bytes');
     const get = (issuer: string) =>
-      fetch(issuedTo(issuer).downloadUrl(key, TYPE), { headers: { Connection: 'close' } });
+      fetch(issuedTo(issuer).createDownloadUrl(key, TYPE), { headers: { Connection: 'close' } });
     const release = await limits.shares.downloads.acquire('intg_a');
     expect((await get('intg_a')).status).toBe(429);
     expect(await (await get('intg_b')).text()).toBe('bytes');
@@ -123,10 +127,10 @@ describe('the issuer of a signed URL', () => {
   });
 
   it('is charged no longer once a request has ended', async () => {
-    const key = uploadKey(BUILDER);
-    await put(await issuedTo('intg_c').uploadUrl(key, TYPE, 5), 'bytes');
-    await (await fetch(issuedTo('intg_c').downloadUrl(key, TYPE), { headers: { Connection: 'close' } })).text();
-    await (await fetch(issuedTo('intg_c').downloadUrl('photos/buil_a1/none.png'))).text();
+    const key = createUploadKey(BUILDER);
+    await put(await issuedTo('intg_c').createUploadUrl(key, TYPE, 5), 'bytes');
+    await (await fetch(issuedTo('intg_c').createDownloadUrl(key, TYPE), { headers: { Connection: 'close' } })).text();
+    await (await fetch(issuedTo('intg_c').createDownloadUrl('photos/buil_a1/none.png'))).text();
     await expect.poll(() => limits.shares.downloads.stats().used + limits.shares.uploads.stats().used).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { setBuilderLogo, setUserPicture } from '../src/cli/services/images.ts';
 import { loadConfig } from '../src/config.ts';
 import { sweep } from '../src/domain/uploads/sweep.ts';
-import { finalKey, uploadKey } from '../src/storage/keys.ts';
+import { createObjectKey, createUploadKey } from '../src/storage/keys.ts';
 import { openStorages, Storage } from '../src/storage/storage.ts';
 import { BASE_URL, type Service, startService } from './harness.ts';
 import { heic, picture } from './support/images.ts';
@@ -37,17 +37,17 @@ afterAll(() => service.stop());
 const run = () => sweep(service.databases.au1, storage, service.clock.now());
 /** The storage, whose list of objects comes after the work. */
 const listingAfter = (work: () => Promise<unknown>): Storage => {
-  const { bytes, spool, signer, remote } = storage;
+  const { bytes, spool, signer, downloader } = storage;
   const list = async function* (prefix: string) {
     await work();
     yield* bytes.list(prefix);
   };
   const remove = (keys: string[]) => bytes.remove(keys);
-  return new Storage('au1', { list, remove } as never, spool, signer, remote);
+  return new Storage('au1', { list, remove } as never, spool, signer, downloader);
 };
 const exists = async (key: string) => (await storage.bytes.stat(key)) !== null;
 const keep = async (key: string) => {
-  await storage.keep(key, Readable.from(['bytes']), 'image/png', 1_000);
+  await storage.store(key, Readable.from(['bytes']), 'image/png', 1_000);
   return key;
 };
 
@@ -55,12 +55,12 @@ describe('the sweep', () => {
   it('leaves what is young, and removes bytes that no row names after a day (UPL-30)', async () => {
     const builder = client.builderId;
     const orphans = await Promise.all([
-      keep(uploadKey(builder)),
+      keep(createUploadKey(builder)),
       ...(['photos', 'logos', 'pictures', 'documents'] as const).map((kind) =>
-        keep(finalKey(kind, builder, 'image/png')),
+        keep(createObjectKey(kind, builder, 'image/png')),
       ),
     ]);
-    const left = await storage.spool.place();
+    const left = await storage.spool.createPath();
     await writeFile(left, 'half of an upload');
     const photo = await client.createPhoto();
     const waiting = await client.upload();
@@ -118,8 +118,15 @@ describe('the sweep', () => {
   it('ends, and the process does not, when its connection is lost', async () => {
     const sql = `select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
       where l.locktype = 'advisory' and d.datname = current_database()`;
-    await keep(uploadKey(client.builderId));
-    const cut = listingAfter(() => service.databases.au1.fork().execute(sql));
+    await keep(createUploadKey(client.builderId));
+    const held = `select 1 from pg_locks where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`;
+    const execute = (text: string) => service.databases.au1.fork().execute(text);
+    const cut = listingAfter(async () => {
+      await execute(sql);
+      // PostgreSQL ends the session asynchronously.
+      await expect.poll(() => execute(held)).toEqual([]);
+    });
     await expect(sweep(service.databases.au1, cut, service.clock.now() + 2 * DAY)).rejects.toThrow(
       /connection|terminat/i,
     );
@@ -198,7 +205,7 @@ describe('files of our own storage', () => {
         row!.id,
       ]);
       expect(await read()).toBe('https://files.example/a.pdf');
-      const key = await keep(finalKey('documents', client.builderId, 'application/pdf'));
+      const key = await keep(createObjectKey('documents', client.builderId, 'application/pdf'));
       await em.execute(`update ${table} set document_key = ? where id = ?`, [key, row!.id]);
       const answer = await client.download(await read());
       expect([answer.statusCode, answer.headers['content-type'], answer.headers['content-security-policy']]).toEqual([

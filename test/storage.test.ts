@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../src/config.ts';
-import { finalKey, uploadKey } from '../src/storage/keys.ts';
+import { createObjectKey, createUploadKey } from '../src/storage/keys.ts';
 import type { Storage } from '../src/storage/storage.ts';
 import { startStore, type TestStore } from './support/stores.ts';
 import { type Swift, startSwift, swiftMissing } from './support/swift.ts';
@@ -59,15 +59,15 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   }
 
   const uploaded = async (body: string) => {
-    const key = uploadKey(BUILDER);
-    expect((await put(await storage.uploadUrl(key, TYPE, body.length), body)).status).toBe(200);
+    const key = createUploadKey(BUILDER);
+    expect((await put(await storage.createUploadUrl(key, TYPE, body.length), body)).status).toBe(200);
     return key;
   };
 
   it('takes what a client PUTs to the signed URL (UPL-5)', async () => {
     const body = randomBytes(300_000);
-    const key = uploadKey(BUILDER);
-    const answer = await put(await storage.uploadUrl(key, TYPE, body.length), body);
+    const key = createUploadKey(BUILDER);
+    const answer = await put(await storage.createUploadUrl(key, TYPE, body.length), body);
     expect(answer.status).toBe(200);
     const found = await storage.withFile(key, async (_path, size) => size);
     expect(found).toBe(body.length);
@@ -76,20 +76,20 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   it('knows other bytes under the same key by their version', async () => {
     const key = await uploaded('first');
     const first = (await storage.bytes.stat(key))!.version;
-    expect(await storage.bytes.copy(key, finalKey('photos', BUILDER, TYPE), TYPE)).toBe(first);
+    expect(await storage.bytes.copy(key, createObjectKey('photos', BUILDER, TYPE), TYPE)).toBe(first);
     expect((await storage.bytes.stat(key))!.version).toBe(first);
-    const path = await storage.spool.place();
+    const path = await storage.spool.createPath();
     await writeFile(path, 'other');
     await storage.bytes.put(key, path, TYPE);
     const second = (await storage.bytes.stat(key))!.version;
     expect(second).not.toBe(first);
-    expect(await storage.bytes.copy(key, finalKey('photos', BUILDER, TYPE), TYPE)).toBe(second);
+    expect(await storage.bytes.copy(key, createObjectKey('photos', BUILDER, TYPE), TYPE)).toBe(second);
   });
 
   if (kind === 's3') {
     it('replaces at a repeated PUT (UPL-6)', async () => {
-      const key = uploadKey(BUILDER);
-      const url = await storage.uploadUrl(key, TYPE, 5);
+      const key = createUploadKey(BUILDER);
+      const url = await storage.createUploadUrl(key, TYPE, 5);
       await put(url, 'first');
       await put(url, 'other');
       expect(await read(key)).toBe('other');
@@ -97,8 +97,8 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   }
 
   it('refuses another length (UPL-5)', async () => {
-    const key = uploadKey(BUILDER);
-    const url = await storage.uploadUrl(key, TYPE, 5);
+    const key = createUploadKey(BUILDER);
+    const url = await storage.createUploadUrl(key, TYPE, 5);
     for (const body of ['four', 'longer than that', '']) {
       expect((await put(url, body)).status).toBeGreaterThanOrEqual(400);
       expect((await put(url, body)).status).toBeLessThan(500);
@@ -107,8 +107,8 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   });
 
   it('refuses another type, and the same type with parameters (UPL-5)', async () => {
-    const key = uploadKey(BUILDER);
-    const url = await storage.uploadUrl(key, TYPE, 5);
+    const key = createUploadKey(BUILDER);
+    const url = await storage.createUploadUrl(key, TYPE, 5);
     for (const type of ['image/jpeg', 'text/html', `${TYPE}; charset=utf-8`]) {
       const { status } = await put(url, 'bytes', type);
       expect([400, 403]).toContain(status);
@@ -117,18 +117,18 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   });
 
   it('refuses an expired URL (UPL-4)', async () => {
-    const key = uploadKey(BUILDER);
-    const url = await store.ago(901).au1.uploadUrl(key, TYPE, 5);
+    const key = createUploadKey(BUILDER);
+    const url = await store.ago(901).au1.createUploadUrl(key, TYPE, 5);
     expect((await put(url, 'bytes')).status).toBe(403);
     expect(await storage.bytes.stat(key)).toBeNull();
-    const recent = await store.ago(880).au1.uploadUrl(key, TYPE, 5);
+    const recent = await store.ago(880).au1.createUploadUrl(key, TYPE, 5);
     expect((await put(recent, 'bytes')).status).toBe(200);
   });
 
   it('refuses an altered URL (UPL-4)', async () => {
-    const key = uploadKey(BUILDER);
-    const url = await storage.uploadUrl(key, TYPE, 5);
-    const other = uploadKey(BUILDER);
+    const key = createUploadKey(BUILDER);
+    const url = await storage.createUploadUrl(key, TYPE, 5);
+    const other = createUploadKey(BUILDER);
     const longer = [...new URL(url).searchParams.keys()].map((name) =>
       altered(url, ({ searchParams }) => searchParams.set(name, `${searchParams.get(name)}0`)),
     );
@@ -146,8 +146,8 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   });
 
   it('never shows half of an upload whose connection breaks (UPL-7)', async () => {
-    const key = uploadKey(BUILDER);
-    const url = new URL(await storage.uploadUrl(key, TYPE, 1_000_000));
+    const key = createUploadKey(BUILDER);
+    const url = new URL(await storage.createUploadUrl(key, TYPE, 1_000_000));
     const socket = connect(Number(url.port), url.hostname);
     socket.on('error', () => undefined);
     const head = [
@@ -169,28 +169,30 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   });
 
   it('copies to a final key, which a later PUT to the upload URL does not change (UPL-17)', async () => {
-    const key = uploadKey(BUILDER);
-    const url = await storage.uploadUrl(key, TYPE, 5);
+    const key = createUploadKey(BUILDER);
+    const url = await storage.createUploadUrl(key, TYPE, 5);
     await put(url, 'right');
-    const kept = finalKey('photos', BUILDER, TYPE);
+    const kept = createObjectKey('photos', BUILDER, TYPE);
     const { version } = (await storage.bytes.stat(key))!;
     expect(await storage.bytes.copy(key, kept, TYPE)).toBe(version);
     expect((await put(url, 'wrong')).status).toBe(kind === 'local' ? 409 : 200);
     expect(await read(kept)).toBe('right');
-    const download = await fetch(storage.downloadUrl(kept));
+    const download = await fetch(storage.createDownloadUrl(kept));
     expect(await download.text()).toBe('right');
   });
 
   it('tells a copy of nothing from one that was made', async () => {
-    expect(await storage.bytes.copy(uploadKey(BUILDER), finalKey('photos', BUILDER, TYPE), TYPE)).toBeNull();
+    expect(
+      await storage.bytes.copy(createUploadKey(BUILDER), createObjectKey('photos', BUILDER, TYPE), TYPE),
+    ).toBeNull();
     expect(await storage.bytes.open('uploads/buil_a1/nothing')).toBeNull();
     expect(await storage.withFile('uploads/buil_a1/nothing', async () => true)).toBeNull();
   });
 
   it('makes a file an object, lists and removes it', async () => {
-    const path = await storage.spool.place();
+    const path = await storage.spool.createPath();
     await writeFile(path, 'bytes of a file');
-    const key = finalKey('logos', BUILDER, TYPE);
+    const key = createObjectKey('logos', BUILDER, TYPE);
     await storage.bytes.put(key, path, TYPE);
     await storage.spool.discard(path);
     expect(await read(key)).toBe('bytes of a file');
@@ -205,14 +207,14 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   it('keeps the regions apart', async () => {
     const key = await uploaded('of au1');
     expect(await store.storages.us1.bytes.stat(key)).toBeNull();
-    const url = storage.downloadUrl(key, TYPE);
+    const url = storage.createDownloadUrl(key, TYPE);
     expect((await fetch(url.replace('/au1/', '/us1/'))).status).toBe(403);
   });
 
   describe('downloads', () => {
     it('carry the checked type, and headers that keep a browser from running them (UPL-31)', async () => {
       const key = await uploaded('a picture');
-      const answer = await fetch(storage.downloadUrl(key, TYPE, 'Küche "1".png'));
+      const answer = await fetch(storage.createDownloadUrl(key, TYPE, 'Küche "1".png'));
       expect(answer.status).toBe(200);
       expect(answer.headers.get('content-type')).toBe(TYPE);
       expect(answer.headers.get('content-length')).toBe('9');
@@ -224,17 +226,17 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
 
     it('save what is neither a picture nor a PDF instead of showing it (UPL-31)', async () => {
       const key = await uploaded('<script>');
-      const answer = await fetch(storage.downloadUrl(key, 'text/html'));
+      const answer = await fetch(storage.createDownloadUrl(key, 'text/html'));
       expect(answer.headers.get('content-disposition')).toBe('attachment');
-      const pdf = await fetch(storage.downloadUrl(key, 'application/pdf'));
+      const pdf = await fetch(storage.createDownloadUrl(key, 'application/pdf'));
       expect(pdf.headers.get('content-disposition')).toBe('inline');
     });
 
     it('are 403 when the URL has expired or was altered, 404 when there are no bytes (UPL-4, UPL-32)', async () => {
       const key = await uploaded('a picture');
-      const url = storage.downloadUrl(key, TYPE, 'a.png');
+      const url = storage.createDownloadUrl(key, TYPE, 'a.png');
       const wrong = [
-        store.ago(900).au1.downloadUrl(key, TYPE),
+        store.ago(900).au1.createDownloadUrl(key, TYPE),
         altered(url, ({ searchParams }) => searchParams.set('type', 'text/html')),
         altered(url, ({ searchParams }) => searchParams.set('name', 'a.html')),
         altered(url, ({ searchParams }) => searchParams.set('expires', '9999999999')),
@@ -246,12 +248,12 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
         }),
       ];
       for (const each of wrong) expect((await fetch(each)).status, each).toBe(403);
-      expect((await fetch(storage.downloadUrl('photos/buil_a1/none.png'))).status).toBe(404);
+      expect((await fetch(storage.createDownloadUrl('photos/buil_a1/none.png'))).status).toBe(404);
     });
 
     it('are in part where a range of bytes is asked for: 206 (UPL-32)', async () => {
       const key = await uploaded('a picture');
-      const url = storage.downloadUrl(key, TYPE);
+      const url = storage.createDownloadUrl(key, TYPE);
       for (const [range, part, where] of [
         ['bytes=0-0', 'a', '0-0'],
         ['bytes=2-', 'picture', '2-8'],
@@ -270,7 +272,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     // UPL-32
     it('are whole when the header asks for several ranges, another unit or nothing, or has a condition', async () => {
       const key = await uploaded('a picture');
-      const url = storage.downloadUrl(key, TYPE);
+      const url = storage.createDownloadUrl(key, TYPE);
       const headers: Record<string, string>[] = [
         ...['bytes=0-1,3-4', 'lines=0-1', 'bytes=-', 'bytes=5-2', 'bytes=a-b', 'bytes'].map((Range) => ({ Range })),
         { Range: 'bytes=0-1', 'If-Range': '"v1"' },
@@ -284,7 +286,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     });
 
     it('are 416 when the file ends before the range (UPL-32)', async () => {
-      const url = storage.downloadUrl(await uploaded('a picture'), TYPE);
+      const url = storage.createDownloadUrl(await uploaded('a picture'), TYPE);
       for (const range of ['bytes=9-', 'bytes=99-100', 'bytes=-0']) {
         const answer = await fetch(url, { headers: { Range: range } });
         expect([answer.status, answer.headers.get('content-range')], range).toEqual([416, 'bytes */9']);
@@ -293,22 +295,22 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     });
 
     it('are described to HEAD, which reads nothing (UPL-32)', async () => {
-      const url = storage.downloadUrl(await uploaded('a picture'), TYPE);
+      const url = storage.createDownloadUrl(await uploaded('a picture'), TYPE);
       const reads = vi.spyOn(storage.bytes, 'open');
       const answer = await fetch(url, { method: 'HEAD', headers: { Range: 'bytes=0-1' } });
       expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '9']);
       expect(answer.headers.get('content-type')).toBe(TYPE);
       expect(reads).not.toHaveBeenCalled();
       reads.mockRestore();
-      expect((await fetch(storage.downloadUrl('photos/buil_a1/none.png'), { method: 'HEAD' })).status).toBe(404);
+      expect((await fetch(storage.createDownloadUrl('photos/buil_a1/none.png'), { method: 'HEAD' })).status).toBe(404);
       expect((await fetch(url.replace('type=', 'type=x'), { method: 'HEAD' })).status).toBe(403);
     });
 
     it('are not for a URL that was signed to upload, nor the other way round (UPL-4)', async () => {
       const key = await uploaded('a picture');
-      const upload = new URL(await storage.uploadUrl(key, TYPE, 9));
+      const upload = new URL(await storage.createUploadUrl(key, TYPE, 9));
       expect((await fetch(upload)).status).toBe(403);
-      expect((await put(storage.downloadUrl(key, TYPE), 'a picture')).status).toBe(403);
+      expect((await put(storage.createDownloadUrl(key, TYPE), 'a picture')).status).toBe(403);
     });
   });
 });
@@ -321,7 +323,7 @@ describe('the signed upload route', () => {
   afterAll(() => store.stop());
 
   it('answers a browser of any origin, and the download route none (ACC-19, UPL-8)', async () => {
-    const url = await store.storages.au1.uploadUrl(uploadKey(BUILDER), TYPE, 5);
+    const url = await store.storages.au1.createUploadUrl(createUploadKey(BUILDER), TYPE, 5);
     const preflight = await fetch(url, {
       method: 'OPTIONS',
       headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'PUT' },
@@ -335,14 +337,14 @@ describe('the signed upload route', () => {
   });
 
   it('is 403 for a region that is a word of the language', async () => {
-    const url = store.storages.au1.downloadUrl('photos/buil_a1/a.png', TYPE);
+    const url = store.storages.au1.createDownloadUrl('photos/buil_a1/a.png', TYPE);
     for (const region of ['constructor', '__proto__', 'toString', 'AU1', 'eu1', '%61u1x']) {
       expect((await fetch(url.replace('/au1/', `/${region}/`))).status, region).toBe(403);
     }
   });
 
   it('says that the type is wrong when it is no type at all, and nothing of it to who has no signature', async () => {
-    const url = await store.storages.au1.uploadUrl(uploadKey(BUILDER), TYPE, 5);
+    const url = await store.storages.au1.createUploadUrl(createUploadKey(BUILDER), TYPE, 5);
     for (const type of ['~', 'NaN', 'http://127.0.0.1:5432/']) {
       const answer = await put(url, 'bytes', type);
       expect(answer.status).toBe(400);
@@ -354,7 +356,7 @@ describe('the signed upload route', () => {
   it('takes no key that leads out of its folder', async () => {
     const { signer } = store.storages.au1;
     for (const key of ['../secret', 'uploads/../../secret', 'a/./b', '/etc/passwd', '.hidden', 'a//b', 'a\0b']) {
-      expect(() => store.storages.au1.bytes.pathOf(key)).toThrow();
+      expect(() => store.storages.au1.bytes.toLocalPath(key)).toThrow();
       const url = signer.sign({ method: 'GET', region: 'au1', key, contentType: TYPE }, 900);
       expect([403, 404]).toContain((await fetch(url)).status);
       expect([403, 404]).toContain((await fetch(url.replace(key, encodeURIComponent(key)))).status);

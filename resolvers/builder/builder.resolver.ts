@@ -46,5 +46,5 @@ export class BuilderResolver {
 
 /** A signed URL of the logo in the storage; null for a builder without one. An imported address on another host is never served. */
 export function logoUrlOf({ logoKey }: Logo, { storage }: RequestContext): string | null {
-  return logoKey ? storage.downloadUrl(logoKey) : null;
+  return logoKey ? storage.createDownloadUrl(logoKey) : null;
 }

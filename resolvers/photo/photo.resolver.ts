@@ -95,7 +95,7 @@ export class PhotoResolver {
     @Root() { key, contentType, fileName }: Pick<Photo, 'key' | 'contentType' | 'fileName'>,
     @Ctx() { storage }: RequestContext,
   ): string {
-    return storage.downloadUrl(key, contentType, fileName);
+    return storage.createDownloadUrl(key, contentType, fileName);
   }
 
   @FieldResolver()

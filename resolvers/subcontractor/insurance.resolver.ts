@@ -60,7 +60,7 @@ export class InsuranceResolver {
     @Root() { documentKey, url }: Pick<Insurance, 'documentKey' | 'url'>,
     @Ctx() { storage }: RequestContext,
   ): string | null {
-    return documentKey ? storage.downloadUrl(documentKey) : url;
+    return documentKey ? storage.createDownloadUrl(documentKey) : url;
   }
 }
 

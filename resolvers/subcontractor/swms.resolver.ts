@@ -46,7 +46,7 @@ export class SwmsResolver {
     @Root() { documentKey, url }: Pick<SwmsDocument, 'documentKey' | 'url'>,
     @Ctx() { storage }: RequestContext,
   ): string | null {
-    return documentKey ? storage.downloadUrl(documentKey) : url;
+    return documentKey ? storage.createDownloadUrl(documentKey) : url;
   }
 }
 

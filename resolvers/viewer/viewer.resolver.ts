@@ -30,7 +30,7 @@ export class ViewerResolver {
       id: user.id,
       name: user.name,
       email: user.email,
-      profilePictureUrl: user.pictureKey ? context.storage.downloadUrl(user.pictureKey) : null,
+      profilePictureUrl: user.pictureKey ? context.storage.createDownloadUrl(user.pictureKey) : null,
       ...shared,
       memberships: builders.map((builder) => ({ ...builder, role: roleIn.get(builder.builderId) ?? null })),
     };

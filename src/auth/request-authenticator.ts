@@ -90,7 +90,7 @@ export class RequestAuthenticator {
       builderHeader: builderHeaderOf(request, caller),
       database,
       loaders: new Loaders(database),
-      storage: storages[region].issuedTo(shareKey),
+      storage: storages[region].withIssuer(shareKey),
       clock,
       shares,
       shareKey,

@@ -29,5 +29,5 @@ async function keepIn(storages: Storages, region: RegionId, drawings: Buffer[]):
 
 async function keepOnce(storage: Storage, key: string, bytes: Buffer, contentType: string): Promise<void> {
   if (await storage.bytes.stat(key)) return;
-  await storage.keep(key, Readable.from([bytes]), contentType, MAX_ATTACHMENT_BYTES);
+  await storage.store(key, Readable.from([bytes]), contentType, MAX_ATTACHMENT_BYTES);
 }

@@ -6,10 +6,10 @@ import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
 import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
 import { networkOf } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
+import { withReceivedBytesCounted } from '../storage/buffer-collection.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
-import { counted } from '../storage/collector.ts';
-import { type Grant, STORAGE_PATH } from '../storage/signatures.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
+import { type SignedUrlClaims, STORAGE_PATH } from '../storage/url-signer.ts';
 
 /** Types that a browser may show in its window; it saves any other. */
 const SHOWN = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;
@@ -57,10 +57,10 @@ export async function registerStorage(
 }
 
 /** The storage and grant of a signed URL; throws 403 when it does not hold. */
-function granted(storages: Storages, method: 'GET' | 'PUT', request: FastifyRequest): [Storage, Grant] {
+function granted(storages: Storages, method: 'GET' | 'PUT', request: FastifyRequest): [Storage, SignedUrlClaims] {
   const { region, '*': key } = request.params as { region: string; '*': string };
   const storage = (REGIONS as readonly string[]).includes(region) ? storages[region as RegionId] : null;
-  const grant = storage?.signer.check(method, region, key, request.query as Record<string, unknown>) ?? 'ALTERED';
+  const grant = storage?.signer.verify(method, region, key, request.query as Record<string, unknown>) ?? 'ALTERED';
   if (grant === 'EXPIRED') throw forbidden('The signed URL has expired.');
   if (grant === 'ALTERED') throw forbidden('The URL is not signed for this request.');
   return [storage!, grant];
@@ -94,7 +94,7 @@ async function admitDownload(
 }
 
 /** The share that the URL was signed for; URLs of nobody's are charged to the address that uses them. */
-const shareKeyOf = ({ issuer }: Grant, request: FastifyRequest): string => issuer ?? networkOf(request.ip);
+const shareKeyOf = ({ issuer }: SignedUrlClaims, request: FastifyRequest): string => issuer ?? networkOf(request.ip);
 
 async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const [storage, { key, contentType, size }] = granted(storages, 'PUT', request);
@@ -125,12 +125,12 @@ async function send(storages: Storages, request: FastifyRequest, reply: FastifyR
   }
   const found = await storage.bytes.open(grant.key);
   if (!found) throw notFound('File');
-  return reply.headers(headersOf(grant, found.size)).send(counted(found.stream));
+  return reply.headers(headersOf(grant, found.size)).send(withReceivedBytesCounted(found.stream));
 }
 
 async function sendPart(
   storage: Storage,
-  grant: Grant,
+  grant: SignedUrlClaims,
   part: ByteRange,
   whole: number,
   reply: FastifyReply,
@@ -140,7 +140,7 @@ async function sendPart(
   return reply
     .code(206)
     .headers({ ...headersOf(grant, found.size), 'Content-Range': `bytes ${part.first}-${part.last}/${whole}` })
-    .send(counted(found.stream));
+    .send(withReceivedBytesCounted(found.stream));
 }
 
 /** HEAD: what GET would say of the whole. */
@@ -151,7 +151,7 @@ async function describe(storages: Storages, request: FastifyRequest, reply: Fast
   return reply.headers(headersOf(grant, about.size)).send();
 }
 
-const headersOf = ({ contentType, fileName }: Grant, size: number) => ({
+const headersOf = ({ contentType, fileName }: SignedUrlClaims, size: number) => ({
   'Content-Type': contentType,
   'Content-Length': size,
   'Content-Disposition': disposition(contentType, fileName),

@@ -33,11 +33,11 @@ export async function loadReportView(
     photos.findMany(database, attachmentIdsOf(tree), { builderId }),
     projectId === null ? null : projects.findOne(database, projectId, { builderId }),
   ]);
-  const storage = storages[database.region].issuedTo(user.id);
+  const storage = storages[database.region].withIssuer(user.id);
   const views = found
     .filter((photo) => photo !== null)
     .map(({ id: photoId, key, contentType, fileName, description }) => {
-      return [photoId, { url: storage.downloadUrl(key, contentType, fileName), description }] as const;
+      return [photoId, { url: storage.createDownloadUrl(key, contentType, fileName), description }] as const;
     });
   const projectName = project?.name ?? null;
   return { report, tree, contentBytes: content.length, user, projectName, photos: new Map(views) };

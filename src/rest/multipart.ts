@@ -9,7 +9,7 @@ import {
   unsupportedMediaType,
   ValidationError,
 } from '../shared/errors.ts';
-import { type Spool, TooManyBytes } from '../storage/spool.ts';
+import { SizeLimitError, type Spool } from '../storage/spool.ts';
 import { MAX_ATTACHMENT_BYTES } from '../storage/storage.ts';
 
 /** A file of a form, on its way to the storage. */
@@ -128,7 +128,7 @@ const TOO_MUCH = ['FST_FILES_LIMIT', 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT', 'FST
 /** What the parser of forms says, in our words; a fault of the disk stays what it is. */
 function formError(error: unknown): unknown {
   if (error instanceof ApiError) return error;
-  if (error instanceof TooManyBytes) return payloadTooLarge(MAX_ATTACHMENT_BYTES);
+  if (error instanceof SizeLimitError) return payloadTooLarge(MAX_ATTACHMENT_BYTES);
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (TOO_MUCH.includes(code ?? '')) {
     return new ApiError(413, 'PAYLOAD_TOO_LARGE', 'The form has too many parts.');

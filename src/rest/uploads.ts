@@ -9,7 +9,7 @@ import { detectImageType } from '../images/inspect.ts';
 import { ApiError, type FieldError, invalidField, notFound, ValidationError } from '../shared/errors.ts';
 import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
 import { idPattern } from '../shared/ids.ts';
-import { uploadKey } from '../storage/keys.ts';
+import { createUploadKey } from '../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES } from '../storage/storage.ts';
 import { type Form, type FormFile, installMultipart, withForm } from './multipart.ts';
 import { authenticateRequest, refuseOtherMethods } from './plugin.ts';
@@ -91,7 +91,7 @@ function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: 
 async function keep(context: RequestContext, builderId: string, files: FormFile[]) {
   const { storage, region } = context;
   const uploads = await Promise.all(
-    files.map(async (file) => ({ ...file, key: uploadKey(builderId), contentType: await typeOf(file) })),
+    files.map(async (file) => ({ ...file, key: createUploadKey(builderId), contentType: await typeOf(file) })),
   );
   for (const { key, path, contentType } of uploads) await storage.bytes.put(key, path, contentType);
   try {
@@ -108,7 +108,7 @@ async function keep(context: RequestContext, builderId: string, files: FormFile[
     type: 'attachment',
     fileName,
     contentType,
-    imageUrl: storage.downloadUrl(key, contentType, fileName),
+    imageUrl: storage.createDownloadUrl(key, contentType, fileName),
   }));
 }
 

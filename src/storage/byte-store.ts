@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 
-export interface UploadTerms {
+export interface UploadUrlOptions {
   contentType: string;
-  /** Bytes, exactly. */
+  /** Exact number of bytes. */
   size: number;
   expiresInSeconds: number;
-  /** Share that the upload is charged to. */
+  /** Fair share that the upload is charged to. */
   issuer?: string;
 }
 
-/** Bytes of an object from the first to the last, both of them included. */
+/** Byte range of an object, both ends inclusive. */
 export interface ByteRange {
   first: number;
   last: number;
@@ -20,34 +20,31 @@ export interface StoredObject {
   size: number;
   /** Milliseconds since the epoch. */
   modifiedAt: number;
-  /** Another one for other bytes under the same key. */
+  /** Differs when other bytes are stored under the same key. */
   version: string;
 }
 
-/** What came of an upload to a signed URL: `same` where these very bytes are stored, `conflict` where others are. */
+/** Outcome of `putOnce`: `same` when the object exists with the same bytes, `conflict` when it has others. */
 export type PutOnceOutcome = 'stored' | 'same' | 'conflict';
 
 /**
- * Bytes of one region by key. An object is there whole or not at all, and once a call has ended it survives a crash.
- * Two implementations pass the same tests: a folder (`LocalStore`) and any S3-compatible service (`S3Store`).
+ * The stored objects of one region by key. Writes are atomic, and durable once the call returns. Two implementations pass the same
+ * tests: a folder (`LocalStore`) and any S3-compatible service (`S3Store`).
  */
 export interface ByteStore {
-  /** URL to which a client may PUT exactly that many bytes of that type, until it expires (UPL-5). */
-  presignUpload(key: string, terms: UploadTerms): Promise<string>;
-  /** Makes the file the object. The file is not needed afterwards, and may be gone. */
+  /** Returns a URL to which a client may PUT bytes of exactly this size and type until it expires. UPL-5. */
+  presignUpload(key: string, terms: UploadUrlOptions): Promise<string>;
+  /** Stores the file as the object, replacing an existing one. May move the file. */
   put(key: string, path: string, contentType: string): Promise<void>;
-  /** Makes the file the object, unless there is one: the first of several that do so at once wins, on any instance. */
+  /** Stores the file as the object unless the object exists. Of concurrent calls, on any instance, one succeeds. */
   putOnce(key: string, path: string, contentType: string): Promise<PutOnceOutcome>;
-  /**
-   * Copies the object and returns the version of the source's bytes that were copied; null where there is no source. The copy is
-   * what the source was at one moment, whatever becomes of it.
-   */
+  /** Copies one version of the object, and returns that version; null when there is no source. */
   copy(from: string, to: string, contentType: string): Promise<string | null>;
-  /** The whole object, or that part of it; the size is that of the stream. */
+  /** Opens the object, or the range of it, for reading; `size` is the stream's. Returns null when there is no such object. */
   open(key: string, range?: ByteRange): Promise<{ stream: Readable; size: number } | null>;
   stat(key: string): Promise<StoredObject | null>;
-  /** Path of the object where it is a file of this machine; null elsewhere. */
-  pathOf(key: string): string | null;
+  /** Returns the path of the object if it is a local file, else null. */
+  toLocalPath(key: string): string | null;
   remove(keys: readonly string[]): Promise<void>;
   list(prefix: string): AsyncIterable<StoredObject>;
 }

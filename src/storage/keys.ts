@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-/** Content types of the files that the service keeps, by the ending of their keys. */
-const TYPES: Record<string, string> = {
+/** Content types of stored files by the extension of their keys. */
+const CONTENT_TYPES: Record<string, string> = {
   jpg: 'image/jpeg',
   png: 'image/png',
   webp: 'image/webp',
@@ -15,23 +15,24 @@ const TYPES: Record<string, string> = {
 const SEGMENT = '[A-Za-z0-9_][A-Za-z0-9._-]{0,99}';
 const KEY = new RegExp(`^${SEGMENT}(?:/${SEGMENT}){0,7}$`);
 
-/** Whether the text can be the key of a stored object: nothing that a file system or a URL reads another way. */
+/** Whether the text is a valid object key, without characters that file systems or URLs interpret. */
 export const isStorageKey = (text: string): boolean => KEY.test(text) && !text.includes('..');
 
-/** Builder-owned kinds of final objects; what a client may write to stands under `uploads`. */
-export type ObjectKind = 'photos' | 'logos' | 'pictures' | 'documents';
+/** Top-level folders of final objects. Clients upload to `uploads`. */
+export type ObjectFolder = 'photos' | 'logos' | 'pictures' | 'documents';
 
-/** Where a client sends its bytes; a new one each time, and not guessable. */
-export const uploadKey = (builderId: string): string => `uploads/${builderId}/${randomBytes(18).toString('hex')}`;
+/** Returns a new random key to which a client uploads. */
+export const createUploadKey = (builderId: string): string => `uploads/${builderId}/${randomBytes(18).toString('hex')}`;
 
-/** Where checked bytes stay. No upload URL reaches it. */
-export function finalKey(kind: ObjectKind, owner: string, contentType: string): string {
-  return `${kind}/${owner}/${randomBytes(18).toString('hex')}.${endingOf(contentType)}`;
+/** Returns a new random key for checked bytes. No upload URL is ever signed for it. */
+export function createObjectKey(kind: ObjectFolder, owner: string, contentType: string): string {
+  return `${kind}/${owner}/${randomBytes(18).toString('hex')}.${toExtension(contentType)}`;
 }
 
-const endingOf = (contentType: string) => Object.keys(TYPES).find((ending) => TYPES[ending] === contentType) ?? 'bin';
+const toExtension = (contentType: string) =>
+  Object.keys(CONTENT_TYPES).find((extension) => CONTENT_TYPES[extension] === contentType) ?? 'bin';
 
-/** What is served as the object's type where no row tells it. */
-export function contentTypeOfKey(key: string): string {
-  return TYPES[/\.([a-z]+)$/.exec(key)?.[1] ?? ''] ?? 'application/octet-stream';
+/** Returns the content type of an object by the extension of its key. */
+export function toContentType(key: string): string {
+  return CONTENT_TYPES[/\.([a-z]+)$/.exec(key)?.[1] ?? ''] ?? 'application/octet-stream';
 }

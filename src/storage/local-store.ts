@@ -2,14 +2,14 @@ import type { BigIntStats, Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { RegionId } from '../shared/regions.ts';
-import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadTerms } from './byte-store.ts';
+import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadUrlOptions } from './byte-store.ts';
+import { hasSameBytes } from './compare-files.ts';
 import { isStorageKey } from './keys.ts';
-import { hasSameBytes } from './same-bytes.ts';
-import type { UrlSigner } from './signatures.ts';
+import type { UrlSigner } from './url-signer.ts';
 
-const isMissing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+const isNotFound = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** Objects as files under one folder; clients upload to the service's own signed URLs. */
+/** Stores objects as files in a folder. Clients upload to the service's own signed URLs. */
 export class LocalStore implements ByteStore {
   readonly #folder: string;
   readonly #region: RegionId;
@@ -21,20 +21,20 @@ export class LocalStore implements ByteStore {
     this.#signer = options.signer;
   }
 
-  async presignUpload(key: string, { expiresInSeconds, ...terms }: UploadTerms): Promise<string> {
+  async presignUpload(key: string, { expiresInSeconds, ...terms }: UploadUrlOptions): Promise<string> {
     return this.#signer.sign({ method: 'PUT', region: this.#region, key, ...terms }, expiresInSeconds);
   }
 
   async put(key: string, path: string): Promise<void> {
-    const target = this.pathOf(key);
+    const target = this.toLocalPath(key);
     await this.#makeFolder(dirname(target));
     await rename(path, target);
     await syncFolder(dirname(target));
   }
 
-  /** A link is made once, on a shared folder too, where a rename would replace what is there. */
+  /** `link` fails when the target exists, on a shared folder too; `rename` would replace it. */
   async putOnce(key: string, path: string): Promise<PutOnceOutcome> {
-    const target = this.pathOf(key);
+    const target = this.toLocalPath(key);
     await this.#makeFolder(dirname(target));
     try {
       await link(path, target);
@@ -46,22 +46,22 @@ export class LocalStore implements ByteStore {
     return 'stored';
   }
 
-  /** A second name of the same bytes: an upload that comes later replaces the first name alone, never the bytes. */
+  /** Creates a hard link: a later upload replaces the file of the source's name and not the linked bytes. */
   async copy(from: string, to: string): Promise<string | null> {
-    const target = this.pathOf(to);
+    const target = this.toLocalPath(to);
     await this.#makeFolder(dirname(target));
-    while (!(await isLinked(this.pathOf(from), target))) {
-      // It finds nothing where the bytes are replaced before it has named them; those that replaced them are there.
+    while (!(await tryLink(this.toLocalPath(from), target))) {
+      // The link fails when the source is replaced concurrently; then it is retried with the new file.
       if (!(await this.stat(from))) return null;
       await this.#makeFolder(dirname(target));
     }
     await syncFolder(dirname(target));
-    return versionOf(await stat(target, { bigint: true }));
+    return toVersion(await stat(target, { bigint: true }));
   }
 
   async open(key: string, range?: ByteRange) {
     try {
-      const file = await open(this.pathOf(key), 'r');
+      const file = await open(this.toLocalPath(key), 'r');
       if (range) {
         const { first: start, last: end } = range;
         return { stream: file.createReadStream({ start, end }), size: end - start + 1 };
@@ -69,34 +69,34 @@ export class LocalStore implements ByteStore {
       const { size } = await file.stat();
       return { stream: file.createReadStream(), size };
     } catch (error) {
-      if (isMissing(error)) return null;
+      if (isNotFound(error)) return null;
       throw error;
     }
   }
 
   async stat(key: string): Promise<StoredObject | null> {
     try {
-      const found = await stat(this.pathOf(key), { bigint: true });
+      const found = await stat(this.toLocalPath(key), { bigint: true });
       const modifiedAt = Math.max(Number(found.mtimeMs), Number(found.ctimeMs));
-      return { key, size: Number(found.size), modifiedAt, version: versionOf(found) };
+      return { key, size: Number(found.size), modifiedAt, version: toVersion(found) };
     } catch (error) {
-      if (isMissing(error)) return null;
+      if (isNotFound(error)) return null;
       throw error;
     }
   }
 
-  pathOf(key: string): string {
-    if (!isStorageKey(key)) throw new Error(`"${key}" is no key of an object.`);
+  toLocalPath(key: string): string {
+    if (!isStorageKey(key)) throw new Error(`"${key}" is no valid object key.`);
     return join(this.#folder, key);
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    for (const key of keys) await rm(this.pathOf(key), { force: true });
+    for (const key of keys) await rm(this.toLocalPath(key), { force: true });
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
-    for (const folder of await foldersUnder(join(this.#folder, prefix))) {
-      for (const entry of await entriesOf(folder)) {
+    for (const folder of await findFolders(join(this.#folder, prefix))) {
+      for (const entry of await readEntries(folder)) {
         const key = relative(this.#folder, join(folder, entry.name)).split(sep).join('/');
         const found = entry.isFile() && isStorageKey(key) ? await this.stat(key) : null;
         if (found) yield found;
@@ -104,38 +104,41 @@ export class LocalStore implements ByteStore {
     }
   }
 
-  /** A folder survives a crash once its parent is synced, up to the first that was there before. */
+  /** Syncs the parent of each folder that it creates, so that the folder survives a crash. */
   async #makeFolder(folder: string): Promise<void> {
     const first = await mkdir(folder, { recursive: true, mode: 0o700 });
     if (first === undefined) return;
-    for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+    for (let created = folder; created.length >= first.length; created = dirname(created)) {
+      await syncFolder(dirname(created));
+    }
   }
 }
 
-/** Names of the same bytes share both. */
-const versionOf = ({ ino, mtimeNs }: BigIntStats): string => `${ino}-${mtimeNs}`;
+/** Hard links of a file have the same version. */
+const toVersion = ({ ino, mtimeNs }: BigIntStats): string => `${ino}-${mtimeNs}`;
 
-async function isLinked(existing: string, name: string): Promise<boolean> {
+/** Creates a hard link. Returns false when the existing file is missing. */
+async function tryLink(existing: string, name: string): Promise<boolean> {
   try {
     await link(existing, name);
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isNotFound(error)) return false;
     throw error;
   }
 }
 
-async function foldersUnder(folder: string): Promise<string[]> {
-  const below = (await entriesOf(folder)).filter((entry) => entry.isDirectory());
-  const nested = await Promise.all(below.map(({ name }) => foldersUnder(join(folder, name))));
+async function findFolders(folder: string): Promise<string[]> {
+  const below = (await readEntries(folder)).filter((entry) => entry.isDirectory());
+  const nested = await Promise.all(below.map(({ name }) => findFolders(join(folder, name))));
   return [folder, ...nested.flat()];
 }
 
-async function entriesOf(folder: string): Promise<Dirent[]> {
+async function readEntries(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isNotFound(error)) return [];
     throw error;
   }
 }

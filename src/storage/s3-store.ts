@@ -6,21 +6,21 @@ import type { S3Settings } from '../config.ts';
 import type { Clock } from '../shared/clock.ts';
 import { unavailable } from '../shared/errors.ts';
 import type { RegionId } from '../shared/regions.ts';
-import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadTerms } from './byte-store.ts';
-import { counted } from './collector.ts';
+import { withReceivedBytesCounted } from './buffer-collection.ts';
+import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadUrlOptions } from './byte-store.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
-/** How often a read or copy is tried again before it counts as failed. */
-const ATTEMPTS = 4;
+/** Maximum attempts of a request to the store. */
+const MAX_ATTEMPTS = 4;
 
-/** Milliseconds that one attempt waits for a connection, and for the next byte: a store that hangs holds no request for long. */
+/** Milliseconds that one attempt waits for a connection, and for the next byte. */
 const TIMEOUTS = { connectionTimeout: 3_000, socketTimeout: 5_000 };
 
-/** Objects in a bucket of any S3-compatible service, under the region's name; clients upload to it directly. */
+/** Stores objects in a bucket of an S3-compatible service, under the region's prefix. Clients upload to it directly. */
 export class S3Store implements ByteStore {
   readonly #settings: S3Settings;
-  #opened: Promise<{ sdk: Sdk; client: S3Client }> | null = null;
+  #clientPromise: Promise<{ sdk: Sdk; client: S3Client }> | null = null;
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #clock: Clock;
@@ -32,27 +32,27 @@ export class S3Store implements ByteStore {
     this.#settings = options;
   }
 
-  async presignUpload(key: string, { contentType, size, expiresInSeconds }: UploadTerms): Promise<string> {
-    const { sdk, client } = await this.#open();
+  async presignUpload(key: string, { contentType, size, expiresInSeconds }: UploadUrlOptions): Promise<string> {
+    const { sdk, client } = await this.#getClient();
     const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
-    const command = new sdk.PutObjectCommand({ ...this.#at(key), ContentType: contentType, ContentLength: size });
+    const command = new sdk.PutObjectCommand({ ...this.#locate(key), ContentType: contentType, ContentLength: size });
     return getSignedUrl(client, command, {
       expiresIn: expiresInSeconds,
       signingDate: new Date(this.#clock.now()),
-      // The presigner signs the host alone unless told; then any length and type would do.
+      // By default the presigner signs only the host, and the store would accept any length and type.
       signableHeaders: new Set(['host', 'content-length', 'content-type']),
       unhoistableHeaders: new Set(['content-length', 'content-type']),
     });
   }
 
   async put(key: string, path: string, contentType: string): Promise<void> {
-    const { sdk, client } = await this.#open();
+    const { sdk, client } = await this.#getClient();
     const { size } = await stat(path);
-    const body = counted(createReadStream(path));
+    const body = withReceivedBytesCounted(createReadStream(path));
     try {
-      await answer(
+      await sendToStore(
         client.send(
-          new sdk.PutObjectCommand({ ...this.#at(key), Body: body, ContentLength: size, ContentType: contentType }),
+          new sdk.PutObjectCommand({ ...this.#locate(key), Body: body, ContentLength: size, ContentType: contentType }),
         ),
       );
     } finally {
@@ -60,13 +60,13 @@ export class S3Store implements ByteStore {
     }
   }
 
-  /** Clients send their uploads to the store itself, so that nothing else writes the key. */
+  /** Does not check for an existing object: clients upload to the store directly, so nothing else writes the key. */
   async putOnce(key: string, path: string, contentType: string): Promise<PutOnceOutcome> {
     await this.put(key, path, contentType);
     return 'stored';
   }
 
-  /** The bytes that the version names, or none: a client may replace them at any moment while its upload URL is valid. */
+  /** Copies on condition of the version, because a client may replace the source while its upload URL is valid. */
   async copy(from: string, to: string, contentType: string): Promise<string | null> {
     for (let attempt = 1; ; attempt++) {
       const source = await this.stat(from);
@@ -74,20 +74,20 @@ export class S3Store implements ByteStore {
       try {
         return (await this.#copyVersion(source, to, contentType)) ? source.version : null;
       } catch (error) {
-        if (!isReplaced(error)) throw error;
-        if (attempt === ATTEMPTS) throw unavailable(error);
+        if (!isPreconditionFailure(error)) throw error;
+        if (attempt === MAX_ATTEMPTS) throw unavailable(error);
       }
     }
   }
 
   async #copyVersion({ key: from, version }: StoredObject, to: string, contentType: string): Promise<boolean> {
-    const { sdk, client } = await this.#open();
+    const { sdk, client } = await this.#getClient();
     const source = `${this.#bucket}/${this.#prefix}${from}`;
     try {
-      await answer(
+      await sendToStore(
         client.send(
           new sdk.CopyObjectCommand({
-            ...this.#at(to),
+            ...this.#locate(to),
             CopySource: source.split('/').map(encodeURIComponent).join('/'),
             CopySourceIfMatch: version,
             ContentType: contentType,
@@ -97,48 +97,48 @@ export class S3Store implements ByteStore {
       );
       return true;
     } catch (error) {
-      if (isMissing(error)) return false;
+      if (isNotFound(error)) return false;
       throw error;
     }
   }
 
   async open(key: string, range?: ByteRange) {
-    const { sdk, client } = await this.#open();
+    const { sdk, client } = await this.#getClient();
     const part = range && { Range: `bytes=${range.first}-${range.last}` };
     try {
-      const command = new sdk.GetObjectCommand({ ...this.#at(key), ...part });
-      const { Body, ContentLength } = await answer(client.send(command));
+      const command = new sdk.GetObjectCommand({ ...this.#locate(key), ...part });
+      const { Body, ContentLength } = await sendToStore(client.send(command));
       return { stream: Body as Readable, size: ContentLength ?? 0 };
     } catch (error) {
-      if (isMissing(error)) return null;
+      if (isNotFound(error)) return null;
       throw error;
     }
   }
 
   async stat(key: string): Promise<StoredObject | null> {
-    const { sdk, client } = await this.#open();
+    const { sdk, client } = await this.#getClient();
     try {
-      const found = await answer(client.send(new sdk.HeadObjectCommand(this.#at(key))));
+      const found = await sendToStore(client.send(new sdk.HeadObjectCommand(this.#locate(key))));
       const modifiedAt = found.LastModified?.getTime() ?? 0;
       return { key, size: found.ContentLength ?? 0, modifiedAt, version: found.ETag ?? '' };
     } catch (error) {
-      if (isMissing(error)) return null;
+      if (isNotFound(error)) return null;
       throw error;
     }
   }
 
-  pathOf(): null {
+  toLocalPath(): null {
     return null;
   }
 
-  /** One by one: the batch call wants a checksum that not every service takes. */
+  /** Deletes one by one, because the batch request needs a checksum that not every service supports. */
   async remove(keys: readonly string[]): Promise<void> {
-    const { sdk, client } = await this.#open();
-    for (const key of keys) await answer(client.send(new sdk.DeleteObjectCommand(this.#at(key))));
+    const { sdk, client } = await this.#getClient();
+    for (const key of keys) await sendToStore(client.send(new sdk.DeleteObjectCommand(this.#locate(key))));
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
-    const { sdk, client } = await this.#open();
+    const { sdk, client } = await this.#getClient();
     let token: string | undefined;
     do {
       const page = await client.send(
@@ -156,32 +156,32 @@ export class S3Store implements ByteStore {
     } while (token);
   }
 
-  /** The SDK is loaded where it is used: a service with a local store has no use for it in memory. */
-  #open() {
-    this.#opened ??= import('@aws-sdk/client-s3').then((sdk) => {
+  /** Loads the SDK at the first use, so that a service with a local store does not hold it in memory. */
+  #getClient() {
+    this.#clientPromise ??= import('@aws-sdk/client-s3').then((sdk) => {
       const { awsRegion, endpoint, credentials } = this.#settings;
       const client = new sdk.S3Client({
         region: awsRegion,
         ...(endpoint && { endpoint, forcePathStyle: true }),
         ...(credentials && { credentials }),
-        maxAttempts: ATTEMPTS,
+        maxAttempts: MAX_ATTEMPTS,
         requestHandler: TIMEOUTS,
-        // A checksum of the SDK's own choice would become part of what the client has to send.
+        // Otherwise the client would have to send the SDK's checksum with a presigned upload.
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
       });
       return { sdk, client };
     });
-    return this.#opened;
+    return this.#clientPromise;
   }
 
-  #at(key: string) {
+  #locate(key: string) {
     return { Bucket: this.#bucket, Key: `${this.#prefix}${key}` };
   }
 }
 
-/** What the store answers. One that is away, slow, busy or at fault is 503: nothing is wrong with the request. */
-async function answer<T>(sent: Promise<T>): Promise<T> {
+/** Returns the store's response. Throws 503 when the store is unreachable, slow, overloaded or fails with a 5xx. */
+async function sendToStore<T>(sent: Promise<T>): Promise<T> {
   try {
     return await sent;
   } catch (error) {
@@ -190,12 +190,12 @@ async function answer<T>(sent: Promise<T>): Promise<T> {
   }
 }
 
-/** The source is no longer the version that was to be copied. */
-function isReplaced(error: unknown): boolean {
+/** Whether the source is no longer the version to copy. */
+function isPreconditionFailure(error: unknown): boolean {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 412;
 }
 
-function isMissing(error: unknown): boolean {
+function isNotFound(error: unknown): boolean {
   const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   return name === 'NoSuchKey' || name === 'NotFound' || $metadata?.httpStatusCode === 404;
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { machineId, processStart } from '../shared/process-identity.ts';
-import { passed } from './collector.ts';
+import { countReceivedBytes } from './buffer-collection.ts';
 
-/** More bytes came than were allowed. */
-export class TooManyBytes extends Error {
-  override name = 'TooManyBytes';
+/** A stream with more bytes than allowed. */
+export class SizeLimitError extends Error {
+  override name = 'SizeLimitError';
 }
 
 export interface SpooledFile {
@@ -17,7 +17,7 @@ export interface SpooledFile {
   size: number;
 }
 
-/** Folder for bytes on their way: nothing in it is an object yet. The name of a file tells the process that writes it. */
+/** Folder of temporary files for uploads and downloads. The name of a file identifies the process that writes it. */
 export class Spool {
   readonly #folder: string;
   #owner: Promise<string> | undefined;
@@ -26,22 +26,22 @@ export class Spool {
     this.#folder = folder;
   }
 
-  /** A path that nobody else uses. */
-  async place(): Promise<string> {
+  /** Returns a unique path for a new file. */
+  async createPath(): Promise<string> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    this.#owner ??= ownerName();
+    this.#owner ??= createOwnerName();
     return join(this.#folder, `${await this.#owner}.${randomBytes(12).toString('hex')}`);
   }
 
-  /** Writes the stream to a file and syncs it; leaves nothing behind when it fails. At most `limit` bytes. */
+  /** Writes the stream to a file and syncs it. Removes the file and throws on errors; `SizeLimitError` for more than `limit` bytes. */
   async receive(stream: Readable | AsyncIterable<Buffer>, limit: number, signal?: AbortSignal): Promise<SpooledFile> {
-    const path = await this.place();
+    const path = await this.createPath();
     let size = 0;
     const count = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         size += chunk.length;
-        passed(chunk.length);
-        if (size > limit) done(new TooManyBytes(`More than ${limit} bytes.`));
+        countReceivedBytes(chunk.length);
+        if (size > limit) done(new SizeLimitError(`More than ${limit} bytes.`));
         else done(null, chunk);
       },
     });
@@ -60,10 +60,10 @@ export class Spool {
   }
 
   /**
-   * Removes the files of processes of this machine that are gone. Those of live processes stay, and those of other machines, which
-   * may share the folder: a crash there leaves them to the other machine's next start, or to `sweep`.
+   * Removes the files of ended processes of this machine, and returns their number. Files of other machines that share the folder stay:
+   * their own next start or `removeOlderThan` removes them.
    */
-  async removeLeftovers(): Promise<number> {
+  async removeOrphans(): Promise<number> {
     const machine = await machineId();
     let removed = 0;
     for (const name of await readdir(this.#folder).catch(() => [])) {
@@ -75,8 +75,8 @@ export class Spool {
     return removed;
   }
 
-  /** Removes what was last written before that instant; answers how much that was. */
-  async sweep(before: number): Promise<number> {
+  /** Removes files last modified before the time in milliseconds since the epoch, and returns their number. */
+  async removeOlderThan(before: number): Promise<number> {
     const names = await readdir(this.#folder).catch(() => []);
     let removed = 0;
     for (const name of names) {
@@ -89,6 +89,6 @@ export class Spool {
   }
 }
 
-/** `<machine>.<process id>.<its start time>`; a process id alone may have gone to another process since. */
-const ownerName = async (): Promise<string> =>
+/** Returns `<machine>.<process id>.<its start time>`. The start time distinguishes processes with a reused id. */
+const createOwnerName = async (): Promise<string> =>
   [await machineId(), process.pid, (await processStart(process.pid)) ?? ''].join('.');

@@ -4,56 +4,57 @@ import type { Config } from '../config.ts';
 import type { Clock } from '../shared/clock.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { ByteStore, StoredObject } from './byte-store.ts';
-import { contentTypeOfKey } from './keys.ts';
+import { toContentType } from './keys.ts';
 import { LocalStore } from './local-store.ts';
-import { type Outside, RemoteFiles } from './remote.ts';
+import { type DownloadNetwork, RemoteDownloader } from './remote-downloader.ts';
 import { S3Store } from './s3-store.ts';
-import { UrlSigner } from './signatures.ts';
 import { Spool } from './spool.ts';
+import { UrlSigner } from './url-signer.ts';
 
-/** Largest attachment in bytes (UPL-2). */
+/** Maximum bytes of an attachment (40 MiB). UPL-2, UPL-4. */
 export const MAX_ATTACHMENT_BYTES = 41_943_040;
 
-/** Lifetime of signed upload and download URLs (UPL-4). */
+/** Lifetime of signed upload and download URLs in seconds. */
 export const SIGNED_URL_SECONDS = 900;
 
-/** Stored bytes of one region, and the signed URLs under which clients reach them. */
+/** The stored objects of one region, and their signed URLs. */
 export class Storage {
   constructor(
     readonly region: RegionId,
     readonly bytes: ByteStore,
     readonly spool: Spool,
     readonly signer: UrlSigner,
-    /** Files of other hosts. */
-    readonly remote: RemoteFiles,
-    /** Share that requests to the signed URLs are charged to; that of the sender's address when it is not given. */
+    /** Downloads images from other hosts. */
+    readonly downloader: RemoteDownloader,
+    /** Fair share that requests to the signed URLs are charged to. Default: that of the client's address. */
     readonly issuer?: string,
   ) {}
 
-  /** The same storage, whose URLs are signed for that share. */
-  issuedTo(issuer: string): Storage {
-    return new Storage(this.region, this.bytes, this.spool, this.signer, this.remote, issuer);
+  /** Returns the same storage with URLs that are charged to the share of `issuer`. */
+  withIssuer(issuer: string): Storage {
+    return new Storage(this.region, this.bytes, this.spool, this.signer, this.downloader, issuer);
   }
 
-  uploadUrl(key: string, contentType: string, size: number): Promise<string> {
+  /** Returns a signed URL to which a client may PUT exactly `size` bytes of the type. */
+  createUploadUrl(key: string, contentType: string, size: number): Promise<string> {
     const { issuer } = this;
     return this.bytes.presignUpload(key, { contentType, size, expiresInSeconds: SIGNED_URL_SECONDS, issuer });
   }
 
   /**
-   * URL to read an object for 15 minutes; it asks the store nothing. Downloads go through the service whatever the store is,
-   * because a store cannot be told to send their security headers.
+   * Returns a signed URL to download an object, without checking that it exists. Downloads from an S3 store go through the service too,
+   * because the store cannot send their security headers.
    */
-  downloadUrl(key: string, contentType: string = contentTypeOfKey(key), fileName?: string): string {
+  createDownloadUrl(key: string, contentType: string = toContentType(key), fileName?: string): string {
     const { region, issuer } = this;
     return this.signer.sign({ method: 'GET', region, key, contentType, fileName, issuer }, SIGNED_URL_SECONDS);
   }
 
-  /** Gives the work the object's bytes as a file for as long as it runs; null when there is no such object. */
+  /** Runs the work with the object as a file that exists until the work ends. Returns null when there is no such object. */
   async withFile<T>(key: string, work: (path: string, size: number) => Promise<T>): Promise<T | null> {
     const found = await this.bytes.stat(key);
     if (!found) return null;
-    const path = this.bytes.pathOf(key);
+    const path = this.bytes.toLocalPath(key);
     if (path !== null) return work(path, found.size);
     const opened = await this.bytes.open(key);
     if (!opened) return null;
@@ -65,8 +66,8 @@ export class Storage {
     }
   }
 
-  /** Keeps what the stream gives as an object, never more than `limit` bytes. */
-  async keep(key: string, stream: Readable, contentType: string, limit: number): Promise<number> {
+  /** Stores the stream as an object and returns its bytes. Throws `SizeLimitError` for more than `limit`. */
+  async store(key: string, stream: Readable, contentType: string, limit: number): Promise<number> {
     const file = await this.spool.receive(stream, limit);
     try {
       await this.bytes.put(key, file.path, contentType);
@@ -80,18 +81,21 @@ export class Storage {
 export type { ByteStore, StoredObject };
 export type Storages = Record<RegionId, Storage>;
 
-/** The storage of each region as the settings say. Nothing is opened before its first use. */
-export function openStorages(config: Config, options: { secret: string; clock: Clock; outside?: Outside }): Storages {
-  const { secret, clock, outside } = options;
+/** Returns the storage of each region. Folders and connections are opened at their first use. */
+export function openStorages(
+  config: Config,
+  options: { secret: string; clock: Clock; network?: DownloadNetwork },
+): Storages {
+  const { secret, clock, network } = options;
   const signer = new UrlSigner({ secret, clock, baseUrl: config.baseUrl });
   const folder = join(config.dataDir, 'storage');
   const spool = new Spool(join(folder, 'spool'));
-  const remote = new RemoteFiles(spool, outside);
-  const storeOf = (region: RegionId): ByteStore =>
+  const downloader = new RemoteDownloader(spool, network);
+  const createStore = (region: RegionId): ByteStore =>
     config.s3
       ? new S3Store({ ...config.s3, region, clock })
       : new LocalStore({ folder: join(folder, 'objects'), region, signer });
   return Object.fromEntries(
-    REGIONS.map((region) => [region, new Storage(region, storeOf(region), spool, signer, remote)]),
+    REGIONS.map((region) => [region, new Storage(region, createStore(region), spool, signer, downloader)]),
   ) as Storages;
 }

@@ -64,7 +64,7 @@ export async function startOAuth(): Promise<OAuthService> {
 function createLogoSigner(clock: FakeClock, baseUrl: string): OAuthDependencies['logoUrl'] {
   const config = loadConfig({ BASE_URL: baseUrl });
   const storages = openStorages(config, { secret: newSecret(), clock });
-  return (region, key) => storages[region].downloadUrl(key);
+  return (region, key) => storages[region].createDownloadUrl(key);
 }
 
 /**

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A disk of its own under that folder, which is made if it is missing. Answers what takes it away again. */
+/** Mounts a small file system on the folder, which is created if missing. Returns a function that unmounts it. */
 export function mountSmallDisk(folder: string, bytes: number): () => void {
   mkdirSync(folder, { recursive: true });
   const options = `size=${bytes},mode=0711`;
@@ -14,7 +14,7 @@ export function mountSmallDisk(folder: string, bytes: number): () => void {
   };
 }
 
-/** Why no disk may be mounted here; null where it may. */
+/** Reason why this user cannot mount a file system; null when it can. */
 export const mountRefused: string | null = (() => {
   const folder = mkdtempSync(join(tmpdir(), 'builder-api-disk-'));
   try {

@@ -5,7 +5,7 @@ import { Builder } from '../../../entities/builder.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import { inspectImage } from '../../images/inspect.ts';
 import { BadImage } from '../../images/types.ts';
-import { finalKey, type ObjectKind } from '../../storage/keys.ts';
+import { createObjectKey, type ObjectFolder } from '../../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import { parseId } from './argument-parsers.ts';
@@ -52,7 +52,7 @@ export async function setUserPicture(
 }
 
 /** Stores the bytes before the row refers to them. The upload sweep deletes those of the previous image. */
-async function storeImage(storage: Storage, kind: ObjectKind, owner: string, file: string) {
+async function storeImage(storage: Storage, kind: ObjectFolder, owner: string, file: string) {
   const { size } = await stat(file);
   if (size > MAX_ATTACHMENT_BYTES)
     throw CliError.forOption('FILE', `${file} has more than ${MAX_ATTACHMENT_BYTES} bytes`);
@@ -62,7 +62,7 @@ async function storeImage(storage: Storage, kind: ObjectKind, owner: string, fil
   });
   if (!DISPLAYABLE_TYPES.includes(contentType))
     throw CliError.forOption('FILE', `${file} is ${contentType}; use one of ${DISPLAYABLE_TYPES.join(', ')}`);
-  const key = finalKey(kind, owner, contentType);
-  await storage.keep(key, createReadStream(file), contentType, MAX_ATTACHMENT_BYTES);
+  const key = createObjectKey(kind, owner, contentType);
+  await storage.store(key, createReadStream(file), contentType, MAX_ATTACHMENT_BYTES);
   return { key, contentType };
 }

@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { fileDefinitions } from '../../data-transfer/file-definitions.ts';
-import { contentTypeOfKey, isStorageKey } from '../../storage/keys.ts';
+import { isStorageKey, toContentType } from '../../storage/keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** Subfolder of an export with the files that its rows refer to, each under its storage key. */
@@ -32,7 +32,7 @@ export async function importStoredFiles(storage: Storage, folder: string): Promi
     if (!isStorageKey(key) || key.startsWith('uploads/')) continue;
     const { size } = await stat(path);
     if ((await storage.bytes.stat(key))?.size === size) continue;
-    await storage.keep(key, createReadStream(path), contentTypeOfKey(key), MAX_FILE_BYTES);
+    await storage.store(key, createReadStream(path), toContentType(key), MAX_FILE_BYTES);
   }
   const present = new Set<string>();
   for (const key of await collectStorageKeys(folder))

@@ -2,8 +2,8 @@ import { type FailedImageCheck, Upload } from '../../../entities/upload.entity.t
 import { acquireInTime } from '../../images/capacity.ts';
 import { inspectImage } from '../../images/inspect.ts';
 import { BadImage, type ImageFacts, type ImageType, imageTypeOf, isSameType } from '../../images/types.ts';
-import { finalKey } from '../../storage/keys.ts';
-import { hostOf, RemoteProblem } from '../../storage/remote.ts';
+import { createObjectKey } from '../../storage/keys.ts';
+import { DownloadError, parseImageHost } from '../../storage/remote-downloader.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
 
@@ -51,7 +51,7 @@ export async function prepareUpload(
   const { failedCheck } = upload;
   if (failedCheck?.version === stored.version) throw new ImageProblem(KEY, 'INVALID_IMAGE', failedCheck.message);
   const intended = imageTypeOf(upload.contentType)!;
-  const key = finalKey('photos', upload.builderId, intended);
+  const key = createObjectKey('photos', upload.builderId, intended);
   const version = await bytes.copy(upload.key, key, intended);
   if (version === null) throw new ImageProblem(KEY, 'INVALID_REFERENCE', 'has no uploaded bytes');
   try {
@@ -97,15 +97,15 @@ export async function prepareDownload(
 ): Promise<PreparedImage> {
   const { storage, shares, shareKey } = context;
   try {
-    if (!request.isApproved(hostOf(request.imageUrl))) {
-      throw new RemoteProblem('HOST_NOT_APPROVED', 'is on a host that is not approved');
+    if (!request.isApproved(parseImageHost(request.imageUrl))) {
+      throw new DownloadError('HOST_NOT_APPROVED', 'is on a host that is not approved');
     }
     const release = await acquireInTime((ends) => shares.imageDownloads.acquire(shareKey, 1, ends), { signal });
-    const file = await storage.remote.fetch(request.imageUrl, MAX_ATTACHMENT_BYTES, signal).finally(release);
+    const file = await storage.downloader.download(request.imageUrl, MAX_ATTACHMENT_BYTES, signal).finally(release);
     try {
       const requireDeclared = (detected: ImageType) => requireType(detected, declared);
       const facts = await inspectImage(file.path, file.size, { requireType: requireDeclared, share: context, signal });
-      const key = finalKey('photos', request.builderId, facts.contentType);
+      const key = createObjectKey('photos', request.builderId, facts.contentType);
       await storage.bytes.put(key, file.path, facts.contentType);
       return { key, facts };
     } finally {
@@ -113,7 +113,7 @@ export async function prepareDownload(
     }
   } catch (error) {
     if (error instanceof BadImage) throw new ImageProblem('imageUrl', 'INVALID_IMAGE', error.message);
-    if (error instanceof RemoteProblem) throw new ImageProblem('imageUrl', error.code, error.message);
+    if (error instanceof DownloadError) throw new ImageProblem('imageUrl', error.code, error.message);
     throw error;
   }
 }

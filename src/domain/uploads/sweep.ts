@@ -59,7 +59,7 @@ export async function sweep(database: Database, storage: Storage, now: number): 
       const released = await releaseUnsent(database, storage, now);
       let objects = 0;
       for (const folder of Object.keys(UNNAMED)) objects += await dropObjects({ client, storage, signal }, folder, now);
-      return { uploads, released, objects, files: await storage.spool.sweep(now - GRACE_MS) };
+      return { uploads, released, objects, files: await storage.spool.removeOlderThan(now - GRACE_MS) };
     } finally {
       await client.end();
     }

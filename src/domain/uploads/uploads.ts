@@ -2,7 +2,7 @@ import { Upload } from '../../../entities/upload.entity.ts';
 import { IMAGE_TYPES, imageTypeOf } from '../../images/types.ts';
 import { invalidField } from '../../shared/errors.ts';
 import type { RegionId } from '../../shared/regions.ts';
-import { uploadKey } from '../../storage/keys.ts';
+import { createUploadKey } from '../../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { takeQuota, withRelease } from './quota.ts';
@@ -40,7 +40,7 @@ export async function createIntent(
   file: DeclaredFile,
 ): Promise<UploadIntent> {
   const contentType = declaredType('contentType', file.contentType);
-  const upload = { key: uploadKey(builderId), ...file, contentType };
+  const upload = { key: createUploadKey(builderId), ...file, contentType };
   const expiresAt = new Date(context.clock.now() + SIGNED_URL_SECONDS * 1000).toISOString();
   await recordUploads(context, builderId, [upload], expiresAt);
   return {
@@ -50,7 +50,7 @@ export async function createIntent(
     fileName: file.fileName,
     maxSize: MAX_ATTACHMENT_BYTES,
     uploadHeaders: { 'Content-Length': String(file.size), 'Content-Type': contentType },
-    uploadUrl: await context.storage.uploadUrl(upload.key, contentType, file.size),
+    uploadUrl: await context.storage.createUploadUrl(upload.key, contentType, file.size),
     regionId: context.region,
   };
 }

@@ -1,32 +1,32 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 
-/** A way to PostgreSQL that can lose the answer to a commit: it arrives, and then the connection ends. */
-export class LossyLine {
+/** A TCP proxy to PostgreSQL that can end the connection after a commit instead of forwarding its response. */
+export class CommitLossProxy {
   #losesCommit = false;
 
   private constructor(readonly url: string) {}
 
-  static async to(url: string): Promise<LossyLine> {
+  static async start(url: string): Promise<CommitLossProxy> {
     const target = new URL(url);
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     server.unref();
-    const here = new URL(url);
-    here.port = String((server.address() as AddressInfo).port);
-    const line = new LossyLine(here.href);
+    const proxyUrl = new URL(url);
+    proxyUrl.port = String((server.address() as AddressInfo).port);
+    const proxy = new CommitLossProxy(proxyUrl.href);
     server.on('connection', (client) => {
       const database = connect(Number(target.port), target.hostname);
       let isLosing = false;
       client.on('data', (chunk) => {
-        if (line.#losesCommit && /\bcommit\b/i.test(chunk.toString('latin1'))) {
+        if (proxy.#losesCommit && /\bcommit\b/i.test(chunk.toString('latin1'))) {
           isLosing = true;
-          line.#losesCommit = false;
+          proxy.#losesCommit = false;
         }
         database.write(chunk);
       });
       database.on('data', (chunk) => {
-        // PostgreSQL answers a commit once it is durable.
+        // PostgreSQL responds to a commit once it is durable.
         if (isLosing) client.destroy();
         else client.write(chunk);
       });
@@ -38,7 +38,7 @@ export class LossyLine {
         one.on('close', () => other.destroy());
       }
     });
-    return line;
+    return proxy;
   }
 
   loseNextCommit(): void {

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Ranges that are not the public internet (IANA special-purpose registries): nothing there is a host of somebody's images. */
+/** Address ranges that are not public (IANA IPv4 special-purpose registry). */
 const RESERVED_V4: [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -22,7 +22,7 @@ const RESERVED_V4: [string, number][] = [
   ['240.0.0.0', 4],
 ];
 
-/** Inside 2000::/3, which alone is in use; the ways around it into IPv4 among them. */
+/** Ranges within 2000::/3, the only allocated range, that are not public or that embed IPv4 addresses. */
 const RESERVED_V6: [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -37,7 +37,7 @@ for (const [net, prefix] of RESERVED_V6) reserved.addSubnet(net, prefix, 'ipv6')
 const global = new BlockList();
 global.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an IP address is one of the public internet: no private, loopback, link-local, metadata or multicast address. */
+/** Whether an IP address is public: not private, loopback, link-local, cloud metadata or multicast. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !reserved.check(address, 'ipv4');
   if (!isIPv6(address)) return false;

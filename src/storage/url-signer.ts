@@ -1,0 +1,81 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../shared/clock.ts';
+import { REGIONS, type RegionId } from '../shared/regions.ts';
+import { isStorageKey } from './keys.ts';
+
+/** The operation that a signed URL allows until it expires. */
+export interface SignedUrlClaims {
+  method: 'GET' | 'PUT';
+  region: RegionId;
+  key: string;
+  contentType: string;
+  /** Exact bytes of an upload. */
+  size?: number;
+  /** File name of a download in browsers. */
+  fileName?: string;
+  /** Fair share that the request is charged to: the integrator, internal client or user for whom the URL was signed. */
+  issuer?: string;
+}
+
+/** Reason why a signed URL is invalid. */
+export type SignedUrlFailure = 'ALTERED' | 'EXPIRED';
+
+export const STORAGE_PATH = '/storage';
+
+/** Signs and verifies the URLs of the service's `/storage` routes with an HMAC-SHA256 of all their fields. */
+export class UrlSigner {
+  readonly #key: Buffer;
+  readonly #baseUrl: string;
+  readonly #clock: Clock;
+
+  /** @param options.secret base64url; the signing key is derived from it. */
+  constructor(options: { secret: string; baseUrl: string; clock: Clock }) {
+    this.#key = createHmac('sha256', Buffer.from(options.secret, 'base64url')).update('storage urls v1').digest();
+    this.#baseUrl = options.baseUrl;
+    this.#clock = options.clock;
+  }
+
+  sign(claims: SignedUrlClaims, expiresInSeconds: number): string {
+    const expires = String(Math.floor(this.#clock.now() / 1000) + expiresInSeconds);
+    const query = new URLSearchParams({ type: claims.contentType });
+    if (claims.size !== undefined) query.set('size', String(claims.size));
+    if (claims.fileName !== undefined) query.set('name', claims.fileName);
+    if (claims.issuer !== undefined) query.set('issuer', claims.issuer);
+    query.set('expires', expires);
+    query.set('signature', this.#createSignature(claims, expires));
+    return `${this.#baseUrl}${STORAGE_PATH}/${claims.region}/${claims.key}?${query}`;
+  }
+
+  /** Returns the claims of a URL, or the reason why it is invalid. */
+  verify(
+    method: 'GET' | 'PUT',
+    region: string,
+    key: string,
+    query: Record<string, unknown>,
+  ): SignedUrlClaims | SignedUrlFailure {
+    const { type, size, name, issuer, expires, signature, ...others } = query;
+    if (!(REGIONS as readonly string[]).includes(region) || !isStorageKey(key)) return 'ALTERED';
+    if (typeof type !== 'string' || typeof expires !== 'string' || typeof signature !== 'string') return 'ALTERED';
+    if (![size, name, issuer].every(isOptionalText) || Object.keys(others).length > 0) return 'ALTERED';
+    const claims: SignedUrlClaims = { method, region: region as RegionId, key, contentType: type };
+    if (size !== undefined) claims.size = Number(size);
+    if (name !== undefined) claims.fileName = name as string;
+    if (issuer !== undefined) claims.issuer = issuer as string;
+    const actual = Buffer.from(signature);
+    const expected = Buffer.from(this.#createSignature(claims, expires));
+    if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return 'ALTERED';
+    return Number(expires) * 1000 <= this.#clock.now() ? 'EXPIRED' : claims;
+  }
+
+  /** A URL without an issuer has the signature of earlier releases, so that their URLs stay valid. */
+  #createSignature(
+    { method, region, key, contentType, size, fileName, issuer }: SignedUrlClaims,
+    expires: string,
+  ): string {
+    const fields = [method, region, key, contentType, size ?? null, fileName ?? null, expires];
+    const message = JSON.stringify(issuer === undefined ? fields : [...fields, issuer]);
+    return createHmac('sha256', this.#key).update(message).digest('base64url');
+  }
+}
+
+const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string';
