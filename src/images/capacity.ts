@@ -1,10 +1,10 @@
 import { ApiError, unavailable } from '../shared/errors.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 
-/** Milliseconds that an image waits for its check. */
+/** Maximum milliseconds that an image waits for its check. */
 export const MAX_WAIT_MS = 10_000;
 
-/** The limits of the share or of the service leave no room for an image. In a bulk call it fails alone. */
+/** The limit of the share or of the service is reached. In a bulk call, only the image concerned fails. */
 export class NoCapacityError extends ApiError {
   constructor({ status, code, message, cause, headers }: ApiError) {
     super(status, code, message, { cause, headers });
@@ -12,8 +12,7 @@ export class NoCapacityError extends ApiError {
 }
 
 /**
- * Acquires, and gives up after a time: rejects with 429 where too many images of the share wait already, and with 503 where the
- * time is over.
+ * Acquires a slot within a time limit. Rejects with 429 when too many images of the share wait already, and with 503 after the limit.
  *
  * @param signal ends the wait; rejects with its reason.
  */

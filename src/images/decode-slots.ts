@@ -3,22 +3,22 @@ import type { FairShares } from '../shared/fair-shares.ts';
 import { acquireInTime } from './capacity.ts';
 import { type ImageHeader, pixelsOf } from './header.ts';
 
-/** Up to here an image is decoded in some 200 milliseconds, in little memory: the photos that most telephones make. */
+/** Maximum size of a small image, such as most phone photos: it decodes in about 200 ms. */
 const SMALL_PIXELS = 16_000_000;
 const SMALL_MEMORY = 32 * 1024 * 1024;
 
-/** Units of `largeImageDecodes`: of two images at a time, at most one needs more memory than this. */
+/** Units of `largeImageDecodes`. Two large images decode at a time, of which at most one needs more than `USUAL_MEMORY`. */
 const LARGE_COST = { usual: 3, muchMemory: 4 };
 const USUAL_MEMORY = 96 * 1024 * 1024;
 
-/** Whose limits an image check is charged to. */
+/** The fair share that an image check is charged to. */
 export interface DecodeShare {
   readonly shares: Pick<FairShares, 'imageDecodes' | 'largeImageDecodes'>;
   readonly shareKey: string;
 }
 
 /**
- * Waits until the image may be decoded. Small images have a slot of their own, and use those of large ones while they are free.
+ * Waits until the image may be decoded. Small images have their own slot, and also use free slots of large ones.
  * Rejects with `NoCapacityError`.
  *
  * @param signal ends the wait; rejects with its reason.

@@ -2,20 +2,20 @@ import type { Metadata, SharpOptions } from 'sharp';
 import { type ImageHeader, MAX_PIXELS, pixelsOf } from './header.ts';
 import { BadImage } from './types.ts';
 
-/** Seconds that an image may take to decode. */
+/** Maximum seconds of a decode. */
 export const DECODE_SECONDS = 30;
 
 const DECODERS = ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'];
 
 let decoder: Promise<typeof import('sharp').default> | undefined;
 
-/** Loaded for the first image: a process that decodes none has no use for it in memory. */
+/** Loads the decoder for the first image, so that other processes do not hold it in memory. */
 function loadDecoder() {
   decoder ??= import('sharp').then(({ default: sharp }) => {
     sharp.cache(false);
-    // An image takes one thread, so that the slots bound how many threads decode.
+    // One thread per image, so that the slots limit the decoding threads.
     sharp.concurrency(1);
-    // Whatever a file pretends to be, only these decoders ever see it.
+    // Only these decoders are allowed, whatever the type of the file.
     sharp.block({ operation: ['VipsForeignLoad'] });
     sharp.unblock({ operation: DECODERS });
     return sharp;
@@ -23,7 +23,7 @@ function loadDecoder() {
   return decoder;
 }
 
-/** Decodes every pixel of every frame, and keeps none of them. Throws `BadImage`, at the latest after 30 seconds. */
+/** Decodes all pixels of all frames and returns the metadata. Throws `BadImage`, at the latest after 30 seconds. */
 export async function decodeImage(path: string, header: ImageHeader, seconds = DECODE_SECONDS): Promise<Metadata> {
   const options: SharpOptions = {
     failOn: 'truncated',
@@ -35,7 +35,7 @@ export async function decodeImage(path: string, header: ImageHeader, seconds = D
   try {
     const metadata = await sharp(path, options).metadata();
     const { width, height, pageHeight = height, pages = 1, format } = metadata;
-    // The slot was chosen by the header; a file that says something else to the decoder would pass the bounds.
+    // The limits were checked for the header's size, so the decoder's must not be larger.
     if (width * pageHeight * pages > pixelsOf(header)) throw new BadImage('cannot be decoded');
     const image = sharp(path, options);
     // Without it the decoder leaves out what the small result does not need. WebP decodes everything all the same, and holds
@@ -48,7 +48,7 @@ export async function decodeImage(path: string, header: ImageHeader, seconds = D
   }
 }
 
-/** sharp's own messages speak of libraries. */
+/** Returns a message for the client; sharp's messages mention libraries. */
 function reasonOf({ message }: Error): string {
   if (/premature|unexpected end|truncated|read error|end of GIF|unable to parse/i.test(message)) return 'is truncated';
   if (/pixel limit/i.test(message)) return `has more than ${MAX_PIXELS} pixels`;

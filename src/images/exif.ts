@@ -5,8 +5,8 @@ const DATE = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}):(\d{2}):(\d{2})/;
 const OFFSET = /^[+-]\d{2}:\d{2}$|^Z$/;
 
 /**
- * The capture date in an EXIF block, which is a TIFF structure, in UTC; null when it tells none that can be understood.
- * A date without an offset is taken for UTC.
+ * Returns the capture date of an EXIF block (a TIFF structure) in UTC; null when it has no valid one. A date without an offset counts as
+ * UTC.
  */
 export async function captureDate(source: Buffer): Promise<string | null> {
   let tags: Record<string, unknown> | undefined;
@@ -28,6 +28,6 @@ export async function captureDate(source: Buffer): Promise<string | null> {
       ? `.${String(SubSecTimeOriginal).trim().slice(0, 3)}`
       : '';
   const zone = typeof offset === 'string' && OFFSET.test(offset.trim()) ? offset.trim() : 'Z';
-  // `0000:00:00` is what cameras write before their clock is set; it is no date, and gives null like any other that is none.
+  // Cameras write `0000:00:00` before their clock is set, which is an invalid date and becomes null.
   return toInstant(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${zone}`);
 }

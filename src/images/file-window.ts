@@ -3,7 +3,7 @@ import { BadImage } from './types.ts';
 
 const WINDOW_BYTES = 256 * 1024;
 
-/** Reads a file from its start through a buffer of fixed size, so that a file of any size is walked in little memory. */
+/** Reads a file through a buffer of fixed size. */
 export class FileWindow {
   readonly #file: FileHandle;
   readonly #buffer = Buffer.allocUnsafe(WINDOW_BYTES);
@@ -14,20 +14,21 @@ export class FileWindow {
     this.#file = file;
   }
 
-  /** Whether the byte can be read without a call of the file system. */
+  /** Whether the byte is in the buffer. */
   holds(position: number): boolean {
     return position >= this.#start && position < this.#end;
   }
 
-  /** A byte that the window holds. */
+  /** Returns a byte of the buffer. */
   byteAt(position: number): number {
     return this.#buffer[position - this.#start]!;
   }
 
   /**
-   * The bytes there, valid until the next call.
+   * Returns the bytes at the position. They are valid until the next call.
    *
-   * @param length at most 256 KiB. Throws `BadImage` where the file ends before.
+   * @param length at most 256 KiB
+   * @throws `BadImage` when the file ends before
    */
   async read(position: number, length: number): Promise<Buffer> {
     if (position < this.#start || position + length > this.#end) await this.#fill(position);

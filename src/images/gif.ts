@@ -1,7 +1,7 @@
 import type { FileWindow } from './file-window.ts';
 import { BadImage } from './types.ts';
 
-/** What the blocks of a GIF say. */
+/** Dimensions and number of frames of a GIF. */
 export interface GifBlocks {
   /** Pixels of the screen, or of a frame that is larger. */
   width: number;
@@ -10,8 +10,8 @@ export interface GifBlocks {
 }
 
 /**
- * Walks the blocks of a GIF to its trailer: a file that ends between two frames decodes well, and is truncated. Throws
- * `BadImage` from one frame more than `maxFrames` on.
+ * Reads the blocks of a GIF up to its trailer, because a file that is truncated between two frames decodes without an error. Throws
+ * `BadImage` for more than `maxFrames` frames.
  */
 export async function walkGif(window: FileWindow, maxFrames: number): Promise<GifBlocks> {
   const screen = await window.read(0, 13);
@@ -31,13 +31,13 @@ export async function walkGif(window: FileWindow, maxFrames: number): Promise<Gi
   }
 }
 
-/** Bytes of the colour table that the packed field announces. */
+/** Returns the bytes of the colour table by its packed field. */
 const colourTable = (packed: number) => (packed & 0x80 ? 3 * 2 ** ((packed & 7) + 1) : 0);
 
 async function skipSubBlocks(window: FileWindow, start: number): Promise<number> {
   let at = start;
   for (;;) {
-    // A file may hold millions of blocks: only one in each window waits for the file system.
+    // A file may have millions of blocks, so only a position outside the window awaits a read.
     if (!window.holds(at)) await window.read(at, 1);
     const length = window.byteAt(at);
     at += length + 1;

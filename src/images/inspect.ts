@@ -8,23 +8,23 @@ import { type ImageHeader, MAX_PIXELS, readHeader, requirePixels } from './heade
 import { checkHeic } from './heic.ts';
 import { BadImage, type ImageFacts, type ImageType, imageTypeOf } from './types.ts';
 
-/** A camera's block takes some kilobytes, with its thumbnail at most 64 KiB. */
+/** Maximum bytes of an EXIF block. Cameras write some kilobytes, with a thumbnail up to 64 KiB. */
 const MAX_EXIF_BYTES = 1024 * 1024;
 
 export interface InspectOptions {
-  /** Throws where the detected type is not the declared one. Called before anything is decoded. */
+  /** Throws when the detected type is not the declared one. Called before anything is decoded. */
   requireType?: (detected: ImageType) => void;
-  /** Whose share the decode is charged to; without one it begins at once. */
+  /** Fair share that the decode is charged to. Without one, it begins at once. */
   share?: DecodeShare;
-  /** Ends the wait for a slot; a decode that has begun is bounded by itself. */
+  /** Ends the wait for a slot. A decode that has begun has its own time limit. */
   signal?: AbortSignal;
 }
 
-/** The accepted image type that the first bytes of a file tell; null for anything else. */
+/** Returns the accepted image type that the file's first bytes indicate; null for any other. */
 export async function detectImageType(path: string): Promise<ImageType | null> {
   const { fileTypeFromFile } = await import('file-type');
   const detected = await fileTypeFromFile(path).catch((error: Error) => {
-    // A file that ends in the middle of what tells its type.
+    // The file ends within its signature.
     if (error.name === 'EndOfStreamError') return undefined;
     throw error;
   });
@@ -32,8 +32,8 @@ export async function detectImageType(path: string): Promise<ImageType | null> {
 }
 
 /**
- * Checks that a file is a complete image of an accepted type, by its bytes: first its type, then its dimensions, and only then
- * its pixels. Throws `BadImage`.
+ * Checks that a file is a complete image of an accepted type, and returns its properties. The type is checked first, then the
+ * dimensions, then all pixels. Throws `BadImage`.
  */
 export async function inspectImage(path: string, size: number, options: InspectOptions = {}): Promise<ImageFacts> {
   const contentType = await detectImageType(path);
@@ -59,7 +59,7 @@ export async function inspectImage(path: string, size: number, options: InspectO
 const slotFor = async (header: ImageHeader, { share, signal }: InspectOptions): Promise<Release> =>
   share ? acquireDecodeSlot(share, header, { signal }) : () => undefined;
 
-/** The decoder may look at its own deadline seldom; the slot is kept for as long as its thread is busy. */
+/** Rejects at the time limit, which the decoder may check late. The slot is released only when the decoder's thread ends. */
 async function decodeInTime(path: string, header: ImageHeader, release: Release) {
   const ended = new AbortController();
   const decoded = decodeImage(path, header).finally(release);
@@ -84,13 +84,13 @@ async function headerOf(path: string, contentType: Exclude<ImageType, 'image/hei
   }
 }
 
-/** JPEG marks the block in front of its TIFF structure, which is what is read. */
+/** Returns the capture date of an EXIF block. JPEG puts the marker `Exif` before the TIFF structure. */
 async function dateIn(exif: Buffer | null | undefined): Promise<string | null> {
   if (!exif || exif.length < 8 || exif.length > MAX_EXIF_BYTES) return null;
   return captureDate(exif.subarray(0, 4).toString('latin1') === 'Exif' ? exif.subarray(6) : exif);
 }
 
-/** Its boxes take some megabytes at most, as a small image does. */
+/** Cost of a HEIC check, which reads a few megabytes of boxes and decodes nothing. */
 const HEIC_COST: ImageHeader = { width: 1, height: 1, frames: 1, isHeld: false, memory: 0 };
 
 async function inspectHeic(path: string, size: number, options: InspectOptions) {
@@ -109,7 +109,7 @@ async function readHeic(path: string, size: number) {
     requirePixels(facts.width * facts.height, MAX_PIXELS);
     return facts;
   } catch (error) {
-    // A number read past the end of what the box holds.
+    // A number was read beyond the end of a box.
     throw error instanceof RangeError ? new BadImage('has no valid HEIF structure') : error;
   } finally {
     await file.close();

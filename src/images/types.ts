@@ -4,28 +4,28 @@ export type ImageType = (typeof IMAGE_TYPES)[number];
 
 const ALIASES: Record<string, ImageType> = { 'image/jpg': 'image/jpeg', 'image/apng': 'image/png' };
 
-/** The image type that a client means; null for anything that is no accepted image type. */
+/** Returns the image type of a declared media type; null when it is not accepted. */
 export function imageTypeOf(declared: string): ImageType | null {
   const name = declared.trim().toLowerCase();
   if (name in ALIASES) return ALIASES[name]!;
   return (IMAGE_TYPES as readonly string[]).includes(name) ? (name as ImageType) : null;
 }
 
-/** HEIC is HEIF under the brand of its codec: a client may call either by either name. */
+/** Whether two types are the same. HEIC is HEIF with a certain codec, so clients may declare either for both. */
 export const isSameType = (one: ImageType, other: ImageType) =>
   one === other || (/hei[cf]$/.test(one) && /hei[cf]$/.test(other));
 
-/** What is known of an image once it was checked. */
+/** Properties of a checked image. */
 export interface ImageFacts {
   contentType: ImageType;
   size: number;
   width: number;
   height: number;
-  /** EXIF capture date in UTC; one without an offset is taken for UTC. */
+  /** EXIF capture date in UTC. A date without an offset counts as UTC. */
   takenAt: string | null;
 }
 
-/** Bytes that are not an image we accept; the message is for the client. */
+/** Bytes that are not an accepted image; the message is for the client. */
 export class BadImage extends Error {
   override name = 'BadImage';
 }
