@@ -35,6 +35,7 @@ interface Options {
   requests?: string;
   seed?: string;
   only?: string;
+  seconds?: string;
   write?: string;
 }
 
@@ -86,8 +87,8 @@ const PROOFS: Record<string, Proof> = {
   },
   'noisy-neighbour': {
     about:
-      "an integrator's ordinary requests while another one attacks the service; --only NAMES, --brief, --write FILE",
-    run: ({ brief, only, write }) => noisyNeighbour({ brief, only, write, say }),
+      "an integrator's ordinary requests while another one attacks the service; --only NAMES, --brief, --seconds N, --write FILE",
+    run: ({ brief, only, seconds, write }) => noisyNeighbour({ brief, only, seconds, write, say }),
   },
   soak: {
     about: 'minutes of mixed requests: the resident size of the service does not grow',
@@ -106,6 +107,7 @@ const { values, positionals } = parseArgs({
     requests: { type: 'string' },
     seed: { type: 'string' },
     only: { type: 'string' },
+    seconds: { type: 'string' },
     write: { type: 'string' },
   },
 });

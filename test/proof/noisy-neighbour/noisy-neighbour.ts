@@ -10,6 +10,8 @@ export interface NoisyNeighbourOptions {
   brief?: boolean;
   /** Names of cases, separated by commas. */
   only?: string;
+  /** Seconds of each attack, and of the victim alone. */
+  seconds?: string;
   /** Markdown file that receives the table. */
   write?: string;
   say: Say;
@@ -25,8 +27,11 @@ const PRODUCTION = { SUPERVISE: '', RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RAT
  * Measures an integrator's ordinary requests while another integrator attacks the service in every way that is known, each over a
  * service that was started for it.
  */
-export async function noisyNeighbour({ brief = false, only, write, say }: NoisyNeighbourOptions) {
-  const { seconds, baselineSeconds, warmUpMs, volume } = brief ? BRIEF : FULL;
+export async function noisyNeighbour({ brief = false, only, write, say, ...given }: NoisyNeighbourOptions) {
+  const defaults = brief ? BRIEF : FULL;
+  const { warmUpMs, volume } = defaults;
+  const seconds = Number(given.seconds ?? defaults.seconds);
+  const baselineSeconds = Number(given.seconds ?? defaults.baselineSeconds);
   const attacks = selectAttacks(brief, only);
   const site = await ProofSite.start();
   try {
