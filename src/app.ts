@@ -20,6 +20,7 @@ import { installJsonParser } from './http/json.ts';
 import { LargeBodyParser } from './http/large-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
+import { paceUnauthenticated } from './http/paced-admission.ts';
 import { cutSlowClients, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
@@ -74,6 +75,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   });
 
   limitPipelining(app);
+  paceUnauthenticated(app, (authorization) => access.isVerified(authorization));
   installHeaders(app, config);
   installRequestUsage(app);
   logFailures(app, config);

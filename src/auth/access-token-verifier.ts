@@ -69,6 +69,13 @@ export class AccessTokenVerifier {
     return caller;
   }
 
+  /** Whether the header holds a token that was verified a short time ago. It may have expired or been revoked since. */
+  isVerified(authorization: string): boolean {
+    if (!authorization.startsWith(SCHEME)) return false;
+    const token = authorization.slice(SCHEME.length);
+    return this.#remembered.au1.has(token) || this.#remembered.us1.has(token);
+  }
+
   async #callerOf(authorization: string, region: RegionId): Promise<Caller | null> {
     const remembered = this.#remembered[region];
     const now = this.#clock.now();

@@ -2,6 +2,7 @@ import type { Worker } from 'node:cluster';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 import type { SupervisorMessage } from './messages.ts';
 
 /** Connections that wait for a worker at most; more are closed. As many as Linux keeps for a socket by default. */
@@ -18,7 +19,10 @@ const MAX_WAITING = 4_096;
  */
 export class ConnectionDispatcher {
   readonly #servers: Server[] = [];
-  readonly #waiting: Socket[] = [];
+  /** By remote address, so that one that opens many connections delays only itself. */
+  readonly #waiting = new RoundRobinQueue<Socket>();
+  /** Those whose worker died before it had taken them over. */
+  readonly #returned: Socket[] = [];
   /** Workers that can be given a connection, in the order in which they became free. */
   readonly #free = new Set<Worker>();
   /** What a worker was given and has not taken over yet. */
@@ -54,31 +58,35 @@ export class ConnectionDispatcher {
     this.#free.delete(worker);
     const offered = this.#offered.get(worker);
     this.#offered.delete(worker);
-    if (offered) this.#waiting.unshift(offered);
+    if (offered) this.#returned.push(offered);
     this.#dispatch();
   }
 
   /** Stops listening. Connections that wait are closed. */
   close(): void {
     for (const server of this.#servers) server.close();
-    for (const socket of this.#waiting.splice(0)) socket.destroy();
+    for (let socket = this.#takeNext(); socket; socket = this.#takeNext()) socket.destroy();
   }
 
   #receive(socket: Socket): void {
     socket.on('error', () => socket.destroy());
     // Node would keep a list in both processes of all sockets of a server that it sends to another process.
     (socket as { server?: unknown }).server = undefined;
-    if (this.#waiting.length >= MAX_WAITING) {
+    if (this.#waiting.size >= MAX_WAITING) {
       socket.destroy();
       return;
     }
-    this.#waiting.push(socket);
+    this.#waiting.add(socket.remoteAddress ?? '', socket);
     this.#dispatch();
+  }
+
+  #takeNext(): Socket | undefined {
+    return this.#returned.shift() ?? this.#waiting.take();
   }
 
   #dispatch(): void {
     for (const worker of this.#free) {
-      const socket = this.#waiting.shift();
+      const socket = this.#takeNext();
       if (!socket) return;
       this.#free.delete(worker);
       this.#offered.set(worker, socket);

@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { rateLimited, unavailable } from '../errors.ts';
+import { networkOf } from '../network.ts';
+import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
+
+/**
+ * Requests without a verified token that begin in one turn of the event loop. Each takes up to a millisecond of it, so that a turn
+ * stays within a few milliseconds however many arrive together.
+ */
+const PER_TURN = 4;
+
+/** Requests of one address that may wait; one more is rejected with 429. A page of the reference has far fewer. */
+const MAX_WAITING_PER_ADDRESS = 512;
+
+/** Requests of all addresses that may wait; one more is rejected with 503. They take up to 80 MiB, with headers of 16 KiB each. */
+const MAX_WAITING = 4_096;
+
+interface Waiting {
+  request: FastifyRequest;
+  begin: (error?: Error) => void;
+}
+
+/** Admits a few requests in each turn of the event loop, one of each address in turn. */
+class PacedAdmission {
+  readonly #waiting = new RoundRobinQueue<Waiting>();
+  #admitted = 0;
+  #isScheduled = false;
+
+  /** Calls the function at once, or in a later turn of the event loop; with an error where too many requests wait. */
+  admit(request: FastifyRequest, begin: (error?: Error) => void): void {
+    if (this.#admitted < PER_TURN && this.#waiting.size === 0) {
+      this.#admitted++;
+      begin();
+    } else {
+      this.#enqueue(request, begin);
+    }
+    this.#schedule();
+  }
+
+  #enqueue(request: FastifyRequest, begin: (error?: Error) => void): void {
+    const address = networkOf(request.ip);
+    if (this.#waiting.sizeOf(address) >= MAX_WAITING_PER_ADDRESS) begin(rateLimited(1));
+    else if (this.#waiting.size >= MAX_WAITING) begin(unavailable(new Error('Too many requests wait.')));
+    else this.#waiting.add(address, { request, begin });
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#beginTurn());
+  }
+
+  #beginTurn(): void {
+    this.#isScheduled = false;
+    this.#admitted = 0;
+    while (this.#admitted < PER_TURN) {
+      const next = this.#waiting.take();
+      if (!next) break;
+      // The client went away while it waited.
+      if (next.request.raw.socket.destroyed) continue;
+      this.#admitted++;
+      next.begin();
+    }
+    if (this.#admitted > 0) this.#schedule();
+  }
+}
+
+/**
+ * Paces requests that no share is charged for. Those with a token that was verified before are admitted at once: `requests` limits
+ * them per share.
+ *
+ * @param isVerified Whether the `Authorization` header was accepted a short time ago.
+ */
+export function paceUnauthenticated(app: FastifyInstance, isVerified: (authorization: string) => boolean): void {
+  const admission = new PacedAdmission();
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { authorization } = request.headers;
+    if (authorization !== undefined && isVerified(authorization)) done();
+    else admission.admit(request, done as (error?: Error) => void);
+  });
+}
