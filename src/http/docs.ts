@@ -1,4 +1,8 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { extname } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { notFound } from '../errors.ts';
+import { WorkerThread } from '../shared/worker-thread.ts';
+import type { ReferenceFile, ReferenceTask } from './docs-thread.ts';
 
 /** Scalar's bundle needs inline styles; nothing is loaded from, or sent to, another host. */
 const PAGE_POLICY = [
@@ -17,17 +21,22 @@ interface DocsParts {
   limitVisitor?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
+/** Reading Scalar's bundle of 4 MB takes 200 ms. The thread ends with its task, and leaves the files. */
+const THREAD = {
+  file: new URL(`./docs-thread${extname(import.meta.url)}`, import.meta.url),
+  memoryMb: 256,
+  timeoutMs: 60_000,
+  idleMs: 0,
+};
+
+/** Where the files of the reference page are served. */
+const PREFIX = '/docs' as const;
+const FILES: `/${string}`[] = [`${PREFIX}/`, `${PREFIX}/js/scalar.js`];
+
 /** `/openapi.json`, and `/docs`, the reference page made from it. */
 export async function registerDocs(app: FastifyInstance, { document, limitVisitor }: DocsParts): Promise<void> {
-  const text = JSON.stringify(document);
-  let page: Promise<FastifyInstance> | null = null;
-  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    page ??= referencePage();
-    const { statusCode, headers, rawPayload } = await (await page).inject({ method: 'GET', url: request.url });
-    reply.header('Content-Security-Policy', PAGE_POLICY);
-    for (const name of ['content-type', 'location']) if (headers[name]) reply.header(name, headers[name]);
-    return reply.code(statusCode).send(rawPayload);
-  };
+  const text = Buffer.from(JSON.stringify(document));
+  const files = new ReferenceFiles();
   // Browsers ask for it wherever the page names no icon.
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   await app.register(async (docs) => {
@@ -38,19 +47,40 @@ export async function registerDocs(app: FastifyInstance, { document, limitVisito
         .header('Access-Control-Allow-Origin', '*')
         .send(text),
     );
-    docs.get('/', async (_request, reply) => reply.redirect('/docs'));
-    docs.get('/docs', answer);
-    docs.get('/docs/*', answer);
+    docs.get('/', async (_request, reply) => reply.redirect(PREFIX));
+    docs.get(PREFIX, async (_request, reply) => reply.redirect(`${PREFIX}/`, 301));
+    docs.get(`${PREFIX}/*`, async (request, reply) => {
+      const file = await files.find(request.url.split('?', 1)[0]!);
+      if (!file) throw notFound('File');
+      return reply.headers({ 'Content-Security-Policy': PAGE_POLICY, 'Content-Type': file.type }).send(file.body);
+    });
   });
 }
 
-/** A server of its own, made when somebody first asks: Scalar's bundle takes as much memory as a third of the service. */
-async function referencePage(): Promise<FastifyInstance> {
-  const { default: scalar } = await import('@scalar/fastify-api-reference');
-  const server = Fastify();
-  await server.register(scalar, { routePrefix: '/docs', configuration: CONFIGURATION as never });
-  await server.ready();
-  return server;
+/** The files of the reference page, made when one is first requested: they take as much memory as a tenth of the service. */
+class ReferenceFiles {
+  #files: Promise<Map<string, ReferenceFile>> | null = null;
+
+  async find(path: string): Promise<ReferenceFile | undefined> {
+    if (!FILES.some((file) => file === path)) return undefined;
+    this.#files ??= this.#load();
+    return (await this.#files).get(path);
+  }
+
+  async #load(): Promise<Map<string, ReferenceFile>> {
+    const thread = new WorkerThread<ReferenceTask, ReferenceFile[]>(THREAD);
+    try {
+      const task = { prefix: PREFIX, configuration: CONFIGURATION, paths: FILES };
+      const files = await thread.run(task);
+      // Bytes of another thread arrive as a Uint8Array, which Fastify would send as JSON.
+      return new Map(files.map(({ path, type, body }) => [path, { path, type, body: Buffer.from(body.buffer) }]));
+    } catch (error) {
+      this.#files = null;
+      throw error;
+    } finally {
+      await thread.close();
+    }
+  }
 }
 
 const CONFIGURATION = {
