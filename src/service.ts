@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { tokenKey } from './auth/token-key.ts';
@@ -17,10 +18,15 @@ import { createPurgeJob } from './oauth/tokens/purge.job.ts';
 import { systemClock } from './shared/clock.ts';
 import { startJob } from './shared/jobs.ts';
 import { REGIONS } from './shared/regions.ts';
+import { PendingMigrations, bringUpToDate } from './database/run-migrations.ts';
+import { isPlainError } from './dev-postgres/open-databases.ts';
+import { folding } from './database/write/totals.ts';
+import { purging } from './oauth/tokens/purge.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { openStorages } from './storage/storage.ts';
 import { Supervisor, WorkerFailed } from './supervision/supervisor.ts';
 import { obeySupervisor, receiveConnections, reportFailure } from './supervision/worker.ts';
+import { YOUNG_GENERATION } from './supervision/young-generation.ts';
 import { welcome } from './welcome.ts';
 
 type Stop = () => Promise<void>;
@@ -144,6 +150,7 @@ async function build(
 /** Answers requests until it is stopped. */
 async function serve(config: Config, databases: Databases, buildApp: BuildApp, stopwatch: Stopwatch): Promise<Stop> {
   let stopping = false;
+  setFlagsFromString(YOUNG_GENERATION.growing);
   const app = await build(config, databases, buildApp, () => stopping);
   stopwatch.lap('schema, routes');
   try {

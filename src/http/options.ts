@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { notFound } from '../shared/errors.ts';
 import { refuseConnection } from './client-errors.ts';
 import { sendError } from './errors.ts';
+import { loggerOptions } from './logger-options.ts';
 
 /** 1 MiB; an operation that takes more says so. */
 const BODY_LIMIT = 1024 * 1024;
@@ -40,9 +41,6 @@ export function serverOptions(config: Config): FastifyServerOptions {
   };
 }
 
-/** JSON lines without secrets. */
-export const loggerOptions = ({ logLevel }: Config) => ({ level: logLevel, serializers: { err: errorForLog } });
-
 function isEncoded(url: string): boolean {
   if (!url.includes('%')) return true;
   try {
@@ -56,8 +54,3 @@ function isEncoded(url: string): boolean {
 /** Fastify trusts nobody when it is told a number of proxies, so it is told which hops those are. */
 const trustOf = (setting: Config['trustProxy']) =>
   typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;
-
-/** Stack and code of an error; a database error's detail and parameters hold other people's data and stay out. */
-function errorForLog(error: Error & { code?: string }) {
-  return { type: error.name, code: error.code, message: error.message, stack: error.stack ?? '' };
-}

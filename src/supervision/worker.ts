@@ -1,7 +1,9 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
 import { shareMetrics } from '../http/metrics.ts';
 import { HEARTBEAT_MS, type SupervisorMessage, type WorkerMessage } from './messages.ts';
+import { YOUNG_GENERATION } from './young-generation.ts';
 
 interface Orders {
   /** The instance is to say that it is not ready, and to answer on. */
@@ -30,10 +32,13 @@ export function obeySupervisor({ drain, stop }: Orders): void {
 export function receiveConnections(server: Server): () => Promise<void> {
   const sockets = new Set<Socket>();
   let isStopping = false;
+  let hasServed = false;
   process.on('message', ({ type }: SupervisorMessage, socket?: Socket) => {
     if (type !== 'connection') return;
     // Before anything is read from it: until then the supervisor may give it to another worker.
     tell({ type: 'accepted' });
+    if (!hasServed) setFlagsFromString(YOUNG_GENERATION.growing);
+    hasServed = true;
     if (!socket) return;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
