@@ -9,7 +9,7 @@ import { CLIENT_CONFIG } from './pool/timeouts.ts';
 
 /** Returns MikroORM for one regional database. It connects at the first query. */
 export function createOrm(url: string, overrides: Partial<Options> = {}): MikroORM {
-  return new MikroORM({
+  const orm = new MikroORM({
     clientUrl: url,
     entities,
     metadataProvider: ReflectMetadataProvider,
@@ -20,6 +20,19 @@ export function createOrm(url: string, overrides: Partial<Options> = {}): MikroO
     debug: false,
     ...overrides,
   } as Options);
+  const platform = orm.em.getPlatform();
+  const escapeValue = platform.escape.bind(platform);
+  platform.escape = (value) => (typeof value === 'string' ? escapeLiteral(value) : escapeValue(value));
+  return orm;
+}
+
+/**
+ * Returns a text as a literal of PostgreSQL, the same as MikroORM's own method, which appends one character at a time: that takes
+ * 32 bytes of the heap for each, so that a text of 1 MB was followed by collections of garbage.
+ */
+export function escapeLiteral(text: string): string {
+  const quoted = text.replaceAll("'", "''");
+  return text.includes('\\') ? ` E'${quoted.replaceAll('\\', '\\\\')}'` : `'${quoted}'`;
 }
 
 /**
