@@ -9,7 +9,6 @@ import type { Caller } from '../src/auth/caller.ts';
 import type { RequestContext } from '../src/auth/request-context.ts';
 import type { FieldEdge, ResolverFactory } from '../src/graphql/engine/resolver-factories.ts';
 import { ValidationError } from '../src/shared/errors.ts';
-import { jsonSize } from '../src/shared/response-meter.ts';
 
 /** Records that each query or mutation is charged for, so that a document has few of them whatever they read. */
 const OPERATION_RECORDS = 500;
@@ -86,7 +85,7 @@ export function authorizeEdge(
       authorizeParent?.(source, context);
       const result = await createResolver(args, context, info as object)(source);
       authorizeResult?.(result, context);
-      if (isLeaf) context.meter.bytes += jsonSize(result);
+      if (isLeaf) context.meter.bytes += context.meter.sizeOf(result);
       return result;
     },
     extensions: { ...field.extensions, resolved: factory !== null, edge },

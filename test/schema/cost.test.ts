@@ -2,7 +2,7 @@ import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { estimateCost } from '../../src/graphql/engine/cost.ts';
-import { jsonSize, MAX_COST, MAX_RESPONSE_BYTES, ResponseMeter } from '../../src/shared/response-meter.ts';
+import { MAX_COST, MAX_RESPONSE_BYTES, ResponseMeter } from '../../src/shared/response-meter.ts';
 
 const schema = buildServiceSchema();
 
@@ -111,7 +111,9 @@ describe('the size of a value', () => {
     ['characters that are escaped', '\u0001"\\'.repeat(5_000)],
     ['characters of several bytes', '\u00e9\u4e2d\ud83d\ude00'.repeat(5_000)],
   ])('is that of its JSON, for %s', (_what, text) => {
-    expect(jsonSize(text)).toBe(Buffer.byteLength(JSON.stringify(text)));
-    expect(jsonSize(text)).toBe(Buffer.byteLength(JSON.stringify(text)));
+    const meter = new ResponseMeter();
+    meter.limit(MAX_COST, MAX_RESPONSE_BYTES);
+    expect(meter.sizeOf(text)).toBe(Buffer.byteLength(JSON.stringify(text)));
+    expect(meter.sizeOf(text)).toBe(Buffer.byteLength(JSON.stringify(text)));
   });
 });

@@ -1,5 +1,5 @@
 import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql';
-import { jsonSize, type ResponseMeter } from '../../shared/response-meter.ts';
+import type { ResponseMeter } from '../../shared/response-meter.ts';
 
 /** What graphql-js calls for fields without a method, when it interprets an operation: counts what the response is built of. */
 export const meteredFieldResolver: GraphQLFieldResolver<unknown, { meter: ResponseMeter }> = (
@@ -11,7 +11,7 @@ export const meteredFieldResolver: GraphQLFieldResolver<unknown, { meter: Respon
   const value: unknown = defaultFieldResolver(source, args, context, info);
   const { meter } = context;
   meter.fields++;
-  meter.bytes += String(info.path.key).length + 4 + (typeof value === 'object' ? 2 : jsonSize(value));
+  meter.bytes += String(info.path.key).length + 4 + (typeof value === 'object' ? 2 : meter.sizeOf(value));
   meter.check();
   return value;
 };

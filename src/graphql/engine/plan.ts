@@ -20,7 +20,7 @@ import {
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import { type Selection, selectionOf } from '../../../schema/selection.ts';
-import { jsonSize, type ResponseMeter } from '../../shared/response-meter.ts';
+import type { ResponseMeter } from '../../shared/response-meter.ts';
 
 export type Fragments = Record<string, FragmentDefinitionNode>;
 type Variables = Record<string, unknown>;
@@ -118,7 +118,7 @@ function sizeOfLeaf(type: GraphQLNullableType, value: string): string | number {
   const isShort = isEnumType(type) || SHORT_SCALARS.has((type as GraphQLNamedType).name);
   return isShort
     ? SHORT_LEAF
-    : `(typeof ${value} === 'string' && ${value}.length < 256 ? ${value}.length : jsonSize(${value}))`;
+    : `(typeof ${value} === 'string' && ${value}.length < 256 ? ${value}.length : meter.sizeOf(${value}))`;
 }
 
 /** Whether the type has rows of its own, as opposed to an object that is part of a record. */
@@ -183,7 +183,7 @@ class PlanCompiler {
     const { name, nodes } = occurrence;
     const inner = isNonNullType(type) ? type.ofType : type;
     const check = nullCheck(type, name);
-    if (isLeafType(inner)) return this.#addFunction(`${check} meter.bytes += jsonSize(value); return value;`);
+    if (isLeafType(inner)) return this.#addFunction(`${check} meter.bytes += meter.sizeOf(value); return value;`);
     if (isListType(inner)) return this.#compileList(type, occurrence);
     if (isUnionType(inner)) return this.#compileUnion(inner, occurrence, check);
     return this.#addFunction(
@@ -195,7 +195,7 @@ class PlanCompiler {
   #compileList(type: GraphQLOutputType, occurrence: FieldOccurrence, completeItem?: string): string {
     const { ofType } = getNullableType(type) as GraphQLList<GraphQLOutputType>;
     const item = completeItem ? `${completeItem}(item, batches, meter)` : this.#completion(ofType, occurrence, 'item');
-    const count = isLeafType(getNullableType(ofType)) ? 'meter.bytes += jsonSize(item)' : 'meter.check()';
+    const count = isLeafType(getNullableType(ofType)) ? 'meter.bytes += meter.sizeOf(item)' : 'meter.check()';
     return this.#addFunction(`${nullCheck(type, occurrence.name)} const completed = [];
       for (const item of requireList(value, '${occurrence.name}')) { completed.push(${item}); ${count}; }
       return completed;`);
