@@ -75,7 +75,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   });
 
   limitPipelining(app);
-  paceUnauthenticated(app, (authorization) => access.isVerified(authorization));
+  paceUnauthenticated(app, (authorization) => tokens.isVerified(authorization));
   installHeaders(app, config);
   installRequestUsage(app);
   logFailures(app, config);

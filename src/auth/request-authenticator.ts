@@ -74,6 +74,7 @@ export class RequestAuthenticator {
     const meter = new ResponseMeter();
     const database = databases[region].withLimits({
       acquireLargeRead: () => usage.acquireLargeRead(),
+      acquireLargeWrite: (bytes) => usage.acquireLargeWrite(bytes),
       countLargeBytes: (bytes) => {
         usage.countLargeBytes(bytes);
         meter.hold(bytes);

@@ -17,6 +17,9 @@ const PAUSE_FACTOR = 3;
 const LARGE_READ_BYTES_PER_MS = 50_000;
 const MAX_PAUSE_MS = 2_000;
 
+/** Times that the event loop passes over a large value to write it: it is read, compared, escaped, encoded and sent. */
+const WRITE_FACTOR = 8;
+
 /** Milliseconds in which a client must take some part of a large response. */
 const STALLED_MS = 30_000;
 
@@ -75,6 +78,12 @@ export class RequestUsage {
       setTimeout(release, Math.min(MAX_PAUSE_MS, this.#heldBytes / LARGE_READ_BYTES_PER_MS));
     });
     this.onEnd(await this.#largeRead);
+  }
+
+  /** Waits until the request may write large values, as it waits to read them; they are released with its response. */
+  async acquireLargeWrite(bytes: number): Promise<void> {
+    await this.acquireLargeRead();
+    this.#heldBytes += bytes * WRITE_FACTOR;
   }
 
   /** Counts bytes of large values that the request holds. */

@@ -15,6 +15,8 @@ export interface DatabaseLimits extends ReadLimits {
   runTransaction<T>(transaction: () => Promise<T>): Promise<T>;
   /** Runs a transaction of prepared statements once the caller's fair share has a connection for it. */
   runWrite<T>(transaction: () => Promise<T>): Promise<T>;
+  /** Waits until the request may write large values of so many bytes; rejects with 429 or 503. Not to be called in a transaction. */
+  acquireLargeWrite(bytes: number): Promise<void>;
 }
 
 /** Connections for slow reads; each opens when it is first used. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { rateLimited, unavailable } from '../errors.ts';
-import { networkOf } from '../network.ts';
+import { rateLimited, unavailable } from '../shared/errors.ts';
+import { networkOf } from '../shared/network.ts';
 import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 
 /**

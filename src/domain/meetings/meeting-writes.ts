@@ -4,6 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Meeting } from '../../../entities/meeting.entity.ts';
 import { MeetingTemplate } from '../../../entities/meeting-template.entity.ts';
 import type { Database } from '../../database/database.ts';
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { conflict, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { projects } from '../readers/project.reader.ts';
@@ -32,6 +33,7 @@ export async function createMeeting(
   const { database, builderId, integratorId, now } = writing;
   const { title, projectId = null, agenda = null, notes, sourceApp = null, externalSourceId = null } = input;
   if (projectId !== null && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
+  if (notes && notes.length > LARGE_NOTES) await database.limits?.acquireLargeWrite(notes.length);
   const at = new Date(now).toISOString();
   const em = database.fork();
   const meeting = em.create(Meeting, {
@@ -59,16 +61,45 @@ async function sameSource(
 }
 
 /** Changes a meeting, whatever its state. */
-export function changeMeeting(
-  { database, builderId, now }: Writing,
+export async function changeMeeting(
+  writing: Writing,
   meetingId: string,
   values: Partial<Pick<Meeting, 'title' | 'status'>>,
 ): Promise<Meeting> {
+  const { database, builderId, now } = writing;
+  await acquireNotes(writing, meetingId);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     change(meeting, values, now);
     return meeting;
   });
+}
+
+/** Characters of text that take a byte of a compressed column, about. */
+const COMPRESSION = 4;
+
+/** The size of the notes, without reading them. */
+const NOTES_SIZE: Statement = {
+  name: 'meetings.notes-size',
+  text: `select coalesce(octet_length(notes), 0) + ${COMPRESSION} * coalesce(pg_column_size(template_response), 0)
+    from meeting where id = $1`,
+};
+
+/** Bytes of notes from which on a write of them is charged as one of large values. */
+const LARGE_NOTES = 64 * 1024;
+
+/**
+ * Waits until the caller may write the meeting with its notes, where they are large. To be called before the meeting is locked, so
+ * that nobody waits for one who waits.
+ *
+ * @param bytes About what is written beside.
+ */
+export async function acquireNotes({ database }: Writing, meetingId: string, bytes = 0): Promise<void> {
+  const { limits, runner } = database;
+  if (!limits) return;
+  const [row] = await runner.run(NOTES_SIZE, [meetingId]);
+  const size = Number(row?.[0] ?? 0) + bytes;
+  if (size > LARGE_NOTES) await limits.acquireLargeWrite(size);
 }
 
 /** The meeting, held until the transaction ends; 404 when it is not the builder's. */
@@ -93,11 +124,13 @@ export function change<T extends { updatedAt: string }>(record: T, values: Parti
  * Puts a person's text in place of the meeting's notes, unless somebody has changed the meeting since the person read it.
  * MTG-23 to MTG-25.
  */
-export function rewriteMeetingNotes(
-  { database, builderId, now }: Writing,
+export async function rewriteMeetingNotes(
+  writing: Writing,
   meetingId: string,
   { notes, expectedUpdatedAt }: { notes: string; expectedUpdatedAt: string },
 ): Promise<Meeting> {
+  const { database, builderId, now } = writing;
+  await acquireNotes(writing, meetingId, notes.length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     if (meeting.updatedAt !== expectedUpdatedAt) {

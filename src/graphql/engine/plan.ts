@@ -156,7 +156,6 @@ class PlanCompiler {
     const parameters = {
       requireValue,
       requireList,
-      jsonSize,
       ...Object.fromEntries(this.#memberNames.map(toNamedParameter)),
     };
     const compile = new Function(...Object.keys(parameters), source);
