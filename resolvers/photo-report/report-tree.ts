@@ -6,7 +6,16 @@ import type {
 import type { ReportContent, StoredContent } from '../../src/domain/readers/photo-report.reader.ts';
 import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
 import { TimeSlice } from '../../src/shared/time-slice.ts';
-import type { ReportBlock, ReportListItem, ReportPage, RichTextRun } from './report-tree.type.ts';
+import type {
+  ReportBlock,
+  ReportHeading,
+  ReportImage,
+  ReportList,
+  ReportListItem,
+  ReportPage,
+  ReportText,
+  RichTextRun,
+} from './report-tree.type.ts';
 
 interface SentItem {
   id: string;
@@ -15,18 +24,53 @@ interface SentItem {
   checked?: boolean | null;
 }
 
-/**
- * The tree of a report as it is read: what was left out has its default, and every page has its id. It may be made of megabytes,
- * so the event loop is left to others between its blocks.
- */
-export async function readTree({ builderId, content, pages }: StoredContent): Promise<ReportPage> {
-  const { page: root } = (await parseJsonInSlices(content)) as ReportContent;
+/** Characters of JSON up to which a block is parsed with its page. */
+const SMALL_BLOCK = 4_096;
+
+/** A block of text or a list, which is parsed each time it is read. The runs of a large report take 200 MiB, its JSON 30. */
+export class DeferredBlock {
+  readonly #json: string;
+
+  constructor(json: string) {
+    this.#json = json;
+  }
+
+  read(): ReportText | ReportHeading | ReportList {
+    return readTextBlock(JSON.parse(this.#json));
+  }
+}
+
+/** A page whose large blocks of text are deferred, in its child pages too. */
+export interface DeferredPage extends Omit<ReportPage, 'blocks'> {
+  blocks: (ReportBlock | DeferredBlock)[];
+}
+
+/** The tree of a report as it is read: what was left out has its default, and every page has its id. */
+export async function readTree(stored: StoredContent): Promise<ReportPage> {
+  const { page } = (await parseJsonInSlices(stored.content)) as ReportContent;
+  return (await toTree(stored, page)) as ReportPage;
+}
+
+/** The same, without parsing its large blocks of text. */
+export async function readDeferredTree(stored: StoredContent): Promise<DeferredPage> {
+  const { page } = (await parseJsonInSlices(stored.content, deferBlock)) as ReportContent;
+  return toTree(stored, page);
+}
+
+function deferBlock(json: string): DeferredBlock | undefined {
+  const isParsed = json.length <= SMALL_BLOCK || json.includes('"childPage"') || json.includes('"imageStatus"');
+  return isParsed ? undefined : new DeferredBlock(json);
+}
+
+/** It may be made of megabytes, so the event loop is left to others between its blocks. */
+async function toTree({ builderId, pages }: StoredContent, root: PageDocument): Promise<DeferredPage> {
   const slice = new TimeSlice();
   const ids = new Map(pages.map(({ id, path }) => [JSON.stringify(path), id]));
-  const readPage = async (page: PageDocument, path: string[]): Promise<ReportPage> => {
-    const blocks: ReportBlock[] = [];
-    for (const block of page.blocks) {
-      blocks.push(block.type === 'PAGE' ? await readChild(block, path) : readBlock(block));
+  const readPage = async (page: PageDocument, path: string[]): Promise<DeferredPage> => {
+    const blocks: (ReportBlock | DeferredBlock)[] = [];
+    for (const block of page.blocks as (Block | DeferredBlock)[]) {
+      if (block instanceof DeferredBlock) blocks.push(block);
+      else blocks.push(block.type === 'PAGE' ? await readChild(block, path) : readBlock(block));
       if (slice.isOver) await slice.next();
     }
     return {
@@ -45,26 +89,26 @@ export async function readTree({ builderId, content, pages }: StoredContent): Pr
   };
   const readBlock = (block: Block): ReportBlock => {
     const { type, sourceBlockId, properties } = block;
-    const common = { type, sourceBlockId, properties };
-    switch (type) {
-      case 'TEXT':
-        return { ...common, richText: readRuns(block.richText!) };
-      case 'HEADING':
-        return { ...common, richText: readRuns(block.richText!), level: properties.level as number };
-      case 'IMAGE':
-        return {
-          ...common,
-          builderId,
-          imageStatus: block.imageStatus!,
-          attachmentId: block.attachmentId ?? null,
-          captureSequenceId: block.captureSequenceId ?? null,
-          imageFailure: block.imageFailure ?? null,
-        };
-      default:
-        return { ...common, items: (properties.items as SentItem[]).map(readItem) };
-    }
+    if (type !== 'IMAGE') return readTextBlock(block);
+    return {
+      ...{ type, sourceBlockId, properties, builderId },
+      imageStatus: block.imageStatus!,
+      attachmentId: block.attachmentId ?? null,
+      captureSequenceId: block.captureSequenceId ?? null,
+      imageFailure: block.imageFailure ?? null,
+    } as ReportImage;
   };
   return readPage(root, []);
+}
+
+function readTextBlock(block: Block): ReportText | ReportHeading | ReportList {
+  const { type, sourceBlockId, properties } = block;
+  const common = { type, sourceBlockId, properties };
+  if (type === 'TEXT') return { ...common, richText: readRuns(block.richText!) } as ReportText;
+  if (type === 'HEADING') {
+    return { ...common, richText: readRuns(block.richText!), level: properties.level as number } as ReportHeading;
+  }
+  return { ...common, items: (properties.items as SentItem[]).map(readItem) } as ReportList;
 }
 
 const readRuns = (runs: RichTextRunInput[]): RichTextRun[] =>

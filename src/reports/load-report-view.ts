@@ -1,5 +1,4 @@
-import { readTree } from '../../resolvers/photo-report/report-tree.ts';
-import type { ReportPage } from '../../resolvers/photo-report/report-tree.type.ts';
+import { DeferredBlock, type DeferredPage, readDeferredTree } from '../../resolvers/photo-report/report-tree.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
 import { photos } from '../domain/readers/photo.reader.ts';
 import { photoReports, reportContents, type StoredContent } from '../domain/readers/photo-report.reader.ts';
@@ -27,7 +26,7 @@ export async function loadReportView(
   ]);
   if (!report || !stored) return null;
   const { content } = stored as unknown as StoredContent;
-  const tree = await readTree(stored as unknown as StoredContent);
+  const tree = await readDeferredTree(stored as unknown as StoredContent);
   const { builderId, projectId } = report;
   const [found, project] = await Promise.all([
     photos.findMany(database, attachmentIdsOf(tree), { builderId }),
@@ -44,9 +43,10 @@ export async function loadReportView(
 }
 
 /** Attachment ids of the images in a page and its child pages. */
-function attachmentIdsOf({ blocks }: ReportPage): string[] {
+function attachmentIdsOf({ blocks }: DeferredPage): string[] {
   return blocks.flatMap((block) => {
-    if ('childPage' in block) return attachmentIdsOf(block.childPage as ReportPage);
+    if (block instanceof DeferredBlock) return [];
+    if ('childPage' in block) return attachmentIdsOf(block.childPage as DeferredPage);
     return 'imageStatus' in block && block.attachmentId !== null ? [block.attachmentId] : [];
   });
 }

@@ -1,11 +1,11 @@
 import type { PhotoReport } from '../../entities/photo-report.entity.ts';
+import { DeferredBlock, type DeferredPage } from '../../resolvers/photo-report/report-tree.ts';
 import type {
   ReportBlock,
   ReportChildPage,
   ReportImage,
   ReportList,
   ReportListItem,
-  ReportPage,
   RichTextRun,
 } from '../../resolvers/photo-report/report-tree.type.ts';
 import { icon } from '../oauth/interaction/pages/assets.ts';
@@ -25,7 +25,7 @@ interface PhotoView {
 export interface ReportView {
   report: PhotoReport;
   projectName: string | null;
-  tree: ReportPage;
+  tree: DeferredPage;
   /** By attachment id, without archived photos. */
   photos: ReadonlyMap<string, PhotoView>;
   /** Approximate size of the stored content, in bytes. */
@@ -76,7 +76,7 @@ ${renderTableOfContents(tree)}
 
 type Photos = ReportView['photos'];
 
-const titleOf = ({ title }: ReportPage): string => (/\S/.test(title) ? title : 'Untitled');
+const titleOf = ({ title }: DeferredPage): string => (/\S/.test(title) ? title : 'Untitled');
 
 const DATE_TIME_FORMAT = new Intl.DateTimeFormat('en-AU', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
@@ -84,26 +84,30 @@ const renderInstant = (at: string): Markup =>
   html`<time datetime="${at}">${DATE_TIME_FORMAT.format(new Date(at))} UTC</time>`;
 
 /** Renders the table of contents; null for a page without child pages. */
-function renderTableOfContents(tree: ReportPage): Markup | null {
+function renderTableOfContents(tree: DeferredPage): Markup | null {
   const entries = childPagesOf(tree).map(renderContentsEntry);
   return entries.length === 0 ? null : html`<nav aria-label="Pages"><ul>${entries}</ul></nav>`;
 }
 
-function renderContentsEntry(page: ReportPage): Markup {
+function renderContentsEntry(page: DeferredPage): Markup {
   const inner = childPagesOf(page).map(renderContentsEntry);
   return html`<li><a href="#${page.id}">${titleOf(page)}</a>${inner.length > 0 && html`<ul>${inner}</ul>`}</li>`;
 }
 
-const childPagesOf = ({ blocks }: ReportPage): ReportPage[] =>
-  blocks.flatMap((block) => ('childPage' in block ? [block.childPage as ReportPage] : []));
+const childPagesOf = ({ blocks }: DeferredPage): DeferredPage[] =>
+  blocks.flatMap((block) => (isChildPage(block) ? [block.childPage as DeferredPage] : []));
 
-const renderLead = ({ shortDescription }: ReportPage): Markup | null =>
+const isChildPage = (block: ReportBlock | DeferredBlock): block is ReportChildPage =>
+  !(block instanceof DeferredBlock) && 'childPage' in block;
+
+const renderLead = ({ shortDescription }: DeferredPage): Markup | null =>
   shortDescription ? html`<p class="lead">${shortDescription}</p>` : null;
 
-function* renderBlocks({ blocks }: ReportPage, level: number, photos: Photos): Generator<string> {
+function* renderBlocks({ blocks }: DeferredPage, level: number, photos: Photos): Generator<string> {
   if (blocks.length === 0) yield html`<p class="empty">This page is empty.</p>`.text;
   for (const block of blocks) {
-    if ('childPage' in block) yield* renderChildPage(block.childPage as ReportPage, level + 1, photos);
+    if (block instanceof DeferredBlock) yield renderBlock(block.read(), level, photos).text;
+    else if ('childPage' in block) yield* renderChildPage(block.childPage as DeferredPage, level + 1, photos);
     else yield renderBlock(block, level, photos).text;
   }
 }
@@ -116,7 +120,7 @@ function renderBlock(block: Exclude<ReportBlock, ReportChildPage>, level: number
 `;
 }
 
-function* renderChildPage(page: ReportPage, level: number, photos: Photos): Generator<string> {
+function* renderChildPage(page: DeferredPage, level: number, photos: Photos): Generator<string> {
   yield html`<section class="page" id="${page.id}">
 ${renderHeading(level, html`${titleOf(page)}`)}
 ${renderLead(page)}

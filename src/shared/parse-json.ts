@@ -10,17 +10,26 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACKET = 93;
 const CLOSE_BRACE = 125;
 
-/** The value of valid JSON, parsed in pieces that leave the event loop to other requests between them. */
-export async function parseJsonInSlices(text: string): Promise<unknown> {
-  return text.length <= PIECE_LENGTH ? JSON.parse(text) : new SlicedParser(text).parse(0, text.length);
+/**
+ * The value of valid JSON, parsed in pieces that leave the event loop to other requests between them.
+ *
+ * @param replaceItem Is called with the text of each item of a list that is parsed in pieces, and returns what stands for the item
+ * without being parsed, or undefined to have it parsed.
+ */
+export async function parseJsonInSlices(text: string, replaceItem?: ReplaceItem): Promise<unknown> {
+  return text.length <= PIECE_LENGTH ? JSON.parse(text) : new SlicedParser(text, replaceItem).parse(0, text.length);
 }
+
+type ReplaceItem = (text: string) => object | undefined;
 
 class SlicedParser {
   readonly #text: string;
+  readonly #replaceItem: ReplaceItem | undefined;
   readonly #slice = new TimeSlice();
 
-  constructor(text: string) {
+  constructor(text: string, replaceItem: ReplaceItem | undefined) {
     this.#text = text;
+    this.#replaceItem = replaceItem;
   }
 
   /** The value between two places: in one piece where it is short or has no members, otherwise member by member. */
@@ -40,7 +49,7 @@ class SlicedParser {
     for (let at = start, end = start; ; at = end + 1) {
       end = await this.#endOfMember(at);
       // There is one: an array without items is short.
-      items.push(await this.parse(at, end));
+      items.push(this.#replaceItem?.(this.#text.slice(at, end)) ?? (await this.parse(at, end)));
       if (this.#text.charCodeAt(end) === CLOSE_BRACKET) return items;
     }
   }
