@@ -17,9 +17,10 @@ const MIB = 1024 * 1024;
 /** Tokens of a photo report from which on it is checked by the worker thread: it is parsed, walked, sorted and hashed. */
 const MAX_REPORT_TOKENS = 10_000;
 
+/** The heap takes up to 500 MiB for the report of the most runs that 32 MiB hold. */
 const THREAD = {
   file: new URL(`./body-thread${extname(import.meta.url)}`, import.meta.url),
-  memoryMb: 1_024,
+  memoryMb: 640,
   timeoutMs: 30_000,
   idleMs: 10_000,
 };
