@@ -35,7 +35,7 @@ describe('the verdict on a case', () => {
   it('names failed requests, memory, ended processes and an attack that did not run', () => {
     const failures = [{ operation: 'photos', status: 503, milliseconds: 9, eventLoopMs: 1, problem: 'UNAVAILABLE' }];
     const wrong = wrongIn(
-      aMeasurement({ failures, peakMib: 700, deaths: 1, problem: 'The upload was refused.' }),
+      aMeasurement({ failures, peakDistinctMib: 700, deaths: 1, problem: 'The upload was refused.' }),
       aMeasurement(),
     );
     expect(wrong).toEqual([
