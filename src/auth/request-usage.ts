@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { jsonChunks } from '../shared/json-chunks.ts';
+import { inSlices } from '../shared/time-slice.ts';
 
 /** Bytes from which a response is charged until the client has received it. Smaller ones fit the buffers of a connection. */
 const CHARGED_BYTES = 16 * 1024;
@@ -10,11 +12,14 @@ const CHARGED_BYTES = 16 * 1024;
 /** Bytes from which a response is serialized in chunks. */
 export const CHUNKED_BYTES = 256 * 1024;
 
+/** A client that sends more than its share may have waiting would be rejected as fast as it sends, which costs as much as responses. */
+const REJECTION_DELAY_MS = 500;
+
 /** For each millisecond that a share occupied the event loop, milliseconds in which it is left to other shares. */
 const PAUSE_FACTOR = 3;
 
 /** Bytes of large values that a share may read in a millisecond, on average: to receive them occupies the event loop. */
-const LARGE_READ_BYTES_PER_MS = 50_000;
+const LARGE_READ_BYTES_PER_MS = 25_000;
 const MAX_PAUSE_MS = 2_000;
 
 /** Times that the event loop passes over a large value to write it: it is read, compared, escaped, encoded and sent. */
@@ -51,9 +56,15 @@ export class RequestUsage {
     const { requests } = this.#shares;
     this.#execution = requests.tryAcquire(this.#shareKey);
     if (this.#execution) return undefined;
-    return requests.acquire(this.#shareKey).then((release) => {
-      this.#execution = release;
-    });
+    return requests.acquire(this.#shareKey).then(
+      (release) => {
+        this.#execution = release;
+      },
+      async (error) => {
+        await sleep(REJECTION_DELAY_MS);
+        throw error;
+      },
+    );
   }
 
   /**
@@ -161,5 +172,5 @@ export function sendJson(request: FastifyRequest, reply: FastifyReply, body: unk
   return reply
     .removeHeader('Content-Length')
     .type('application/json; charset=utf-8')
-    .send(Readable.from(jsonChunks(body), { highWaterMark: 1 }));
+    .send(Readable.from(inSlices(jsonChunks(body)), { highWaterMark: 1 }));
 }

@@ -11,6 +11,7 @@ import { sendPage } from '../oauth/interaction/send-page.ts';
 import { signIn, signOut } from '../oauth/interaction/sign-in.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { inChunks } from '../shared/json-chunks.ts';
+import { inSlices } from '../shared/time-slice.ts';
 import type { Storages } from '../storage/storage.ts';
 import { loadReportView } from './load-report-view.ts';
 import { renderReportPage } from './report.page.ts';
@@ -64,7 +65,7 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
           'Content-Security-Policy': policy,
           'X-Frame-Options': 'DENY',
         })
-        .send(Readable.from(chunks, { highWaterMark: 1 }));
+        .send(Readable.from(inSlices(chunks), { highWaterMark: 1 }));
     }
     return showNotFound(page, users[0]!);
   };

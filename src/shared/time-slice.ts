@@ -17,3 +17,12 @@ export class TimeSlice {
     this.#startedAt = performance.now();
   }
 }
+
+/** The same values; the event loop is left to other requests between them when a piece of work is over. */
+export async function* inSlices<Value>(values: Iterable<Value>): AsyncGenerator<Value> {
+  const slice = new TimeSlice();
+  for (const value of values) {
+    if (slice.isOver) await slice.next();
+    yield value;
+  }
+}
