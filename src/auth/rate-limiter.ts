@@ -27,6 +27,7 @@ const BLOCKS = 20;
 
 /** Rejections of one key and window that are sent at once. */
 const PROMPT_REJECTIONS = 100;
+/** On average: rejections that are delayed alike would all be sent in one turn of the event loop. */
 const REJECTION_DELAY_MS = 500;
 /** Rejections of one key and window that are delayed at a time. */
 const MAX_DELAYED = 500;
@@ -88,7 +89,7 @@ export class RateLimiter {
   async #delayRejection(window: Window): Promise<void> {
     if (++window.rejected <= PROMPT_REJECTIONS || window.delayed >= MAX_DELAYED) return;
     window.delayed++;
-    await sleep(REJECTION_DELAY_MS);
+    await sleep(REJECTION_DELAY_MS * (0.5 + Math.random()));
     window.delayed--;
   }
 

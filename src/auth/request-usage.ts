@@ -12,7 +12,10 @@ const CHARGED_BYTES = 16 * 1024;
 /** Bytes from which a response is serialized in chunks. */
 export const CHUNKED_BYTES = 256 * 1024;
 
-/** A client that sends more than its share may have waiting would be rejected as fast as it sends, which costs as much as responses. */
+/**
+ * A client that sends more than its share may have waiting would be rejected as fast as it sends, which costs as much as responses.
+ * On average: rejections that are delayed alike would all be sent in one turn of the event loop.
+ */
 const REJECTION_DELAY_MS = 500;
 
 /** For each millisecond that a share occupied the event loop, milliseconds in which it is left to other shares. */
@@ -23,7 +26,7 @@ const LARGE_READ_BYTES_PER_MS = 25_000;
 const MAX_PAUSE_MS = 2_000;
 
 /** Times that the event loop passes over a large value to write it: it is read, compared, escaped, encoded and sent. */
-const WRITE_FACTOR = 8;
+const WRITE_FACTOR = 4;
 
 /** Milliseconds in which a client must take some part of a large response. */
 const STALLED_MS = 30_000;
@@ -61,7 +64,7 @@ export class RequestUsage {
         this.#execution = release;
       },
       async (error) => {
-        await sleep(REJECTION_DELAY_MS);
+        await sleep(REJECTION_DELAY_MS * (0.5 + Math.random()));
         throw error;
       },
     );
