@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changeMeeting } from '../../resolvers/meeting/meeting-writes.ts';
+import { RequestUsage } from '../../src/auth/request-usage.ts';
+import { changeMeeting } from '../../src/domain/meetings/meeting-writes.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
-import { RequestUsage } from '../../src/shared/request-usage.ts';
 import { type Service, startService } from '../harness.ts';
 
 let service: Service;
@@ -29,7 +29,7 @@ async function createMeeting(notes: string): Promise<string> {
 async function countLargeAfterChange(meetingId: string): Promise<number> {
   const shares = createFairShares();
   const usage = new RequestUsage(shares, 'a');
-  const database = service.databases.au1.within(usage);
+  const database = service.databases.au1.withLimits(usage);
   const now = service.clock.now();
   const meeting = await changeMeeting({ database, integratorId: null, builderId, now }, meetingId, {
     title: 'Changed',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { RequestUsage } from '../../src/auth/request-usage.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
-import { RequestUsage } from '../../src/shared/request-usage.ts';
 
 describe('a request of a share that is full', () => {
   it('is rejected with 429 after a delay, while others wait for their turn', async () => {
