@@ -81,7 +81,7 @@ export function parseAuthorizationRequest(
   const state = requireParameter(parameters, 'state');
   requireCodeResponseType(requireParameter(parameters, 'response_type'));
   requireAllowedGrant(client, 'authorization_code');
-  if (client.integratorId === null) throw unauthorizedClient('An internal client cannot sign users in.');
+  if (client.integratorId === null) throw unauthorizedClient('An internal client signs no people in.');
   requireAudience(parameters.get('audience'), baseUrl);
   const challenge = requireCodeChallenge(parameters);
   const scope = parameters.get('scope');

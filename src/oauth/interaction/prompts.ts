@@ -81,7 +81,7 @@ async function findChoices(interaction: AuthorizationInteraction, user: SignedIn
 /** `invalid_scope` when a connected builder allows too few scopes, `access_denied` when no builder is connected. */
 const noSelectableBuilder = (memberships: BuilderMembership[]) =>
   memberships.some(isConnected)
-    ? invalidScope("No connection of the user's builders allows all of the requested scopes.")
+    ? invalidScope("No connection of the user's builders allows all that is asked.")
     : accessDenied('The user has no builder that is connected.');
 
 function toConsentRequest(
