@@ -18,6 +18,7 @@ export interface OAuthDependencies {
   /**
    * Charges one request to a client's rate limit; throws 429. Called only after the secret of a confidential client, or a
    * code or token of a public one, was verified, so that the public id alone cannot be used to exhaust a client's limit.
+   * LIM-4.
    */
   limitClient?: (database: Database, clientId: string, reply: FastifyReply) => Promise<void>;
   /** Charges one request to the token, revocation or introspection endpoint to its address's rate limit; throws 429. */

@@ -32,7 +32,7 @@ function splitPairs(text: string): string[] {
   return pairs;
 }
 
-/** Parses an `application/json` body, which must be one flat object; an empty body has no parameters. */
+/** Parses an `application/json` body, which must be one flat object; an empty body has no parameters. OAU-7. */
 export function parseJsonBody(body: Uint8Array): RequestParameters {
   const text = decodeUtf8(body);
   if (text.trim() === '') return new Map();

@@ -9,7 +9,7 @@ type OAuthRateLimits = Required<Pick<OAuthDependencies, 'limitAddress' | 'limitC
 
 /**
  * Creates the rate limits of the OAuth endpoints: token requests per address and per client by the `token` limiter, page
- * requests per address by the `api` limiter, which also counts other requests without a token.
+ * requests per address by the `api` limiter, which also counts other requests without a token. LIM-3.
  */
 export function createOAuthRateLimits(databases: Databases, api: RateLimiter, token: RateLimiter): OAuthRateLimits {
   return {

@@ -21,7 +21,7 @@ interface CachedOrigins {
   pendingRead: Promise<void> | null;
 }
 
-/** Browser origins that the public clients of all regions have registered for CORS, cached for 30 seconds. */
+/** Browser origins that the public clients of all regions have registered for CORS, cached for 30 seconds. ACC-18. */
 export class RegisteredOrigins {
   readonly #databases: Databases;
   readonly #clock: Clock;

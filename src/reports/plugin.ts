@@ -35,7 +35,7 @@ const STYLESHEET_PATH = `/reports/assets/report-${createHash('sha256').update(ST
 
 /**
  * Registers `/reports/{photoReportId}`, a photo report as a page for the members of its builder, and its sign-in pages. The
- * region is that of the session, because a browser sends no `X-Service-Region-Id`.
+ * region is that of the session, because a browser sends no `X-Service-Region-Id`. PRP-38, PRP-40.
  */
 export async function registerReportPages(app: FastifyInstance, dependencies: ReportPagesDependencies): Promise<void> {
   const { storages, shares, baseUrl, limitPageRequest } = dependencies;

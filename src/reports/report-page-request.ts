@@ -37,7 +37,7 @@ export const reportNotFound = () =>
 
 /**
  * A page request for one photo report. Its URL names no region, so the user signs in to every region that has an account
- * with the e-mail address and password.
+ * with the e-mail address and password. PRP-40.
  */
 export class ReportPageRequest extends PageRequest {
   readonly reportId: string;

@@ -30,7 +30,7 @@ const forge = (change: { issuer?: string; audience?: string; key?: Uint8Array; a
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('an access token', () => {
-  test('is a JWT signed with HMAC-SHA256 with the claims of the contract', async () => {
+  test('is a JWT signed with HMAC-SHA256 with the claims of the contract (OAU-14)', async () => {
     const { tokens } = setUp();
     const { token, jti } = await tokens.sign(claims);
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'JWT' });
@@ -50,7 +50,7 @@ describe('an access token', () => {
     expect(await setUp().tokens.verify(await forge())).toMatchObject(claims);
   });
 
-  test('is valid for 3600 seconds', async () => {
+  test('is valid for 3600 seconds (OAU-14)', async () => {
     const { clock, tokens } = setUp();
     const { token } = await tokens.sign(claims);
     clock.at = START + 60 * MINUTE - 1000;
@@ -62,7 +62,7 @@ describe('an access token', () => {
   });
 });
 
-describe('a token is rejected', () => {
+describe('a token is rejected (OAU-15)', () => {
   test('with alg none, with and without a signature', async () => {
     const { tokens } = setUp();
     const [, payload, signature] = (await forge()).split('.');

@@ -61,7 +61,7 @@ function expectRedirect(view: PageView, error: string, description?: RegExp, red
 }
 
 describe('GET /oauth/authorize shows a page', () => {
-  test('with the sign-in form for a valid request', async () => {
+  test('with the sign-in form for a valid request (OAU-17)', async () => {
     expectPage(await open(), 200, /^Sign in$/);
   });
 
@@ -88,7 +88,7 @@ describe('GET /oauth/authorize shows a page', () => {
       'data:text/html,a',
       'https://app.example/callback%00',
     ],
-  ])('with the error for the redirect_uri %s', async (redirect_uri) => {
+  ])('with the error for the redirect_uri %s (OAU-18)', async (redirect_uri) => {
     expectPage(await open({ redirect_uri }), 400, /link does not work/, /redirect_uri is not one/);
   });
 
@@ -141,13 +141,13 @@ describe('GET /oauth/authorize redirects to the client with an error', () => {
     ['a builder_id of another shape', { builder_id: 'proj_a' }, 'invalid_request', /builder_id/],
     ['another audience', { audience: 'https://other.example' }, 'invalid_request', /audience/],
     ['a scope beyond the client', { client_id: 'cli_narrow' }, 'invalid_scope', /not allowed: read:projects/],
-    ['a client without the grant', { client_id: 'cli_server' }, 'unauthorized_client (OAU-4)', /authorization_code/],
+    ['a client without the grant', { client_id: 'cli_server' }, 'unauthorized_client', /authorization_code/],
     ['an internal client', { client_id: 'cli_inside', scope: 'read:builders' }, 'unauthorized_client', /internal/],
-  ])('for %s', async (_name, changes, error, description) => {
+  ])('for %s (OAU-19)', async (_name, changes, error, description) => {
     expectRedirect(await open(changes), error, description);
   });
 
-  test('for a missing state, and omits state from the response', async () => {
+  test('for a missing state, and omits state from the response (OAU-17)', async () => {
     for (const state of [undefined, '']) {
       const { location } = await open({ state });
       expect(responseParametersOf(location!)).toMatchObject({ error: 'invalid_request', iss: BASE_URL });
@@ -172,7 +172,7 @@ describe('GET /oauth/authorize redirects to the client with an error', () => {
     expect(responseParametersOf(view.location!).tenant).toBe('1');
   });
 
-  test('server_error for an internal error, without its cause', async () => {
+  test('server_error for an internal error, without its cause (OAU-19)', async () => {
     const broken = new Database('au1', service.databases.au1.url);
     const app = await buildOAuthApp({ ...service.databases, au1: broken }, service);
     await broken.runner.run({ name: 'warm', text: 'select 1' }, []);
@@ -202,7 +202,7 @@ describe('GET /oauth/authorize accepts', () => {
     expectPage(await open(changes), 200, /^Sign in$/);
   });
 
-  test('any region header, and ignores it', async () => {
+  test('any region header, and ignores it (HDR-9)', async () => {
     const query = toQuery(authorizationParameters('cli_us'));
     const headers = { 'x-service-region-id': 'au1' };
     expectPage(
@@ -222,7 +222,7 @@ describe('GET /oauth/authorize accepts', () => {
 });
 
 describe('a page', () => {
-  test('allows no scripts and no frames, and forms to the service and the client only', async () => {
+  test('allows no scripts and no frames, and forms to the service and the client only (OAU-29)', async () => {
     const { headers } = await open();
     expect(headers['content-security-policy']).toBe(
       "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'",

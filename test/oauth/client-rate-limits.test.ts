@@ -67,7 +67,7 @@ const nextWindow = () => {
 };
 
 describe("a public client's rate limit", () => {
-  test('is not charged by requests that only send the client_id, from one address or many', async () => {
+  test('is not charged by requests that only send the client_id, from one address or many (LIM-4)', async () => {
     await addApplication(deployment, 'cli_named');
     const code = await codeOf('cli_named');
     const attacker = newAddress();
@@ -101,7 +101,7 @@ describe("a public client's rate limit", () => {
     expect((await exchange('cli_victim', code)).statusCode).toBe(200);
   });
 
-  test('applies to all addresses, and a 429 consumes neither refresh token nor code', async () => {
+  test('applies to all addresses, and a 429 consumes neither refresh token nor code (LIM-4)', async () => {
     await addApplication(deployment, 'cli_busy');
     const code = await codeOf('cli_busy');
     const rejectedToken = await useUpLimit('cli_busy');
@@ -122,7 +122,7 @@ describe("a public client's rate limit", () => {
 });
 
 describe("a confidential client's rate limit", () => {
-  test('is charged only by requests with its secret, even when they are otherwise invalid', async () => {
+  test('is charged only by requests with its secret, even when they are otherwise invalid (LIM-4)', async () => {
     const secret = newSecret();
     await addClient(deployment, 'cli_server', { secrets: [secret] });
     const sendRequest = (client_secret: string) =>

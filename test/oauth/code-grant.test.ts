@@ -29,7 +29,7 @@ const newCode = (changes: Record<string, string> = {}) => obtainCode(service, { 
 const isLive = async (token: string) => service.tokenVerifier.isLive((await service.tokens.verify(token))!, 'au1');
 
 describe('a code is exchanged (200)', () => {
-  test('for an access token of the user and builder, and a refresh token', async () => {
+  test('for an access token of the user and builder, and a refresh token (OAU-8, OAU-14)', async () => {
     const { status, headers, body } = await exchangeCode(service, flow, await newCode());
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -66,7 +66,7 @@ describe('a code is exchanged (200)', () => {
     expect((await exchangeCode(service, flow, code)).status).toBe(200);
   });
 
-  test('by a form-encoded request with the audience', async () => {
+  test('by a form-encoded request with the audience (OAU-10)', async () => {
     const code = await newCode();
     const fields = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER };
     const form = new URLSearchParams({ ...fields, client_id: 'cli_app', audience: BASE_URL }).toString();
@@ -94,7 +94,7 @@ describe('a code is rejected (400)', () => {
     ['another audience', { audience: 'https://other.example' }, 'invalid_request'],
     ['another client', { client_id: 'cli_other' }, 'invalid_grant'],
     ['another code', { code: newSecret() }, 'invalid_grant'],
-  ])('for %s, which does not consume it', async (_name, changes, error) => {
+  ])('for %s, which does not consume it (OAU-31)', async (_name, changes, error) => {
     const code = await newCode();
     const rejected = await exchangeCode(service, flow, code, changes);
     expect([rejected.status, rejected.body.error]).toEqual([400, error]);
@@ -124,7 +124,7 @@ describe('a code is rejected (400)', () => {
 });
 
 describe('a second use of a code', () => {
-  test('revokes the access and refresh tokens of the first', async () => {
+  test('revokes the access and refresh tokens of the first (OAU-30)', async () => {
     const code = await newCode();
     const first = (await exchangeCode(service, flow, code)).body;
     const renewed = (await refreshTokens(service, flow, first.refresh_token)).body;

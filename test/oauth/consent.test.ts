@@ -55,7 +55,7 @@ async function signInAs(user: string, changes: Record<string, string | undefined
 const textOf = (view: PageView) => view.body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
 describe('the consent page', () => {
-  test('is shown at once for a single builder, with client, scopes and company', async () => {
+  test('is shown at once for a single builder, with client, scopes and company (OAU-22)', async () => {
     const { view } = await signInAs('user_one', { scope: 'read:projects write:photos' });
     expect(view.heading).toBe('Allow Snap <Site> to use the data of Harbour & <Sons>?');
     const text = textOf(view);
@@ -103,6 +103,7 @@ describe('the consent page', () => {
     expect(await target(REDIRECT_URI, 'cli_app')).toBe("'self' https:");
   });
 
+  // OAU-41
   test('redirects with a code, the state and the issuer after Allow, and stores the digest and binding of the code', async () => {
     const { browser, view } = await signInAs('user_one');
     const done = await browser.submit(view, 'Allow');
@@ -127,7 +128,7 @@ describe('the consent page', () => {
     expect(await em.count(AuthorizationCode, { digest: response.code! })).toBe(0);
   });
 
-  test('redirects with access_denied and issues no code after Don’t allow', async () => {
+  test('redirects with access_denied and issues no code after Don’t allow (OAU-24)', async () => {
     const { browser, view } = await signInAs('user_one');
     const before = await service.databases.au1.fork().count(AuthorizationCode);
     const done = await browser.submit(view, 'deny');
@@ -139,7 +140,7 @@ describe('the consent page', () => {
     expect(await service.databases.au1.fork().count(AuthorizationCode)).toBe(before);
   });
 
-  test('is shown for every authorization request', async () => {
+  test('is shown for every authorization request (OAU-24)', async () => {
     const { browser, view } = await signInAs('user_one');
     await browser.submit(view, 'Allow');
     expect((await browser.open(REQUEST)).heading).toMatch(/^Allow/);
@@ -164,7 +165,7 @@ describe('the consent page', () => {
 });
 
 describe('the builder selection', () => {
-  test('lists all builders, with the reason for those that cannot be selected', async () => {
+  test('lists all builders, with the reason for those that cannot be selected (OAU-22, OAU-23)', async () => {
     const { view } = await signInAs('user_many');
     expect(view.heading).toBe('Choose a company');
     const options = [
@@ -194,10 +195,11 @@ describe('the builder selection', () => {
     expect((await em.findOneOrFail(TokenFamily, { id: familyId })).builderId).toBe('buil_a');
   });
 
-  test('is skipped when builder_id preselects a selectable builder', async () => {
+  test('is skipped when builder_id preselects a selectable builder (OAU-22)', async () => {
     expect((await signInAs('user_many', { builder_id: 'buil_b' })).view.heading).toMatch(/data of Bay Build/);
   });
 
+  // OAU-22
   test.each(['buil_few', 'buil_none', 'buil_stranger'])('is shown when builder_id is %s', async (builder_id) => {
     const { view } = await signInAs('user_many', { builder_id });
     expect(view.heading).toBe('Choose a company');
@@ -224,7 +226,7 @@ describe('the builder selection', () => {
 });
 
 describe('without a selectable builder', () => {
-  test('redirects with invalid_scope at once when the only connection allows fewer scopes', async () => {
+  test('redirects with invalid_scope at once when the only connection allows fewer scopes (OAU-23)', async () => {
     const { view } = await signInAs('user_few');
     expect(responseParametersOf(view.location!)).toMatchObject({
       error: 'invalid_scope',

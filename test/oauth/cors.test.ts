@@ -81,7 +81,7 @@ describe('a preflight', () => {
 
 describe('a response', () => {
   test.each(CORS_PATHS)(
-    'of %s, errors included, allows a registered origin and exposes the headers of the API',
+    'of %s, errors included, allows a registered origin and exposes the headers of the API (ACC-18)',
     async (url) => {
       const method = /oauth|graphql/.test(url) ? 'POST' : 'GET';
       const { statusCode, headers } = await instance.app.inject({
@@ -99,12 +99,12 @@ describe('a response', () => {
     },
   );
 
-  test.each([...CORS_PATHS, ...OTHER_PATHS])('of %s does not allow an unregistered origin', async (url) => {
+  test.each([...CORS_PATHS, ...OTHER_PATHS])('of %s does not allow an unregistered origin (ACC-18)', async (url) => {
     const { headers } = await instance.app.inject({ url, headers: { origin: 'https://evil.example' } });
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test.each(OTHER_PATHS)('of %s does not allow a registered origin', async (url) => {
+  test.each(OTHER_PATHS)('of %s does not allow a registered origin (ACC-19)', async (url) => {
     const { headers } = await instance.app.inject({ url, headers: { origin: APP } });
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });

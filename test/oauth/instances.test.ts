@@ -67,7 +67,7 @@ describe('GET /me', () => {
     });
   });
 
-  test('allows REST requests for the builder of the token, within its scopes', async () => {
+  test('allows REST requests for the builder of the token, within its scopes (ACC-4)', async () => {
     const get = (url: string) => one.app.inject({ url, headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect((await get('/builders')).json().data.map(({ id }: { id: string }) => id)).toEqual(['buil_a']);
     expect((await get('/builders/buil_a/meetings')).statusCode).toBe(403);
@@ -105,7 +105,7 @@ describe('a revoked token (ACC-5)', () => {
     expect((await me(one, access_token)).status).toBe(401);
   });
 
-  test('is rejected after the membership was removed, even when it is added again', async () => {
+  test('is rejected after the membership was removed, even when it is added again (OAU-35)', async () => {
     const context = { database: deployment.databases.au1, clock: deployment.clock };
     const key = { user: 'user_a', builderId: 'buil_a' };
     await removeMembership(context, key);
@@ -147,7 +147,7 @@ describe('a valid token', () => {
     expect(sent.filter((name) => name === 'access.facts')).toHaveLength(1);
   });
 
-  test('gets 503 while the database is unavailable', async () => {
+  test('gets 503 while the database is unavailable (ACC-5)', async () => {
     const databases = { au1: new Database('au1', deployment.databases.au1.url), us1: deployment.databases.us1 };
     const disconnected = await deployment.startInstance({ databases });
     expect((await me(disconnected)).status).toBe(200);
@@ -163,7 +163,7 @@ describe('a valid token', () => {
     await databases.au1.close();
   });
 
-  test('is rejected within a second on both instances after the connection was revoked', async () => {
+  test('is rejected within a second on both instances after the connection was revoked (ACC-5)', async () => {
     expect([(await me(one)).status, (await me(other)).status]).toEqual([200, 200]);
     const em = deployment.databases.au1.fork();
     await em.nativeUpdate(Connection, { builderId: 'buil_a' }, { status: 'REVOKED' });
@@ -174,7 +174,7 @@ describe('a valid token', () => {
     advanceClock(500);
   });
 
-  test('is rejected in the other region, and after 61 minutes', async () => {
+  test('is rejected in the other region, and after 61 minutes (HDR-8)', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}`, 'x-service-region-id': 'us1' };
     expect((await one.app.inject({ url: '/me', headers })).statusCode).toBe(401);
     advanceClock(61 * 60_000);

@@ -39,7 +39,7 @@ describe('active: true', () => {
     ...{ sub: 'user_a', builder_id: 'buil_a', iss: BASE_URL, iat: START / 1000 },
   };
 
-  test('for an access token of a user', async () => {
+  test('for an access token of a user (OAU-37)', async () => {
     const { status, headers, body } = await introspect(tokens.access_token);
     expect(status).toBe(200);
     expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' });
@@ -67,7 +67,7 @@ describe('active: true', () => {
   });
 });
 
-describe('active: false, without other members', () => {
+describe('active: false, without other members (OAU-37)', () => {
   const expectInactive = async (token: string, credentials?: [string, string]) => {
     const { status, body } = await introspect(token, credentials);
     expect([status, body]).toEqual([200, { active: false }]);

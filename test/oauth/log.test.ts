@@ -37,6 +37,7 @@ async function logOf(work: () => Promise<unknown>): Promise<string> {
   }
 }
 
+// OAU-42
 test('the log contains every step of the flow, and no code, token, secret, password, cookie, state or query', async () => {
   const secrets: string[] = [secret, PASSWORD, 'wrong word', VERIFIER, 'a state', 'user_a@example.com'];
   const log = await logOf(async () => {

@@ -29,7 +29,7 @@ describe('POST /oauth/token', () => {
     expect((await postToken(service.app, withParameters(64))).status).toBe(200);
   });
 
-  test('answers 400 to 65 parameters before validating any of them', async () => {
+  test('answers 400 to 65 parameters before validating any of them (LIM-13)', async () => {
     const responses = [
       await postToken(service.app, toQuery(withParameters(65))),
       await postToken(service.app, withParameters(65)),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hashPassword, verifyPassword } from '../../src/shared/passwords.ts';
 
 describe('a password', () => {
-  it('is stored as argon2id in PHC format with a random salt', async () => {
+  it('is stored as argon2id in PHC format with a random salt (OAU-41)', async () => {
     const [one, other] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z\d+/]{22}\$[A-Za-z\d+/]{43}$/);
     expect(other).not.toBe(one);

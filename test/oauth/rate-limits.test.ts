@@ -26,6 +26,7 @@ const token = (clientId: string, address: string, client_secret = secret) =>
     ...{ audience: deployment.baseUrl, scope: 'read:builders' },
   });
 
+// LIM-3
 test('token, revocation and introspection requests share one rate limit per address, also failed ones', async () => {
   for (const path of ['token', 'revoke', 'introspect', 'token']) {
     for (let count = 0; count < 5; count++) expect((await post(path, '203.0.113.1')).statusCode).toBeLessThan(429);
@@ -40,7 +41,7 @@ test('token, revocation and introspection requests share one rate limit per addr
   expect((await post('token', '203.0.113.2')).statusCode).toBe(400);
 });
 
-test('all addresses of an IPv6 /64 network share one rate limit', async () => {
+test('all addresses of an IPv6 /64 network share one rate limit (LIM-7)', async () => {
   for (let host = 1; host <= 20; host++) expect((await post('token', `2001:db8:0:1::${host}`)).statusCode).toBe(400);
   expect((await post('token', '2001:db8:0:1::ffff')).statusCode).toBe(429);
   expect((await post('token', '2001:db8:0:2::1')).statusCode).toBe(400);
@@ -80,7 +81,7 @@ test('a client has one rate limit for all addresses, and a wrong secret is not c
   expect((await token('cli_b', '203.0.115.99')).statusCode).toBe(200);
 });
 
-test('instances share the rate limits', async () => {
+test('instances share the rate limits (LIM-6)', async () => {
   const other = await deployment.startInstance();
   let allowed = 0;
   for (let count = 0; count < 30; count++) {
@@ -91,7 +92,7 @@ test('instances share the rate limits', async () => {
   expect(allowed).toBeGreaterThanOrEqual(19);
 });
 
-test('pages share the rate limit of requests without a token, and answer 429 with a page', async () => {
+test('pages share the rate limit of requests without a token, and answer 429 with a page (LIM-3)', async () => {
   const open = () =>
     instance.app.inject({
       url: `/oauth/authorize?${toQuery(authorizationParameters('cli_a'))}`,

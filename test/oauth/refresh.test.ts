@@ -51,7 +51,7 @@ const errorOf = async (token: string, changes: Record<string, unknown> = {}) => 
 };
 
 describe('a refresh token', () => {
-  test('is exchanged for a new access token and a new refresh token', async () => {
+  test('is exchanged for a new access token and a new refresh token (OAU-32)', async () => {
     service.clock.at += 50 * 60 * SECOND;
     const { status, body } = await refreshTokens(service, flow, tokens.refresh_token);
     expect(status).toBe(200);
@@ -65,7 +65,7 @@ describe('a refresh token', () => {
     expect((await refreshTokens(service, flow, body.refresh_token)).status).toBe(200);
   });
 
-  test('is valid for 30 days from its own issue, so that a family in use never expires', async () => {
+  test('is valid for 30 days from its own issue, so that a family in use never expires (OAU-32)', async () => {
     let token = tokens.refresh_token;
     for (let month = 0; month < 4; month++) {
       service.clock.at += 30 * DAY - SECOND;
@@ -103,7 +103,7 @@ describe('a refresh token', () => {
 });
 
 describe('the scope', () => {
-  test('can be narrowed for one access token', async () => {
+  test('can be narrowed for one access token (OAU-34)', async () => {
     const { body } = await refreshTokens(service, flow, tokens.refresh_token, { scope: 'read:projects' });
     expect([body.scope, decodeJwt(body.access_token).scope]).toEqual(['read:projects', 'read:projects']);
     expect((await refreshTokens(service, flow, body.refresh_token)).body.scope).toBe('read:builders read:projects');
@@ -117,6 +117,7 @@ describe('the scope', () => {
     },
   );
 
+  // OAU-34
   test('that connection or client no longer allow is rejected when requested, and omitted when no scope is requested', async () => {
     const em = service.databases.au1.fork();
     for (const [entity, where] of [
@@ -151,7 +152,7 @@ describe('a refresh token that is used twice', () => {
     }
   });
 
-  test('within a minute is only rejected', async () => {
+  test('within a minute is only rejected (OAU-33)', async () => {
     const { body } = await refreshTokens(service, flow, tokens.refresh_token);
     service.clock.at += 60 * SECOND;
     expect(await errorOf(tokens.refresh_token)).toBe('invalid_grant');
@@ -159,7 +160,7 @@ describe('a refresh token that is used twice', () => {
     expect((await refreshTokens(service, flow, body.refresh_token)).status).toBe(200);
   });
 
-  test('later revokes the whole token family', async () => {
+  test('later revokes the whole token family (OAU-33)', async () => {
     const { body } = await refreshTokens(service, flow, tokens.refresh_token);
     service.clock.at += 60 * SECOND + 1;
     expect(await errorOf(tokens.refresh_token)).toBe('invalid_grant');
@@ -198,7 +199,7 @@ describe('a refresh token that is used twice', () => {
   });
 });
 
-describe('a refresh token is rejected after the end of', () => {
+describe('a refresh token is rejected after the end of (OAU-35)', () => {
   const now = new Date(START).toISOString();
   test.each([
     ['the membership', Membership, { userId: 'user_a' }, { builderId: 'buil_b' }, { builderId: 'buil_a' }, 400],

@@ -34,7 +34,7 @@ const clientToken = ({ clientId, secret }: { clientId: string; secret: string })
   });
 
 describe('a confidential client that was registered without --grant', () => {
-  it('can use client credentials, authorization codes and refresh tokens', async () => {
+  it('can use client credentials, authorization codes and refresh tokens (OAU-4)', async () => {
     const flow = await register({ redirectUris: [REDIRECT_URI] });
     expect((await clientToken(flow)).status).toBe(200);
     const tokens = await exchangeCode(service, flow, await obtainCode(service, flow));
@@ -56,7 +56,7 @@ describe('a confidential client that was registered without --grant', () => {
 });
 
 describe('a confidential client that was registered with --grant', () => {
-  it('can use only those grants (400 unauthorized_client)', async () => {
+  it('can use only those grants (400 unauthorized_client) (OAU-4)', async () => {
     const flow = await register({ grants: ['authorization_code'], redirectUris: [REDIRECT_URI] });
     const rejected = await clientToken(flow);
     expect([rejected.status, rejected.body.error]).toEqual([400, 'unauthorized_client']);
@@ -64,7 +64,7 @@ describe('a confidential client that was registered with --grant', () => {
     expect([tokens.status, tokens.body.refresh_token]).toEqual([200, undefined]);
   });
 
-  it('keeps the grants that an earlier release registered', async () => {
+  it('keeps the grants that an earlier release registered (OAU-4)', async () => {
     await addClient(service, 'cli_earlier', { secrets: ['secret'], grants: ['client_credentials'] });
     expect((await clientToken({ clientId: 'cli_earlier', secret: 'secret' })).status).toBe(200);
     const rejected = await refreshTokens(service, { clientId: 'cli_earlier', secret: 'secret' }, 'unknown');

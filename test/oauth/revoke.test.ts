@@ -40,7 +40,7 @@ async function post(payload: string, headers: Record<string, string>) {
 const isLive = async (token: string) => service.tokenVerifier.isLive((await service.tokens.verify(token))!, 'au1');
 
 describe('200', () => {
-  test('revokes an access token alone', async () => {
+  test('revokes an access token alone (OAU-36)', async () => {
     const tokens = await obtainTokens(service, flow);
     const { status, body, headers } = await revoke({ token: tokens.access_token });
     expect([status, body]).toEqual([200, '']);
@@ -51,7 +51,7 @@ describe('200', () => {
     expect(await isLive(renewed.body.access_token)).toBe(true);
   });
 
-  test('revokes a refresh token with its whole token family', async () => {
+  test('revokes a refresh token with its whole token family (OAU-36)', async () => {
     const [tokens, others] = [await obtainTokens(service, flow), await obtainTokens(service, flow)];
     const renewed = (await refreshTokens(service, flow, tokens.refresh_token)).body;
     expect((await revoke({ token: renewed.refresh_token })).status).toBe(200);
@@ -102,11 +102,11 @@ describe('200', () => {
     expect(await isLive(access_token)).toBe(false);
   });
 
-  test.each(['garbage', 'a.b.c', newSecret(), 'ü', ' '])('for an invalid token: "%s"', async (token) => {
+  test.each(['garbage', 'a.b.c', newSecret(), 'ü', ' '])('for an invalid token: "%s" (OAU-36)', async (token) => {
     expect((await revoke({ token })).status).toBe(200);
   });
 
-  test("for another client's token, which stays valid", async () => {
+  test("for another client's token, which stays valid (OAU-36)", async () => {
     const { access_token, refresh_token } = await obtainTokens(service, flow);
     for (const token of [access_token, refresh_token]) {
       expect((await revoke({ token, client_id: 'cli_other' })).status).toBe(200);

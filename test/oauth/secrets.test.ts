@@ -8,12 +8,12 @@ test('a secret is 256 random bits in base64url (OAU-6)', () => {
   expect(new Set(secrets).size).toBe(100);
 });
 
-test('digestOf returns SHA-256 in lower-case hexadecimal', () => {
+test('digestOf returns SHA-256 in lower-case hexadecimal (OAU-41)', () => {
   expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   expect(digestOf('ü')).toBe(createHash('sha256').update(Buffer.from('ü')).digest('hex'));
 });
 
-test('isSecretOf compares with the first two digests only', () => {
+test('isSecretOf compares with the first two digests only (OAU-41)', () => {
   const [one, two, three] = [newSecret(), newSecret(), newSecret()];
   const digests = [one, two, three].map(digestOf);
   expect([one, two, three, '', digests[0]!, '0'.repeat(64)].map((text) => isSecretOf(text, digests))).toEqual([

@@ -46,7 +46,7 @@ const tryPassword = async (browser: Browser, email: string, password: string) =>
   browser.submitWithoutFollowing(await browser.open(REQUEST), 'Sign in', { email, password });
 
 describe('a user signs in', () => {
-  test('with e-mail and password, and returns to the authorization request', async () => {
+  test('with e-mail and password, and returns to the authorization request (OAU-25)', async () => {
     const { view } = await signedIn('user_a@example.com');
     expect(view.heading).toMatch(/^Allow/);
   });
@@ -69,7 +69,7 @@ describe('a user signs in', () => {
     service.clock.at = START;
   });
 
-  test('until the user is disabled or the password is changed', async () => {
+  test('until the user is disabled or the password is changed (OAU-25)', async () => {
     const em = service.databases.au1.fork();
     const { browser } = await signedIn('user_b@example.com');
     await em.nativeUpdate(User, { id: 'user_b' }, { disabledAt: new Date(START).toISOString() });
@@ -99,12 +99,12 @@ describe('a user signs in', () => {
 });
 
 describe('the cookie', () => {
-  test('is HttpOnly, SameSite=Lax and a session cookie', async () => {
+  test('is HttpOnly, SameSite=Lax and a session cookie (OAU-25)', async () => {
     const view = await newBrowser().open(REQUEST);
     expect(view.headers['set-cookie']).toMatch(/^session-au1=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
   });
 
-  test('is Secure with the __Host- prefix under HTTPS', async () => {
+  test('is Secure with the __Host- prefix under HTTPS (OAU-25)', async () => {
     const app = await buildOAuthApp(service.databases, service, undefined, undefined, 'https://api.example');
     const browser = new Browser(app);
     const view = await browser.open(REQUEST);
@@ -162,7 +162,7 @@ describe('the cookie', () => {
   );
 });
 
-describe('a form without a valid CSRF token gets 403 and changes nothing', () => {
+describe('a form without a valid CSRF token gets 403 and changes nothing (OAU-26)', () => {
   const send = async (path: string, fields: Record<string, string>, browser: Browser) => {
     const view = await browser.send('POST', `${path}?${toQuery(REQUEST)}`, toQuery(fields));
     expect([view.status, view.heading, view.location]).toEqual([403, 'This page has expired', null]);
@@ -217,7 +217,7 @@ describe('a failed sign-in', () => {
     ['a password that is far too long', 'user_c@example.com', PASSWORD.repeat(100)],
   ] as const;
 
-  test('costs the same work and gives the same response whatever the reason: one hash', async () => {
+  test('costs the same work and gives the same response whatever the reason: one hash (OAU-28)', async () => {
     const verify = vi.spyOn(argon2, 'verify');
     const runs = [];
     for (const [name, email, password] of CASES) {
@@ -249,7 +249,7 @@ describe('a failed sign-in', () => {
 describe('repeated failures', () => {
   const guess = (browser: Browser, email: string) => tryPassword(browser, email, 'wrong');
 
-  test('are throttled from the eleventh, with growing delays', async () => {
+  test('are throttled from the eleventh, with growing delays (OAU-27)', async () => {
     const attacker = newBrowser();
     for (let count = 0; count < 10; count++) expect((await guess(attacker, 'user_busy@example.com')).status).toBe(400);
     const waits: number[] = [];
@@ -272,7 +272,7 @@ describe('repeated failures', () => {
     service.clock.at = START;
   });
 
-  test('for many accounts from one address throttle the address for every account', async () => {
+  test('for many accounts from one address throttle the address for every account (OAU-27)', async () => {
     const attacker = newBrowser();
     for (let count = 0; count < 10; count++)
       expect((await guess(attacker, `nobody${count}@example.com`)).status).toBe(400);
@@ -300,7 +300,7 @@ describe('repeated failures', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 
-  test('are reset by a successful sign-in, and after an hour', async () => {
+  test('are reset by a successful sign-in, and after an hour (OAU-27)', async () => {
     const browser = newBrowser();
     for (let count = 0; count < 9; count++) await guess(browser, 'user_c@example.com');
     const { browser: same } = await signedIn('user_c@example.com', browser);

@@ -36,7 +36,7 @@ async function answerConsent(url: URL, button: string, email = 'user_a@example.c
 }
 
 describe('discovery', () => {
-  test('the metadata is complete and can be cached (RFC 8414)', async () => {
+  test('the metadata is complete and can be cached (RFC 8414) (OAU-40)', async () => {
     const response = await fetch(`${deployment.baseUrl}/.well-known/oauth-authorization-server`);
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');

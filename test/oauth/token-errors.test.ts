@@ -22,7 +22,7 @@ afterAll(() => service?.close());
 const post = (body: object | string | Buffer, headers?: Record<string, string>) =>
   postToken(service.app, body, headers);
 
-describe('invalid_client', () => {
+describe('invalid_client (OAU-38)', () => {
   const expectInvalidClient = (response: Awaited<ReturnType<typeof post>>, challenged: boolean) => {
     expectError(response, 401, 'invalid_client');
     if (challenged) expect(response.headers['www-authenticate']).toMatch(/^Basic realm="/);
@@ -78,13 +78,14 @@ describe('invalid_client', () => {
     expectInvalidClient(await post(tokenForm(), { authorization }), true);
   });
 
-  test('a public client uses the client credentials grant', async () => {
+  test('a public client uses the client credentials grant (OAU-11)', async () => {
     const changes = { client_id: 'cli_public', client_secret: undefined };
     expectInvalidClient(await post(tokenRequest(changes)), false);
     await addClient(service, 'cli_public_wide', { type: 'PUBLIC', grants: ['client_credentials'] });
     expectInvalidClient(await post(tokenRequest({ ...changes, client_id: 'cli_public_wide' })), false);
   });
 
+  // OAU-3
   test('an unknown client, a disabled client and a wrong secret cost the same work and give the same response', async () => {
     const runs = [];
     for (const changes of [{ client_id: 'cli_nobody' }, { client_id: 'cli_off' }, { client_secret: newSecret() }]) {
@@ -124,7 +125,7 @@ describe('unsupported_grant_type', () => {
   });
 });
 
-describe('unauthorized_client', () => {
+describe('unauthorized_client (OAU-4)', () => {
   test('a confidential client is not registered for client credentials', async () => {
     expectError(
       await post(tokenRequest({ client_id: 'cli_people' })),
@@ -139,7 +140,7 @@ describe('unauthorized_client', () => {
   });
 });
 
-describe('invalid_scope', () => {
+describe('invalid_scope (OAU-12)', () => {
   test.each(['read:everything', 'READ:BUILDERS', 'read:builders,read:projects', 'constructor', '*'])(
     '"%s" is unknown',
     async (scope) => {

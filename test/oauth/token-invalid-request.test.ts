@@ -23,7 +23,7 @@ const post = (body: object | string | Buffer, headers?: Record<string, string>) 
   postToken(service.app, body, headers);
 
 describe('invalid_request', () => {
-  test.each(['grant_type', 'audience', 'scope'])('%s is missing, empty or without a value', async (name) => {
+  test.each(['grant_type', 'audience', 'scope'])('%s is missing, empty or without a value (OAU-10)', async (name) => {
     const missing = new RegExp(`${name} is missing`);
     expectError(await post(tokenRequest({ [name]: undefined })), 400, 'invalid_request', missing);
     expectError(await post(tokenRequest({ [name]: '' })), 400, 'invalid_request', missing);
@@ -33,7 +33,7 @@ describe('invalid_request', () => {
   });
 
   test.each(['https://other.example', `${BASE_URL}/`, BASE_URL.toUpperCase()])(
-    'the audience is %s',
+    'the audience is %s (OAU-10)',
     async (audience) => {
       expectError(
         await post(tokenRequest({ audience })),
@@ -44,7 +44,7 @@ describe('invalid_request', () => {
     },
   );
 
-  test.each(Object.keys(tokenRequest()))('%s is repeated, with the same or another value', async (name) => {
+  test.each(Object.keys(tokenRequest()))('%s is repeated, with the same or another value (OAU-7)', async (name) => {
     const repeated = new RegExp(`${name} is repeated`);
     const value = (tokenRequest() as Record<string, string>)[name]!;
     for (const again of [value, 'other', '']) {
@@ -60,14 +60,14 @@ describe('invalid_request', () => {
     expectError(await post(json, { 'content-type': 'application/json' }), 400, 'invalid_request', /scope is repeated/);
   });
 
-  test.each(Object.keys(tokenRequest()))('%s is not a string', async (name) => {
+  test.each(Object.keys(tokenRequest()))('%s is not a string (OAU-7)', async (name) => {
     for (const value of [1, true, null, {}, [], ['read:builders']]) {
       const response = await post(tokenRequest({ [name]: value }));
       expectError(response, 400, 'invalid_request', new RegExp(`${name} must be a string`));
     }
   });
 
-  test.each(Object.keys(tokenRequest()))('%s contains U+0000 or an unpaired surrogate', async (name) => {
+  test.each(Object.keys(tokenRequest()))('%s contains U+0000 or an unpaired surrogate (OAU-7)', async (name) => {
     for (const value of ['a\0b', '\0', 'a\ud800']) {
       expectError(await post(tokenRequest({ [name]: value })), 400, 'invalid_request', new RegExp(name));
     }
@@ -170,7 +170,7 @@ describe('invalid_request', () => {
   });
 });
 
-test('any invalid request gets an error in the format of RFC 6749 section 5.2', async () => {
+test('any invalid request gets an error in the format of RFC 6749 section 5.2 (OAU-38)', async () => {
   const text = fc.string({ unit: 'binary', maxLength: 20 });
   const names = fc.constantFrom(...Object.keys(tokenRequest()));
   const overlaid = fc

@@ -40,7 +40,7 @@ const post = (body: object | string | Buffer, headers?: Record<string, string>) 
   postToken(service.app, body, headers);
 
 describe('200', () => {
-  test('issues a token for a confidential client itself', async () => {
+  test('issues a token for a confidential client itself (OAU-8, OAU-9, OAU-11, OAU-14)', async () => {
     const response = await post(tokenRequest({ scope: 'read:builders write:photos' }));
     expect(response.status).toBe(200);
     expect(response.body).toEqual({
@@ -102,7 +102,7 @@ describe('200', () => {
       () =>
         post(tokenRequest({ client_id: '', client_secret: '' }), { authorization: basicAuthorization(CLIENT, secret) }),
     ],
-  ])('accepts %s', async (_name, send) => {
+  ])('accepts %s (OAU-1, OAU-7)', async (_name, send) => {
     expect((await send()).status).toBe(200);
   });
 
@@ -131,7 +131,7 @@ describe('200', () => {
     expect(response.body.scope).toBe('read:attendance');
   });
 
-  test('ignores unsupported parameters of any type', async () => {
+  test('ignores unsupported parameters of any type (OAU-7)', async () => {
     const unknown = { resource: ['a'], nested: { scope: 1, client_id: ['x'] }, 'a "quoted\\" name': '{"scope": [' };
     expect((await post(tokenRequest(unknown))).status).toBe(200);
     const json = JSON.stringify(tokenRequest()).replace('{', '{"__proto__": {"scope": "write:photos"}, ');
@@ -154,7 +154,7 @@ describe('200', () => {
     await app.close();
   });
 
-  test('accepts the two latest secrets, and no older one', async () => {
+  test('accepts the two latest secrets, and no older one (OAU-6)', async () => {
     const [oldest, older, newest] = [newSecret(), newSecret(), newSecret()];
     await addClient(service, 'cli_rotating', { secrets: [oldest, older] });
     const statusWith = async (one: string) =>

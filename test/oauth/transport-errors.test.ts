@@ -84,7 +84,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
     },
   );
 
-  it('429 with Retry-After above the client rate limit', async () => {
+  it('429 with Retry-After above the client rate limit (OAU-39)', async () => {
     const response = await post(limited);
     expect([response.statusCode, response.headers['retry-after']]).toEqual([429, '7']);
     expect(response.json()).toEqual({
@@ -93,7 +93,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
     });
   });
 
-  it('500 without the cause', async () => {
+  it('500 without the cause (ERR-18, OAU-39)', async () => {
     const response = await post(broken);
     expect(response.statusCode).toBe(500);
     expect(response.json()).toEqual({
@@ -102,7 +102,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
     });
   });
 
-  it('503 with Retry-After while the databases are unavailable', async () => {
+  it('503 with Retry-After while the databases are unavailable (OAU-39)', async () => {
     const response = await post(unavailable);
     expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1']);
     // RFC 6749 keeps semicolons, but no quotes and no backslashes, in a description.
@@ -112,7 +112,7 @@ describe.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect'])('%s', (url
     });
   });
 
-  it('forbids caching of errors', async () => {
+  it('forbids caching of errors (OAU-9)', async () => {
     for (const response of await Promise.all([
       post(limited),
       post(broken),

@@ -7,6 +7,7 @@ export type ConnectedMembership = BuilderMembership & { allowedScopes: string[] 
 /**
  * Throws unless the user is a member of the builder and the builder is connected to the integrator. Checked at consent and
  * again at each token request, so that a removed membership or connection takes effect at the next refresh.
+ * OAU-23, OAU-35.
  *
  * @param createError `accessDenied` at the authorization endpoint, `invalidGrant` at the token endpoint
  */

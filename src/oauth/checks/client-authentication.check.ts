@@ -7,7 +7,7 @@ import type { Credentials } from './credentials.check.ts';
 /**
  * Returns the client that the credentials authenticate: by its secret for a confidential client, by its id alone for a
  * public one. An unknown client, a disabled client and a wrong secret cost the same work and give the same error. RFC 6749
- * section 3.2.1.
+ * section 3.2.1, OAU-1, OAU-3.
  */
 export async function verifyClientCredentials(
   databases: Database[],
@@ -23,7 +23,7 @@ export async function verifyClientCredentials(
 
 /**
  * Throws `invalid_client` for a public client, which may neither use the client credentials grant (RFC 6749 section 4.4)
- * nor introspect tokens (RFC 7662 section 2.1).
+ * nor introspect tokens (RFC 7662 section 2.1). OAU-11, OAU-37.
  */
 export function requireConfidentialClient(client: RegisteredClient, { viaHeader }: Credentials): void {
   if (client.type === 'CONFIDENTIAL') return;

@@ -15,7 +15,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Returns the client credentials of the body or of a `Basic` header. Both may be sent if they are equal. RFC 6749 section
- * 2.3.1. Throws `invalid_client` without credentials, `invalid_request` when body and header differ.
+ * 2.3.1. Throws `invalid_client` without credentials, `invalid_request` when body and header differ. OAU-2.
  */
 export function requireCredentials(parameters: RequestParameters, authorization: string | undefined): Credentials {
   const clientId = parameters.get('client_id');

@@ -22,7 +22,7 @@ const CHALLENGE_SYNTAX: Record<ChallengeMethod, RegExp> = {
 /**
  * Returns the code challenge and its method, `S256` or `PLAIN` (also spelled `plain`). PKCE is required of every client and
  * the method has no default, because a client that omits it by mistake would fail only at the token endpoint. RFC 7636
- * sections 4.3 and 4.4.1.
+ * sections 4.3 and 4.4.1, OAU-21.
  */
 export function requireCodeChallenge(
   parameters: RequestParameters,

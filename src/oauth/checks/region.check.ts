@@ -4,7 +4,7 @@ import { invalidRequest } from '../errors.ts';
 
 /**
  * Returns the regions to search for the client: the one that `X-Service-Region-Id` names, or all without the header. A
- * client exists in one region only.
+ * client exists in one region only. HDR-10.
  */
 export function parseRegionHeader(headers: IncomingHttpHeaders): readonly RegionId[] {
   const value = headers['x-service-region-id'];

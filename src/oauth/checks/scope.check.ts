@@ -13,7 +13,7 @@ const MAX_LISTED = 5;
 
 /**
  * Returns the requested scopes without duplicates. Throws `invalid_scope` for an unknown scope or one that the client is
- * not registered for; none is dropped silently. RFC 6749 section 3.3.
+ * not registered for; none is dropped silently. RFC 6749 section 3.3, OAU-12.
  */
 export function requireClientScopes(scope: string, client: RegisteredClient): string[] {
   if (!SYNTAX.test(scope)) throw invalidScope('The scope must be scopes with one space between each two.');
@@ -27,7 +27,9 @@ export function requireClientScopes(scope: string, client: RegisteredClient): st
   return requested;
 }
 
-/** Throws `invalid_scope` unless the builder's connection allows every requested scope. RFC 6749 section 3.3. */
+/**
+ * Throws `invalid_scope` unless the builder's connection allows every requested scope. RFC 6749 section 3.3, OAU-23.
+ */
 export function requireConnectionScopes(requested: readonly string[], membership: ConnectedMembership): void {
   const disallowed = findDisallowedScopes(requested, membership);
   if (disallowed.length > 0) {

@@ -32,7 +32,7 @@ const INACTIVE: Introspection = { active: false };
 
 /**
  * Creates the handler of `POST /oauth/introspect`. RFC 7662. A confidential client sees its own tokens only; a token of
- * another client and one that the service would reject now are inactive.
+ * another client and one that the service would reject now are inactive. OAU-37.
  */
 export const createIntrospectionEndpoint =
   (dependencies: OAuthDependencies): EndpointHandler =>

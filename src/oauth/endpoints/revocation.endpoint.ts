@@ -11,7 +11,7 @@ import type { EndpointHandler } from './endpoint.ts';
 /**
  * Creates the handler of `POST /oauth/revoke`. RFC 7009. Answers 200 to an authenticated client whatever the token. A
  * refresh token is revoked with its whole token family, an access token alone. `token_type_hint` is ignored, because the
- * two token types have different formats.
+ * two token types have different formats. OAU-36.
  */
 export const createRevocationEndpoint =
   (dependencies: OAuthDependencies): EndpointHandler =>

@@ -17,7 +17,7 @@ export const createServerMetadata = (baseUrl: string) => ({
   token_endpoint_auth_methods_supported: [...CLIENT_SECRET_METHODS, 'none'],
   revocation_endpoint_auth_methods_supported: [...CLIENT_SECRET_METHODS, 'none'],
   introspection_endpoint_auth_methods_supported: CLIENT_SECRET_METHODS,
-  // `plain` is the name in RFC 7636, `PLAIN` the one in this API's contract.
+  // `plain` is the name in RFC 7636, `PLAIN` the one in this API's contract (OAU-21).
   code_challenge_methods_supported: [...Object.values(ChallengeMethod), 'plain'],
   // RFC 9207 section 3.
   authorization_response_iss_parameter_supported: true,

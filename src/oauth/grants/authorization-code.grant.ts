@@ -10,7 +10,7 @@ import type { GrantHandler } from './grant.ts';
 
 /**
  * Exchanges an authorization code for the user's tokens. RFC 6749 section 4.1.3, RFC 7636 section 4.5. An invalid request
- * does not consume the code; a second use revokes the token family.
+ * does not consume the code; a second use revokes the token family. OAU-30, OAU-31.
  */
 export const exchangeAuthorizationCode: GrantHandler = async ({ parameters, client, chargeClient }, dependencies) => {
   requireAudience(parameters.get('audience'), dependencies.baseUrl);

@@ -10,11 +10,13 @@ import type { GrantHandler } from './grant.ts';
 
 /**
  * Reuse of a rotated token within this time is attributed to a lost response or a second tab and only rejected. Later reuse
- * indicates theft and revokes the token family.
+ * indicates theft and revokes the token family. OAU-33.
  */
 const REUSE_GRACE_MS = 60_000;
 
-/** Exchanges a refresh token for an access token and a new refresh token that replaces it. RFC 6749 section 6. */
+/**
+ * Exchanges a refresh token for an access token and a new refresh token that replaces it. RFC 6749 section 6, OAU-32.
+ */
 export const exchangeRefreshToken: GrantHandler = async ({ parameters, client, chargeClient }, dependencies) => {
   requireAudience(parameters.get('audience'), dependencies.baseUrl);
   const sentToken = requireParameter(parameters, 'refresh_token');

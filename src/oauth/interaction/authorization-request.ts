@@ -54,7 +54,7 @@ export function parseAuthorizationQuery(url: string): AuthorizationQuery {
 
 /**
  * Returns the client, searched for in every region, and its redirect URI. Errors are shown on a page: a redirect to an
- * unverified URI would make the service an open redirector. RFC 6749 section 4.1.2.1.
+ * unverified URI would make the service an open redirector. RFC 6749 section 4.1.2.1, HDR-9, OAU-18.
  */
 export async function resolveRedirectTarget(
   { databases }: OAuthDependencies,
@@ -70,7 +70,7 @@ export async function resolveRedirectTarget(
 
 /**
  * Validates the rest of the request. Throws errors that are sent to the client by redirect. `state` is required, so that
- * every client can bind the response to the browser. RFC 6749 section 4.1.1, RFC 7636 section 4.3.
+ * every client can bind the response to the browser. RFC 6749 section 4.1.1, RFC 7636 section 4.3, OAU-17.
  */
 export function parseAuthorizationRequest(
   { parameters, names }: AuthorizationQuery,

@@ -5,7 +5,7 @@ import { newSecret } from '../../shared/secrets.ts';
 
 /*
  * A cookie holds one random browser id per region. Signing in issues a new id, whose digest is the key of the session.
- * Before that the id only binds the CSRF token of the forms to the browser.
+ * Before that the id only binds the CSRF token of the forms to the browser. OAU-25, OAU-26.
  */
 
 const BROWSER_ID = /^[A-Za-z0-9_-]{43}$/;

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts';
 import { networkOf } from '../../shared/network.ts';
 import { digestOf } from '../../shared/secrets.ts';
 
-/** Number of failures after which attempts are delayed. */
+/** Number of failures after which attempts are delayed. OAU-27. */
 const MAX_UNDELAYED_FAILURES = 10;
 
 /** Maximum delay in seconds: of one address for one account, and of one address for all accounts. */

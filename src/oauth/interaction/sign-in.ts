@@ -3,7 +3,7 @@ import type { PageRequest } from './page-request.ts';
 import { createSession, deleteSession } from './sessions.ts';
 import { verifySignIn } from './verify-sign-in.ts';
 
-/** Handles the sign-in form: creates a session in every region whose account has this password. */
+/** Handles the sign-in form: creates a session in every region whose account has this password. OAU-25, OAU-27. */
 export async function signIn(page: PageRequest): Promise<FastifyReply> {
   const fields = page.verifiedFields();
   const email = fields.get('email') ?? '';

@@ -30,7 +30,7 @@ type SignInResult =
 
 /**
  * Returns the accounts in these regions with this e-mail address and password. An unknown user, a user without a password,
- * a disabled user and a wrong password cost the same work, one hash per region, and give the same result.
+ * a disabled user and a wrong password cost the same work, one hash per region, and give the same result. OAU-28.
  */
 export async function verifySignIn(
   databases: readonly Database[],

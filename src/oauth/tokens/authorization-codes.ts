@@ -8,7 +8,7 @@ import { digestOf, newSecret } from '../../shared/secrets.ts';
 import type { CodeBinding } from '../checks/pkce.check.ts';
 import type { StoredTokenFamily } from './token-families.ts';
 
-/** Lifetime of a code in seconds. */
+/** Lifetime of a code in seconds. OAU-30. */
 const CODE_SECONDS = 600;
 
 /** A user's consent to an authorization request. */

@@ -5,7 +5,7 @@ import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { digestOf, newSecret } from '../../shared/secrets.ts';
 import type { StoredTokenFamily } from './token-families.ts';
 
-/** Lifetime of a refresh token in seconds: 30 days. */
+/** Lifetime of a refresh token in seconds: 30 days. OAU-32. */
 export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
 
 /** A stored refresh token with its token family. Instants are milliseconds since the epoch. */

@@ -12,7 +12,7 @@ export interface StoredTokenFamily {
   revoked: boolean;
 }
 
-/** Revokes every token of the family: immediately on this instance, within a second on the others. */
+/** Revokes every token of the family: immediately on this instance, within a second on the others. ACC-5. */
 export async function revokeTokenFamily(
   { tokenVerifier, clock }: OAuthDependencies,
   database: Database,

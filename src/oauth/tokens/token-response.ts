@@ -1,6 +1,6 @@
 import { ACCESS_TOKEN_SECONDS, type AccessClaims, type AccessTokens } from '../../auth/access-tokens.ts';
 
-/** Successful response of the token endpoint. RFC 6749 section 5.1. */
+/** Successful response of the token endpoint. RFC 6749 section 5.1, OAU-8. */
 export interface TokenResponse {
   access_token: string;
   token_type: 'Bearer';

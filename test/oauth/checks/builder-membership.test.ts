@@ -3,7 +3,7 @@ import { requireConnectedMembership } from '../../../src/oauth/checks/builder-me
 import { accessDenied, invalidGrant } from '../../../src/oauth/errors.ts';
 import { aMembership, errorOf } from './fixtures.ts';
 
-test('requires a membership in a connected builder, with the error of the endpoint', () => {
+test('requires a membership in a connected builder, with the error of the endpoint (OAU-23)', () => {
   const membership = aMembership();
   const unconnected = { ...membership, allowedScopes: null };
   expect(requireConnectedMembership(membership, accessDenied)).toBe(membership);

@@ -19,11 +19,11 @@ const outcome = (database: Database, secret: string | null) =>
     (error) => (error instanceof OAuthError ? error.code : error),
   );
 
-describe('verifyClientCredentials (RFC 6749 section 3.2.1)', () => {
+describe('verifyClientCredentials (RFC 6749 section 3.2.1) (OAU-1)', () => {
   test('authenticates a confidential client by its secret', async () => {
     const database = aDatabaseWith('CONFIDENTIAL', [digestOf('secret')]);
     expect(await outcome(database, 'secret')).toBe('cli_a');
-    expect(await outcome(database, 'wrong')).toBe('invalid_client (OAU-38)');
+    expect(await outcome(database, 'wrong')).toBe('invalid_client');
     expect(await outcome(database, null)).toBe('invalid_client');
   });
 

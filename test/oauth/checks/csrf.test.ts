@@ -4,7 +4,7 @@ import { deriveCsrfToken } from '../../../src/oauth/interaction/browser-id.ts';
 import { PageError } from '../../../src/oauth/interaction/page-error.ts';
 import { newSecret } from '../../../src/shared/secrets.ts';
 
-test('requires the CSRF token of the same browser (RFC 6749 section 10.12)', () => {
+test('requires the CSRF token of the same browser (RFC 6749 section 10.12) (OAU-26)', () => {
   const [mine, other] = [newSecret(), newSecret()];
   expect(() => requireCsrfToken(deriveCsrfToken(mine), mine)).not.toThrow();
   for (const [sent, browser] of [

@@ -6,7 +6,7 @@ import { errorOf } from './fixtures.ts';
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-describe('requireCodeChallenge (RFC 7636 section 4.3)', () => {
+describe('requireCodeChallenge (RFC 7636 section 4.3) (OAU-21)', () => {
   const check = (challenge?: string, method?: string) => {
     const sent = { code_challenge: challenge, code_challenge_method: method };
     return requireCodeChallenge(new Map(Object.entries(sent).filter((entry): entry is [string, string] => !!entry[1])));
@@ -55,6 +55,7 @@ describe('requireCodeBinding', () => {
   const s256Code = { redirectUri, codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' } as const;
   const plainCode = { redirectUri, codeChallenge: VERIFIER, codeChallengeMethod: 'PLAIN' } as const;
 
+  // OAU-31
   test.each([s256Code, plainCode])('requires the verifier of the challenge (RFC 7636 section 4.6): %o', (code) => {
     const check = (verifier: string) => errorOf(() => requireCodeBinding(code, { redirectUri, verifier }));
     expect(check(VERIFIER)).toBeNull();
@@ -63,7 +64,7 @@ describe('requireCodeBinding', () => {
     }
   });
 
-  test('requires the redirect URI of the authorization request (RFC 6749 section 4.1.3)', () => {
+  test('requires the redirect URI of the authorization request (RFC 6749 section 4.1.3) (OAU-31)', () => {
     for (const wrong of [`${redirectUri}/`, redirectUri.toUpperCase(), 'https://app.example/other']) {
       const sent = { redirectUri: wrong, verifier: VERIFIER };
       expect(

@@ -20,6 +20,7 @@ test('requireClientScopes returns known scopes of the client, each once (RFC 674
   }
 });
 
+// OAU-23
 test("requireConnectionScopes rejects scopes that the builder's connection does not allow (RFC 6749 section 3.3)", () => {
   const membership = aMembership({ allowedScopes: ['read:builders', 'read:projects'] });
   expect(errorOf(() => requireConnectionScopes(['read:projects'], membership))).toBeNull();

@@ -12,7 +12,7 @@ interface ScopeDescription {
 const readScope = (short: string, text: string): ScopeDescription => ({ canWrite: false, short, text });
 const writeScope = (short: string, text: string): ScopeDescription => ({ canWrite: true, short, text });
 
-/** In the order of the consent page. */
+/** In the order of the consent page. OAU-24. */
 export const SCOPE_DESCRIPTIONS: Record<(typeof SCOPES)[number], ScopeDescription> = {
   'read:builders': readScope('company profile', 'Your company’s name and logo'),
   'read:projects': readScope('projects', 'Projects and their status'),
