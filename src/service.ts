@@ -12,6 +12,8 @@ import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { keepDemoPictures } from './demo/pictures.ts';
 import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
+import { storeDemoPictures } from './demo/store-pictures.ts';
+import { isPlainError } from './dev-postgres/open-databases.ts';
 import { sweeping } from './domain/uploads/sweep.ts';
 import { loggerOptions } from './http/logger-options.ts';
 import { createPurgeJob } from './oauth/tokens/purge.job.ts';
@@ -80,8 +82,8 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });
     // What another process wrote when it was killed; both regions share the folder.
     await storages.au1.spool.removeOrphans();
-    const keepPictures = () => keepDemoPictures(storages);
-    const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, keepPictures) : null;
+    const storePictures = () => storeDemoPictures(storages);
+    const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, storePictures) : null;
     stopwatch.lap('demo data');
     if (app) {
       stopServing = await serve(config, databases, app.buildApp, stopwatch);

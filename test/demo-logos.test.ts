@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { buildApp } from '../src/app.ts';
 import { AccessTokens } from '../src/auth/access-tokens.ts';
 import { Database, type Databases } from '../src/database/database.ts';
-import type { DemoFile } from '../src/demo/file.ts';
+import type { DemoFile } from '../src/demo/demo-file.ts';
 import { loadDemoInto } from '../src/demo/load.ts';
-import { keepDemoPictures } from '../src/demo/pictures.ts';
+import { storeDemoPictures } from '../src/demo/store-pictures.ts';
 import { REGIONS } from '../src/shared/regions.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { BASE_URL, FakeClock, TOKEN_KEY, testConfig } from './harness.ts';
@@ -21,7 +21,7 @@ let dataDir: string;
 const clock = new FakeClock();
 const drops: (() => Promise<void>)[] = [];
 
-/** The service over demo data that was loaded as a first start loads it, with its pictures. */
+/** Starts the service with the demo data and its pictures, as a first start does. */
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'demo-logos-'));
   const config = testConfig({ DATA_DIR: dataDir });
@@ -30,7 +30,7 @@ beforeAll(async () => {
   databases = Object.fromEntries(
     REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
   ) as Databases;
-  const pictures = await keepDemoPictures(openStorages(config, { secret: TOKEN_KEY, clock }));
+  const pictures = await storeDemoPictures(openStorages(config, { secret: TOKEN_KEY, clock }));
   demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 1, pictures });
   app = await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY });
 });

@@ -8,9 +8,9 @@ import { SCOPES } from '../schema/scopes.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { Database, type Databases } from '../src/database/database.ts';
 import { BASE } from '../src/demo/dates.ts';
-import { type DemoFile, secretsOf } from '../src/demo/file.ts';
-import { growBuilders } from '../src/demo/fill.ts';
+import { type DemoFile, readSecrets } from '../src/demo/demo-file.ts';
 import { loadDemo, loadDemoInto } from '../src/demo/load.ts';
+import { addBuilders } from '../src/demo/populate-database.ts';
 import { loadTimesheets } from '../src/demo/timesheets.ts';
 import { verifyPassword } from '../src/shared/passwords.ts';
 import { REGIONS } from '../src/shared/regions.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
 
-/** Databases of both regions: with the demo data of the run's templates, or with empty tables. */
+/** Opens databases of both regions, with the demo data or with empty tables. */
 async function openDatabases({ filled }: { filled: boolean }): Promise<Databases> {
   const { empty, templates } = inject('cluster');
   const opened = REGIONS.map(async (region) => {
@@ -34,13 +34,13 @@ async function openDatabases({ filled }: { filled: boolean }): Promise<Databases
   return Object.fromEntries(await Promise.all(opened)) as Databases;
 }
 
-async function startFolder(baseUrl = 'http://localhost:4000'): Promise<Config> {
+async function createConfig(baseUrl = 'http://localhost:4000'): Promise<Config> {
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-demo-'));
   cleanups.push(() => rm(dataDir, { recursive: true }));
   return loadConfig({ DATA_DIR: dataDir, BASE_URL: baseUrl });
 }
 
-const readFileOf = async ({ dataDir }: Config): Promise<DemoFile> =>
+const readDemoFile = async ({ dataDir }: Config): Promise<DemoFile> =>
   JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'));
 
 type Row = Record<string, string | number | boolean | null>;
@@ -57,8 +57,8 @@ async function query(database: Database, sql: string, values: unknown[] = []): P
   return (await pool.query<Row>(sql, values)).rows;
 }
 
-/** Whether the database takes every secret and password of the file. */
-async function isAdmitted({ clients, users }: DemoFile, databases: Databases): Promise<boolean> {
+/** Returns whether every secret and password of the file is stored. */
+async function hasValidCredentials({ clients, users }: DemoFile, databases: Databases): Promise<boolean> {
   const ofClients = clients.map(async ({ clientId, clientSecret, regionId }) => {
     const sql = 'select 1 from oauth_client_secret where client_id = $1 and digest = $2';
     return (
@@ -77,7 +77,7 @@ describe('demo.json', () => {
   const ofIntegrator = (name: string | null) => file.clients.filter(({ integrator }) => integrator === name);
   const [first, second] = ofIntegrator('A')[0]!.builderIds as [string, string];
 
-  it('has integrator A: confidential, all scopes, all grants, two builders', () => {
+  it('has integrator A with a confidential client, all scopes, all grants and two builders', () => {
     expect(ofIntegrator('A')[0]).toMatchObject({
       type: 'confidential',
       clientId: expect.stringMatching(/^cli_[a-z][a-z0-9]+$/),
@@ -90,7 +90,7 @@ describe('demo.json', () => {
     });
   });
 
-  it("has integrators B, on another builder, and C, on A's first", () => {
+  it('has integrators B, with another builder, and C, with the first builder of A', () => {
     const common = { type: 'confidential', scopes: [...SCOPES], regionId: 'au1' };
     const [b] = ofIntegrator('B');
     expect(b).toMatchObject(common);
@@ -98,7 +98,7 @@ describe('demo.json', () => {
     expect(ofIntegrator('C')).toMatchObject([{ ...common, builderIds: [first] }]);
   });
 
-  it('has a client of A without read:timesheets, and a public one', () => {
+  it('has a client of A without read:timesheets, and a public client', () => {
     const [narrow] = ofIntegrator('A').filter(({ scopes }) => !scopes.includes('read:timesheets'));
     expect(narrow).toMatchObject({ type: 'confidential', builderIds: [first, second] });
     const [open] = ofIntegrator('A').filter(({ type }) => type === 'public');
@@ -106,7 +106,7 @@ describe('demo.json', () => {
     expect(open!.redirectUris).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\//)]);
   });
 
-  it('has an internal client, which reaches every builder, and one of us1', () => {
+  it('has an internal client with access to every builder, and a client in us1', () => {
     const [internal] = ofIntegrator(null);
     expect(internal).toMatchObject({ type: 'internal', grants: ['client_credentials'], regionId: 'au1' });
     expect(internal!.scopes).toContain('read:attendance');
@@ -148,64 +148,64 @@ describe('the first start', () => {
   let config: Config;
   beforeAll(async () => {
     databases = await openDatabases({ filled: false });
-    config = await startFolder();
+    config = await createConfig();
   });
 
-  it('loads empty databases, writes a file for its owner alone, and names the client of A', async () => {
+  it('loads empty databases, writes a file readable by its owner only, and returns the client of A', async () => {
     const summary = await loadDemo(databases, config);
-    const file = await readFileOf(config);
+    const file = await readDemoFile(config);
     const { clientId, clientSecret } = file.clients[0]!;
     expect(summary).toEqual({ file: join(config.dataDir, 'demo.json'), clientId, clientSecret });
     expect((await stat(summary!.file)).mode & 0o777).toBe(0o600);
     expect(Object.keys(file)).toEqual(['baseUrl', 'clients', 'users', 'attendance']);
-    expect(await isAdmitted(file, databases)).toBe(true);
+    expect(await hasValidCredentials(file, databases)).toBe(true);
     const [{ count }] = (await query(databases.au1, 'select count(*)::int as count from timesheet')) as [Row];
     expect(count).toBe(10_000);
   });
 
-  it('is done once: a second start changes nothing', async () => {
+  it('changes nothing on a second start', async () => {
     const before = await readFile(join(config.dataDir, 'demo.json'), 'utf8');
     const summaries = await Promise.all([loadDemo(databases, config), loadDemo(databases, config)]);
     expect(summaries[0]).toEqual(summaries[1]);
     expect(await readFile(join(config.dataDir, 'demo.json'), 'utf8')).toBe(before);
   });
 
-  it('writes the address of a start on another port', async () => {
-    const before = await readFileOf(config);
+  it('updates the base URL in the file', async () => {
+    const before = await readDemoFile(config);
     await loadDemo(databases, { ...config, baseUrl: 'http://localhost:4999' });
-    expect(await readFileOf(config)).toEqual({ ...before, baseUrl: 'http://localhost:4999' });
+    expect(await readDemoFile(config)).toEqual({ ...before, baseUrl: 'http://localhost:4999' });
   });
 
-  it('makes new secrets that work where the file was lost', async () => {
-    const before = await readFileOf(config);
+  it('generates and stores new secrets if the file is missing', async () => {
+    const before = await readDemoFile(config);
     await rm(join(config.dataDir, 'demo.json'));
     await loadDemo(databases, config);
-    const file = await readFileOf(config);
+    const file = await readDemoFile(config);
     expect(file.clients[0]!.clientSecret).not.toBe(before.clients[0]!.clientSecret);
     expect(file.clients[0]!.clientId).toBe(before.clients[0]!.clientId);
-    expect(await isAdmitted(file, databases)).toBe(true);
+    expect(await hasValidCredentials(file, databases)).toBe(true);
   });
 
-  it('lets in the secrets of a file that the database had not learnt when the start was killed', async () => {
-    const file = await readFileOf(config);
+  it('stores the secrets of the file if the database does not have them', async () => {
+    const file = await readDemoFile(config);
     for (const client of file.clients) client.clientSecret &&= client.clientSecret.split('').reverse().join('');
     for (const user of file.users) user.password = `${user.password}-new`;
     await writeFile(join(config.dataDir, 'demo.json'), JSON.stringify(file));
-    expect(await isAdmitted(file, databases)).toBe(false);
+    expect(await hasValidCredentials(file, databases)).toBe(false);
     await loadDemo(databases, config);
-    expect(secretsOf(await readFileOf(config))).toEqual(secretsOf(file));
-    expect(await isAdmitted(file, databases)).toBe(true);
+    expect(readSecrets(await readDemoFile(config))).toEqual(readSecrets(file));
+    expect(await hasValidCredentials(file, databases)).toBe(true);
   });
 
-  it('fills one region with the secrets of the file where the other was loaded before the start was killed', async () => {
+  it('loads one region with the secrets of the file if the other is loaded', async () => {
     const { us1 } = await openDatabases({ filled: false });
-    const before = await readFileOf(config);
+    const before = await readDemoFile(config);
     await loadDemo({ ...databases, us1 }, config);
-    expect(await readFileOf(config)).toEqual(before);
-    expect(await isAdmitted(before, { ...databases, us1 })).toBe(true);
+    expect(await readDemoFile(config)).toEqual(before);
+    expect(await hasValidCredentials(before, { ...databases, us1 })).toBe(true);
   });
 
-  it('leaves data of somebody else alone', async () => {
+  it('does not change databases with other data', async () => {
     const others = await openDatabases({ filled: false });
     for (const region of REGIONS) {
       await query(
@@ -213,7 +213,7 @@ describe('the first start', () => {
         `insert into builder (id, created_at, updated_at, name) values ('buil_a1', now(), now(), 'Own')`,
       );
     }
-    const folder = await startFolder();
+    const folder = await createConfig();
     expect(await loadDemo(others, folder)).toBeNull();
     await expect(stat(join(folder.dataDir, 'demo.json'))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await query(others.au1, 'select id from builder')).toEqual([{ id: 'buil_a1' }]);
@@ -227,7 +227,7 @@ describe('the demo data', () => {
     ({ au1, us1 } = await openDatabases({ filled: true }));
   });
 
-  it('is the same each time, but for secrets', async () => {
+  it('is the same each time, except for secrets', async () => {
     const again = await openDatabases({ filled: false });
     const other = await loadDemoInto(again, { baseUrl: 'http://localhost:4000', timesheets: 100 });
     const withoutSecrets = ({ clients, ...file }: DemoFile) => ({
@@ -244,14 +244,14 @@ describe('the demo data', () => {
     }
   });
 
-  it('has the same ids on another day: only the expiry of insurances moves', async () => {
+  it('depends on the day only in the expiry of insurances', async () => {
     const again = await openDatabases({ filled: false });
     await loadDemoInto(again, { baseUrl: 'http://localhost:4000', timesheets: 0, asOf: BASE + 40 * 86_400_000 });
     const expiries = 'select id, expiry::date - $1::date as days, status from insurance order by id';
     expect(await query(again.au1, expiries, ['2026-07-11'])).toEqual(await query(au1, expiries, ['2026-06-01']));
   });
 
-  it('looks like four construction companies', async () => {
+  it('has plausible numbers of records for four builders', async () => {
     const counts = async (sql: string) => Object.values((await query(au1, sql))[0]!);
     expect(await counts('select count(*)::int from builder')).toEqual([4]);
     const atLeast: [sql: string, least: number][] = [
@@ -285,18 +285,18 @@ describe('the demo data', () => {
     expect(await query(us1, 'select count(*)::int as count from builder')).toEqual([{ count: 1 }]);
   });
 
-  it('has one internal company record for each builder, and business numbers that add up', async () => {
+  it('has one own company per builder, and valid ABNs', async () => {
     const sql = 'select count(*)::int as count from subcontractor where is_builder group by builder_id';
     expect(await query(au1, sql)).toEqual(Array(4).fill({ count: 1 }));
     const numbers = await query(au1, 'select abn from subcontractor');
     expect(numbers.filter(({ abn }) => !isBusinessNumber(String(abn)))).toEqual([]);
   });
 
-  it('keeps every row within its builder', async () => {
-    for (const database of [au1, us1]) expect(await strays(database)).toEqual([]);
+  it('has no references between builders', async () => {
+    for (const database of [au1, us1]) expect(await findBrokenReferences(database)).toEqual([]);
   });
 
-  it('keeps every row within its time', async () => {
+  it('has timestamps between the start of the history and the base date', async () => {
     for (const table of tablesOf(au1)) {
       const [{ columns }] = (await query(
         au1,
@@ -311,8 +311,8 @@ describe('the demo data', () => {
   });
 });
 
-describe('demo --timesheets', () => {
-  it('adds as many as asked, in turns, within their builders, and says how far it is', async () => {
+describe('loadTimesheets', () => {
+  it('adds the given number to every builder and reports progress', async () => {
     const { au1 } = await openDatabases({ filled: true });
     const progress: number[] = [];
     await loadTimesheets(au1, 25_000, (done) => progress.push(done));
@@ -333,10 +333,10 @@ describe('demo --timesheets', () => {
       named: true,
     });
     expect(row!.days).toBe(520);
-    expect(await strays(au1)).toEqual([]);
+    expect(await findBrokenReferences(au1)).toEqual([]);
   });
 
-  it('goes on where rows were deleted in between', async () => {
+  it('continues the numbering after rows were deleted', async () => {
     const { au1 } = await openDatabases({ filled: true });
     await loadTimesheets(au1, 1_000);
     await query(au1, 'delete from timesheet where id in (select id from timesheet order by id limit 300)');
@@ -344,7 +344,7 @@ describe('demo --timesheets', () => {
     expect(await query(au1, 'select count(*)::int as count from timesheet')).toEqual([{ count: 2_100 }]);
   });
 
-  it('makes ids that sort by creation time', async () => {
+  it('has ids that sort by creation time', async () => {
     const { au1 } = await openDatabases({ filled: true });
     const sql = `select count(*)::int as count from (
       select created_at < lag(created_at) over (order by left(id, 13)) as wrong from timesheet) t where wrong`;
@@ -352,17 +352,17 @@ describe('demo --timesheets', () => {
   });
 });
 
-describe('demo --builders', () => {
-  it('adds builders until there are so many, each with all that the others have', async () => {
+describe('addBuilders', () => {
+  it('adds complete builders up to the given number', async () => {
     const { au1 } = await openDatabases({ filled: true });
-    await growBuilders(au1, 6, BASE);
-    await growBuilders(au1, 6, BASE);
-    await growBuilders(au1, 7, BASE);
+    await addBuilders(au1, 6, BASE);
+    await addBuilders(au1, 6, BASE);
+    await addBuilders(au1, 7, BASE);
     await loadTimesheets(au1, 700);
     const sql = `select count(distinct b.id)::int as count from builder b join project p on p.builder_id = b.id
       join timesheet t on t.project_id = p.id join subcontractor s on s.builder_id = b.id and s.is_builder`;
     expect(await query(au1, sql)).toEqual([{ count: 7 }]);
-    expect(await strays(au1)).toEqual([]);
+    expect(await findBrokenReferences(au1)).toEqual([]);
   });
 });
 
@@ -377,8 +377,8 @@ function isBusinessNumber(abn: string): boolean {
   return /^\d{11}$/.test(abn) && sum % 89 === 0;
 }
 
-/** Rows that refer to nothing, or to something of another builder, by the foreign key that they break. */
-async function strays(database: Database): Promise<string[]> {
+/** Returns the foreign keys with rows that refer to missing records or to records of another builder. */
+async function findBrokenReferences(database: Database): Promise<string[]> {
   const keys = await query(
     database,
     `select c.conrelid::regclass::text as child, a.attname as "column", c.confrelid::regclass::text as parent,

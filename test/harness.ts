@@ -7,7 +7,7 @@ import { buildApp } from '../src/app.ts';
 import { AccessTokens } from '../src/auth/access-tokens.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { Database, type Databases } from '../src/database/database.ts';
-import type { DemoClient, DemoUser } from '../src/demo/file.ts';
+import type { DemoClient, DemoUser } from '../src/demo/demo-file.ts';
 import type { Clock } from '../src/shared/clock.ts';
 import { REGIONS, type RegionId } from '../src/shared/regions.ts';
 import type { DownloadNetwork } from '../src/storage/remote-downloader.ts';

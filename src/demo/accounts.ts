@@ -7,39 +7,39 @@ import { User } from '../../entities/user.entity.ts';
 import { INTERNAL_SCOPES, SCOPES, type Scope } from '../../schema/scopes.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { digestOf } from '../shared/secrets.ts';
-import { baseDay, STORY_DAYS } from './dates.ts';
-import { emailOf } from './people.ts';
+import { baseDay, HISTORY_DAYS } from './dates.ts';
+import { createBuilder } from './generator-context.ts';
 import { Random } from './random.ts';
 import { Rows } from './rows.ts';
-import { builderOf } from './scene.ts';
+import { emailOf } from './staff.ts';
 
-/** Builders of each region that the demo begins with. */
+/** Number of demo builders in each region. */
 export const BUILDERS: Record<RegionId, number> = { au1: 4, us1: 1 };
 
-const AT = baseDay(-STORY_DAYS);
+const AT = baseDay(-HISTORY_DAYS);
 const DATES = { createdAt: AT, updatedAt: AT };
 const CALLBACK = 'http://127.0.0.1:8976/callback';
 const PUBLIC_CALLBACK = 'http://127.0.0.1:8977/callback';
 const AGREEMENT = 'DEMO-PILOT-1';
 
-interface Vendor {
+interface DemoIntegrator {
   name: string;
   region: RegionId;
-  /** Places of the builders that it is connected to. */
-  places: number[];
+  /** Indexes of the builders that it is connected to. */
+  builderIndexes: number[];
 }
 
-const VENDORS: Vendor[] = [
-  { name: 'A', region: 'au1', places: [0, 1] },
-  { name: 'B', region: 'au1', places: [2] },
-  { name: 'C', region: 'au1', places: [0] },
-  { name: 'D', region: 'us1', places: [0] },
+const INTEGRATORS: DemoIntegrator[] = [
+  { name: 'A', region: 'au1', builderIndexes: [0, 1] },
+  { name: 'B', region: 'au1', builderIndexes: [2] },
+  { name: 'C', region: 'au1', builderIndexes: [0] },
+  { name: 'D', region: 'us1', builderIndexes: [0] },
 ];
 
 export interface Account {
   name: string;
   /** Name of its integrator; null for an internal client. */
-  vendor: string | null;
+  integrator: string | null;
   region: RegionId;
   type: 'confidential' | 'public' | 'internal';
   grants: readonly Grant[];
@@ -51,8 +51,8 @@ const full = { type: 'confidential', grants: GRANTS, scopes: SCOPES, redirectUri
 const without = (scope: Scope) => SCOPES.filter((other) => other !== scope);
 const reads = SCOPES.filter((scope) => scope.startsWith('read:'));
 
-const account = (name: string, vendor: string | null, region: RegionId, more: Partial<Account> = {}): Account => {
-  return { name, vendor, region, ...full, redirectUris: [CALLBACK], ...more };
+const account = (name: string, integrator: string | null, region: RegionId, more: Partial<Account> = {}): Account => {
+  return { name, integrator, region, ...full, redirectUris: [CALLBACK], ...more };
 };
 
 /** Every client of the demo, by the names that the tests and the documentation call them. */
@@ -64,7 +64,7 @@ export const ACCOUNTS: Account[] = [
   account('A public', 'A', 'au1', {
     type: 'public',
     grants: ['authorization_code', 'refresh_token'],
-    // Gate events come from a server that has agreed to the pilot.
+    // Gate events are sent by a server, under the pilot agreement.
     scopes: without('write:sign_on_events'),
     redirectUris: [PUBLIC_CALLBACK],
   }),
@@ -77,69 +77,78 @@ export const ACCOUNTS: Account[] = [
   account('us1', 'D', 'us1'),
 ];
 
-interface Person {
+interface UserAccount {
   name: string;
   role: string;
   region: RegionId;
-  places: number[];
+  builderIndexes: number[];
 }
 
-/** Those who sign in. */
-export const PEOPLE: Person[] = [
-  { name: 'Robin Walsh', role: 'PROJECT_MANAGER', region: 'au1', places: [0] },
-  { name: 'Alex Nguyen', role: 'ADMIN', region: 'au1', places: [0, 1] },
-  { name: 'Casey Brooks', role: 'ADMIN', region: 'us1', places: [0] },
+/** Users who can sign in. */
+export const USERS: UserAccount[] = [
+  { name: 'Robin Walsh', role: 'PROJECT_MANAGER', region: 'au1', builderIndexes: [0] },
+  { name: 'Alex Nguyen', role: 'ADMIN', region: 'au1', builderIndexes: [0, 1] },
+  { name: 'Casey Brooks', role: 'ADMIN', region: 'us1', builderIndexes: [0] },
 ];
 
-const builderIdsOf = ({ region, places }: { region: RegionId; places: number[] }) =>
-  places.map((place) => builderOf(region, place).id);
+const builderIdsOf = ({ region, builderIndexes }: { region: RegionId; builderIndexes: number[] }) =>
+  builderIndexes.map((index) => createBuilder(region, index).id);
 
-const vendorNamed = (name: string | null) => VENDORS.find((vendor) => vendor.name === name)!;
+const findIntegratorByName = (name: string | null) => INTEGRATORS.find((integrator) => integrator.name === name)!;
 
-export const integratorIdOf = (vendor: string) => new Random('integrator', vendor).id('integrator', AT);
+export const integratorIdOf = (integrator: string) => new Random('integrator', integrator).id('integrator', AT);
 export const clientIdOf = ({ name }: Account) => new Random('client', name).id('client', AT);
-export const userIdOf = ({ name }: Person) => new Random('user', name).id('user', AT);
-export const addressOf = ({ name, region, places }: Person) => emailOf(name, builderOf(region, places[0]!).domain);
+export const userIdOf = ({ name }: UserAccount) => new Random('user', name).id('user', AT);
+export const emailAddressOf = ({ name, region, builderIndexes }: UserAccount) =>
+  emailOf(name, createBuilder(region, builderIndexes[0]!).domain);
 
-/** Ids of the builders that a client or a person reaches; an internal client reaches all of its region. */
-export function reachOf(who: Account | Person): string[] {
-  if ('places' in who) return builderIdsOf(who);
-  if (who.vendor !== null) return builderIdsOf(vendorNamed(who.vendor));
-  return builderIdsOf({ region: who.region, places: [...Array(BUILDERS[who.region]).keys()] });
+/** Lists the ids of the builders that a client or user can access; for an internal client, all of its region. */
+export function listBuilderIds(who: Account | UserAccount): string[] {
+  if ('builderIndexes' in who) return builderIdsOf(who);
+  if (who.integrator !== null) return builderIdsOf(findIntegratorByName(who.integrator));
+  return builderIdsOf({ region: who.region, builderIndexes: [...Array(BUILDERS[who.region]).keys()] });
 }
 
-/** The integrator that keeps a builder's notes in step: the first that is connected to it. */
-export function integratorAt(region: RegionId, place: number): string | null {
-  const vendor = VENDORS.find((other) => other.region === region && other.places.includes(place));
-  return vendor ? integratorIdOf(vendor.name) : null;
+/** Returns the id of the integrator that syncs a builder's records: the first that is connected to it; null if there is none. */
+export function findIntegrator(region: RegionId, index: number): string | null {
+  const integrator = INTEGRATORS.find((other) => other.region === region && other.builderIndexes.includes(index));
+  return integrator ? integratorIdOf(integrator.name) : null;
 }
 
-/** What the region's clients and people sign in with: secrets by client id, password hashes by user id. */
+/** Credentials of a region: client secrets by client id, password hashes by user id. */
 export interface Credentials {
   secrets: ReadonlyMap<string, string>;
   passwordHashes: ReadonlyMap<string, string>;
 }
 
-/** Integrators, clients, connections and those who sign in. */
-export function accountRows(region: RegionId, { secrets, passwordHashes }: Credentials): Rows {
+/** Creates the rows of integrators, clients, connections, users and memberships. */
+export function createAccountRows(region: RegionId, { secrets, passwordHashes }: Credentials): Rows {
   const rows = new Rows();
   const inRegion = <T extends { region: RegionId }>(all: T[]) => all.filter((one) => one.region === region);
-  for (const vendor of inRegion(VENDORS)) {
-    const integratorId = integratorIdOf(vendor.name);
-    rows.add(Integrator, { id: integratorId, ...DATES, name: vendor.name, deepLinkSchemes: [] });
-    for (const builderId of builderIdsOf(vendor)) {
+  for (const integrator of inRegion(INTEGRATORS)) {
+    const integratorId = integratorIdOf(integrator.name);
+    rows.add(Integrator, { id: integratorId, ...DATES, name: integrator.name, deepLinkSchemes: [] });
+    for (const builderId of builderIdsOf(integrator)) {
       rows.add(Connection, { ...DATES, integratorId, builderId, status: 'ACTIVE', scopes: [...SCOPES] });
     }
   }
   for (const client of inRegion(ACCOUNTS)) {
     addClient(rows, client, secrets.get(clientIdOf(client)));
   }
-  for (const person of inRegion(PEOPLE)) {
-    const id = userIdOf(person);
+  for (const user of inRegion(USERS)) {
+    const id = userIdOf(user);
     const passwordHash = passwordHashes.get(id) ?? null;
-    const { name, role } = person;
-    rows.add(User, { id, ...DATES, name, email: addressOf(person), passwordHash, pictureKey: null, disabledAt: null });
-    for (const builderId of builderIdsOf(person)) rows.add(Membership, { ...DATES, userId: id, builderId, role });
+    const { name, role } = user;
+    rows.add(User, {
+      id,
+      ...DATES,
+      name,
+      email: emailAddressOf(user),
+      passwordHash,
+      pictureKey: null,
+      disabledAt: null,
+    });
+    for (const builderId of builderIdsOf(user)) rows.add(Membership, { ...DATES, userId: id, builderId, role });
   }
   return rows;
 }
@@ -150,7 +159,7 @@ function addClient(rows: Rows, client: Account, secret: string | undefined): voi
   rows.add(OAuthClient, {
     id,
     ...DATES,
-    integratorId: client.vendor && integratorIdOf(client.vendor),
+    integratorId: client.integrator && integratorIdOf(client.integrator),
     name: client.name,
     type: isPublic ? 'PUBLIC' : 'CONFIDENTIAL',
     internal: client.type === 'internal',

@@ -2,30 +2,30 @@ import { Insurance } from '../../entities/insurance.entity.ts';
 import { Prequalification } from '../../entities/prequalification.entity.ts';
 import { SwmsDocument } from '../../entities/swms-document.entity.ts';
 import type { Company } from './companies.ts';
-import { iso, stamps } from './dates.ts';
+import { iso, pickTimestamps } from './dates.ts';
+import type { GeneratorContext } from './generator-context.ts';
 import { firstDayOf } from './projects.ts';
 import type { Random } from './random.ts';
-import type { Scene } from './scene.ts';
-import { REVIEW_COMMENTS } from './words/trades.ts';
+import { REVIEW_COMMENTS } from './texts/trades.ts';
 
 const DAY = 86_400_000;
 
-export function addDocuments(scene: Scene, companies: Company[]): void {
-  const random = scene.random('documents');
+export function addDocuments(context: GeneratorContext, companies: Company[]): void {
+  const random = context.random('documents');
   for (const company of companies) {
-    addSwms(scene, random, company);
-    if (!company.row.isBuilder) addPrequalifications(scene, random, company);
-    addInsurances(scene, random, company);
+    addSwms(context, random, company);
+    if (!company.row.isBuilder) addPrequalifications(context, random, company);
+    addInsurances(context, random, company);
   }
 }
 
-const datesIn = (random: Random, { row }: Company) => stamps(random, firstDayOf(row), -1);
+const datesIn = (random: Random, { row }: Company) => pickTimestamps(random, firstDayOf(row), -1);
 
-const addressOf = (random: Random, kind: string) =>
+const emailAddressOf = (random: Random, kind: string) =>
   random.chance(0.95) ? `https://files.example.com/${kind}/${random.digits(10)}.pdf` : null;
 
-function addSwms({ rows, builderId }: Scene, random: Random, company: Company): void {
-  for (const name of random.some(company.swms, random.between(company.row.isBuilder ? 2 : 0, 3))) {
+function addSwms({ rows, builderId }: GeneratorContext, random: Random, company: Company): void {
+  for (const name of random.sample(company.swms, random.between(company.row.isBuilder ? 2 : 0, 3))) {
     const dates = datesIn(random, company);
     rows.add(SwmsDocument, {
       id: random.id('swms', dates.createdAt),
@@ -35,13 +35,13 @@ function addSwms({ rows, builderId }: Scene, random: Random, company: Company): 
       projectId: random.chance(0.7) ? random.pick(company.projects).id : null,
       name,
       status: random.pick(['WAITING_REVIEW', 'REVIEWED', 'REVIEWED', 'REVIEWED', 'CHANGES_REQUESTED']),
-      url: addressOf(random, 'swms'),
+      url: emailAddressOf(random, 'swms'),
       documentKey: null,
     });
   }
 }
 
-function addPrequalifications({ rows, builderId }: Scene, random: Random, company: Company): void {
+function addPrequalifications({ rows, builderId }: GeneratorContext, random: Random, company: Company): void {
   for (let count = random.between(0, 2); count > 0; count--) {
     const dates = datesIn(random, company);
     const status = random.pick(['APPROVED', 'APPROVED', 'REJECTED', 'WAITING_REVIEW', 'SENT'] as const);
@@ -57,8 +57,8 @@ function addPrequalifications({ rows, builderId }: Scene, random: Random, compan
   }
 }
 
-/** Expiry counts from the day of the load, the one thing that differs from one load to the next. */
-function addInsurances({ rows, builderId, locale, asOf }: Scene, random: Random, company: Company): void {
+/** Adds insurances. Their expiry is relative to `asOf`, the only input that differs between loads. */
+function addInsurances({ rows, builderId, locale, asOf }: GeneratorContext, random: Random, company: Company): void {
   const { coverDays } = company;
   const covers: [type: Insurance['type'], name: string, customType: string | null, days: number | null][] = [
     ['PUBLIC_LIABILITY', 'Public liability certificate of currency', null, coverDays],
@@ -81,7 +81,7 @@ function addInsurances({ rows, builderId, locale, asOf }: Scene, random: Random,
       customType,
       status: days !== null && days < 0 ? 'EXPIRED' : reviewed,
       expiry: days === null ? null : iso(asOf + days * DAY),
-      url: addressOf(random, 'insurances'),
+      url: emailAddressOf(random, 'insurances'),
       documentKey: null,
     });
   }

@@ -2,33 +2,33 @@ import { Meeting, type MeetingTemplateResponse } from '../../entities/meeting.en
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
-import { baseDay, dayOf, iso, later, moment, STORY_DAYS } from './dates.ts';
-import { firstDayOf, isBegun } from './projects.ts';
+import { baseDay, dayOf, HISTORY_DAYS, iso, pickLater, pickWorkingTime } from './dates.ts';
+import type { GeneratorContext } from './generator-context.ts';
+import { firstDayOf, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
-import type { Scene } from './scene.ts';
-import { ACTIONS, AGENDAS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './words/meetings.ts';
+import { ACTIONS, AGENDAS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './texts/meetings.ts';
 
 const MEETINGS = 24;
 const MINUTE = 60_000;
-/** Application that the integrator syncs notes from. */
+/** Source application of synced notes. */
 const SOURCE_APP = 'fieldnotes';
 
-/** `integratorId` is who syncs the builder's notes, if anyone does. */
-export function addMeetings(scene: Scene, projects: Project[], integratorId: string | null): void {
-  const random = scene.random('meetings');
-  const templates = addTemplates(scene, random);
+/** Adds meetings and notes. `integratorId` syncs the notes; null if nobody does. */
+export function addMeetings(context: GeneratorContext, projects: Project[], integratorId: string | null): void {
+  const random = context.random('meetings');
+  const templates = addTemplates(context, random);
   for (let index = 0; index < MEETINGS; index++) {
-    // From the past into the next three weeks; the last but two has just begun.
+    // From the past to three weeks ahead; the third from the end is running.
     const day = index === MEETINGS - 3 ? 0 : Math.round((index - MEETINGS + 3) * (index < MEETINGS - 3 ? 25 : 9));
     const template = random.chance(0.5) ? random.pick(templates) : null;
-    const running = projects.filter((project) => isBegun(project) && firstDayOf(project) < day - 10);
+    const running = projects.filter((project) => hasStarted(project) && firstDayOf(project) < day - 10);
     const project = random.chance(0.85) ? random.pick(running) : null;
-    addMeeting(scene, random, { day, template, project, integratorId });
+    addMeeting(context, random, { day, template, project, integratorId });
   }
 }
 
-function addTemplates({ rows, builderId }: Scene, random: Random): MeetingTemplate[] {
-  const at = baseDay(-STORY_DAYS);
+function addTemplates({ rows, builderId }: GeneratorContext, random: Random): MeetingTemplate[] {
+  const at = baseDay(-HISTORY_DAYS);
   return MEETING_TEMPLATES.map(({ name, sections }) =>
     rows.add(MeetingTemplate, {
       id: random.id('meetingTemplate', at),
@@ -39,59 +39,63 @@ function addTemplates({ rows, builderId }: Scene, random: Random): MeetingTempla
   );
 }
 
-interface Choice {
+interface Options {
   day: number;
   template: MeetingTemplate | null;
   project: Project | null;
   integratorId: string | null;
 }
 
-function addMeeting(scene: Scene, random: Random, { day, template, project, integratorId }: Choice): void {
-  const createdAt = moment(random, Math.min(day, 0) - 10, Math.min(day, 0) - 3);
-  const date = day === 0 ? iso(Date.parse(baseDay(0)) - 20 * MINUTE) : moment(random, day, day);
+function addMeeting(
+  context: GeneratorContext,
+  random: Random,
+  { day, template, project, integratorId }: Options,
+): void {
+  const createdAt = pickWorkingTime(random, Math.min(day, 0) - 10, Math.min(day, 0) - 3);
+  const date = day === 0 ? iso(Date.parse(baseDay(0)) - 20 * MINUTE) : pickWorkingTime(random, day, day);
   const isHeld = day < 0;
   const status = day === 0 ? 'RUNNING' : isHeld ? random.pick(['COMPLETED', 'DISTRIBUTED'] as const) : 'DRAFT';
   const isSynced = integratorId !== null && random.chance(0.4);
-  const meeting = scene.rows.add(Meeting, {
+  const meeting = context.rows.add(Meeting, {
     id: random.id('meeting', createdAt),
     createdAt,
-    updatedAt: isHeld ? later(random, date, 3) : createdAt,
-    builderId: scene.builderId,
+    updatedAt: isHeld ? pickLater(random, date, 3) : createdAt,
+    builderId: context.builderId,
     projectId: project?.id ?? null,
     title: random.pick(MEETING_TITLES),
     date,
     status,
     agenda: random.chance(0.7) ? random.pick(AGENDAS) : null,
-    plainNotes: isHeld && template === null ? random.some(SECTION_TEXTS, 2).join('\n\n') : null,
+    plainNotes: isHeld && template === null ? random.sample(SECTION_TEXTS, 2).join('\n\n') : null,
     templateId: template?.id ?? null,
-    templateResponse: template && respond(random, template, isHeld),
+    templateResponse: template && createResponse(random, template, isHeld),
     integratorId: isSynced ? integratorId : null,
     sourceApp: isSynced ? SOURCE_APP : null,
     externalSourceId: isSynced ? `meeting-${random.digits(8)}` : null,
   });
-  if (isHeld && meeting.templateResponse && integratorId) addNotes(scene, random, meeting, integratorId);
+  if (isHeld && meeting.templateResponse && integratorId) addNotes(context, random, meeting, integratorId);
 }
 
-/** What people wrote; nothing before the meeting. */
-function respond(random: Random, { sections }: MeetingTemplate, isHeld: boolean): MeetingTemplateResponse {
+/** Creates the template response, which is empty before the meeting. */
+function createResponse(random: Random, { sections }: MeetingTemplate, isHeld: boolean): MeetingTemplateResponse {
   const textOf = () => (isHeld && random.chance(0.8) ? random.pick(SECTION_TEXTS) : '');
   return { sections: sections.map((section) => ({ ...section, text: textOf() })), syncedNotes: [] };
 }
 
-/** Up to two synced notes, written through to the meeting's template response. */
-function addNotes(scene: Scene, random: Random, meeting: Meeting, integratorId: string): void {
+/** Adds up to two synced notes, which are copied to the meeting's template response. */
+function addNotes(context: GeneratorContext, random: Random, meeting: Meeting, integratorId: string): void {
   const begun = Date.parse(meeting.date);
   for (let count = random.between(0, 2); count > 0; count--) {
-    const createdAt = later(random, meeting.date, 1);
+    const createdAt = pickLater(random, meeting.date, 1);
     const id = random.id('meetingNote', createdAt);
     const external = `note-${random.digits(8)}`;
     const text = random.pick(SECTION_TEXTS);
     const title = `Notes of ${meeting.title.toLowerCase()}, day ${-dayOf(meeting.date)}`;
-    scene.rows.add(MeetingNote, {
+    context.rows.add(MeetingNote, {
       id,
       createdAt,
       updatedAt: createdAt,
-      builderId: scene.builderId,
+      builderId: context.builderId,
       meetingId: meeting.id,
       integratorId,
       sourceApp: SOURCE_APP,
@@ -101,7 +105,7 @@ function addNotes(scene: Scene, random: Random, meeting: Meeting, integratorId: 
       title,
       summaryMarkdown: `**Summary.** ${text}`,
       detailBlocks: [{ type: 'paragraph', text }],
-      actionItems: random.some(ACTIONS, random.between(0, 3)).map((action) => ({ text: action })),
+      actionItems: random.sample(ACTIONS, random.between(0, 3)).map((action) => ({ text: action })),
       capturedStartedAt: meeting.date,
       capturedEndedAt: iso(begun + random.between(15, 60) * MINUTE),
       archivedAt: null,

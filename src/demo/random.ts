@@ -4,8 +4,8 @@ import { type IdKind, newId } from '../shared/ids.ts';
 const SEED = 'builder-integration-api demo 1';
 
 /**
- * A stream of numbers that is the same each time for the same name. Each subject draws from a stream of its own, so that
- * more of one leaves the others as they are. The generator is sfc32, whose state is wide enough for streams never to meet.
+ * Reproducible stream of random numbers (sfc32), seeded by a name. Each subject has its own stream, so that more records of one subject
+ * do not change the others.
  */
 export class Random {
   #a: number;
@@ -22,7 +22,7 @@ export class Random {
     this.#c = seed.readInt32LE(8);
   }
 
-  /** 32 bits, unsigned. */
+  /** Returns an unsigned integer of 32 bits. */
   next(): number {
     const sum = (this.#a + this.#b + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;
@@ -32,7 +32,7 @@ export class Random {
     return sum >>> 0;
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor((this.next() / 2 ** 32) * (high - low + 1));
   }
@@ -45,8 +45,8 @@ export class Random {
     return list[this.between(0, list.length - 1)]!;
   }
 
-  /** So many different members of the list, or all of them, in random order. */
-  some<T>(list: readonly T[], count: number): T[] {
+  /** Returns `count` different members of the list, or all of them, in random order. */
+  sample<T>(list: readonly T[], count: number): T[] {
     const rest = [...list];
     const taken: T[] = [];
     while (taken.length < count && rest.length > 0) taken.push(...rest.splice(this.between(0, rest.length - 1), 1));
@@ -57,7 +57,7 @@ export class Random {
     return Array.from({ length }, () => this.between(0, 9)).join('');
   }
 
-  /** An id as a record made at that instant has it. */
+  /** Returns an id of a record created at that instant. */
   id(kind: IdKind, at: string): string {
     return newId(kind, Date.parse(at), this.#bytes);
   }

@@ -2,29 +2,34 @@ import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { PhotoReportPage } from '../../entities/photo-report-page.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
 import { canonicalJson, fingerprintOf } from '../shared/canonical-json.ts';
-import { later, stamps } from './dates.ts';
-import { nameOf } from './people.ts';
-import { firstDayOf, isBegun } from './projects.ts';
+import { pickLater, pickTimestamps } from './dates.ts';
+import type { GeneratorContext } from './generator-context.ts';
+import { firstDayOf, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
-import type { Scene } from './scene.ts';
-import { ACTIONS, SECTION_TEXTS } from './words/meetings.ts';
-import { TRADES } from './words/trades.ts';
+import { nameOf } from './staff.ts';
+import { ACTIONS, SECTION_TEXTS } from './texts/meetings.ts';
+import { TRADES } from './texts/trades.ts';
 
 const REPORTS = 6;
-/** Application that the integrator syncs reports from. */
+/** Source application of synced reports. */
 const SOURCE_APP = 'sitewalk';
 const AREA = 'area';
 
-/** Reports of site walks, as the integrator has synced them; none where nobody does. */
-export function addReports(scene: Scene, projects: Project[], integratorId: string | null): void {
+/** Adds synced reports of site walks; none without an integrator. */
+export function addReports(context: GeneratorContext, projects: Project[], integratorId: string | null): void {
   if (integratorId === null) return;
-  const random = scene.random('reports');
+  const random = context.random('reports');
   for (let count = REPORTS; count > 0; count--)
-    addReport(scene, random, random.pick(projects.filter(isBegun)), integratorId);
+    addReport(context, random, random.pick(projects.filter(hasStarted)), integratorId);
 }
 
-function addReport({ rows, builderId }: Scene, random: Random, project: Project, integratorId: string): void {
-  const { createdAt } = stamps(random, firstDayOf(project) + 5, -1);
+function addReport(
+  { rows, builderId }: GeneratorContext,
+  random: Random,
+  project: Project,
+  integratorId: string,
+): void {
+  const { createdAt } = pickTimestamps(random, firstDayOf(project) + 5, -1);
   const title = `Site walk, ${project.name}`;
   const author = { externalId: `author-${random.digits(4)}`, name: nameOf(random) };
   const sourceExternalId = `walk-${random.digits(8)}`;
@@ -42,7 +47,7 @@ function addReport({ rows, builderId }: Scene, random: Random, project: Project,
   const { id } = rows.add(PhotoReport, {
     id: random.id('photoReport', createdAt),
     createdAt,
-    updatedAt: later(random, createdAt, 3),
+    updatedAt: pickLater(random, createdAt, 3),
     builderId,
     integratorId,
     projectId: project.id,
@@ -64,11 +69,11 @@ function addReport({ rows, builderId }: Scene, random: Random, project: Project,
   addPage(rows, random, createdAt, { reportId: id, parentId: root.id, path: [AREA] });
 }
 
-type Place = Pick<PhotoReportPage, 'reportId' | 'parentId' | 'path'>;
+type PagePosition = Pick<PhotoReportPage, 'reportId' | 'parentId' | 'path'>;
 
-function addPage(rows: Scene['rows'], random: Random, at: string, place: Place): PhotoReportPage {
-  const pathDigest = fingerprintOf(JSON.stringify(place.path));
-  return rows.add(PhotoReportPage, { id: random.id('page', at), ...place, pathDigest });
+function addPage(rows: GeneratorContext['rows'], random: Random, at: string, position: PagePosition): PhotoReportPage {
+  const pathDigest = fingerprintOf(JSON.stringify(position.path));
+  return rows.add(PhotoReportPage, { id: random.id('page', at), ...position, pathDigest });
 }
 
 function pageOf(random: Random, title: string, isRoot: boolean): object {
@@ -81,7 +86,7 @@ function pageOf(random: Random, title: string, isRoot: boolean): object {
       type: 'CHECKLIST',
       properties: {
         items: random
-          .some(ACTIONS, random.between(1, 3))
+          .sample(ACTIONS, random.between(1, 3))
           .map((text, at) => ({ id: `action-${at + 1}`, richText: plain(text), checked: random.chance(0.4) })),
       },
     },

@@ -6,7 +6,7 @@ import { entities } from '../../entities/index.ts';
 export class Rows {
   readonly #byEntity = new Map<EntityClass<object>, object[]>();
 
-  /** Takes the row and gives it back. All rows of an entity name the same properties. */
+  /** Adds a row and returns it. All rows of an entity must have the same properties. */
   add<T extends object>(entity: EntityClass<T>, row: Partial<T>): T {
     const rows = this.of(entity);
     rows.push(row as T);
@@ -27,7 +27,7 @@ export class Rows {
   }
 }
 
-/** Inserts all of it, parents before children; one statement for each table. */
+/** Inserts all rows, parents first, with one statement per table. */
 export async function insertRows(client: ClientBase, metadata: MetadataStorage, rows: Rows): Promise<void> {
   for (const entity of entities as EntityClass<object>[]) {
     const list = rows.of(entity);
@@ -35,7 +35,7 @@ export async function insertRows(client: ClientBase, metadata: MetadataStorage, 
   }
 }
 
-/** The database reads the rows as JSON, under its own column types. */
+/** PostgreSQL converts the rows from JSON with the column types of the table. */
 async function insert(client: ClientBase, metadata: MetadataStorage, entity: EntityClass<object>, rows: object[]) {
   const { tableName, properties } = metadata.get(entity);
   const columnOf = new Map(

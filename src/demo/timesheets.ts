@@ -4,16 +4,16 @@ import type { Database } from '../database/database.ts';
 import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import { ID_PREFIXES } from '../shared/ids.ts';
 import { withClient } from './connection.ts';
-import { BASE, baseDay, STORY_DAYS } from './dates.ts';
-import { TIME_TYPES, TIMESHEET_NOTES } from './words/trades.ts';
+import { BASE, baseDay, HISTORY_DAYS } from './dates.ts';
+import { TIME_TYPES, TIMESHEET_NOTES } from './texts/trades.ts';
 
-/** Rows of one transaction. */
+/** Rows per transaction. */
 const BATCH = 20_000;
 const MAX_CONNECTIONS = 4;
 
 /**
- * Adds so many timesheets, spread over the region's builders, their projects and people, and the days of the story.
- * Each call goes on from what is there; `onProgress` hears how many are in.
+ * Adds `count` timesheets, spread over the region's builders, projects and profiles and over the days of the history. Numbering continues
+ * after the existing timesheets.
  */
 export async function loadTimesheets(
   database: Database,
@@ -24,8 +24,8 @@ export async function loadTimesheets(
   let next = first;
   let left = count;
   let done = 0;
-  const takeTurns = async (client: pg.ClientBase) => {
-    await trustReferences(client);
+  const insertBatches = async (client: pg.ClientBase) => {
+    await skipReferenceChecks(client);
     while (left > 0) {
       const span = { first: next, count: Math.min(BATCH, left) };
       next += span.count;
@@ -37,22 +37,21 @@ export async function loadTimesheets(
     }
   };
   const connections = Math.min(availableParallelism(), MAX_CONNECTIONS);
-  await Promise.all(Array.from({ length: connections }, () => withClient(database, takeTurns)));
-  // Lets the counts of the lists read the index alone.
+  await Promise.all(Array.from({ length: connections }, () => withClient(database, insertBatches)));
+  // Enables index-only scans for the counts of lists.
   await withClient(database, (client) => client.query('vacuum (analyze) timesheet'));
 }
 
 /**
- * Spares the connection the check of every foreign key, which takes half of the time. The ids come from the tables
- * that they refer to, and nothing deletes there. It leaves out ordinary triggers too, so `INSERT` counts its rows itself. Where the
- * user may not do it, the checks are made and the triggers run.
+ * Disables triggers and foreign key checks on the connection, which take half of the time. Ids come from the referenced tables, where
+ * nothing is deleted, and `INSERT` updates list totals itself. Without the privilege the triggers stay enabled.
  */
-export async function trustReferences(client: pg.ClientBase): Promise<void> {
+export async function skipReferenceChecks(client: pg.ClientBase): Promise<void> {
   await client.query(`select set_config('session_replication_role', 'replica', false)
     where has_parameter_privilege('session_replication_role', 'set')`);
 }
 
-/** Consecutive numbers of timesheets. A number decides everything about its timesheet, the id too. */
+/** Consecutive timesheet numbers. A timesheet and its id are determined by its number. */
 interface Span {
   first: number;
   count: number;
@@ -64,27 +63,26 @@ async function countTimesheets(client: pg.Client): Promise<number> {
 }
 
 /**
- * Inserts the timesheets of a span, whose place in `story` gives their dates, and answers how many there were: a number
- * that was used before, because rows have been deleted since, is passed over.
+ * Inserts the timesheets of a span, dated by their position in `range`. Returns the number inserted: numbers already in use are skipped.
  */
 export async function insertTimesheets(
   client: pg.ClientBase,
   region: string,
   { first, count }: Span,
-  story: Span = { first, count },
+  range: Span = { first, count },
 ): Promise<number> {
-  const values = [TIME_TYPES[0], first, first + count - 1, story.first, story.count, region, TIMESHEET_NOTES];
+  const values = [TIME_TYPES[0], first, first + count - 1, range.first, range.count, region, TIMESHEET_NOTES];
   const { rows: counted } = await client.query<{ count: number }>(INSERT, values);
   const { count: inserted } = counted[0]!;
   if (inserted === 0) {
     const { rows } = await client.query(`${POOL} select from pool limit 1`, [TIME_TYPES[0]]);
     if (rows.length === 0)
-      throw new Error('No builder of the region has a project and a profile to hand timesheets in.');
+      throw new Error('No builder of the region has a project and a profile that timesheets can refer to.');
   }
   return inserted;
 }
 
-/** Milliseconds since the epoch as the nine characters that `newId` writes. */
+/** SQL of an instant in base 36, as `newId` formats it. */
 const base36 = (milliseconds: string) =>
   Array.from({ length: 9 }, (_, index) => {
     const digit = `(${milliseconds} / ${36 ** (8 - index)} % 36)::int`;
@@ -93,12 +91,12 @@ const base36 = (milliseconds: string) =>
 
 const instant = (milliseconds: string) => `timestamptz 'epoch' + (${milliseconds}) * interval '1 millisecond'`;
 
-/** 16 bits of the number's digest, of which the id takes the first half. */
+/** SQL of 16 bits of the number's digest, after the half that the id uses. */
 const bits = (index: number) => `('x' || substr(digest, ${17 + 4 * index}, 4))::bit(16)::int`;
 
-/** What the timesheets of each builder refer to. Parameter 1: the usual time type. */
+/** Records that the timesheets of each builder refer to. Parameter 1: the usual time type. */
 const POOL = `with pool as materialized (
-  select row_number() over (order by builder.created_at, builder.id) - 1 as place, builder.id as builder_id,
+  select row_number() over (order by builder.created_at, builder.id) - 1 as builder_index, builder.id as builder_id,
     profiles, projects, begun, cost_codes, time_types
   from builder,
     lateral (select array_agg(id order by id) as profiles from person_profile where builder_id = builder.id),
@@ -111,24 +109,24 @@ const POOL = `with pool as materialized (
 )`;
 
 const DAY = 86_400_000;
-const BEGIN = BASE - STORY_DAYS * DAY;
-/** Whole weeks, which begin on a Saturday like the story. */
-const DAYS = STORY_DAYS - (STORY_DAYS % 7);
+const BEGIN = BASE - HISTORY_DAYS * DAY;
+/** Whole weeks, which start on a Saturday like the history. */
+const DAYS = HISTORY_DAYS - (HISTORY_DAYS % 7);
 
 /**
- * Parameters: usual time type, first and last number, first number and count of the story, region, notes. `offset 0`
- * keeps a step apart from the next one, which would otherwise work it out again wherever it names a column of it.
+ * Parameters: usual time type, first and last number, first number and count of the range, region, notes. `offset 0` prevents PostgreSQL
+ * from inlining a subquery and evaluating its columns repeatedly.
  */
 const INSERT = `${POOL},
 numbered as (
-  select n % builders as place, n / builders as turn, md5($6::text || ' timesheet ' || n) as digest,
+  select n % builders as builder_index, n / builders as round, md5($6::text || ' timesheet ' || n) as digest,
     least((n - $4::bigint) * ${DAYS} / $5::bigint, ${DAYS - 1}) as day
   from generate_series($2::bigint, $3::bigint) n, (select count(*) as builders from pool)
   where builders > 0
   offset 0
 ),
 dated as (
-  select place, turn, digest, ${[0, 1, 2, 3].map((index) => `${bits(index)} as choice${index}`).join(', ')},
+  select builder_index, round, digest, ${[0, 1, 2, 3].map((index) => `${bits(index)} as choice${index}`).join(', ')},
     -- A day of the weekend becomes the Monday after.
     ${BEGIN} + (day + greatest(0, 2 - day % 7)) * ${DAY} as worked,
     day >= ${DAYS - 21} as is_recent
@@ -137,7 +135,7 @@ dated as (
 ),
 chosen as (
   select pool.*, digest, choice0, choice1, choice2, choice3, ${instant('worked')} as worked,
-    profiles[1 + turn % cardinality(profiles)] as profile_id,
+    profiles[1 + round % cardinality(profiles)] as profile_id,
     worked + ${7 * 3_600_000} + choice2 * 150 as created,
     ${instant(`worked + ${7 * 3_600_000} + choice2 * 150`)} as created_at,
     worked - (worked / ${DAY} + 3) % 7 * ${DAY} as week,
@@ -147,7 +145,7 @@ chosen as (
       when choice3 % 100 < 30 or is_recent then 'APPROVED_1'
       else 'APPROVED_2'
     end as status
-  from dated join pool using (place)
+  from dated join pool using (builder_index)
   offset 0
 ),
 inserted as (

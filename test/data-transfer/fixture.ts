@@ -16,7 +16,7 @@ export type Row = Record<string, unknown>;
 
 /** Databases and folders of one test file, removed at its end. */
 export class DataTransferFixture {
-  readonly #endings: (() => Promise<unknown>)[] = [];
+  readonly #cleanups: (() => Promise<unknown>)[] = [];
   #empty: Promise<string> | null = null;
   #filled: Promise<string> | null = null;
 
@@ -38,13 +38,13 @@ export class DataTransferFixture {
   async #clone(template: string): Promise<Database> {
     const { url, drop } = await createDatabase(template);
     const database = new Database('au1', url);
-    this.#endings.unshift(() => database.close().then(drop));
+    this.#cleanups.unshift(() => database.close().then(drop));
     return database;
   }
 
   async folder(): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-data-transfer-'));
-    this.#endings.unshift(() => rm(folder, { recursive: true }));
+    this.#cleanups.unshift(() => rm(folder, { recursive: true }));
     return folder;
   }
 
@@ -70,12 +70,12 @@ export class DataTransferFixture {
   async client(database: Database): Promise<Client> {
     const client = new Client({ connectionString: database.url });
     await client.connect();
-    this.#endings.unshift(() => client.end());
+    this.#cleanups.unshift(() => client.end());
     return client;
   }
 
   async dispose(): Promise<void> {
-    for (const cleanup of this.#endings) await cleanup();
+    for (const cleanup of this.#cleanups) await cleanup();
   }
 }
 

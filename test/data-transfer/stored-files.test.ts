@@ -7,7 +7,7 @@ import { exportData, importData } from '../../src/cli/services/data-transfer.ts'
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
-import { keepDemoPictures } from '../../src/demo/pictures.ts';
+import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
@@ -44,7 +44,7 @@ describe('photos', () => {
   it('of the demo data are exported and imported with their files', async () => {
     const [au1, us1] = [await fixture.emptyDatabase(), await fixture.emptyDatabase()];
     const storages = await newStorages();
-    const pictures = await keepDemoPictures(storages);
+    const pictures = await storeDemoPictures(storages);
     await loadDemoInto({ au1, us1 }, { baseUrl: BASE_URL, timesheets: 1, pictures });
     const sources = await rowsOf(au1, 'select source, count(*)::int as photos from photo group by 1');
     expect(sources).toHaveLength(7);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import type { DemoClient } from '../../src/demo/file.ts';
+import type { DemoClient } from '../../src/demo/demo-file.ts';
 import { blocks, type Json, page, request } from '../photo-reports/documents.ts';
 import type { Answer, Exchanges } from './exchange.ts';
 import { BASE_URL } from './site.ts';

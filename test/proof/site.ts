@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/file.ts';
+import { bringUpToDate } from '../../src/database/run-migrations.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';

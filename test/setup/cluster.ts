@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/file.ts';
+import { bringUpToDate } from '../../src/database/run-migrations.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import type { Database, Databases } from '../../database/database.ts';
 import { ACCOUNTS, integratorIdOf } from '../../demo/accounts.ts';
 import { loadDemo } from '../../demo/load.ts';
-import { keepDemoPictures } from '../../demo/pictures.ts';
+import { storeDemoPictures } from '../../demo/store-pictures.ts';
 import { loadTimesheets } from '../../demo/timesheets.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { RegionId } from '../../shared/regions.ts';
@@ -28,7 +28,7 @@ export async function addDemoData(
   if (config.production) throw CliError.forOption('demo', 'is not available in production');
   await requireNoOtherData(databases[region]);
   const storages = openStorages(config, { secret: await tokenKey(config), clock });
-  const loaded = await loadDemo(databases, config, clock, () => keepDemoPictures(storages));
+  const loaded = await loadDemo(databases, config, clock, () => storeDemoPictures(storages));
   const show = (done: number) => progress.update('timesheets', done, timesheets, `${done} of ${timesheets}`);
   if (timesheets > 0) {
     try {
@@ -45,8 +45,8 @@ export async function addDemoData(
 async function requireNoOtherData(database: Database): Promise<void> {
   const { region } = database;
   const em = database.fork();
-  const vendors = ACCOUNTS.flatMap((account) => (account.region === region && account.vendor ? [account.vendor] : []));
-  const isDemo = await em.count(Integrator, { id: { $in: vendors.map((vendor) => integratorIdOf(vendor)) } });
+  const integratorNames = ACCOUNTS.flatMap((account) => (account.region === region && account.integrator ? [account.integrator] : []));
+  const isDemo = await em.count(Integrator, { id: { $in: integratorNames.map((name) => integratorIdOf(name)) } });
   const isEmpty = !(await em.count(Builder)) && !(await em.count(Integrator));
   if (!isDemo && !isEmpty) throw CliError.forOption('--region', `${region} has data other than the demo data`);
 }

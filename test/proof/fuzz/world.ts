@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { AccessTokens } from '../../../src/auth/access-tokens.ts';
 import type { Databases } from '../../../src/database/database.ts';
-import type { DemoFile } from '../../../src/demo/file.ts';
+import type { DemoFile } from '../../../src/demo/demo-file.ts';
 import type { Clock } from '../../../src/shared/clock.ts';
 import { picture } from '../../support/images.ts';
 import { type Samples, samplesOf } from '../../support/samples.ts';

@@ -3,8 +3,8 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RegionId } from '../shared/regions.ts';
 import { newSecret } from '../shared/secrets.ts';
-import { ACCOUNTS, addressOf, clientIdOf, PEOPLE, reachOf, userIdOf } from './accounts.ts';
-import { type Attendance, demoAttendance } from './content.ts';
+import { ACCOUNTS, clientIdOf, emailAddressOf, listBuilderIds, USERS, userIdOf } from './accounts.ts';
+import { createDemoAttendance, type DemoAttendance } from './builder-rows.ts';
 
 export interface DemoClient {
   name: string;
@@ -29,51 +29,51 @@ export interface DemoUser {
   builderIds: string[];
 }
 
-/** What `demo.json` holds: whom one can be in the demo. */
+/** Content of `demo.json`: credentials of the demo's clients and users. */
 export interface DemoFile {
   baseUrl: string;
   clients: DemoClient[];
   users: DemoUser[];
-  /** Absent where the demo has no `au1`. */
-  attendance?: Attendance;
+  /** Absent if `au1` has no demo data. */
+  attendance?: DemoAttendance;
 }
 
 /** Client secrets by client id and passwords by user id. */
 export type Secrets = ReadonlyMap<string, string>;
 
-export function secretsOf({ clients, users }: DemoFile): Secrets {
+export function readSecrets({ clients, users }: DemoFile): Secrets {
   const ofClients = clients.map(({ clientId, clientSecret }) => [clientId, clientSecret] as const);
   const ofUsers = users.map(({ id, password }) => [id, password] as const);
   return new Map([...ofClients, ...ofUsers].filter((entry): entry is readonly [string, string] => entry[1] !== null));
 }
 
-/** The clients and users of those regions. A secret that is not given is new. */
-export function demoFile(regions: readonly RegionId[], baseUrl: string, secrets: Secrets = new Map()): DemoFile {
+/** Creates the content of `demo.json` for these regions. Secrets that are not given are generated. */
+export function createDemoFile(regions: readonly RegionId[], baseUrl: string, secrets: Secrets = new Map()): DemoFile {
   const clients = ACCOUNTS.filter(({ region }) => regions.includes(region)).map((account): DemoClient => {
     const clientId = clientIdOf(account);
     return {
       name: account.name,
-      integrator: account.vendor,
+      integrator: account.integrator,
       type: account.type,
       clientId,
       clientSecret: account.type === 'public' ? null : (secrets.get(clientId) ?? newSecret()),
       grants: [...account.grants],
       scopes: [...account.scopes],
       regionId: account.region,
-      builderIds: reachOf(account),
+      builderIds: listBuilderIds(account),
       redirectUris: account.redirectUris,
     };
   });
-  const users = PEOPLE.filter(({ region }) => regions.includes(region)).map((person): DemoUser => {
-    const id = userIdOf(person);
+  const users = USERS.filter(({ region }) => regions.includes(region)).map((user): DemoUser => {
+    const id = userIdOf(user);
     const password = secrets.get(id) ?? randomBytes(12).toString('base64url');
-    return { id, email: addressOf(person), password, regionId: person.region, builderIds: reachOf(person) };
+    return { id, email: emailAddressOf(user), password, regionId: user.region, builderIds: listBuilderIds(user) };
   });
   const file = { baseUrl, clients, users };
-  return regions.includes('au1') ? { ...file, attendance: demoAttendance() } : file;
+  return regions.includes('au1') ? { ...file, attendance: createDemoAttendance() } : file;
 }
 
-/** Null where there is no such file, or none that can be read as one: it is then written anew. */
+/** Reads `demo.json`; null if it is missing or invalid. */
 export async function readDemoFile(path: string): Promise<DemoFile | null> {
   try {
     const file = JSON.parse(await readFile(path, 'utf8')) as DemoFile | null;
@@ -84,7 +84,7 @@ export async function readDemoFile(path: string): Promise<DemoFile | null> {
   }
 }
 
-/** Whole or not at all, and for its owner alone. */
+/** Writes `demo.json` atomically, readable by its owner only. */
 export async function writeDemoFile(path: string, file: DemoFile): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.new`;

@@ -1,4 +1,4 @@
-/** Kinds of meeting, with the sections that they are written in. */
+/** Meeting templates with their sections. */
 export const MEETING_TEMPLATES = [
   {
     name: 'Site coordination',

@@ -1,25 +1,25 @@
 import type { RegionId } from '../../shared/regions.ts';
 
-/** What differs between the regions. */
+/** Names and formats of a region. */
 export interface Locale {
   country: string;
-  /** Whether its companies have an Australian Business Number. */
+  /** Whether companies have an Australian Business Number. */
   hasAbn: boolean;
   builders: string[];
   /** Suburb, state and postcode. */
   places: [suburb: string, state: string, postcode: string][];
   streets: string[];
-  /** What a project's name ends in, after a place. */
+  /** End of a project's name, after the suburb. */
   projects: string[];
-  /** What a company's name begins with, before its trade. */
+  /** Beginning of a company's name, before its trade. */
   companies: string[];
   companyEndings: string[];
-  /** `#` stands for a digit. */
+  /** Formats of phone numbers; `#` is a digit. */
   phones: string[];
   projectPlatforms: string[];
   companyPlatforms: string[];
   workCover: string;
-  /** Names of a type of insurance beyond the usual ones. */
+  /** Names of other insurances. */
   otherCovers: string[];
 }
 

@@ -1,4 +1,4 @@
-/** A kind of subcontractor: what it calls itself, the builder's labels, its work method statements and its defects. */
+/** A trade: its name, tags, safe work method statements and typical defects. */
 export interface Trade {
   name: string;
   tags: string[];
@@ -141,7 +141,7 @@ export const TRADES: Trade[] = [
   ),
 ];
 
-/** SWMS that a builder's own company holds. */
+/** SWMS of a builder's own company. */
 export const COMPANY_SWMS = [
   'Site establishment',
   'Traffic management',
@@ -200,5 +200,5 @@ export const REVIEW_COMMENTS = [
   'Licence has lapsed; send the renewed one.',
 ];
 
-/** The builder's own labels for whoever should look at a defect. */
+/** Tags that defects may be assigned to. */
 export const DEFECT_TAGS = ['Client walk-through', 'Handover', 'Safety', 'Warranty'];

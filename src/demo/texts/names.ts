@@ -21,7 +21,7 @@ Turner Vella Walker Wallace Walsh Wang Ward Watson Webb White Williams Wilson Wo
     /\s+/,
   );
 
-/** What a user does in a builder's account. */
+/** Roles of users in a builder's account. */
 export const ROLES = ['ADMIN', 'PROJECT_MANAGER', 'SITE_MANAGER', 'SAFETY_MANAGER', 'FOREMAN', 'ESTIMATOR'] as const;
 
 export const INDUCTION_QUESTIONS = [

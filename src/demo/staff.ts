@@ -1,11 +1,11 @@
 import { Membership } from '../../entities/membership.entity.ts';
 import { Profile } from '../../entities/profile.entity.ts';
 import { User } from '../../entities/user.entity.ts';
-import { baseDay, STORY_DAYS } from './dates.ts';
+import { baseDay, HISTORY_DAYS } from './dates.ts';
+import type { GeneratorContext } from './generator-context.ts';
 import type { Random } from './random.ts';
-import type { Scene } from './scene.ts';
-import { FIRST_NAMES, LAST_NAMES, ROLES } from './words/people.ts';
-import type { Locale } from './words/places.ts';
+import type { Locale } from './texts/locales.ts';
+import { FIRST_NAMES, LAST_NAMES, ROLES } from './texts/names.ts';
 
 const STAFF = 6;
 const PROFILES = 40;
@@ -18,14 +18,14 @@ export const emailOf = (name: string, domain: string) => `${name.toLowerCase().r
 export const phoneOf = (random: Random, { phones }: Locale) =>
   random.pick(phones).replaceAll('#', () => random.digits(1));
 
-/** People of the builder's office, who have no password yet. Those who sign in to the demo are added with the clients. */
-export function addStaff(scene: Scene): User[] {
-  const { rows, builderId, domain } = scene;
-  const random = scene.random('staff');
-  const at = baseDay(-STORY_DAYS);
+/** Adds the builder's staff, who cannot sign in. Users who can are added with the clients. */
+export function addStaff(context: GeneratorContext): User[] {
+  const { rows, builderId, domain } = context;
+  const random = context.random('staff');
+  const at = baseDay(-HISTORY_DAYS);
   const dates = { createdAt: at, updatedAt: at };
   return ROLES.slice(0, STAFF).map((role, index) => {
-    // An address is unique in the region: the names of one builder's staff begin with different letters.
+    // E-mail addresses are unique in a region, so first names of one builder's staff start with different letters.
     const name = `${random.pick(FIRST_NAMES.filter((first) => first.charCodeAt(0) % STAFF === index))} ${random.pick(LAST_NAMES)}`;
     const id = random.id('user', at);
     const email = emailOf(name, domain);
@@ -35,10 +35,10 @@ export function addStaff(scene: Scene): User[] {
   });
 }
 
-/** The people who hand in timesheets. */
-export function addProfiles({ rows, builderId, random: streamOf }: Scene): void {
-  const random = streamOf('profiles');
-  const at = baseDay(-STORY_DAYS);
+/** Adds the profiles that timesheets belong to. */
+export function addProfiles({ rows, builderId, random: createRandom }: GeneratorContext): void {
+  const random = createRandom('profiles');
+  const at = baseDay(-HISTORY_DAYS);
   for (let index = 0; index < PROFILES; index++) {
     const type = index < ADMINS ? 'admin' : 'worker';
     rows.add(Profile, { id: random.id('profile', at), builderId, fullName: nameOf(random), type });

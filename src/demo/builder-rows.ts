@@ -1,0 +1,93 @@
+import { Builder } from '../../entities/builder.entity.ts';
+import { SiteAccess } from '../../entities/site-access.entity.ts';
+import { Subcontractor } from '../../entities/subcontractor.entity.ts';
+import { Worker } from '../../entities/worker.entity.ts';
+import type { RegionId } from '../shared/regions.ts';
+import { findIntegrator } from './accounts.ts';
+import { addAttendance } from './attendance.ts';
+import { addCompanies, addContacts } from './companies.ts';
+import { BASE } from './dates.ts';
+import { addDefects } from './defects.ts';
+import { addDocuments } from './documents.ts';
+import { createBuilder, createGeneratorContext } from './generator-context.ts';
+import { hasLogo, logoKeyOf } from './logo-keys.ts';
+import { addMeetings } from './meetings.ts';
+import { addPhotos, type DemoPicture } from './photos.ts';
+import { addLocations, addProjects, addTimesheetCodes } from './projects.ts';
+import { addReports } from './reports.ts';
+import type { Rows } from './rows.ts';
+import { addProfiles, addStaff } from './staff.ts';
+import { addWorkersAndInductions } from './workers.ts';
+
+/** Creates all rows of one builder except timesheets. Only the expiry of insurances depends on `asOf`. */
+export function createBuilderRows(
+  region: RegionId,
+  builderIndex: number,
+  asOf: number,
+  pictures: readonly DemoPicture[] = [],
+): Rows {
+  return generateBuilder(region, builderIndex, asOf, pictures).rows;
+}
+
+function generateBuilder(region: RegionId, builderIndex: number, asOf: number, pictures: readonly DemoPicture[] = []) {
+  const context = createGeneratorContext(region, builderIndex, asOf);
+  const { domain: _domain, ...builder } = createBuilder(region, builderIndex);
+  const isLogoStored = pictures.length > 0 && hasLogo(builderIndex);
+  context.rows.add(Builder, { ...builder, logoKey: isLogoStored ? logoKeyOf(builder.id) : null });
+  const projects = addProjects(context);
+  const locations = addLocations(context, projects);
+  addTimesheetCodes(context);
+  addProfiles(context);
+  const staff = addStaff(context);
+  const companies = addCompanies(context, projects, builder.name);
+  addContacts(context, companies);
+  addDocuments(context, companies);
+  addWorkersAndInductions(context, companies);
+  addDefects(context, { projects, locations, companies, staff });
+  addPhotos(context, projects, pictures);
+  addMeetings(context, projects, findIntegrator(region, builderIndex));
+  addReports(context, projects, findIntegrator(region, builderIndex));
+  addAttendance(context, projects, findIntegrator(region, builderIndex));
+  return { rows: context.rows, projects };
+}
+
+/** Workers for trying gate attendance, by their access to a project of integrator A's first builder. */
+export interface DemoAttendance {
+  builderId: string;
+  projectId: string;
+  workers: { active: string[]; revoked: string[]; none: string[] };
+}
+
+const MAX_WORKERS = 20;
+
+export function createDemoAttendance(): DemoAttendance {
+  const { rows, projects } = generateBuilder('au1', 0, BASE);
+  const { id: projectId, builderId } = projects[0]!;
+  const archived = new Set(
+    rows
+      .of(Subcontractor)
+      .filter(({ archivedAt }) => archivedAt)
+      .map(({ id }) => id),
+  );
+  const accesses = new Map(
+    rows
+      .of(SiteAccess)
+      .filter((access) => access.projectId === projectId)
+      .map(({ workerId, revokedAt }) => [workerId, revokedAt]),
+  );
+  const workers = rows.of(Worker).filter(({ subcontractorId }) => !archived.has(subcontractorId));
+  const selectIds = (holds: (revokedAt: string | null | undefined) => boolean) =>
+    workers
+      .filter(({ id }) => holds(accesses.get(id)))
+      .map(({ id }) => id)
+      .slice(0, MAX_WORKERS);
+  return {
+    builderId,
+    projectId,
+    workers: {
+      active: selectIds((revokedAt) => revokedAt === null),
+      revoked: selectIds((revokedAt) => typeof revokedAt === 'string'),
+      none: selectIds((revokedAt) => revokedAt === undefined),
+    },
+  };
+}
