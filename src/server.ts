@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { YOUNG_GENERATION } from './supervision/young-generation.ts';
 
-// Compiled code is kept beside the program, which saves a good part of every start but the first.
+// Caches compiled code beside the program, which shortens every start but the first.
 enableCompileCache(join(import.meta.dirname, '..', '.compile-cache'));
 
-// What a request makes lives as long as the request. Under load V8 takes that for long, and makes such objects among the old ones,
-// where they keep all that they lead to until the next full collection, which was a fifth of the work of a dashboard.
+// Objects of a request live as long as the request. Under load V8 treats them as long-lived and allocates them in the old generation,
+// where they and what they refer to stay until the next full collection, which was a fifth of the CPU time of a dashboard.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 // The young generation stays small until the process serves: reading the code makes it grow to 48 MiB, which a supervisor and a

@@ -10,10 +10,8 @@ import type { Databases } from './database/database.ts';
 import { PendingMigrationsError, runPendingMigrations } from './database/run-migrations.ts';
 import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
-import { keepDemoPictures } from './demo/pictures.ts';
-import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
 import { storeDemoPictures } from './demo/store-pictures.ts';
-import { isPlainError } from './dev-postgres/open-databases.ts';
+import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
 import { sweeping } from './domain/uploads/sweep.ts';
 import { loggerOptions } from './http/logger-options.ts';
 import { createPurgeJob } from './oauth/tokens/purge.job.ts';
@@ -22,10 +20,10 @@ import { startJob } from './shared/jobs.ts';
 import { REGIONS } from './shared/regions.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { openStorages } from './storage/storage.ts';
-import { Supervisor, WorkerFailed } from './supervision/supervisor.ts';
-import { obeySupervisor, receiveConnections, reportFailure } from './supervision/worker.ts';
+import { Supervisor, WorkerStartError } from './supervision/supervisor.ts';
+import { handleSupervisorMessages, receiveConnections, reportFailure } from './supervision/worker.ts';
 import { YOUNG_GENERATION } from './supervision/young-generation.ts';
-import { welcome } from './welcome.ts';
+import { formatWelcome } from './welcome.ts';
 
 type Stop = () => Promise<void>;
 
@@ -33,7 +31,7 @@ type BuildApp = typeof import('./app.ts').buildApp;
 
 const nothing: Stop = async () => {};
 
-/** The service as a program: one process, or a supervisor with its workers. */
+/** Runs the service: a single process, or a supervisor with its workers. */
 export async function main(showsTiming: boolean): Promise<void> {
   const stopwatch = new Stopwatch();
   stopwatch.lap('imports');
@@ -44,9 +42,9 @@ export async function main(showsTiming: boolean): Promise<void> {
       await startWorker(config);
     } else {
       const { stop, demo } = await start(config, stopwatch);
-      // Whoever reads the welcome may stop the service at once.
+      // The process can be stopped as soon as the welcome message is printed.
       stopOnSignals(stop);
-      process.stdout.write(welcome(config, demo));
+      process.stdout.write(formatWelcome(config, demo));
       if (showsTiming) process.stdout.write(`${stopwatch}\n`);
     }
   } catch (error) {
@@ -54,14 +52,14 @@ export async function main(showsTiming: boolean): Promise<void> {
   }
 }
 
-interface Running {
+interface RunningService {
   stop: Stop;
   demo: DemoSummary | null;
 }
 
-/** Starts the service. What is to be done once is done by this process, workers or not. */
-async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
-  // A primary serves nobody. Reading code keeps the process from its connections, whose time is limited, so it comes first.
+/** Starts the service. Migrations, demo data and jobs run in this process, with or without workers. */
+async function start(config: Config, stopwatch: Stopwatch): Promise<RunningService> {
+  // A supervisor serves no requests. The import blocks the event loop, so it comes before connections with time limits.
   const app = config.supervise ? null : await import('./app.ts');
   stopwatch.lap('more imports');
   const log = pino(loggerOptions(config));
@@ -80,7 +78,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     for (const region of REGIONS) await runPendingMigrations(direct[region], config.migrate, report);
     stopwatch.lap('migrations');
     const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });
-    // What another process wrote when it was killed; both regions share the folder.
+    // Temporary files of a killed process; both regions share the folder.
     await storages.au1.spool.removeOrphans();
     const storePictures = () => storeDemoPictures(storages);
     const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, storePictures) : null;
@@ -88,7 +86,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
     if (app) {
       stopServing = await serve(config, databases, app.buildApp, stopwatch);
     } else {
-      const supervisor = new Supervisor(config, { env: addressesOf(databases), log });
+      const supervisor = new Supervisor(config, { env: toDatabaseSettings(databases), log });
       await supervisor.start();
       stopServing = () => supervisor.stop();
       stopwatch.lap('workers');
@@ -102,16 +100,16 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<Running> {
   }
 }
 
-/** The settings that lead another process to these databases, the embedded ones too. */
-function addressesOf(databases: Databases): Record<string, string> {
+/** Returns the settings with which workers connect to these databases, including embedded ones. */
+function toDatabaseSettings(databases: Databases): Record<string, string> {
   return Object.fromEntries(REGIONS.map((region) => [`DATABASE_URL_${region.toUpperCase()}`, databases[region].url]));
 }
 
-/** A process that serves, on databases that the supervisor has made ready. It stops when the supervisor says so. */
+/** Starts a worker. The supervisor has prepared the databases, and stops it. */
 async function startWorker(config: Config): Promise<void> {
   let stopping = false;
   const { promise: started, resolve: hasStarted } = Promise.withResolvers<Stop>();
-  obeySupervisor({
+  handleSupervisorMessages({
     drain: () => {
       stopping = true;
     },
@@ -119,7 +117,7 @@ async function startWorker(config: Config): Promise<void> {
   });
   const { buildApp } = await import('./app.ts');
   const opened = await openDatabases(config, 'service');
-  const app = await build(config, opened.databases, buildApp, () => stopping);
+  const app = await buildService(config, opened.databases, buildApp, () => stopping);
   await app.ready();
   const finishRequests = receiveConnections(app.server);
   hasStarted(async () => {
@@ -130,7 +128,7 @@ async function startWorker(config: Config): Promise<void> {
   });
 }
 
-async function build(
+async function buildService(
   config: Config,
   databases: Databases,
   buildApp: BuildApp,
@@ -140,23 +138,23 @@ async function build(
     ...{ databases, clock: systemClock, tokenKey: await tokenKey(config) },
     isStopping,
   });
-  // A defect in one request must not end those of everybody else, as it would by default.
+  // By default Node would exit, and end the requests of all clients.
   process.on('unhandledRejection', (err) => app.log.error({ err }, 'a rejection that nobody waited for'));
   return app;
 }
 
-/** Answers requests until it is stopped. */
+/** Serves requests. Returns the function that stops the server. */
 async function serve(config: Config, databases: Databases, buildApp: BuildApp, stopwatch: Stopwatch): Promise<Stop> {
   let stopping = false;
   setFlagsFromString(YOUNG_GENERATION.growing);
-  const app = await build(config, databases, buildApp, () => stopping);
+  const app = await buildService(config, databases, buildApp, () => stopping);
   stopwatch.lap('schema, routes');
   try {
     await listen(app, config);
     stopwatch.lap('listen');
     return async () => {
       stopping = true;
-      // Balancers learn that this instance is not ready before it refuses anybody.
+      // Load balancers see `/health/ready` fail before connections are refused.
       await sleep(config.drainSeconds * 1000);
       await app.close();
     };
@@ -166,7 +164,7 @@ async function serve(config: Config, databases: Databases, buildApp: BuildApp, s
   }
 }
 
-/** Listens without Fastify's own line: the welcome says it better. */
+/** Listens without Fastify's log line, because the welcome message has the address. */
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
   const level = app.log.level;
   app.log.level = 'warn';
@@ -174,7 +172,10 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<voi
   app.log.level = level;
 }
 
-/** The first signal lets requests finish, and in production new ones come for a while; a second one ends the process at once. */
+/**
+ * Stops on the first signal: requests finish, and in production new ones are still accepted for DRAIN_SECONDS. A second signal exits at
+ * once.
+ */
 function stopOnSignals(stop: Stop): void {
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -191,16 +192,16 @@ function exitAfter(stopped: Promise<void>): void {
 }
 
 async function fail(error: unknown): Promise<never> {
-  const reason = describe(error);
+  const reason = describeStartError(error);
   if (cluster.isWorker) await reportFailure(reason);
   else process.stderr.write(`${reason}\n`);
   process.exit(1);
 }
 
-/** One clear line for what an operator can mend; the stack for anything else. */
-function describe(error: unknown): string {
+/** Returns one line if the operator can correct the cause, the stack otherwise. */
+function describeStartError(error: unknown): string {
   if (error instanceof ConfigError || error instanceof PendingMigrationsError) return error.message;
-  if (error instanceof WorkerFailed || isOperatorError(error)) return error.message;
+  if (error instanceof WorkerStartError || isOperatorError(error)) return error.message;
   const { code, port, address, path } = error as NodeJS.ErrnoException & { port?: number; address?: string };
   if (code === 'EADDRINUSE') return `Port ${port} is in use: set PORT to another one.`;
   if (code === 'EACCES' && port !== undefined) return `Port ${port} of ${address} may not be used by this user.`;

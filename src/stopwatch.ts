@@ -1,9 +1,9 @@
-/** Where the time of a start goes, phase after phase since the process began. */
+/** Durations of the phases of a start. */
 export class Stopwatch {
   readonly #phases: [name: string, milliseconds: number][] = [];
   #since = 0;
 
-  /** Ends a phase, which began with the end of the one before. */
+  /** Ends a phase, which began at the end of the previous one. */
   lap(name: string): void {
     const now = performance.now();
     this.#phases.push([name, now - this.#since]);

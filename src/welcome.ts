@@ -1,14 +1,14 @@
 import type { Config } from './config.ts';
 import type { DemoSummary } from './demo/load.ts';
 
-/** Enough for a first look around. */
+/** Scopes of the example token. */
 const SCOPES = 'read:builders read:projects read:subcontractors read:timesheets';
 
-/** Takes the token out of the answer with what every shell has. */
+/** Extracts the token from the response with `sed`, which every system has. */
 const ACCESS_TOKEN = `sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/'`;
 
-/** What the console shows once the service listens. */
-export function welcome({ baseUrl, production }: Config, demo: DemoSummary | null): string {
+/** Formats the message printed when the service listens. */
+export function formatWelcome({ baseUrl, production }: Config, demo: DemoSummary | null): string {
   const lines = [
     '',
     `  Builder Integration API   ${baseUrl}`,

@@ -39,7 +39,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     port = await freePort();
   });
 
-  it('brings up everything, shows where it is, and stops all of it at Ctrl-C', async () => {
+  it('starts everything, prints the addresses and stops everything on Ctrl-C', async () => {
     const service = await start();
     const { clients } = JSON.parse(await readFile(join(folder, 'data', 'demo.json'), 'utf8'));
     expect((await stat(join(folder, 'data', 'demo.json'))).mode & 0o777).toBe(0o600);
@@ -53,7 +53,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(await findRunningServer(join(folder, 'data'))).toBeUndefined();
   });
 
-  it('is told to stop, says that it is not ready, and answers until it goes', async () => {
+  it('reports that it is not ready and serves requests while it stops', async () => {
     const service = await start({ DRAIN_SECONDS: '1' });
     service.process.kill('SIGTERM');
     const ready = () => fetch(`http://localhost:${port}/health/ready`);
@@ -64,7 +64,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(await service.exit).toBe(0);
   });
 
-  it('logs a rejection that nobody waits for, and goes on', async () => {
+  it('logs an unhandled rejection and continues', async () => {
     const reject = "process.on('SIGUSR2', () => { Promise.reject(new Error('left alone')); })";
     const service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(reject)}` });
     service.process.kill('SIGUSR2');
@@ -72,7 +72,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     expect(await health()).toEqual({ status: 'ok', regions: { au1: 'ok', us1: 'ok' } });
   });
 
-  it('keeps data and credentials at the second start, and recovers after kill -9 of the service and of PostgreSQL', async () => {
+  it('keeps data and credentials on the second start, and recovers after SIGKILL of the service and of PostgreSQL', async () => {
     const before = await readFile(join(folder, 'data', 'demo.json'), 'utf8');
     const first = await start();
     first.process.kill('SIGKILL');
@@ -96,7 +96,7 @@ describe('npm start', { timeout: 60_000 }, () => {
 });
 
 describe('the embedded PostgreSQL', { timeout: 90_000 }, () => {
-  it('is restarted under the service, which gives up with exit code 1 when it ends again and again', async () => {
+  it('is restarted by the service, which exits with code 1 if it fails repeatedly', async () => {
     const service = await start({ PORT: String(await freePort()) });
     const end = async () => process.kill((await findRunningServer(join(folder, 'data')))!.pid, 'SIGKILL');
     for (let restarts = 1; restarts <= 5; restarts++) {
@@ -117,7 +117,7 @@ describe('the embedded PostgreSQL', { timeout: 90_000 }, () => {
 });
 
 describe('--timing', () => {
-  it('prints where the time of the start went', async () => {
+  it('prints the durations of the phases of the start', async () => {
     const { says } = await start({ PORT: String(await freePort()) }, ['--timing']);
     for (const phase of ['imports', 'configuration', 'PostgreSQL', 'migrations', 'schema, routes', 'listen', 'total']) {
       await says(new RegExp(`^  ${phase} +\\d+ ms$`, 'm'));

@@ -8,7 +8,7 @@ import { freePort } from './support/ports.ts';
 import { endPrograms, type Run, startProgram } from './support/program.ts';
 
 /** Processes on a machine that is busy take their time. */
-const PATIENCE = { timeout: 60_000 };
+const POLL_TIMEOUT = { timeout: 60_000 };
 
 let folder: string;
 let port: number;
@@ -95,8 +95,8 @@ async function ending(service: Run) {
   return logLines(service, ENDED)[0];
 }
 
-describe.each(['1', '2'])('a worker of %s that is killed', { timeout: 120_000 }, (WORKERS) => {
-  it('is replaced while connections wait, and none of them is refused or lost', async () => {
+describe.each(['1', '2'])('a killed worker of %s', { timeout: 120_000 }, (WORKERS) => {
+  it('is replaced while connections wait, and no connection is refused or lost', async () => {
     const service = await start({ WORKERS });
     const victims = await workersOf(service);
     expect(victims).toHaveLength(Number(WORKERS));
@@ -104,11 +104,11 @@ describe.each(['1', '2'])('a worker of %s that is killed', { timeout: 120_000 },
     const answers = await calls(40);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await ending(service)).toMatchObject({ level: 50, signal: 'SIGKILL', cause: 'signal SIGKILL' });
-    await expect.poll(async () => (await workersOf(service)).length, PATIENCE).toBe(Number(WORKERS));
+    await expect.poll(async () => (await workersOf(service)).length, POLL_TIMEOUT).toBe(Number(WORKERS));
     expect(await workersOf(service)).not.toContain(victims[0]);
   });
 
-  it('costs the requests that it had begun and no others', async () => {
+  it('fails only the requests that it was processing', async () => {
     const service = await start({ WORKERS });
     const statuses: (number | string)[] = [];
     const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
@@ -117,12 +117,12 @@ describe.each(['1', '2'])('a worker of %s that is killed', { timeout: 120_000 },
       while (!isOver) statuses.push((await call('/health/live', { agent })).status);
       agent.destroy();
     });
-    await expect.poll(() => statuses.length, PATIENCE).toBeGreaterThan(100);
+    await expect.poll(() => statuses.length, POLL_TIMEOUT).toBeGreaterThan(100);
     const [victim] = await workersOf(service);
     process.kill(victim!, 'SIGKILL');
     await service.says(/a worker took the place of one that ended/);
     const replacedAt = statuses.length;
-    await expect.poll(() => statuses.length, PATIENCE).toBeGreaterThan(replacedAt + 100);
+    await expect.poll(() => statuses.length, POLL_TIMEOUT).toBeGreaterThan(replacedAt + 100);
     isOver = true;
     await Promise.all(load);
     const failures = statuses.filter((status) => status !== 200);
@@ -132,7 +132,7 @@ describe.each(['1', '2'])('a worker of %s that is killed', { timeout: 120_000 },
 });
 
 describe('a standby worker', { timeout: 120_000 }, () => {
-  it('serves as soon as the other one ends, and another standby is started', async () => {
+  it('serves as soon as the other worker exits, and another standby is started', async () => {
     const service = await start({ STANDBY: '1' });
     await service.says(/a standby worker is ready/);
     const [serving, standby] = await workersOf(service);
@@ -140,12 +140,12 @@ describe('a standby worker', { timeout: 120_000 }, () => {
     expect((await call('/health/live')).status).toBe(200);
     await service.says(/a worker took the place of one that ended/);
     expect(logLines(service, /took the place/)).toMatchObject([{ worker: standby }]);
-    await expect.poll(async () => (await workersOf(service)).length, PATIENCE).toBe(2);
+    await expect.poll(async () => (await workersOf(service)).length, POLL_TIMEOUT).toBe(2);
   });
 });
 
 describe('a worker whose event loop hangs', { timeout: 120_000 }, () => {
-  it('is killed and replaced, and connections that it had not taken over are answered', async () => {
+  it('is killed and replaced, and connections that it had not accepted are served', async () => {
     const service = await start({ WORKER_HANG_SECONDS: '5' });
     const [victim] = await workersOf(service);
     process.kill(victim!, 'SIGSTOP');
@@ -157,7 +157,7 @@ describe('a worker whose event loop hangs', { timeout: 120_000 }, () => {
 });
 
 describe('a worker that runs out of memory', { timeout: 120_000 }, () => {
-  it('is replaced, and one line of the log says why it ended', async () => {
+  it('is replaced, and the log has its cause in one line', async () => {
     const exhaust = `process.on('SIGUSR2', () => { const kept = []; for (;;) kept.push(Array.from({ length: 1e5 }, Math.random)); })`;
     const preload = await writeModule('exhaust.cjs', exhaust);
     const service = await start({ WORKER_HEAP_MIB: '150', NODE_OPTIONS: `--require=${preload}` });
@@ -170,13 +170,13 @@ describe('a worker that runs out of memory', { timeout: 120_000 }, () => {
 });
 
 describe('a worker that cannot start again', { timeout: 120_000 }, () => {
-  it('is replaced at once and then after growing delays', async () => {
+  it('is replaced immediately, and then after growing delays', async () => {
     const failAgain = `if (process.send && require('node:fs').existsSync(${JSON.stringify(join(folder, 'fail'))})) process.exit(7)`;
     const service = await start({ NODE_OPTIONS: `--require=${await writeModule('fail-again.cjs', failAgain)}` });
     const [victim] = await workersOf(service);
     await writeModule('fail', '');
     process.kill(victim!, 'SIGKILL');
-    await expect.poll(() => logLines(service, ENDED).length, PATIENCE).toBeGreaterThan(4);
+    await expect.poll(() => logLines(service, ENDED).length, POLL_TIMEOUT).toBeGreaterThan(4);
     const [first, ...others] = logLines(service, ENDED);
     expect(first.cause).toBe('signal SIGKILL');
     expect(new Set(others.map(({ cause }) => cause))).toEqual(new Set(['exit code 7']));
@@ -189,8 +189,8 @@ describe('a worker that cannot start again', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the end of the supervisor', { timeout: 120_000 }, () => {
-  it('comes with SIGTERM, and connections that it holds are answered before', async () => {
+describe('stopping the supervisor', { timeout: 120_000 }, () => {
+  it('with SIGTERM serves waiting connections first', async () => {
     const service = await start({ DRAIN_SECONDS: '1' });
     service.process.kill('SIGTERM');
     let ready = await call('/health/ready');
@@ -201,11 +201,11 @@ describe('the end of the supervisor', { timeout: 120_000 }, () => {
     await service.silence;
   });
 
-  it('ends its workers, also after SIGKILL', async () => {
+  it('with SIGKILL ends its workers too', async () => {
     const service = await start({ WORKERS: '2' });
     const workers = await workersOf(service);
     service.process.kill('SIGKILL');
     await service.silence;
-    for (const worker of workers) await expect.poll(() => isRunning(worker), PATIENCE).toBe(false);
+    for (const worker of workers) await expect.poll(() => isRunning(worker), POLL_TIMEOUT).toBe(false);
   });
 });

@@ -10,8 +10,8 @@ import { createDatabase } from './setup/database.ts';
 import { freePort } from './support/ports.ts';
 import { endPrograms, type Run, runProgram, startProgram } from './support/program.ts';
 
-/** Several processes on a machine that is busy take their time. */
-const PATIENCE = { timeout: 20_000 };
+/** Starting several processes takes long on a busy machine. */
+const POLL_TIMEOUT = { timeout: 20_000 };
 
 let folder: string;
 let port: number;
@@ -44,7 +44,7 @@ interface Answer {
   text: string;
 }
 
-/** A request on a connection of its own: the workers take connections in turn. */
+/** Sends a request on a new connection: the workers accept connections in turn. */
 function call(path: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}) {
   const { method = 'GET', headers, body } = options;
   return new Promise<Answer>((done, fail) => {
@@ -66,7 +66,7 @@ async function statuses(count: number, path: string, headers: Record<string, str
 
 const times = (count: number, status: number) => Array<number>(count).fill(status);
 
-/** Processes that have answered, as the log lines of their requests say. */
+/** Returns the ids of the processes that served requests, from the log. */
 const pidsOf = ({ output }: Run) =>
   new Set([...output().matchAll(/"pid":(\d+),.*"msg":"request"/g)].map(([, pid]) => Number(pid)));
 
@@ -86,7 +86,7 @@ const tokenRequest = () =>
   form({ grant_type: 'client_credentials', audience: `http://localhost:${port}`, scope: 'read:builders' });
 
 describe('several workers', { timeout: 60_000 }, () => {
-  it('share the port and the work, tell in /metrics what all have done, and the console shows one welcome', async () => {
+  it('share the port and the requests, combine their metrics and print one welcome message', async () => {
     const service = await start({ LOG_LEVEL: 'info' });
     expect(await statuses(10, '/health/ready')).toEqual(times(10, 200));
     expect(pidsOf(service).size).toBe(2);
@@ -103,17 +103,17 @@ describe('several workers', { timeout: 60_000 }, () => {
     expect(await statuses(60, '/builders')).toEqual([...times(40, 401), ...times(20, 429)]);
   });
 
-  it('all refuse a token within a second after it was revoked', async () => {
+  it('reject a token within a second of its revocation', async () => {
     const service = await start({ LOG_LEVEL: 'info' });
     const { access_token } = JSON.parse((await call('/oauth/token', tokenRequest())).text);
     const headers = { authorization: `Bearer ${access_token}` };
     expect(await statuses(6, '/builders', headers)).toEqual(times(6, 200));
     expect(pidsOf(service).size).toBe(2);
     expect((await call('/oauth/revoke', form({ token: access_token }))).status).toBe(200);
-    await expect.poll(() => statuses(6, '/builders', headers), PATIENCE).toEqual(times(6, 401));
+    await expect.poll(() => statuses(6, '/builders', headers), POLL_TIMEOUT).toEqual(times(6, 401));
   });
 
-  it('are replaced when they end by themselves, which the log says', async () => {
+  it('are replaced when they exit, and the exit is logged', async () => {
     const service = await start({ LOG_LEVEL: 'info' });
     await statuses(4, '/health/live');
     const [victim] = pidsOf(service);
@@ -126,7 +126,7 @@ describe('several workers', { timeout: 60_000 }, () => {
     while (pidsOf(service).size < 3) await statuses(2, '/health/live');
   });
 
-  it('say once why they cannot start', async () => {
+  it('report once why they cannot start', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port: taken } = server.address() as AddressInfo;
@@ -138,14 +138,14 @@ describe('several workers', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the end of several workers', { timeout: 60_000 }, () => {
+describe('stopping several workers', { timeout: 60_000 }, () => {
   const isRefused = () =>
     new Promise<boolean>((done) => {
       const socket = connect(port, '127.0.0.1', () => socket.destroy());
       socket.on('error', () => done(true)).on('close', () => done(false));
     });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('comes with %s, after the requests that they have begun', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('with %s finishes open requests', async (signal) => {
     const service = await start();
     const { method, headers, body } = tokenRequest();
     const expecting = { ...headers, expect: '100-continue', 'content-length': String(body.length) };
@@ -154,7 +154,7 @@ describe('the end of several workers', { timeout: 60_000 }, () => {
     sent.flushHeaders();
     await once(sent, 'continue');
     service.process.kill(signal);
-    await expect.poll(isRefused, PATIENCE).toBe(true);
+    await expect.poll(isRefused, POLL_TIMEOUT).toBe(true);
     sent.end(body);
     const [response] = await answered;
     expect(response.statusCode).toBe(200);
@@ -163,7 +163,7 @@ describe('the end of several workers', { timeout: 60_000 }, () => {
     await service.silence;
   });
 
-  it('comes with Ctrl-C, which reaches each of them, and PostgreSQL stops after them', async () => {
+  it('with Ctrl-C, which every process receives, stops PostgreSQL after the workers', async () => {
     const dataDir = join(folder, 'data');
     const service = await startProgram({ WORKERS: '2', DATA_DIR: dataDir, DEMO: '0', PORT: String(port) });
     expect(await statuses(2, '/health/ready')).toEqual(times(2, 200));
@@ -173,7 +173,7 @@ describe('the end of several workers', { timeout: 60_000 }, () => {
     expect(await findRunningServer(dataDir)).toBeUndefined();
   });
 
-  it('comes with kill -9 of their primary, and the next start finds the port free', async () => {
+  it('with SIGKILL of the supervisor frees the port for the next start', async () => {
     const service = await start();
     service.process.kill('SIGKILL');
     await service.silence;

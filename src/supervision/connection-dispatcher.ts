@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 import type { SupervisorMessage } from './messages.ts';
 
-/** Connections that wait for a worker at most; more are closed. As many as Linux keeps for a socket by default. */
+/** Maximum connections that wait for a worker; further ones are closed. Equals Linux's default backlog of a socket. */
 const MAX_WAITING = 4_096;
 
 /**
@@ -23,13 +23,13 @@ export class ConnectionDispatcher {
   readonly #waiting = new RoundRobinQueue<Socket>();
   /** Those whose worker died before it had taken them over. */
   readonly #returned: Socket[] = [];
-  /** Workers that can be given a connection, in the order in which they became free. */
+  /** Workers that can accept a connection, in the order in which they became free. */
   readonly #free = new Set<Worker>();
-  /** What a worker was given and has not taken over yet. */
+  /** Connections that were sent to a worker and not yet accepted. */
   readonly #offered = new Map<Worker, Socket>();
 
   async listen(host: string, port: number): Promise<void> {
-    // As Fastify does, `localhost` means every address that it has.
+    // As in Fastify, `localhost` listens on all of its addresses.
     const addresses = host === 'localhost' ? await lookup(host, { all: true }) : [{ address: host }];
     for (const { address } of addresses) {
       const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#receive(socket));
@@ -39,21 +39,20 @@ export class ConnectionDispatcher {
     }
   }
 
-  /** Gives connections to the worker from now on. */
+  /** Sends connections to the worker from now on. */
   add(worker: Worker): void {
     this.#free.add(worker);
     this.#dispatch();
   }
 
-  /** The worker has taken over the connection that it was given. */
+  /** Closes this process's descriptor of an accepted connection, and marks the worker as free. */
   accepted(worker: Worker): void {
-    // The worker has a descriptor of its own; this closes ours.
     this.#offered.get(worker)?.destroy();
     this.#offered.delete(worker);
     this.add(worker);
   }
 
-  /** Gives the worker nothing more; a connection that it has not taken over is given to another one. */
+  /** Stops sending connections to the worker; one that it has not accepted goes to another worker. */
   remove(worker: Worker): void {
     this.#free.delete(worker);
     const offered = this.#offered.get(worker);
@@ -62,7 +61,7 @@ export class ConnectionDispatcher {
     this.#dispatch();
   }
 
-  /** Stops listening. Connections that wait are closed. */
+  /** Stops listening and closes the waiting connections. */
   close(): void {
     for (const server of this.#servers) server.close();
     for (let socket = this.#takeNext(); socket; socket = this.#takeNext()) socket.destroy();
@@ -70,7 +69,7 @@ export class ConnectionDispatcher {
 
   #receive(socket: Socket): void {
     socket.on('error', () => socket.destroy());
-    // Node would keep a list in both processes of all sockets of a server that it sends to another process.
+    // Without this Node keeps a list of the server's sockets in both processes.
     (socket as { server?: unknown }).server = undefined;
     if (this.#waiting.size >= MAX_WAITING) {
       socket.destroy();
@@ -90,7 +89,7 @@ export class ConnectionDispatcher {
       if (!socket) return;
       this.#free.delete(worker);
       this.#offered.set(worker, socket);
-      // What cannot be sent is given to another worker when this one's end is noticed.
+      // A connection that cannot be sent goes to another worker when this worker's exit is noticed.
       worker.send({ type: 'connection' } satisfies SupervisorMessage, socket, { keepOpen: true }, () => undefined);
     }
   }

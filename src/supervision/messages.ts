@@ -3,13 +3,13 @@ export type SupervisorMessage = { type: 'connection' } | { type: 'draining' } | 
 
 /** What a worker sends to its supervisor. */
 export type WorkerMessage =
-  /** It answers requests from now on. */
+  /** The worker is ready to serve. */
   | { type: 'ready' }
-  /** It has taken over the connection that it was sent last. */
+  /** The worker has taken over the connection that was sent last. */
   | { type: 'accepted' }
-  /** Its event loop runs. */
+  /** The event loop runs. */
   | { type: 'heartbeat' }
-  /** It cannot start, for a reason that an operator reads. */
+  /** The worker cannot start; the reason is for the operator. */
   | { type: 'failure'; reason: string };
 
 export const HEARTBEAT_MS = 500;

@@ -2,7 +2,7 @@
 export interface WorkerExit {
   code: number | null;
   signal: string | null;
-  /** What it said itself before it ended. */
+  /** Reason that the worker reported before it exited. */
   reason: string | null;
   /** Seconds without a heartbeat after which it was killed; null when it was not. */
   hungSeconds: number | null;
@@ -13,12 +13,12 @@ export interface WorkerExit {
 /** V8's fatal error when the heap cannot grow any more. */
 export const OUT_OF_MEMORY = /heap out of memory|Reached heap limit/;
 
-/** One line for the log. */
+/** Describes the exit in one line for the log. */
 export function describeExit({ code, signal, reason, hungSeconds, outOfMemory }: WorkerExit): string {
   if (outOfMemory) return 'out of memory: the JavaScript heap reached WORKER_HEAP_MIB';
   if (hungSeconds !== null) return `killed: its event loop did not run for ${hungSeconds} seconds`;
   if (reason !== null) return reason;
-  // Node ends with 134 in place of SIGABRT where a shell stands between.
+  // Exit code 134 is SIGABRT if a shell runs Node.
   if (signal === 'SIGABRT' || code === 134) return 'a fatal error of Node (SIGABRT); standard error holds its text';
   return signal === null ? `exit code ${code}` : `signal ${signal}`;
 }

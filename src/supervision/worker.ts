@@ -5,29 +5,29 @@ import { shareMetrics } from '../http/metrics.ts';
 import { HEARTBEAT_MS, type SupervisorMessage, type WorkerMessage } from './messages.ts';
 import { YOUNG_GENERATION } from './young-generation.ts';
 
-interface Orders {
-  /** The instance is to say that it is not ready, and to answer on. */
+interface SupervisorHandlers {
+  /** Called when the instance must report that it is not ready, and keep serving. */
   drain: () => void;
   stop: () => void;
 }
 
 /**
- * In a worker: begins to send heartbeats and to obey the supervisor. Signals are for the supervisor; those of a terminal reach every
- * process of the service at once.
+ * Starts sending heartbeats and handling the supervisor's messages. Signals are ignored, because those of a terminal reach every process
+ * and the supervisor handles them.
  */
-export function obeySupervisor({ drain, stop }: Orders): void {
+export function handleSupervisorMessages({ drain, stop }: SupervisorHandlers): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.on('message', ({ type }: SupervisorMessage) => {
     if (type === 'draining') drain();
     if (type === 'stop') stop();
   });
-  setInterval(() => tell({ type: 'heartbeat' }), HEARTBEAT_MS).unref();
+  setInterval(() => sendToSupervisor({ type: 'heartbeat' }), HEARTBEAT_MS).unref();
   shareMetrics();
 }
 
 /**
- * Answers the requests on the connections that the supervisor sends; the answered function resolves when those that have begun are
- * finished. The server does not listen itself, so that Node neither counts its connections nor closes them.
+ * Serves the connections that the supervisor sends. The returned function resolves when open requests are finished. The server does not
+ * listen itself, so Node neither counts nor closes its connections.
  */
 export function receiveConnections(server: Server): () => Promise<void> {
   const sockets = new Set<Socket>();
@@ -35,8 +35,8 @@ export function receiveConnections(server: Server): () => Promise<void> {
   let hasServed = false;
   process.on('message', ({ type }: SupervisorMessage, socket?: Socket) => {
     if (type !== 'connection') return;
-    // Before anything is read from it: until then the supervisor may give it to another worker.
-    tell({ type: 'accepted' });
+    // Before anything is read from it: until then the supervisor may send it to another worker.
+    sendToSupervisor({ type: 'accepted' });
     if (!hasServed) setFlagsFromString(YOUNG_GENERATION.growing);
     hasServed = true;
     if (!socket) return;
@@ -49,9 +49,9 @@ export function receiveConnections(server: Server): () => Promise<void> {
     // The connection is idle only when all listeners have run.
     response.once('close', () => isStopping && setImmediate(() => server.closeIdleConnections()));
   });
-  // Node checks the time limits of headers and requests from this event on.
+  // Node starts checking the time limits of headers and requests on this event.
   server.emit('listening');
-  tell({ type: 'ready' });
+  sendToSupervisor({ type: 'ready' });
   return async () => {
     isStopping = true;
     server.closeIdleConnections();
@@ -59,13 +59,13 @@ export function receiveConnections(server: Server): () => Promise<void> {
   };
 }
 
-/** Reports why this worker cannot start; resolves when the supervisor has been sent it. */
+/** Reports why this worker cannot start. Resolves when the message is sent. */
 export function reportFailure(reason: string): Promise<void> {
   return new Promise((sent) => {
-    tell({ type: 'failure', reason }, () => sent());
+    sendToSupervisor({ type: 'failure', reason }, () => sent());
   });
 }
 
-function tell(message: WorkerMessage, sent: () => void = () => undefined): void {
+function sendToSupervisor(message: WorkerMessage, sent: () => void = () => undefined): void {
   process.send!(message, undefined, undefined, sent);
 }

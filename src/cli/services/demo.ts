@@ -45,7 +45,9 @@ export async function addDemoData(
 async function requireNoOtherData(database: Database): Promise<void> {
   const { region } = database;
   const em = database.fork();
-  const integratorNames = ACCOUNTS.flatMap((account) => (account.region === region && account.integrator ? [account.integrator] : []));
+  const integratorNames = ACCOUNTS.flatMap((account) =>
+    account.region === region && account.integrator ? [account.integrator] : [],
+  );
   const isDemo = await em.count(Integrator, { id: { $in: integratorNames.map((name) => integratorIdOf(name)) } });
   const isEmpty = !(await em.count(Builder)) && !(await em.count(Integrator));
   if (!isDemo && !isEmpty) throw CliError.forOption('--region', `${region} has data other than the demo data`);
