@@ -41,7 +41,7 @@ function optional<T>(defaultText: string, description: string, parser: Parser<T>
 const SETTINGS = {
   NODE_ENV: withDefault(
     'development',
-    '`production` switches the embedded database and demo data off and the strict checks on.',
+    '`production` disables the embedded database and demo data, and enables the strict checks.',
     parseText,
   ),
   HOST: optional('127.0.0.1; 0.0.0.0 in production', 'Address to listen on.', parseText),
@@ -51,29 +51,25 @@ const SETTINGS = {
     'Public address of the API: issuer and audience of the tokens. Required in production; `https:` there, except for loopback.',
     parseHttpOrigin,
   ),
-  WORKERS: withDefault(
-    '1',
-    'Processes that serve, each on a core of its own; `max` for as many as there are cores.',
-    parseWorkers,
-  ),
+  WORKERS: withDefault('1', 'Number of processes that serve requests; `max` for one per core.', parseWorkers),
   SUPERVISE: optional(
     '0; 1 in production, and with several WORKERS',
-    '`1` runs the workers under a process that holds the port and replaces a worker that ends or hangs. `0` serves in one process.',
+    '`1` runs the workers under a supervisor, which owns the port and replaces workers that exit or hang. `0` serves in one process.',
     oneOf('0', '1'),
   ),
   STANDBY: optional(
     '0; 1 in production',
-    '`1` keeps one more supervised worker started, which takes the place of one that ends at once; otherwise a start takes its time.',
+    '`1` keeps one additional worker ready, which replaces a worker that exits without waiting for a start.',
     oneOf('0', '1'),
   ),
   WORKER_HEAP_MIB: withDefault(
     '400',
-    "MiB of a supervised worker's JavaScript heap (`--max-old-space-size`). With code and buffers it then has less than 700 MiB.",
+    "MiB of a supervised worker's JavaScript heap (`--max-old-space-size`). Including code and buffers the process stays below 700 MiB.",
     parseHeapSize,
   ),
   WORKER_HANG_SECONDS: withDefault(
     '30',
-    'Seconds without a turn of its event loop after which a supervised worker is killed and replaced; `0` for never.',
+    'Seconds after which a supervised worker with a blocked event loop is killed and replaced; `0` for never.',
     parseSeconds,
   ),
   DATA_DIR: withDefault(
@@ -83,19 +79,19 @@ const SETTINGS = {
   ),
   DATABASE_URL_AU1: optional(
     'embedded',
-    'PostgreSQL of region `au1`. With both set nothing embedded is started. Required in production.',
+    'PostgreSQL of region `au1`. If both are set, no embedded database is started. Required in production.',
     parsePostgresUrl,
   ),
   DATABASE_URL_US1: optional('embedded', 'PostgreSQL of region `us1`.', parsePostgresUrl),
   DATABASE_URL_AU1_DIRECT: optional(
     'DATABASE_URL_AU1',
-    'The same database past a pooler, for migrations, jobs and commands.',
+    'The same database without a connection pooler, for migrations, jobs and commands.',
     parsePostgresUrl,
   ),
   DATABASE_URL_US1_DIRECT: optional('DATABASE_URL_US1', 'The same for region `us1`.', parsePostgresUrl),
   MIGRATE: optional(
     'auto; check in production',
-    '`auto` brings the databases up to date at start; `check` refuses to start while a migration is pending.',
+    '`auto` applies pending migrations at start; `check` fails to start if one is pending.',
     oneOf('auto', 'check'),
   ),
   DEMO: withDefault(
@@ -110,7 +106,7 @@ const SETTINGS = {
   ),
   STORAGE: withDefault(
     'local',
-    'Where attachments and photos are kept: `local` (DATA_DIR, which all instances then share) or `s3`.',
+    'Storage of attachments and photos: `local` (DATA_DIR, which all instances must share) or `s3`.',
     oneOf('local', 's3'),
   ),
   S3_BUCKET: optional(
@@ -118,13 +114,17 @@ const SETTINGS = {
     'Bucket, with STORAGE=s3. Browsers upload to it: allow PUT in its CORS rules.',
     parseText,
   ),
-  S3_ENDPOINT: optional("Amazon's", 'Address of another S3-compatible store, addressed by path.', parseHttpOrigin),
-  S3_REGION: withDefault('us-east-1', "The store's own name of its region.", parseText),
+  S3_ENDPOINT: optional(
+    "Amazon's",
+    'Address of another S3-compatible store; buckets are addressed by path.',
+    parseHttpOrigin,
+  ),
+  S3_REGION: withDefault('us-east-1', "The store's own region name.", parseText),
   S3_ACCESS_KEY_ID: optional("the SDK's own search", 'Access key, with S3_SECRET_ACCESS_KEY.', parseText),
   S3_SECRET_ACCESS_KEY: optional('none', 'Secret of the access key.', parseText),
   UPLOAD_QUOTA: withDefault(
     '16384',
-    'MiB that uploads of an integrator may take which no photo uses, with those that are announced; `0` for any number.',
+    'Maximum MiB of unused and announced uploads per integrator; `0` for no limit.',
     parseQuota,
   ),
   RATE_LIMIT_API: withDefault(
@@ -136,25 +136,25 @@ const SETTINGS = {
   RATE_LIMIT_TOKEN: withDefault('120/60', 'Token requests per address and per client.', parseRateLimit),
   TRUST_PROXY: optional(
     'none',
-    'Proxies whose `X-Forwarded-For` and `-Proto` count: a number of hops, or addresses with commas.',
+    'Proxies whose `X-Forwarded-For` and `-Proto` headers are trusted: a number of hops, or addresses with commas.',
     parseProxies,
   ),
   REQUEST_SECONDS: withDefault(
     '900',
-    'Seconds in which a request must have arrived, as long as an upload URL lives; in twice that its response must be taken.',
+    'Seconds within which a request must be received, equal to the lifetime of an upload URL; its response must be read within twice that.',
     parseSeconds,
   ),
   DRAIN_SECONDS: optional(
     '0; 5 in production',
-    'Seconds that an instance which is told to stop answers on, while `/health/ready` is 503 already and balancers turn away.',
+    'Seconds for which a stopping instance still serves requests, while `/health/ready` returns 503 so that load balancers stop using it.',
     parseSeconds,
   ),
-  GRAPHQL_INTROSPECTION: optional('1; 0 in production', '`1` lets GraphQL tell its schema.', oneOf('0', '1')),
-  TLS_CERT: optional('none', 'Certificate file (PEM), to speak TLS without a proxy; with TLS_KEY.', parseText),
+  GRAPHQL_INTROSPECTION: optional('1; 0 in production', '`1` enables GraphQL introspection.', oneOf('0', '1')),
+  TLS_CERT: optional('none', 'Certificate file (PEM) for TLS without a proxy; requires TLS_KEY.', parseText),
   TLS_KEY: optional('none', 'Key file (PEM) of TLS_CERT.', parseText),
   METRICS_TOKEN: optional(
     'none',
-    'Bearer token for `/metrics`. Without it nobody reads them in production, and only loopback elsewhere.',
+    'Bearer token for `/metrics`. Without it metrics are not available in production, and only from loopback otherwise.',
     parseText,
   ),
   LOG_LEVEL: withDefault(
