@@ -63,6 +63,6 @@ const TYPES: [RegExp, ColumnType][] = [
 ];
 
 /** Returns the conversion of a column type; undefined if it is not supported. */
-export function columnTypeOf(sql: string): ColumnType | undefined {
+export function findColumnType(sql: string): ColumnType | undefined {
   return TYPES.find(([pattern]) => pattern.test(sql))?.[1];
 }

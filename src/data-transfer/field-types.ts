@@ -114,11 +114,11 @@ export function object(members: Record<string, FieldType | Member>): FieldType {
     for (const name of Object.keys(value)) if (!fields.has(name)) report(`${path}.${name}`, 'is not a known field');
     const result: Record<string, unknown> = {};
     for (const [name, { fieldType, nullable }] of fields) {
-      const given = value[name];
-      if (given == null) {
+      const member = value[name];
+      if (member == null) {
         if (!nullable) report(`${path}.${name}`, 'is required');
-        else if (given === null) result[name] = null;
-      } else result[name] = fieldType.read(given, `${path}.${name}`, report);
+        else if (member === null) result[name] = null;
+      } else result[name] = fieldType.read(member, `${path}.${name}`, report);
     }
     return result;
   };

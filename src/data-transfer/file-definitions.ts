@@ -118,7 +118,8 @@ export const fileDefinitions: FileDefinition[] = [
     storageKeys: { logoKey: 'logos' },
     fieldTypes: { logoUrl: address },
     descriptions: {
-      logoUrl: 'Address of the logo on another host: kept and exported, never served. Only a `logoKey` is shown.',
+      logoUrl:
+        'Address of the logo on another host: kept and exported, never served. Only a `logoKey` is contractField.',
     },
   },
   {

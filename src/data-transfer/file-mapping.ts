@@ -1,5 +1,5 @@
 import type { EntityMetadata, EntityProperty, MetadataStorage } from '@mikro-orm/core';
-import { type ColumnType, columnTypeOf } from './column-types.ts';
+import { type ColumnType, findColumnType } from './column-types.ts';
 import { readContractFields } from './contract-fields.ts';
 import * as types from './field-types.ts';
 import type { FileDefinition } from './file-definitions.ts';
@@ -83,7 +83,7 @@ function createFileMapping(
     validateRow: definition.validateRow,
     crossRecordRule: definition.crossRecordRule,
   };
-  const key = keyProperties(meta, definition);
+  const key = findKeyProperties(meta, definition);
   for (const property of persistedProperties) {
     const { name, targetMeta } = property;
     const parent = targetMeta?.className === meta.className ? mapping : mappings.get(targetMeta?.className ?? '');
@@ -119,15 +119,15 @@ function createColumn(
   const folder = definition.storageKeys?.[name];
   const propertyPath = `${definition.entity.name}.${name}`;
   const field = definition.fieldNames?.[name] ?? name;
-  const shown = contract.get(field);
-  const type = columnTypeOf(property.columnTypes[0]!);
+  const contractField = contract.get(field);
+  const type = findColumnType(property.columnTypes[0]!);
   if (!type) throw new Error(`${propertyPath}: columns of type ${property.columnTypes[0]} are not supported.`);
   const fieldType =
     definition.fieldTypes?.[name]?.() ??
     id ??
     (property.items ? createEnumType(property, type) : undefined) ??
     type.fieldType ??
-    shown?.fieldType() ??
+    contractField?.fieldType() ??
     type.fallback;
   if (!fieldType) throw new Error(`${propertyPath}: its file definition must declare the field type of its JSON.`);
   return {
@@ -139,7 +139,7 @@ function createColumn(
     default: property.defaultRaw ?? null,
     description:
       definition.descriptions?.[name] ??
-      (folder ? `Key of a file under \`files/${folder}/\`.` : (shown?.description ?? '')),
+      (folder ? `Key of a file under \`files/${folder}/\`.` : (contractField?.description ?? '')),
     keepsStoredValue: folder !== undefined && property.nullable === true,
   };
 }
@@ -150,10 +150,12 @@ function createEnumType({ items }: EntityProperty, type: ColumnType): types.Fiel
 }
 
 /** Returns the primary key, or without an id the first unique constraint over plain columns. */
-function keyProperties(meta: EntityMetadata, { id }: FileDefinition): string[] {
+function findKeyProperties(meta: EntityMetadata, { id }: FileDefinition): string[] {
   if (id) return meta.primaryKeys as string[];
-  const natural = meta.uniques.find(({ properties, where, expression }) => properties && !where && !expression);
-  if (!natural)
+  const uniqueConstraint = meta.uniques.find(
+    ({ properties, where, expression }) => properties && !where && !expression,
+  );
+  if (!uniqueConstraint)
     throw new Error(`${meta.className} has neither an id nor a unique constraint that identifies its rows.`);
-  return [natural.properties].flat() as string[];
+  return [uniqueConstraint.properties].flat() as string[];
 }

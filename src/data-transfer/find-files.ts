@@ -14,17 +14,17 @@ export async function findFiles(folder: string, mappings: FileMapping[]): Promis
   const names = await readdir(folder).catch((error: Error) => {
     throw new DataTransferError(`The folder ${folder} cannot be read: ${error.message}`);
   });
-  const given = names.filter((name) => name.toLowerCase().endsWith('.ndjson'));
-  const known = mappings.map(({ file }) => file);
-  const unknown = given.filter((name) => !known.includes(name)).sort();
+  const dataFiles = names.filter((name) => name.toLowerCase().endsWith('.ndjson'));
+  const expected = mappings.map(({ file }) => file);
+  const unknown = dataFiles.filter((name) => !expected.includes(name)).sort();
   if (unknown.length > 0) {
     throw new DataTransferError(
-      `${join(folder, unknown[0]!)} is not a file of the format, which has ${known.join(', ')}.`,
+      `${join(folder, unknown[0]!)} is not a file of the format, which has ${expected.join(', ')}.`,
     );
   }
-  if (given.length === 0) throw new DataTransferError(`The folder ${folder} has no file of the format.`);
+  if (dataFiles.length === 0) throw new DataTransferError(`The folder ${folder} has no file of the format.`);
   const found: FoundFile[] = [];
-  for (const mapping of mappings.filter(({ file }) => given.includes(file))) {
+  for (const mapping of mappings.filter(({ file }) => dataFiles.includes(file))) {
     const path = join(folder, mapping.file);
     const status = await stat(path).catch((error: Error) => {
       throw new DataTransferError(`${path} cannot be read: ${error.message}`);

@@ -40,7 +40,7 @@ export async function importFolder(
     for (const { mapping, path, size } of found) {
       const catalog = await readCatalog(client, mapping.table);
       const work = importFile({ client, mapping, catalog, path, size, options });
-      files.push(await work.catch((error) => reportViolation(mapping.file, error)));
+      files.push(await work.catch((error) => rethrowViolation(mapping.file, error)));
     }
     const inconsistent = await checkCrossRecordRules(client, mappings, files, options);
     return { files, commit: inconsistent === 0 && (options.keepGood === true || files.every(({ bad }) => bad === 0)) };
@@ -78,7 +78,7 @@ async function checkCrossRecordRules(
 }
 
 /** All rows are checked before, so a constraint violation (SQLSTATE class 23) is caused by a concurrent write. */
-function reportViolation(file: string, error: Error & { code?: string }): never {
+function rethrowViolation(file: string, error: Error & { code?: string }): never {
   if (!error.code?.startsWith('23')) throw error;
   throw new DataTransferError(`${file}: ${error.message}. The database was changed during the import: import again.`, {
     cause: error,

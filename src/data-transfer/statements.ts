@@ -63,16 +63,16 @@ export function insertReferenceProblems(mapping: FileMapping): string | null {
   // A row without a builder column belongs to the builder of its first parent that has one.
   const rowBuilder = builder ? `s.${builder.name}` : parents.find((parent) => parent.builder)?.builder;
   const joins = parents.map(({ join }) => join);
-  const moves = builder && !key.includes(builder) ? builder : null;
-  if (moves) joins.push(`left join ${table} t on ${on('t', 's', key)}`);
-  const cases = parents.map(({ column, given, file, found, ...parent }) => {
-    const whens = [`when ${given} is null then null when ${found} is null then ${missingMessage(given, file)}`];
+  const builderChange = builder && !key.includes(builder) ? builder : null;
+  if (builderChange) joins.push(`left join ${table} t on ${on('t', 's', key)}`);
+  const cases = parents.map(({ column, idSql, file, found, ...parent }) => {
+    const whens = [`when ${idSql} is null then null when ${found} is null then ${missingMessage(idSql, file)}`];
     if (parent.builder && rowBuilder) {
-      whens.push(`when ${parent.builder} <> ${rowBuilder} then ${given} || ' belongs to another builder'`);
+      whens.push(`when ${parent.builder} <> ${rowBuilder} then ${idSql} || ' belongs to another builder'`);
     }
-    if (column === moves) {
-      const kept = `'is ' || t.${moves.name} || ' in the database, and a record never changes its builder'`;
-      whens.push(`when t.${moves.name} <> ${given} then ${kept}`);
+    if (column === builderChange) {
+      const message = `'is ' || t.${builderChange.name} || ' in the database, and a record never changes its builder'`;
+      whens.push(`when t.${builderChange.name} <> ${idSql} then ${message}`);
     }
     return problemCase(column.field, `case ${whens.join(' ')} end`);
   });
@@ -96,16 +96,16 @@ export function insertReferenceProblems(mapping: FileMapping): string | null {
 function joinParent(mapping: FileMapping, { column, parent }: Reference, index: number) {
   const id = parent.key[0]!.name;
   const builder = parent.builder?.name;
-  const given = `s.${column.name}`;
-  const join = `left join ${parent.table} p${index} on p${index}.${id} = ${given}`;
-  const common = { column, given, file: parent.file };
+  const idSql = `s.${column.name}`;
+  const join = `left join ${parent.table} p${index} on p${index}.${id} = ${idSql}`;
+  const common = { column, idSql, file: parent.file };
   if (parent !== mapping) {
     return { ...common, join, found: `p${index}.${id}`, builder: builder && `p${index}.${builder}` };
   }
   const sameFile = `(select ${id} as id ${builder ? `, min(${builder}) as builder` : ''} from import_stage group by ${id})`;
   return {
     ...common,
-    join: `${join} left join ${sameFile} q${index} on q${index}.id = ${given}`,
+    join: `${join} left join ${sameFile} q${index} on q${index}.id = ${idSql}`,
     found: `coalesce(p${index}.${id}, q${index}.id)`,
     builder: builder && `coalesce(q${index}.builder, p${index}.${builder})`,
   };
