@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { runPendingMigrations, runPendingMigrations } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { Database, type Databases } from '../../src/database/database.ts';
-import { runPendingMigrations, runPendingMigrations } from '../../src/database/run-migrations.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { type Cluster, openCluster } from '../../src/dev-postgres/cluster.ts';
