@@ -1,40 +1,28 @@
 import { type GraphQLFieldConfig, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
 import { Builder } from '../entities/builder.entity.ts';
 import { argumentErrors, boundsOf, isNotNull } from '../schema/input-rules.ts';
-import type { Budget, RestRoute } from '../schema/rest.ts';
+import type { RestRoute } from '../schema/rest.ts';
 import type { Scope } from '../schema/scopes.ts';
 import { recordType } from '../schema/selection.ts';
-import { requireBuilder } from '../src/auth/authorization.ts';
 import type { Caller } from '../src/auth/caller.ts';
+import type { OperationRequirements } from '../src/auth/operation-authorization.ts';
 import type { RequestContext } from '../src/auth/request-context.ts';
 import type { FieldEdge, ResolverFactory } from '../src/graphql/engine/resolver-factories.ts';
 import { ValidationError } from '../src/shared/errors.ts';
 
-/** Records that each query or mutation is charged for, so that a document has few of them whatever they read. */
-const OPERATION_RECORDS = 500;
-
 export type Field = GraphQLFieldConfig<unknown, RequestContext>;
 type FieldResolver = NonNullable<Field['resolve']>;
 
-/** Returns a resolver of a query or mutation that checks arguments, scope and builder access before it calls the given one. */
-export function authorizeOperation({ args, extensions }: Field, name: string, call: FieldResolver): FieldResolver {
-  if (!('scope' in (extensions ?? {}))) throw new Error(`${name} declares neither a scope nor that it needs none.`);
-  const scope = extensions!.scope as Scope | null;
-  const budget = (extensions!.rest as RestRoute | undefined)?.budget;
-  const validated = hasRules(args) ? validateArguments(args!, call) : call;
-  const resolve = budget ? chargeBudget(budget, validated) : validated;
-  if (!args?.builderId) {
-    return (source, args, context, info) => {
-      context.caller.requireScope(scope);
-      context.loaders.reserveRecords(OPERATION_RECORDS);
-      return resolve(source, args, context, info);
-    };
-  }
-  return async (source, args, context, info) => {
-    context.caller.requireScope(scope);
-    context.loaders.reserveRecords(OPERATION_RECORDS);
-    await requireBuilder(context, args.builderId as string, scope);
-    return resolve(source, args, context, info);
+/** Returns a resolver of a query or mutation that authorizes the call and checks its arguments before it calls the given one. */
+export function authorizeOperation({ args, extensions }: Field, field: string, call: FieldResolver): FieldResolver {
+  if (!('scope' in (extensions ?? {}))) throw new Error(`${field} declares neither a scope nor that it needs none.`);
+  const { budget } = (extensions!.rest as RestRoute | undefined) ?? {};
+  const operation: OperationRequirements = { field, scope: extensions!.scope as Scope | null, budget };
+  const resolve = hasRules(args) ? validateArguments(args!, call) : call;
+  return (source, args, context, info) => {
+    const pending = context.authorization.authorize(operation, args.builderId as string | undefined);
+    if (!pending) return resolve(source, args, context, info);
+    return pending.then(() => resolve(source, args, context, info));
   };
 }
 
@@ -47,15 +35,6 @@ const validateArguments =
   (source, args, context, info) => {
     const errors = argumentErrors(declared, args);
     if (errors.length > 0) throw new ValidationError(errors);
-    return resolve(source, args, context, info);
-  };
-
-/** Charges the operation's own budget, unless that was done before the body was read. LIM-2. */
-const chargeBudget =
-  (budget: Budget, resolve: FieldResolver): FieldResolver =>
-  async (source, args, context, info) => {
-    if (context.isCharged) context.isCharged = false;
-    else await context.charge(budget);
     return resolve(source, args, context, info);
   };
 

@@ -1,14 +1,23 @@
 import type { Scope } from '../../schema/scopes.ts';
+import type { Loaders } from '../database/read/loaders.ts';
 import { builders } from '../domain/readers/builder.reader.ts';
 import { forbidden, notFound } from '../shared/errors.ts';
-import type { RequestContext } from './request-context.ts';
+import type { Caller } from './caller.ts';
+
+/** The part of a request that authorization depends on. */
+export interface AuthorizationContext {
+  readonly caller: Caller;
+  /** Value of `X-Service-Builder-Id`, of the syntax of a builder id. */
+  readonly builderHeader: string | null;
+  readonly loaders: Loaders;
+}
 
 /**
  * Returns a record that was found by its own id, if the caller may see its builder. Throws 404 when there is no record or its builder
  * is not connected, and 403 when the builder header names another builder or the connection does not allow the scope.
  */
 export function requireVisible<T extends { builderId: string }>(
-  context: RequestContext,
+  context: AuthorizationContext,
   record: T | null,
   scope: Scope,
   what: string,
@@ -25,7 +34,7 @@ export function requireVisible<T extends { builderId: string }>(
  * Returns the id of the integrator whose client calls; throws 403 `FORBIDDEN` for an internal client. For operations whose records
  * belong to an integrator: its uploads, photos, photo reports, meeting notes and gate events.
  */
-export function requireIntegrator({ caller }: RequestContext): string {
+export function requireIntegrator({ caller }: Pick<AuthorizationContext, 'caller'>): string {
   if (caller.integratorId === null) throw forbidden('This operation is for the clients of a connected integrator.');
   return caller.integratorId;
 }
@@ -34,7 +43,11 @@ export function requireIntegrator({ caller }: RequestContext): string {
  * Checks builder access of an operation that names its builder. Throws 404 when there is no such builder, and 403 when it is not
  * connected, when the builder header names another one, or when the connection does not allow the scope. ACC-10, HDR-13.
  */
-export async function requireBuilder(context: RequestContext, builderId: string, scope: Scope | null): Promise<void> {
+export async function requireBuilder(
+  context: AuthorizationContext,
+  builderId: string,
+  scope: Scope | null,
+): Promise<void> {
   const { caller, builderHeader, loaders } = context;
   if (builderHeader !== null && builderHeader !== builderId) {
     throw forbidden('X-Service-Builder-Id names another builder than the request.');

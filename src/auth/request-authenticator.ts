@@ -12,6 +12,7 @@ import { ResponseMeter } from '../shared/response-meter.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { AccessTokenVerifier } from './access-token-verifier.ts';
 import type { Caller } from './caller.ts';
+import { OperationAuthorization } from './operation-authorization.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RequestContext } from './request-context.ts';
 import { RequestUsage } from './request-usage.ts';
@@ -20,7 +21,8 @@ import { RequestUsage } from './request-usage.ts';
 export interface AuthenticatedRequest {
   region: RegionId;
   caller: Caller;
-  charge: RequestContext['charge'];
+  /** Charges one request to the budget; throws 429 when it is used up. */
+  charge: (budget: Budget) => Promise<void>;
 }
 
 interface Dependencies {
@@ -84,13 +86,12 @@ export class RequestAuthenticator {
       runWrite: (transaction) => usage.runWrite(transaction),
     });
     const shareKey = shareKeyOf(caller);
+    const access = { caller, builderHeader: builderHeaderOf(request, caller), loaders: new Loaders(database) };
     return {
+      ...access,
       requestId: request.id,
       region,
-      caller,
-      builderHeader: builderHeaderOf(request, caller),
       database,
-      loaders: new Loaders(database),
       storage: storages[region].withIssuer(shareKey),
       clock,
       shares,
@@ -98,7 +99,7 @@ export class RequestAuthenticator {
       meter,
       usage,
       uploadQuota,
-      charge,
+      authorization: new OperationAuthorization(access, charge),
     };
   }
 }

@@ -10,7 +10,6 @@ import {
 } from 'graphql';
 import { inspectionOf } from '../../schema/input.ts';
 import type { Operation } from '../../schema/route-table.ts';
-import { requireBuilder } from '../auth/authorization.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { sendJson } from '../auth/request-usage.ts';
@@ -141,13 +140,8 @@ class RestRouteHandler {
   /** Everything that is checked before the body is read. */
   authorize = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const context = await authenticateRequest(this.#authenticator, this.#operation.scope, request, reply);
-    if (this.#builder) {
-      const { builderId } = readVariables([this.#builder], this.#input(request, context));
-      await requireBuilder(context, builderId as string, this.#operation.scope);
-    }
-    if (!this.#operation.budget) return;
-    await context.charge(this.#operation.budget);
-    context.isCharged = true;
+    const { builderId } = this.#builder ? readVariables([this.#builder], this.#input(request, context)) : {};
+    await context.authorization.authorizeBeforeBody(this.#operation, builderId as string | undefined);
   };
 
   answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

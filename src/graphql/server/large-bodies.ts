@@ -2,7 +2,6 @@ import { Transform } from 'node:stream';
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { FastifyRequest, RequestPayload } from 'fastify';
 import type { Operation } from '../../../schema/route-table.ts';
-import type { AuthenticatedRequest } from '../../auth/request-authenticator.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { payloadTooLarge } from '../../shared/errors.ts';
 import { graphqlError } from './errors.ts';
@@ -27,15 +26,15 @@ export class LargeBodies {
   }
 
   /** Before the body is read. Throws 413, or 429 when the budget is spent. */
-  async admit(request: FastifyRequest, { caller, charge }: AuthenticatedRequest): Promise<void> {
+  async admit(request: FastifyRequest): Promise<void> {
     const announced = Number(request.headers['content-length'] ?? 0);
     if (announced <= this.#usual) return;
-    const open = [...this.#operations.values()].find(({ scope }) => scope === null || caller.scopes.has(scope));
+    const context = request.context!;
+    const { scopes } = context.caller;
+    const open = [...this.#operations.values()].find(({ scope }) => scope === null || scopes.has(scope));
     if (!open) throw payloadTooLarge(this.#usual);
-    request.context!.largeBody = payloadTooLarge(this.#usual);
-    if (!open.budget) return;
-    await charge(open.budget);
-    request.context!.isCharged = true;
+    context.largeBody = payloadTooLarge(this.#usual);
+    if (open.budget) await context.authorization.chargeBeforeBody(open.budget);
   }
 
   /** The body as it is to be read: one whose length was not announced is a usual one. */

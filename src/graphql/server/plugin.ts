@@ -88,7 +88,7 @@ export async function registerGraphql(
         }
         const authenticated = await authenticator.authenticate(request, reply);
         request.context = authenticator.createContext(request, authenticated);
-        await bodies.admit(request, authenticated);
+        await bodies.admit(request);
       },
       preParsing: async (request, _reply, payload) => bodies.measure(request, payload),
       preHandler: [limitLength, (request) => newDocuments.admit(request)],

@@ -1,0 +1,60 @@
+import type { Budget } from '../../schema/rest.ts';
+import type { Scope } from '../../schema/scopes.ts';
+import { type AuthorizationContext, requireBuilder } from './authorization.ts';
+
+/** Records that each query or mutation is charged for, so that a document has few of them whatever they read. */
+const OPERATION_RECORDS = 500;
+
+/** What an operation requires of its caller, as the schema declares it. */
+export interface OperationRequirements {
+  /** Root field of the schema. */
+  field: string;
+  scope: Scope | null;
+  budget?: Budget;
+}
+
+/**
+ * Authorizes the operations of one request. REST authorizes its operation before the body is read; the resolver of the root field then
+ * finds that authorization and uses it up, so that no check or charge is repeated. Every other root field is authorized by its resolver.
+ */
+export class OperationAuthorization {
+  readonly #context: AuthorizationContext;
+  readonly #charge: (budget: Budget) => Promise<void>;
+  /** Authorizations that were completed before the body was read and that no resolver has used. */
+  readonly #authorized = new Set<string>();
+  /** Budgets that were charged before the body was read; each is used by the first operation that charges it. */
+  readonly #charged = new Set<Budget>();
+
+  /** @param charge charges one request to the budget; throws 429 when it is used up. */
+  constructor(context: AuthorizationContext, charge: (budget: Budget) => Promise<void>) {
+    this.#context = context;
+    this.#charge = charge;
+  }
+
+  /** Checks scope and builder access and charges the budget (LIM-2), in the order of ERR-23, for the operation's next resolver call. */
+  async authorizeBeforeBody(operation: OperationRequirements, builderId?: string): Promise<void> {
+    await this.#authorize(operation, builderId);
+    this.#authorized.add(keyOf(operation, builderId));
+  }
+
+  /** Charges the budget for the first operation that will need it. */
+  async chargeBeforeBody(budget: Budget): Promise<void> {
+    await this.#charge(budget);
+    this.#charged.add(budget);
+  }
+
+  /** Authorizes a call of the operation; undefined where that was done before the body was read. */
+  authorize(operation: OperationRequirements, builderId?: string): Promise<void> | undefined {
+    if (this.#authorized.delete(keyOf(operation, builderId))) return undefined;
+    return this.#authorize(operation, builderId);
+  }
+
+  async #authorize({ scope, budget }: OperationRequirements, builderId: string | undefined): Promise<void> {
+    this.#context.caller.requireScope(scope);
+    this.#context.loaders.reserveRecords(OPERATION_RECORDS);
+    if (builderId !== undefined) await requireBuilder(this.#context, builderId, scope);
+    if (budget && !this.#charged.delete(budget)) await this.#charge(budget);
+  }
+}
+
+const keyOf = ({ field }: OperationRequirements, builderId = '') => `${field} ${builderId}`;
