@@ -1,15 +1,15 @@
 import { type GraphQLScalarType, type GraphQLSchema, isScalarType, isSpecifiedScalarType } from 'graphql';
 import type { JsonSchema } from './scalar.ts';
 
-/** Every scalar that the schema declares itself, by name. */
-export const customScalars = (schema: GraphQLSchema): GraphQLScalarType[] =>
+/** Returns the custom scalars of the schema, sorted by name. */
+const customScalars = (schema: GraphQLSchema): GraphQLScalarType[] =>
   Object.values(schema.getTypeMap())
     .filter(isScalarType)
     .filter((type) => !isSpecifiedScalarType(type))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** Source text of `docs/graphql-codegen.ts`: the TypeScript type of every custom scalar, for GraphQL Code Generator. */
-export function scalarMap(schema: GraphQLSchema): string {
+/** Returns the source text of `docs/graphql-codegen.ts`: the TypeScript types of the custom scalars, for GraphQL Code Generator. */
+export function printScalarMap(schema: GraphQLSchema): string {
   const lines = customScalars(schema).map((scalar) => `  ${scalar.name}: ${quoted(typescriptOf(scalar))},`);
   return `${HEADER}\nexport const scalars = {\n${lines.join('\n')}\n} as const;\n`;
 }
@@ -23,7 +23,7 @@ const HEADER = `/*
 
 const quoted = (text: string) => (text.includes("'") ? JSON.stringify(text) : `'${text}'`);
 
-/** TypeScript type of a scalar: its own, or the one that its JSON Schema tells. Throws where neither tells one. */
+/** Returns the TypeScript type of a scalar: its declared one, or one derived from its JSON Schema. Throws where there is neither. */
 function typescriptOf({ name, extensions }: GraphQLScalarType): string {
   const { jsonSchema, typescript } = extensions as { jsonSchema: JsonSchema; typescript?: string };
   const type = typescript ?? typeOfSchema(jsonSchema);
@@ -31,7 +31,7 @@ function typescriptOf({ name, extensions }: GraphQLScalarType): string {
   return type;
 }
 
-/** The pattern of an identifier, whose beginning is its kind. */
+/** JSON Schema pattern of an identifier, which begins with the prefix of its kind. */
 const IDENTIFIER = /^\^([a-z]+)_\[/;
 
 function typeOfSchema({ type, pattern, const: constant, anyOf, properties, ...more }: JsonSchema): string | null {

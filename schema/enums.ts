@@ -1,10 +1,11 @@
 import { registerEnumType } from 'type-graphql';
+import { REGIONS } from '../src/shared/regions.ts';
 
-/** The values of each enum by its name, to tell a client what it may send. */
+/** The values of each enum by its name, for error messages. */
 export const enumValues = new Map<string, readonly string[]>();
 
-/** Declares the values once, for the database's check constraint, GraphQL and the OpenAPI document. */
-function values<const T extends readonly string[]>(name: string, description: string, ...list: T) {
+/** Declares an enum for GraphQL, the OpenAPI document and the database's check constraint. Returns its values by name. */
+function declareEnum<const T extends readonly string[]>(name: string, description: string, ...list: T) {
   const object = Object.fromEntries(list.map((value) => [value, value])) as { [K in T[number]]: K };
   registerEnumType(object, { name, description });
   enumValues.set(name, list);
@@ -13,7 +14,7 @@ function values<const T extends readonly string[]>(name: string, description: st
 
 type Value<T> = T[keyof T];
 
-export const ProjectStatus = values(
+export const ProjectStatus = declareEnum(
   'ProjectStatus',
   'State of a project.',
   'ARCHIVED',
@@ -23,7 +24,7 @@ export const ProjectStatus = values(
 );
 export type ProjectStatus = Value<typeof ProjectStatus>;
 
-export const SubcontractorStatus = values(
+export const SubcontractorStatus = declareEnum(
   'SubcontractorStatus',
   'What a subcontractor has reached on a project.',
   'INVITED',
@@ -36,7 +37,7 @@ export const SubcontractorStatus = values(
 );
 export type SubcontractorStatus = Value<typeof SubcontractorStatus>;
 
-export const SwmsStatus = values(
+export const SwmsStatus = declareEnum(
   'SwmsStatus',
   'Review state of a SWMS document.',
   'WAITING_REVIEW',
@@ -45,7 +46,7 @@ export const SwmsStatus = values(
 );
 export type SwmsStatus = Value<typeof SwmsStatus>;
 
-export const PrequalificationStatus = values(
+export const PrequalificationStatus = declareEnum(
   'PrequalificationStatus',
   'State of a prequalification.',
   'APPROVED',
@@ -55,10 +56,10 @@ export const PrequalificationStatus = values(
 );
 export type PrequalificationStatus = Value<typeof PrequalificationStatus>;
 
-export const InsuranceType = values('InsuranceType', 'Kind of cover.', 'PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER');
+export const InsuranceType = declareEnum('InsuranceType', 'Kind of cover.', 'PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER');
 export type InsuranceType = Value<typeof InsuranceType>;
 
-export const InsuranceStatus = values(
+export const InsuranceStatus = declareEnum(
   'InsuranceStatus',
   'Review state of an insurance.',
   'WAITING_REVIEW',
@@ -68,10 +69,10 @@ export const InsuranceStatus = values(
 );
 export type InsuranceStatus = Value<typeof InsuranceStatus>;
 
-export const ContactType = values('ContactType', 'Whose person the contact is.', 'SUBCONTRACTOR', 'BUILDER');
+export const ContactType = declareEnum('ContactType', 'Whose person the contact is.', 'SUBCONTRACTOR', 'BUILDER');
 export type ContactType = Value<typeof ContactType>;
 
-export const InductionType = values(
+export const InductionType = declareEnum(
   'InductionType',
   'What the worker is inducted to.',
   'PROJECT_INDUCTION',
@@ -79,7 +80,7 @@ export const InductionType = values(
 );
 export type InductionType = Value<typeof InductionType>;
 
-export const InductionStatus = values(
+export const InductionStatus = declareEnum(
   'InductionStatus',
   'Review state of an induction.',
   'REVIEWED',
@@ -88,7 +89,7 @@ export const InductionStatus = values(
 );
 export type InductionStatus = Value<typeof InductionStatus>;
 
-export const TimesheetStatus = values(
+export const TimesheetStatus = declareEnum(
   'TimesheetStatus',
   'Review state of a timesheet.',
   'APPROVED_1',
@@ -98,10 +99,15 @@ export const TimesheetStatus = values(
 );
 export type TimesheetStatus = Value<typeof TimesheetStatus>;
 
-export const ProfileType = values('ProfileType', 'Role of the person who filled the timesheet.', 'worker', 'admin');
+export const ProfileType = declareEnum(
+  'ProfileType',
+  'Role of the person who filled the timesheet.',
+  'worker',
+  'admin',
+);
 export type ProfileType = Value<typeof ProfileType>;
 
-export const DefectStatus = values(
+export const DefectStatus = declareEnum(
   'DefectStatus',
   'State of a defect.',
   'OPEN',
@@ -111,13 +117,13 @@ export const DefectStatus = values(
 );
 export type DefectStatus = Value<typeof DefectStatus>;
 
-export const DefectPriority = values('DefectPriority', 'Urgency of a defect.', 'LOW', 'MEDIUM', 'HIGH');
+export const DefectPriority = declareEnum('DefectPriority', 'Urgency of a defect.', 'LOW', 'MEDIUM', 'HIGH');
 export type DefectPriority = Value<typeof DefectPriority>;
 
-export const AssigneeType = values('AssigneeType', 'What a defect is assigned to.', 'USER', 'COMPANY', 'TAG');
+export const AssigneeType = declareEnum('AssigneeType', 'What a defect is assigned to.', 'USER', 'COMPANY', 'TAG');
 export type AssigneeType = Value<typeof AssigneeType>;
 
-export const MeetingStatus = values(
+export const MeetingStatus = declareEnum(
   'MeetingStatus',
   'State of a meeting.',
   'DRAFT',
@@ -127,10 +133,10 @@ export const MeetingStatus = values(
 );
 export type MeetingStatus = Value<typeof MeetingStatus>;
 
-export const SignOnType = values('SignOnType', 'What a gate has seen.', 'SIGN_ON', 'SIGN_OFF');
+export const SignOnType = declareEnum('SignOnType', 'What a gate has seen.', 'SIGN_ON', 'SIGN_OFF');
 export type SignOnType = Value<typeof SignOnType>;
 
-export const SignOnStatus = values(
+export const SignOnStatus = declareEnum(
   'SignOnStatus',
   'What became of a sign-on event: applied to a visit, or kept until its sign-on arrives.',
   'APPLIED',
@@ -138,7 +144,7 @@ export const SignOnStatus = values(
 );
 export type SignOnStatus = Value<typeof SignOnStatus>;
 
-export const SignOnEventStatus = values(
+export const SignOnEventStatus = declareEnum(
   'SignOnEventStatus',
   'What became of a sign-on event. `REJECTED` is a sign-off that waited for its sign-on and then contradicted it.',
   'APPLIED',
@@ -147,7 +153,7 @@ export const SignOnEventStatus = values(
 );
 export type SignOnEventStatus = Value<typeof SignOnEventStatus>;
 
-export const SignOnConflictCode = values(
+export const SignOnConflictCode = declareEnum(
   'SignOnConflictCode',
   'Why a sign-on event was refused with 409.',
   'EVENT_MISMATCH',
@@ -158,14 +164,14 @@ export const SignOnConflictCode = values(
 );
 export type SignOnConflictCode = Value<typeof SignOnConflictCode>;
 
-export const VisitAnomaly = values(
+export const VisitAnomaly = declareEnum(
   'VisitAnomaly',
   'What is odd about a visit, for people to look at.',
   'SIGN_OFF_BEFORE_SIGN_ON',
 );
 export type VisitAnomaly = Value<typeof VisitAnomaly>;
 
-export const PhotoSource = values(
+export const PhotoSource = declareEnum(
   'PhotoSource',
   'The area that owns a photo.',
   'GALLERY',
@@ -178,7 +184,7 @@ export const PhotoSource = values(
 );
 export type PhotoSource = Value<typeof PhotoSource>;
 
-export const BlockType = values(
+export const BlockType = declareEnum(
   'BlockType',
   'What a block of a Page document holds.',
   'TEXT',
@@ -191,10 +197,10 @@ export const BlockType = values(
 );
 export type BlockType = Value<typeof BlockType>;
 
-export const TextMark = values('TextMark', 'How a run of text is set.', 'BOLD', 'ITALIC');
+export const TextMark = declareEnum('TextMark', 'How a run of text is set.', 'BOLD', 'ITALIC');
 export type TextMark = Value<typeof TextMark>;
 
-export const ImageStatus = values(
+export const ImageStatus = declareEnum(
   'ImageStatus',
   'Whether the image of a block has arrived as a photo.',
   'SYNCED',
@@ -202,7 +208,7 @@ export const ImageStatus = values(
 );
 export type ImageStatus = Value<typeof ImageStatus>;
 
-export const PhotoReportStatus = values(
+export const PhotoReportStatus = declareEnum(
   'PhotoReportStatus',
   'Whether all that the report shows has arrived: `partial` when an image of its tree is `FAILED`.',
   'synced',
@@ -210,10 +216,14 @@ export const PhotoReportStatus = values(
 );
 export type PhotoReportStatus = Value<typeof PhotoReportStatus>;
 
-export const PhotoReportArchiveStatus = values('PhotoReportArchiveStatus', 'State of an archived report.', 'archived');
+export const PhotoReportArchiveStatus = declareEnum(
+  'PhotoReportArchiveStatus',
+  'State of an archived report.',
+  'archived',
+);
 export type PhotoReportArchiveStatus = Value<typeof PhotoReportArchiveStatus>;
 
-export const PhotoReportConflictCode = values(
+export const PhotoReportConflictCode = declareEnum(
   'PhotoReportConflictCode',
   'Why a photo report was refused with 409.',
   'STALE_REVISION',
@@ -223,14 +233,14 @@ export const PhotoReportConflictCode = values(
 );
 export type PhotoReportConflictCode = Value<typeof PhotoReportConflictCode>;
 
-export const AttachmentType = values('AttachmentType', 'What an upload is to become.', 'attachment');
+export const AttachmentType = declareEnum('AttachmentType', 'What an upload is to become.', 'attachment');
 export type AttachmentType = Value<typeof AttachmentType>;
 
-export const BulkDeleteStatus = values('BulkDeleteStatus', 'End of a removal.', 'deleted');
+export const BulkDeleteStatus = declareEnum('BulkDeleteStatus', 'End of a removal.', 'deleted');
 export type BulkDeleteStatus = Value<typeof BulkDeleteStatus>;
 
-export const CallerType = values('CallerType', 'Kind of caller.', 'client', 'user');
+export const CallerType = declareEnum('CallerType', 'Kind of caller.', 'client', 'user');
 export type CallerType = Value<typeof CallerType>;
 
-export const RegionId = values('RegionId', 'Regional tenant.', 'au1', 'us1');
+export const RegionId = declareEnum('RegionId', 'Regional tenant.', ...REGIONS);
 export type RegionId = Value<typeof RegionId>;

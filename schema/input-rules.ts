@@ -7,7 +7,7 @@ interface ListBounds {
   maxItems: number;
 }
 
-/** Marks an optional argument that may be left out but not be null: null is 400. */
+/** Marks an optional argument that may be absent but not null: null is 400. */
 export const NotNull = () => Extensions({ notNull: true });
 
 /** Bounds the number of items of a list argument: more or fewer are 400. */
@@ -17,10 +17,10 @@ type Rules = Pick<GraphQLArgument, 'extensions'>;
 
 export const isNotNull = ({ extensions }: Rules) => Boolean(extensions?.notNull);
 
-/** The keywords of JSON Schema for the number of items, if the argument bounds it. */
+/** Returns the JSON Schema keywords for the number of items, if the argument bounds it. */
 export const boundsOf = ({ extensions }: Rules) => extensions?.bounds as ListBounds | undefined;
 
-/** The rules of an argument that GraphQL types cannot express, for the values that are given. */
+/** Returns the errors of an argument's value under the rules that GraphQL types cannot express. */
 export function ruleErrors(name: string, argument: Rules, value: unknown): FieldError[] {
   if (value === null && isNotNull(argument)) return [{ fieldName: name, message: 'must not be null' }];
   const bounds = boundsOf(argument);
@@ -31,6 +31,6 @@ export function ruleErrors(name: string, argument: Rules, value: unknown): Field
   return [{ fieldName: name, message: `must have ${range} items` }];
 }
 
-/** The rules of all arguments of a field. */
+/** Returns the errors of all arguments of a field under these rules. */
 export const argumentErrors = (args: GraphQLFieldConfigArgumentMap, values: Record<string, unknown>): FieldError[] =>
   Object.entries(args).flatMap(([name, argument]) => ruleErrors(name, argument as Rules, values[name]));

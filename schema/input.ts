@@ -1,13 +1,13 @@
-import { GraphQLError, type GraphQLInputType, isInputObjectType, isNonNullType } from 'graphql';
+import { GraphQLError, type GraphQLInputType, getNullableType, isInputObjectType } from 'graphql';
 import type { FieldError } from '../src/shared/errors.ts';
 import { enumValues } from './enums.ts';
 
-/** `page`, `['blocks', 3, 'title']` to `page.blocks[3].title`. */
+/** Returns the path as clients read it: `page.blocks[3].title` for `page` and `['blocks', 3, 'title']`. */
 export function fieldPath(name: string, path: readonly (string | number)[]): string {
   return path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${key}`), name);
 }
 
-/** The error that a client reads for one that graphql-js found at the path: it speaks of JSON, never of GraphQL types. */
+/** Returns the field error for an error of graphql-js at the path. Its message names no GraphQL types. */
 export function fieldError(name: string, path: readonly (string | number)[], error: GraphQLError): FieldError {
   // graphql-js reports a missing or an unknown field at the object, not at the field.
   const field = /^Field "(?:\w+\.)?(\w+)" (of required type|is not defined by type)/.exec(error.message);
@@ -23,34 +23,34 @@ const BUILT_IN: Record<string, string> = {
   String: 'must be a string',
 };
 
-/** Characters of a message of graphql-js, which repeats the value; what it says of it stands at its ends. */
+/** Maximum characters of a graphql-js message that is matched. It repeats the value; its beginning and end state the problem. */
 const MAX_MESSAGE = 1_000;
 
-/** Messages of graphql-js, and what they mean to a client that knows the field and not the type. */
+/** Messages of graphql-js and their translations for clients, who know the field and not the type. */
 const MESSAGES: [pattern: RegExp, message: (type: string) => string | undefined][] = [
   [
     /^Expected non-nullable type|^Expected value of type "[^"]+!", found null|^Field "[\w.]+" of required type/,
-    required,
+    describeRequired,
   ],
-  [/is required, but it was not provided/, required],
+  [/is required, but it was not provided/, describeRequired],
   [/^Field "\w+" is not defined by type/, () => 'is not a field of this object'],
-  [/(?:Enum|in) "(\w+)"|"(\w+)" enum/, oneOfValues],
+  [/(?:Enum|in) "(\w+)"|"(\w+)" enum/, describeEnumValues],
   [/^(Boolean|Float|ID|Int|String) cannot represent/, (type) => BUILT_IN[type]],
   [/^Expected value of type "\[/, () => 'must be an array'],
   [/^Expected value of type "(Boolean|Float|ID|Int|String)!?"/, (type) => BUILT_IN[type]],
   [/^Expected (?:value of )?type "\w+!?"/, () => 'must be an object'],
 ];
 
-function required(): string {
+function describeRequired(): string {
   return 'is required';
 }
 
-function oneOfValues(type: string): string | undefined {
+function describeEnumValues(type: string): string | undefined {
   const values = enumValues.get(type);
   return values && `must be one of ${values.join(', ')}`;
 }
 
-/** The rule that the value breaks: the message of a scalar of the service, else the translation of a message of graphql-js. */
+/** Returns the message of a scalar of the service, else the translation of a message of graphql-js. */
 export function messageOf({ message: whole, originalError }: GraphQLError): string {
   if (originalError && !(originalError instanceof GraphQLError)) return originalError.message;
   const half = MAX_MESSAGE / 2;
@@ -63,14 +63,14 @@ export function messageOf({ message: whole, originalError }: GraphQLError): stri
   return 'is not valid';
 }
 
-/** Everything that is wrong with a whole value, with paths that begin with the name. */
-export type Inspect = (value: unknown, name: string) => FieldError[];
+/** Returns every error of a value, with paths that begin with the name. */
+export type InputValidator = (value: unknown, name: string) => FieldError[];
 
 /**
- * What looks at a value before its type does: a type with rules that GraphQL cannot say brings it as `extensions.inspect`, so that
- * a client hears of all that is wrong at once. It must refuse whatever the type would.
+ * Returns the validator of an input type with rules that GraphQL cannot express (`extensions.validator`). It replaces the coercion of
+ * the type, so that one response names every error, and has to reject whatever the type would.
  */
-export function inspectionOf(type: GraphQLInputType): Inspect | undefined {
-  const nullable = isNonNullType(type) ? type.ofType : type;
-  return isInputObjectType(nullable) ? (nullable.extensions.inspect as Inspect | undefined) : undefined;
+export function validatorOf(type: GraphQLInputType): InputValidator | undefined {
+  const nullable = getNullableType(type);
+  return isInputObjectType(nullable) ? (nullable.extensions.validator as InputValidator | undefined) : undefined;
 }

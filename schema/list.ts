@@ -1,6 +1,6 @@
 import { type ClassType, Extensions, Field, ObjectType } from 'type-graphql';
 
-/** The envelope `{ data }` of a list that is not paged: `CostCodeList` for `CostCode`. LST-6. */
+/** Returns the envelope `{ data }` of a list without pages: `CostCodeList` for `CostCode`. LST-6. */
 export function ListOf<T extends object>(item: ClassType<T>): ClassType<{ data: T[] }> {
   @ObjectType(`${item.name}List`, { description: `Every ${item.name} of the builder.`, simpleResolvers: true })
   @Extensions({ envelope: true })

@@ -1,7 +1,7 @@
 import { ArgsType, type ClassType, Extensions, Field, Int, ObjectType } from 'type-graphql';
 import { DEFAULT_LIMIT, MAX_LIMIT, PageLimit, PageOffset } from './scalars.ts';
 
-/** Window of a list. LST-2. */
+/** Window of a list (LST-2). */
 @ArgsType()
 export class PageArgs {
   @Field(() => PageOffset, { nullable: true, description: 'Items to skip. Default 0.' })
@@ -14,7 +14,7 @@ export class PageArgs {
   limit?: number | null;
 }
 
-/** The window with its defaults filled in. */
+/** Returns the window with defaults for absent values. */
 export function windowOf(args: PageArgs): { offset: number; limit: number } {
   return { offset: args.offset ?? 0, limit: args.limit ?? DEFAULT_LIMIT };
 }
@@ -39,6 +39,7 @@ export interface Page<T> {
   meta: PageMeta;
 }
 
+/** Returns a page of a list with its metadata. */
 export function pageOf<T>(data: T[], totalCount: number, window: { offset: number; limit: number }): Page<T> {
   const totalPages = Math.ceil(totalCount / window.limit);
   return { data, meta: { totalCount, totalPages, offset: window.offset, limit: window.limit } };
@@ -46,7 +47,7 @@ export function pageOf<T>(data: T[], totalCount: number, window: { offset: numbe
 
 const pageTypes = new Map<ClassType, ClassType>();
 
-/** The list envelope `{ data, meta }` of an item type: `ProjectPage` for `Project`. */
+/** Returns the list envelope `{ data, meta }` of an item type: `ProjectPage` for `Project`. */
 export function PageOf<T extends object>(item: ClassType<T>): ClassType<Page<T>> {
   let type = pageTypes.get(item);
   if (!type) {

@@ -15,13 +15,13 @@ export class DateRangeArgs {
   endDate?: string | null;
 }
 
-/** What is wrong with the two ends together. */
+/** Returns the error of a range whose end precedes its start. */
 export function rangeErrors({ startDate, endDate }: DateRangeArgs): FieldError[] {
   const isReversed = startDate && endDate && endDate < startDate;
   return isReversed ? [{ fieldName: 'endDate', message: 'must not be before startDate' }] : [];
 }
 
-/** The filters of a range; throws 400 when its end lies before its start. */
+/** Returns the filters of a range; throws 400 when its end precedes its start. */
 export function rangeOf(range: DateRangeArgs) {
   const errors = rangeErrors(range);
   if (errors.length > 0) throw new ValidationError(errors);

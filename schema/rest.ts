@@ -5,33 +5,34 @@ import type { Scope } from './scopes.ts';
 /** The only version of the API. VER-1. */
 export const API_VERSION = 'v1';
 
-/** What a resolver reports about a write that succeeded; REST maps it to the documented status. */
+/** Outcome of a successful write, which determines the status of REST. */
 export type Outcome = 'CREATED' | 'ACCEPTED' | 'REPLAYED';
 
-/** A rate-limit budget that an operation charges beside the budget of every request. LIM-2. */
+/** Name of a rate-limit budget that single operations charge in addition to that of every request. LIM-2. */
 export type Budget = 'sync';
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** How a root field of the schema is seen through REST. */
+/** REST route of a root field of the schema. */
 export interface RestRoute {
   method: HttpMethod;
   /** OpenAPI path template: `/builders/{id}/projects`. */
   path: string;
-  /** Scope of the operation, through REST and GraphQL alike; null says in so many words that it needs none. */
+  /** Required scope, in REST and GraphQL; null where none is required. */
   scope: Scope | null;
   /** Path parameters whose argument has another name: `{ id: 'builderId' }`. */
   params: Record<string, string>;
-  /** Success status, and the one for each outcome that a resolver may report. */
+  /** Status of success. */
   status: number;
+  /** Other statuses, by the outcome that the resolver reports. */
   outcomes: Partial<Record<Outcome, number>>;
-  /** Most bytes of a body, where it is not the usual limit. */
+  /** Maximum bytes of the body. Default: the limit of the server. */
   bodyLimit?: number;
-  /** Request budget of its own, beside the one of every request. */
+  /** Budget that is charged in addition to that of every request. */
   budget?: Budget;
-  /** Codes of the 409 answers. */
+  /** Codes of the 409 responses. */
   conflicts: string[];
-  /** Heading of the reference under which the operation stands. */
+  /** Tag of the operation in the OpenAPI document. */
   tag: string;
 }
 
@@ -40,8 +41,8 @@ type RestOptions = Pick<RestRoute, 'scope' | 'tag'> &
 
 /**
  * Publishes a query or mutation as a REST operation: `@Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders' })`.
- * An argument named `builderId` that is not in the path is taken from `X-Service-Builder-Id`; every other argument that is
- * not in the path is a query parameter of a GET, a field of the body otherwise, and of a DELETE either.
+ * The argument `builderId`, if not in the path, is the header `X-Service-Builder-Id`. Every other argument that is not in the path is a
+ * query parameter of a GET, a field of the body of a POST or PATCH, and either of a DELETE.
  */
 export function Rest(operation: `${HttpMethod} /${string}`, options: RestOptions) {
   const [method, path] = operation.split(' ') as [HttpMethod, string];
@@ -49,17 +50,17 @@ export function Rest(operation: `${HttpMethod} /${string}`, options: RestOptions
   return Extensions({ rest, scope: options.scope });
 }
 
-/** Scope of an operation that GraphQL alone has, or of a type: each field that leads to the type needs it. */
+/** Declares the scope of an operation without REST route, or of a type: each field that returns the type requires it. */
 export function Scoped(scope: Scope) {
   return Extensions({ scope });
 }
 
-/** Marks a field that GraphQL alone has, such as an edge of the graph: REST answers do not carry it. */
+/** Marks a field that REST responses do not have, such as an edge. */
 export function GraphOnly() {
   return Extensions({ graphOnly: true });
 }
 
-/** Marks a field that REST leaves out of the answer when it has no value (every other absent value is `null`). */
+/** Marks a field that REST omits when it is null; every other absent value is `null`. */
 export function OmittedWhenNull() {
   return Extensions({ omittedWhenNull: true });
 }

@@ -6,11 +6,11 @@ export interface Operation extends RestRoute {
   kind: 'Query' | 'Mutation';
   /** Root field of the schema that resolves it. */
   field: string;
-  /** Name in the OpenAPI document: the name of a mutation, or that of a query after `list` or `get`. */
+  /** `operationId` of the OpenAPI document: the name of a mutation, or `list` or `get` with the name of a query. */
   operationId: string;
 }
 
-/** Returns the REST operations of the schema, in its order. */
+/** Returns the REST operations in the order of the schema. */
 export function routeTable(schema: GraphQLSchema): Operation[] {
   const roots = [
     ['Query', schema.getQueryType()],
@@ -32,7 +32,7 @@ export function routeTable(schema: GraphQLSchema): Operation[] {
   );
 }
 
-/** `listBuilders`, `getMe`, `createPhoto`. */
+/** Returns `listBuilders`, `getMe` or `createPhoto`. */
 function operationIdOf(kind: Operation['kind'], { name, type }: GraphQLField<unknown, unknown>): string {
   if (kind === 'Mutation') return name;
   const verb = getNamedType(type).extensions.envelope ? 'list' : 'get';

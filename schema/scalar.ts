@@ -12,11 +12,11 @@ interface ScalarOptions<T> {
   jsonSchema: JsonSchema;
   /** URL of the standard that its values follow, for `@specifiedBy`. */
   specifiedBy?: string;
-  /** Its type in a TypeScript client, where the JSON Schema does not tell it. */
+  /** Type in TypeScript clients, where it cannot be derived from the JSON Schema. */
   typescript?: string;
-  /** Gives the value, or throws with the message that the client reads beside the field's name. */
+  /** Returns the value, or throws an error with the message for the client. */
   parse: (value: unknown) => T;
-  /** How the text of a query parameter or header becomes a value for `parse`. Default: the text itself. */
+  /** Returns the value to parse for the text of a query parameter or header. Default: the text. */
   fromText?: (text: string) => unknown;
 }
 
@@ -29,7 +29,7 @@ export const STANDARDS = {
   uri: 'https://www.rfc-editor.org/rfc/rfc3986',
 } as const;
 
-/** A scalar whose rule is checked alike in a GraphQL variable, a GraphQL literal, a query string and a JSON body. */
+/** Creates a scalar with one rule for GraphQL variables and literals, query strings and JSON bodies. */
 export function scalar<T>({
   name,
   description,
@@ -50,29 +50,30 @@ export function scalar<T>({
   });
 }
 
-/** Not a GraphQLError: graphql-js passes those on without the place in the document. */
+/** Throws the error of an invalid scalar. It is not a GraphQLError, to which graphql-js would not add the position in the document. */
 export const fail = (message: string): never => {
   throw new TypeError(message);
 };
 
-/** Digits of a query parameter to a number; anything else stays text, which the scalar then refuses. */
+/** Returns the number for a text of digits; any other text unchanged, which the scalar then rejects. */
 export const integerFromText = (text: string): unknown => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
+/** Returns the boolean for `true` and `false`; any other text unchanged, which the scalar then rejects. */
 export const booleanFromText = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
 
-/** Whether a text has `min` to `max` Unicode code points. Takes time in proportion to `max`, not to the text. */
+/** Returns whether a text has `min` to `max` Unicode code points, in time proportional to `max`. */
 export function hasLength(text: string, min: number, max: number): boolean {
-  // A text has no more code points than code units, and at least half as many.
+  // The number of code points is between half the number of code units and that number.
   if (text.length > 2 * max) return false;
   const points = text.length > max || text.length < 2 * min ? countCodePoints(text) : text.length;
   return points >= min && points <= max;
 }
 
-/** Counts Unicode code points without making a list of them. */
+/** Counts Unicode code points without an intermediate array. */
 export function countCodePoints(text: string): number {
   let points = 0;
-  for (let at = 0; at < text.length; at++) {
-    // The second half of a pair counts with the first.
-    if ((text.charCodeAt(at) & 0xfc00) !== 0xdc00) points++;
+  for (let index = 0; index < text.length; index++) {
+    // A low surrogate is counted with its high surrogate.
+    if ((text.charCodeAt(index) & 0xfc00) !== 0xdc00) points++;
   }
   return points;
 }

@@ -6,7 +6,7 @@ function boundedInteger(
   description: string,
   minimum: number,
   maximum: number,
-  more: number | { examples: number[] },
+  keywords: { default?: number; examples: number[] },
 ) {
   return scalar<number>({
     name,
@@ -15,7 +15,7 @@ function boundedInteger(
       type: 'integer',
       minimum,
       maximum,
-      ...(typeof more === 'number' ? { default: more, examples: [more] } : more),
+      ...keywords,
     },
     fromText: integerFromText,
     parse: (value) =>
@@ -27,12 +27,15 @@ function boundedInteger(
 
 const MAX_INT = 2147483647;
 
-/** Items of a page of every list. */
+/** Items per page of every list (LST-2). */
 export const DEFAULT_LIMIT = 25;
 export const MAX_LIMIT = 25;
 
-export const PageOffset = boundedInteger('PageOffset', 'Items to skip', 0, MAX_INT, 0);
-export const PageLimit = boundedInteger('PageLimit', 'Items to return', 1, MAX_LIMIT, DEFAULT_LIMIT);
+export const PageOffset = boundedInteger('PageOffset', 'Items to skip', 0, MAX_INT, { default: 0, examples: [0] });
+export const PageLimit = boundedInteger('PageLimit', 'Items to return', 1, MAX_LIMIT, {
+  default: DEFAULT_LIMIT,
+  examples: [DEFAULT_LIMIT],
+});
 
 const TIMESTAMP_EXAMPLE = '2026-03-02T07:30:00.000Z';
 
@@ -49,10 +52,10 @@ export const Timestamp = scalar<string>({
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** What is already as it would be made. Most are; the days that not every month has are looked up in the calendar. */
+/** Canonical timestamps, the most frequent ones. Days after the 28th are excluded: they need a calendar. */
 const CANONICAL = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** The instant of an ISO 8601 date-time as UTC text with milliseconds; null when it is none (31 February included). */
+/** Returns an ISO 8601 date-time in UTC with milliseconds; null for an invalid one, such as 31 February. */
 export function toInstant(text: string): string | null {
   if (CANONICAL.test(text)) return text;
   const match = DATE_TIME.exec(text);
@@ -61,17 +64,17 @@ export function toInstant(text: string): string | null {
   const instant = new Date(text);
   if (Number.isNaN(instant.getTime())) return null;
   const iso = instant.toISOString();
-  // An offset can carry the first and the last hours of four-digit years beyond what PostgreSQL reads.
+  // With an offset, the instant may be outside of the four-digit years that PostgreSQL accepts.
   return iso.length === 24 && !iso.startsWith('0000') ? iso : null;
 }
 
 function isCalendarDate(text: string): boolean {
   const date = new Date(`${text}T00:00:00.000Z`);
-  // Year 0 and below exist in ISO 8601 and not in PostgreSQL.
+  // PostgreSQL does not have the year 0.
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) && !text.startsWith('0000');
 }
 
-/** Both as one pattern, for the OpenAPI document. */
+/** Pattern of both, for the OpenAPI document. */
 const DATE_OR_DATE_TIME = '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2}))?$';
 
 const rangeBound = (name: string, which: string, time: string) =>
@@ -91,7 +94,7 @@ const rangeBound = (name: string, which: string, time: string) =>
     },
   });
 
-/** Both give an instant; a bare end date is the last millisecond of its day. LST-11. */
+/** Bounds of a range, as instants; a date without time is the first or last millisecond of its day. LST-11. */
 export const RangeStart = rangeBound('RangeStart', 'the first instant of the range', '00:00:00.000');
 export const RangeEnd = rangeBound('RangeEnd', 'the last instant of the range', '23:59:59.999');
 
@@ -106,7 +109,7 @@ export const JsonObject = scalar<Record<string, unknown>>({
   },
 });
 
-/** Said of text that is not clean. */
+/** Message for text that PostgreSQL cannot store. */
 export const UNCLEAN = 'must not contain U+0000 or unpaired surrogates';
 
 function isCleanJson(value: unknown): boolean {
@@ -116,14 +119,14 @@ function isCleanJson(value: unknown): boolean {
 }
 
 interface TextBounds {
-  /** Unicode code points. */
+  /** Minimum and maximum Unicode code points. */
   min?: number;
   max?: number;
   example?: string;
   specifiedBy?: string;
 }
 
-/** Text without U+0000 and lone surrogates, which PostgreSQL cannot hold, of a bounded number of Unicode code points. */
+/** Creates a scalar for text without U+0000 and lone surrogates, which PostgreSQL cannot store, and of a bounded length. */
 export function text(name: string, description: string, bounds: TextBounds = {}) {
   const { min = 0, max, example = 'text', specifiedBy } = bounds;
   const length = max === undefined ? `at least ${min}` : `${min} to ${max}`;
@@ -145,6 +148,7 @@ export function text(name: string, description: string, bounds: TextBounds = {})
   });
 }
 
+/** Returns whether PostgreSQL can store the text. */
 export function isCleanText(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
@@ -186,8 +190,8 @@ export const InductionKey = scalar<string>({
   typescript: `\`${ID_PREFIXES.induction}_\${string}\` | \`\${number}\` | number`,
   parse: (value) => {
     const key = typeof value === 'number' ? String(value) : value;
-    const known = typeof key === 'string' && INDUCTION_KEY.test(key) && !(Number(key) > 2147483647);
-    return known ? key : fail('must be the number or the identifier of an induction');
+    const isValid = typeof key === 'string' && INDUCTION_KEY.test(key) && !(Number(key) > MAX_INT);
+    return isValid ? key : fail('must be the number or the identifier of an induction');
   },
 });
 
@@ -216,10 +220,10 @@ export const FileName = text('FileName', 'Name of a file, 1 to 255 characters.',
   example: 'level-3-east.jpg',
 });
 
-/** Largest attachment in bytes (UPL-2). */
-const MAX_FILE_SIZE = 41_943_040;
+/** Maximum bytes of an attachment (UPL-2). */
+export const MAX_ATTACHMENT_BYTES = 41_943_040;
 
-export const FileSize = boundedInteger('FileSize', 'Bytes of a file', 1, MAX_FILE_SIZE, {
+export const FileSize = boundedInteger('FileSize', 'Bytes of a file', 1, MAX_ATTACHMENT_BYTES, {
   examples: [2_418_044],
 });
 
@@ -243,7 +247,6 @@ export const UploadHeaders = scalar<Record<string, string>>({
   parse: () => fail('is given by the service'),
 });
 
-/** How another application calls a page or photo of its own. */
 export const ExternalSourceId = text('ExternalSourceId', 'Identifier in the other application, 1 to 220 characters.', {
   min: 1,
   max: 220,

@@ -1,4 +1,4 @@
-/** Scopes that a client may be allowed and an integrator may ask for. ACC-7, ACC-8. */
+/** Scopes that clients of integrators may be granted. ACC-7, ACC-8. */
 export const SCOPES = [
   'read:builders',
   'read:subcontractors',
@@ -17,7 +17,7 @@ export const SCOPES = [
   'write:sign_on_events',
 ] as const;
 
-/** Held by internal clients alone. ACC-16. */
+/** Scopes that only internal clients may be granted. ACC-16. */
 export const INTERNAL_SCOPES = ['read:attendance'] as const;
 
 export type Scope = (typeof SCOPES)[number] | (typeof INTERNAL_SCOPES)[number];

@@ -11,19 +11,19 @@ import {
 } from 'graphql';
 import { createParameterDecorator, Extensions } from 'type-graphql';
 
-/** What a request reads of the records of one place of it. */
+/** Properties that an operation reads of the records of a field. */
 export interface Selection {
-  /** Properties of a record, or of an object that it holds: `identifier`, `project.name`. */
+  /** Properties of a record, or of an object in it: `identifier`, `project.name`. */
   paths: ReadonlySet<string>;
-  /** Whether it reads how many records there are in all. */
+  /** Whether it reads the total count of the list. */
   total: boolean;
-  /** The same for the same. */
+  /** Equal for equal selections. */
   key: string;
 }
 
 /**
- * Of a method that resolves a field, the properties that it takes from its parent, so that no others need be read for it. Its first
- * parameter is a `Pick` of them, and TypeScript refuses a method that takes more. Whose a record is, is always read.
+ * Declares the properties of the parent that a field's method uses, so that no others are read for it. The method's first parameter is a
+ * `Pick` of them; TypeScript rejects a method that uses more. The id and the builder's id are always read.
  */
 export function Reads<Property extends string>(...properties: Property[]) {
   // biome-ignore lint/suspicious/noExplicitAny: the type of a decorated method has to fit in both directions, as `any` does.
@@ -33,13 +33,13 @@ export function Reads<Property extends string>(...properties: Property[]) {
   };
 }
 
-/** Selections of interpreted operations: graphql-js gives the same nodes for every parent. */
+/** Selections of interpreted operations, by the nodes of the field, which graphql-js reuses for every parent. */
 const interpretedSelections = new WeakMap<readonly FieldNode[], Selection | null>();
 
-/** Parameter of a resolver's method: what is read of the records that it answers with; null for all of them. */
+/** Injects the selection of a resolver's records into its method; null for all properties. */
 export function Selected() {
   return createParameterDecorator(({ info }) => {
-    // Compiled operations know it.
+    // Compiled operations provide it.
     const { selection, fieldNodes } = info as GraphQLResolveInfo & { selection?: Selection | null };
     if (selection !== undefined || !fieldNodes) return selection ?? null;
     let interpreted = interpretedSelections.get(fieldNodes);
@@ -51,17 +51,17 @@ export function Selected() {
   });
 }
 
-/** The records that a field leads to, out of their list or envelope. */
+/** Returns the type of a field's records, inside a list or an envelope. */
 export function recordType(type: GraphQLOutputType): GraphQLNamedType {
   const named = getNamedType(type);
   return named.extensions.envelope ? getNamedType((named as GraphQLObjectType).getFields().data!.type) : named;
 }
 
 type Fragments = GraphQLResolveInfo['fragments'];
-type Place = Pick<GraphQLResolveInfo, 'fieldNodes' | 'returnType' | 'fragments'>;
+type FieldInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'returnType' | 'fragments'>;
 
-/** What a query reads of the records that a field leads to; null where only the whole of them is sure to be enough. */
-export function selectionOf({ fieldNodes, returnType, fragments }: Place): Selection | null {
+/** Returns the selection of a field's records; null where all properties have to be read. */
+export function selectionOf({ fieldNodes, returnType, fragments }: FieldInfo): Selection | null {
   const record = recordType(returnType);
   if (!isObjectType(record)) return null;
   const named = (name: string) => fieldsOf(fieldNodes, fragments).filter((node) => node.name.value === name);
@@ -72,7 +72,7 @@ export function selectionOf({ fieldNodes, returnType, fragments }: Place): Selec
   return { paths, total, key: [...paths].sort().join() + (total ? '#' : '') };
 }
 
-/** Null when a field does not tell what it reads. */
+/** Returns null when the method of a field does not declare what it reads. */
 function pathsOf(type: GraphQLObjectType, nodes: readonly FieldNode[], fragments: Fragments): Set<string> | null {
   const paths = new Set<string>();
   for (const node of fieldsOf(nodes, fragments)) {
@@ -80,21 +80,21 @@ function pathsOf(type: GraphQLObjectType, nodes: readonly FieldNode[], fragments
     if (!field) continue;
     const reads = readsOf(field);
     if (!reads) return null;
-    const held = getNamedType(field.type);
-    const isHeld = reads.length === 1 && reads[0] === field.name && isObjectType(held);
-    const inner = isHeld ? pathsOf(held, [node], fragments) : null;
+    const nested = getNamedType(field.type);
+    const isEmbedded = reads.length === 1 && reads[0] === field.name && isObjectType(nested);
+    const inner = isEmbedded ? pathsOf(nested, [node], fragments) : null;
     if (inner?.size) for (const path of inner) paths.add(`${field.name}.${path}`);
     else for (const property of reads) paths.add(property);
   }
   return paths;
 }
 
-/** Properties of the parent that a field needs: its own, unless a method resolves it. */
+/** Returns the properties of the parent that a field reads: the one of its name, unless a method resolves it. */
 function readsOf({ name, extensions }: GraphQLField<unknown, unknown>): readonly string[] | null {
   return (extensions.reads as string[] | undefined) ?? (extensions.resolved ? null : [name]);
 }
 
-/** The fields right below, those of fragments included, `@skip` and `@include` disregarded. */
+/** Returns the selected fields with those of fragments, regardless of `@skip` and `@include`. */
 function fieldsOf(nodes: readonly { selectionSet?: FieldNode['selectionSet'] }[], fragments: Fragments): FieldNode[] {
   const flat = (node: SelectionNode): FieldNode[] => {
     if (node.kind === 'Field') return [node];

@@ -27,37 +27,37 @@ import { oauthPlugin } from './oauth/plugin.ts';
 import { createOAuthRateLimits } from './oauth/rate-limits.ts';
 import { RegisteredOrigins } from './oauth/registered-origins.ts';
 import { registerReportPages } from './reports/plugin.ts';
-import { openApiDocument } from './rest/openapi.ts';
-import { refuseOtherMethods, registerRest } from './rest/plugin.ts';
+import { createOpenApiDocument } from './rest/openapi.ts';
+import { registerMethodNotAllowed, registerRest } from './rest/plugin.ts';
 import { registerUploads } from './rest/uploads.ts';
 import type { Clock } from './shared/clock.ts';
 import { createFairShares } from './shared/fair-shares.ts';
 import type { DownloadNetwork } from './storage/remote-downloader.ts';
 import { openStorages } from './storage/storage.ts';
 
-/** What the service stands on. Tests bring their own. */
-export interface Parts {
+/** Dependencies of the service, which tests replace. */
+export interface AppDependencies {
   databases: Databases;
   clock: Clock;
   /** Key of the access tokens' HMAC, base64url. */
   tokenKey: string;
-  /** The world outside, for downloads of images; the internet when it is not given. */
+  /** Network access for downloads of images; the internet by default. */
   outside?: DownloadNetwork;
-  /** Whether the instance has been told to stop: it then says that it is not ready. */
+  /** Whether the instance is shutting down: it then reports that it is not ready. */
   isStopping?: () => boolean;
 }
 
-/** The whole service, plugged together; nothing listens yet. */
-export async function buildApp(config: Config, parts: Parts): Promise<FastifyInstance> {
-  const { databases, clock } = parts;
+/** Returns the Fastify application of the whole service. It does not listen yet. */
+export async function buildApp(config: Config, dependencies: AppDependencies): Promise<FastifyInstance> {
+  const { databases, clock } = dependencies;
   const { baseUrl, rateLimits } = config;
   const app = Fastify(serverOptions(config));
   cutSlowClients(app.server, 2_000 * config.requestSeconds);
   const schema = buildServiceSchema();
   const operations = routeTable(schema);
-  const accessTokens = new AccessTokens({ key: parts.tokenKey, issuer: baseUrl, clock });
+  const accessTokens = new AccessTokens({ key: dependencies.tokenKey, issuer: baseUrl, clock });
   const tokens = new AccessTokenVerifier({ tokens: accessTokens, databases, clock });
-  const storages = openStorages(config, { secret: parts.tokenKey, clock, network: parts.outside });
+  const storages = openStorages(config, { secret: dependencies.tokenKey, clock, network: dependencies.outside });
   const limits = new RateLimiter('api', rateLimits.api, clock);
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
@@ -86,11 +86,11 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   const largeBodies = new LargeBodyParser(shares, app.initialConfig.bodyLimit!);
   app.addHook('onClose', () => largeBodies.close());
   const acceptLargeBodies: LargeBodyParser['install'] = (scope, form) => largeBodies.install(scope, form);
-  registerHealth(app, databases, parts.isStopping);
+  registerHealth(app, databases, dependencies.isStopping);
   registerMetrics(app, config, largeBodies);
   const oauthRateLimits = createOAuthRateLimits(databases, limits, tokenLimits);
   await registerDocs(app, {
-    document: await openApiDocument(schema, operations, baseUrl),
+    document: await createOpenApiDocument(schema, operations, baseUrl),
     limitVisitor: oauthRateLimits.limitPageRequest,
   });
   await app.register(
@@ -101,7 +101,7 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
     }),
   );
   await registerStorage(app, storages, { shares, requests: limits, databases });
-  refuseOtherMethods(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], authenticator);
+  registerMethodNotAllowed(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], authenticator);
   const { limitPageRequest } = oauthRateLimits;
   await registerReportPages(app, { databases, storages, shares, clock, baseUrl, limitPageRequest });
   await registerRest(app, { schema, operations, authenticator, acceptLargeBodies });
@@ -110,8 +110,8 @@ export async function buildApp(config: Config, parts: Parts): Promise<FastifyIns
   await registerGraphql(app, {
     ...{ schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies },
   });
-  refuseOtherMethods(app, '/graphql', ['GET', 'POST'], authenticator);
+  registerMethodNotAllowed(app, '/graphql', ['GET', 'POST'], authenticator);
   registerSchemaDocument(app, { schema, authenticator, introspection });
-  refuseOtherMethods(app, SCHEMA_DOCUMENT_PATH, ['GET'], authenticator);
+  registerMethodNotAllowed(app, SCHEMA_DOCUMENT_PATH, ['GET'], authenticator);
   return app;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { routeTable } from '../schema/route-table.ts';
-import { plainRoutes } from '../src/rest/static-operations.ts';
+import { createStaticOperations } from '../src/rest/static-operations.ts';
 import { type Service, startService } from './harness.ts';
 
 /** Scopes of the operations of REST with such a path and method; null for none beside the token. */
@@ -27,7 +27,7 @@ const SCOPES: [path: RegExp, method: RegExp, scope: string | null][] = [
 
 const operations = [
   ...routeTable(buildServiceSchema()),
-  ...plainRoutes('')
+  ...createStaticOperations('')
     .filter(({ access }) => access !== 'public')
     .map(({ method, path, access }) => ({ method, path, scope: access })),
 ];

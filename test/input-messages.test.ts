@@ -2,8 +2,8 @@ import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { type Operation, routeTable } from '../schema/route-table.ts';
-import { openApiDocument } from '../src/rest/openapi.ts';
-import { placementsOf } from '../src/rest/variables.ts';
+import { locateArguments } from '../src/rest/input.ts';
+import { createOpenApiDocument } from '../src/rest/openapi.ts';
 import { BASE_URL, type Service, startService } from './harness.ts';
 import { namedOperation } from './support/operation-calls.ts';
 import { type Samples, samplesOf } from './support/samples.ts';
@@ -17,7 +17,7 @@ interface FieldError {
 const schema = buildServiceSchema();
 const operations = routeTable(schema);
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
-const document = (await openApiDocument(schema, operations, BASE_URL)) as any;
+const document = (await createOpenApiDocument(schema, operations, BASE_URL)) as any;
 
 /** Names of every type of the schema, as graphql-js would print them in quotes or before an exclamation mark. */
 const TYPE_NAMES = Object.keys(schema.getTypeMap()).filter((name) => !name.startsWith('__'));
@@ -49,7 +49,8 @@ afterAll(() => service.stop());
 const rootField = ({ kind, field }: Operation) =>
   (kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!).getFields()[field]!;
 
-const inPathOf = (operation: Operation) => placementsOf(operation, schema).filter(({ place }) => place === 'path');
+const inPathOf = (operation: Operation) =>
+  locateArguments(operation, schema).filter(({ location }) => location === 'path');
 
 function urlOf(operation: Operation): string {
   const types = new Map(inPathOf(operation).map(({ name, argument }) => [name, getNamedType(argument.type).name]));
@@ -106,7 +107,7 @@ function completed(schema: any, value: any): unknown {
 
 const withBody = operations.filter(exampleOf);
 const withQuery = operations.filter((operation) =>
-  placementsOf(operation, schema).some(({ place }) => place === 'query' || place === 'bodyOrQuery'),
+  locateArguments(operation, schema).some(({ location }) => location === 'query' || location === 'bodyOrQuery'),
 );
 
 describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (operation) => {
@@ -142,8 +143,8 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
 
 describe.each(withQuery)('400 of $method $path, whatever is wrong in the query', (operation) => {
   it('says what the parameter must be', async () => {
-    const names = placementsOf(operation, schema)
-      .filter(({ place }) => place !== 'path' && place !== 'header')
+    const names = locateArguments(operation, schema)
+      .filter(({ location }) => location !== 'path' && location !== 'header')
       .map(({ name }) => name);
     const queries = names.flatMap((name) => [
       ...WRONG_TEXTS.map((text) => `?${name}=${encodeURIComponent(text)}`),

@@ -2,7 +2,7 @@ import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { routeTable } from '../schema/route-table.ts';
-import { placementsOf } from '../src/rest/variables.ts';
+import { locateArguments } from '../src/rest/input.ts';
 import { type Service, startService } from './harness.ts';
 import { OperationCalls, type Outcome } from './support/operation-calls.ts';
 import { BODIES, restoreSamples, type Samples, samplesOf } from './support/samples.ts';
@@ -25,7 +25,7 @@ function samplesInBody(field: string): string[] {
 }
 
 const inRest = operations.flatMap((operation) => {
-  const inPath = placementsOf(operation, schema).filter(({ place }) => place === 'path');
+  const inPath = locateArguments(operation, schema).filter(({ location }) => location === 'path');
   const kinds = inPath.map(({ argument }) => getNamedType(argument.type).name);
   return [...new Set([...kinds, ...samplesInBody(operation.field)])]
     .filter(isChild)
@@ -90,7 +90,7 @@ async function stateOf(foreign: Samples): Promise<unknown[]> {
 
 // Without a builder among its parameters, an operation finds a record of the integrator's other builder rightly.
 const restWithBuilder = inRest.filter(({ operation }) =>
-  placementsOf(operation, schema).some(({ argument }) => argument.name === 'builderId'),
+  locateArguments(operation, schema).some(({ argument }) => argument.name === 'builderId'),
 );
 const graphqlWithBuilder = inGraphql.filter(({ field }) => field.args.some(({ name }) => name === 'builderId'));
 

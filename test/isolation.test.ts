@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { routeTable } from '../schema/route-table.ts';
-import { plainRoutes } from '../src/rest/static-operations.ts';
-import { placementsOf } from '../src/rest/variables.ts';
+import { locateArguments } from '../src/rest/input.ts';
+import { createStaticOperations } from '../src/rest/static-operations.ts';
 import { type Service, startService } from './harness.ts';
 import { OperationCalls, type Outcome } from './support/operation-calls.ts';
 import { restoreSamples, type Samples, samplesOf } from './support/samples.ts';
@@ -38,12 +38,12 @@ type Call = (token: string | null, headers?: Record<string, string>) => Promise<
 const restCalls = operations.map((operation) => ({
   name: `${operation.method} ${operation.path}`,
   scope: operation.scope,
-  needsBuilder: placementsOf(operation, schema).some(({ argument }) => argument.name === 'builderId'),
+  needsBuilder: locateArguments(operation, schema).some(({ argument }) => argument.name === 'builderId'),
   listsReachable: operation.field === 'builders' || operation.field === 'me',
   call: ((token, headers) => calls.rest(operation, token, headers)) as Call,
 }));
 
-const plainCalls = plainRoutes('')
+const plainCalls = createStaticOperations('')
   .filter((route) => route.access !== 'public')
   .map((route) => ({
     name: `${route.method} ${route.path}`,

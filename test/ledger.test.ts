@@ -6,7 +6,7 @@ import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { routeTable } from '../schema/route-table.ts';
 import { buildApp } from '../src/app.ts';
 import { Database, type Databases } from '../src/database/database.ts';
-import { openApiDocument } from '../src/rest/openapi.ts';
+import { createOpenApiDocument } from '../src/rest/openapi.ts';
 import { REGIONS } from '../src/shared/regions.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY, testConfig } from './harness.ts';
 import { Contract, type Described } from './proof/fuzz/contract.ts';
@@ -16,7 +16,7 @@ import { isOfResponse, startPrism, violationsOf } from './support/prism.ts';
 import { restoreSamples, samplesOf } from './support/samples.ts';
 
 const schema = buildServiceSchema();
-const document = await openApiDocument(schema, routeTable(schema), BASE_URL);
+const document = await createOpenApiDocument(schema, routeTable(schema), BASE_URL);
 const contract = new Contract(document);
 const { operations } = contract;
 

@@ -2,7 +2,7 @@ import { getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { type Operation, routeTable } from '../schema/route-table.ts';
-import { placementsOf } from '../src/rest/variables.ts';
+import { locateArguments } from '../src/rest/input.ts';
 import { type Service, startService } from './harness.ts';
 import { type Samples, samplesOf } from './support/samples.ts';
 
@@ -11,9 +11,9 @@ const schema = buildServiceSchema();
 /** Operations of REST that return a page of a list, with the names of their query parameters. */
 const lists = routeTable(schema)
   .filter(({ method, field }) => method === 'GET' && isPage(field))
-  .map((operation) => ({ operation, placements: placementsOf(operation, schema), path: operation.path }));
-const byProject = lists.filter(({ placements }) =>
-  placements.some(({ place, name }) => place === 'query' && name === 'projectId'),
+  .map((operation) => ({ operation, locations: locateArguments(operation, schema), path: operation.path }));
+const byProject = lists.filter(({ locations }) =>
+  locations.some(({ location, name }) => location === 'query' && name === 'projectId'),
 );
 
 function isPage(field: string): boolean {
@@ -35,7 +35,7 @@ afterAll(() => service.stop());
 
 async function send(operation: Operation, query = '') {
   const idOf = (name: string) =>
-    samples[getNamedType(placementsOf(operation, schema).find((one) => one.name === name)!.argument.type).name]!;
+    samples[getNamedType(locateArguments(operation, schema).find((one) => one.name === name)!.argument.type).name]!;
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => idOf(name));
   return service.get(`${path}${query}`, await service.as('A'), { 'x-service-builder-id': samples.BuilderId! });
 }

@@ -3,13 +3,13 @@ import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { routeTable } from '../schema/route-table.ts';
 import { SCOPES } from '../schema/scopes.ts';
 import { IMAGE_TYPES } from '../src/images/types.ts';
-import { openApiDocument } from '../src/rest/openapi.ts';
+import { createOpenApiDocument } from '../src/rest/openapi.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
 type Json = any;
 
 const schema = buildServiceSchema();
-const document: Json = await openApiDocument(schema, routeTable(schema), 'https://api.example.com');
+const document: Json = await createOpenApiDocument(schema, routeTable(schema), 'https://api.example.com');
 const { schemas, parameters } = document.components;
 
 const operationsOf = (paths: Json): Json[] => Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));

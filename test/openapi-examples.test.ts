@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { routeTable } from '../schema/route-table.ts';
-import { openApiDocument } from '../src/rest/openapi.ts';
+import { createOpenApiDocument } from '../src/rest/openapi.ts';
 import { BASE_URL } from './harness.ts';
 import { Browser } from './oauth/browser.ts';
 import type { Json } from './proof/fuzz/contract.ts';
-import { errorRecordings, recorded, signedUrl } from './support/example-answers.ts';
-import { type Answer, ExampleCalls, TOKEN, toExample } from './support/example-calls.ts';
+import { ExampleCalls, type ExampleResponse, TOKEN, toExample } from './support/example-calls.ts';
 import {
   CLIENT_ID,
   CLIENT_SECRET,
@@ -16,17 +15,18 @@ import {
   type ExampleFixture,
   startExampleFixture,
 } from './support/example-fixture.ts';
+import { errorRecordings, recorded, signedUrl } from './support/example-responses.ts';
 
-const FILE = join(import.meta.dirname, '../src/rest/openapi/recorded-answers.json');
+const FILE = join(import.meta.dirname, '../src/rest/openapi/recorded-responses.json');
 
 const schema = buildServiceSchema();
-const document: Json = await openApiDocument(schema, routeTable(schema), BASE_URL);
+const document: Json = await createOpenApiDocument(schema, routeTable(schema), BASE_URL);
 
 let fixture: ExampleFixture;
 let calls: ExampleCalls;
 
-/** What the service has answered, by the name of the example. */
-const answers = new Map<string, { status: number; body: unknown }>();
+/** Responses of the service, by the name of the example. */
+const responses = new Map<string, { status: number; body: unknown }>();
 
 beforeAll(async () => {
   fixture = await startExampleFixture();
@@ -35,9 +35,9 @@ beforeAll(async () => {
 
 afterAll(() => fixture.stop());
 
-function record(name: string, answer: Answer): void {
-  const isJson = String(answer.headers['content-type'] ?? '').startsWith('application/json');
-  if (isJson && answer.body !== '') answers.set(name, { status: answer.status, body: recorded(answer) });
+function record(name: string, response: ExampleResponse): void {
+  const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json');
+  if (isJson && response.body !== '') responses.set(name, { status: response.status, body: recorded(response) });
 }
 
 const operations: Json[] = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
@@ -71,23 +71,23 @@ describe.each(usual)('the example of $operationId', ({ operationId, ...operation
     .toReversed()
     .filter((status) => status !== 202);
 
-  it('is answered with the documented status', async () => {
+  it('gets the documented status', async () => {
     await fixture.reset();
     await PREPARATIONS[operationId]?.();
-    const answer = await calls.send(operationId);
-    expect(answer.status, answer.body).toBe(usualStatus);
-    record(`${operationId} ${usualStatus}`, answer);
+    const response = await calls.send(operationId);
+    expect(response.status, response.body).toBe(usualStatus);
+    record(`${operationId} ${usualStatus}`, response);
     if (!successesOf(operation).includes(200) || usualStatus === 200) return;
     const again = await calls.send(operationId);
     expect(again.status, again.body).toBe(200);
     record(`${operationId} 200`, again);
   });
 
-  it('may have every optional parameter', async () => {
+  it('may have all optional parameters', async () => {
     await fixture.reset();
     await PREPARATIONS[operationId]?.();
-    const answer = await calls.send(operationId, { optional: true });
-    expect(answer.status, answer.body).toBe(usualStatus);
+    const response = await calls.send(operationId, { optional: true });
+    expect(response.status, response.body).toBe(usualStatus);
   });
 });
 
@@ -95,23 +95,23 @@ const isInQuery = ({ in: place }: Json) => place === 'query';
 const deletions = usual.filter(({ method, parameters = [] }) => method === 'DELETE' && parameters.some(isInQuery));
 
 describe.each(deletions)('the example of $operationId', ({ operationId }) => {
-  it('may stand in the query alone', async () => {
+  it('may have all fields in the query', async () => {
     await fixture.reset();
     await PREPARATIONS[operationId]?.();
-    const answer = await calls.send(operationId, { optional: true, body: undefined });
-    expect(answer.status, answer.body).toBe(200);
-    expect(recorded(answer)).toEqual(answers.get(`${operationId} 200`)!.body);
+    const response = await calls.send(operationId, { optional: true, body: undefined });
+    expect(response.status, response.body).toBe(200);
+    expect(recorded(response)).toEqual(responses.get(`${operationId} 200`)!.body);
   });
 });
 
 describe('a sign-off before its sign-on', () => {
-  it('is answered with 202', async () => {
+  it('gets 202', async () => {
     await fixture.reset();
     const { example } = calls.operation('recordSignOnEvent').requestBody.content['application/json'];
     const body = { ...example, type: 'SIGN_OFF', sourceSignOnEventId: 'gate-2-20260302-000001' };
-    const answer = await calls.send('recordSignOnEvent', { body });
-    expect(answer.status, answer.body).toBe(202);
-    record('recordSignOnEvent 202', answer);
+    const response = await calls.send('recordSignOnEvent', { body });
+    expect(response.status, response.body).toBe(202);
+    record('recordSignOnEvent 202', response);
   });
 });
 
@@ -132,13 +132,13 @@ describe('the examples of the token endpoints', () => {
     return (await browser.submit(consent, 'Allow')).location!;
   }
 
-  it('authorize a user, who comes back as documented', async () => {
+  it('authorize a user and redirect as documented', async () => {
     await fixture.reset();
     const { example } = calls.operation('authorize').responses[302].headers.Location;
     expect(toExample(await allow())).toBe(toExample(example));
   });
 
-  it.each(types)('are answered with a token: %s', async (type) => {
+  it.each(types)('return a token: %s', async (type) => {
     await fixture.reset();
     const own = await send('issueToken', type, exampleOf('issueToken', 'clientCredentials'));
     expect(own.status, own.body).toBe(200);
@@ -179,7 +179,7 @@ describe('the examples of the token endpoints', () => {
 });
 
 describe('the examples of signed URLs', () => {
-  it('name the parameters that the service gives', async () => {
+  it('have the parameters of URLs that the service signs', async () => {
     for (const operationId of ['putUpload', 'getFile']) {
       const { searchParams } = await signedUrl(operationId, calls);
       const named = calls.operation(operationId).parameters.filter(isInQuery);
@@ -187,14 +187,14 @@ describe('the examples of signed URLs', () => {
     }
   });
 
-  it('are answered with the file, or the range of it', async () => {
+  it('return the file, or the range of it', async () => {
     const { pathname, search } = await signedUrl('getFile', calls);
     const get = (headers = {}) => calls.inject('usual', { url: `${pathname}${search}`, headers });
     expect((await get()).status).toBe(200);
     expect((await get({ range: 'bytes=0-65535' })).status).toBe(206);
   });
 
-  it('take the bytes of an upload', async () => {
+  it('accept the bytes of an upload', async () => {
     const bytes = Buffer.alloc(2_418_044, 1);
     const { pathname, search } = await signedUrl('putUpload', calls);
     const headers = { 'content-type': 'image/jpeg' };
@@ -204,33 +204,33 @@ describe('the examples of signed URLs', () => {
 });
 
 describe('the error examples', () => {
-  it('are answered with the documented status and code', async () => {
+  it('have the documented status and code', async () => {
     for (const [name, call] of errorRecordings(fixture, calls)) {
       await fixture.reset();
-      const answer = await call();
-      expect(answer.status, `${name}: ${answer.body}`).toBeGreaterThanOrEqual(400);
-      record(name, answer);
+      const response = await call();
+      expect(response.status, `${name}: ${response.body}`).toBeGreaterThanOrEqual(400);
+      record(name, response);
     }
   }, 60_000);
 });
 
-describe('the recorded answers', () => {
-  it('are what the service answers now: npm run examples records them again', async () => {
-    const bodies = Object.fromEntries([...answers].sort(byName).map(([name, { body }]) => [name, body]));
+describe('the recorded responses', () => {
+  it('equal the responses of the service (otherwise run: npm run examples)', async () => {
+    const bodies = Object.fromEntries([...responses].sort(byName).map(([name, { body }]) => [name, body]));
     if (process.env.RECORD_EXAMPLES) await writeFile(FILE, `${JSON.stringify(bodies, null, 2)}\n`);
     expect(bodies).toEqual(JSON.parse(await readFile(FILE, 'utf8')));
   });
 
-  it('are all response examples of the document', () => {
+  it('include every response example of the document', () => {
     // The document was made before they were recorded.
     if (process.env.RECORD_EXAMPLES) return;
-    const unseen: string[] = [];
+    const unrecorded: string[] = [];
     for (const { name, statuses, value } of responseExamples()) {
-      const answer = answers.get(name);
-      const isSeen = answer && JSON.stringify(answer.body) === toExample(JSON.stringify(value));
-      if (!isSeen || statuses.some((status) => answer.status !== status)) unseen.push(name);
+      const response = responses.get(name);
+      const isRecorded = response && JSON.stringify(response.body) === toExample(JSON.stringify(value));
+      if (!isRecorded || statuses.some((status) => response.status !== status)) unrecorded.push(name);
     }
-    expect(unseen).toEqual([]);
+    expect(unrecorded).toEqual([]);
   });
 });
 

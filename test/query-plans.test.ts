@@ -7,7 +7,7 @@ import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { routeTable } from '../schema/route-table.ts';
 import type { Statement } from '../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../src/database/pool/session-settings.ts';
-import { placementsOf } from '../src/rest/variables.ts';
+import { locateArguments } from '../src/rest/input.ts';
 import { type Service, startService } from './harness.ts';
 import { type Samples, samplesOf } from './support/samples.ts';
 
@@ -41,10 +41,10 @@ async function recordReads(): Promise<Map<string, Statement>> {
   const removeListener = service.databases.au1.onStatement((statement) => recorded.set(statement.name, statement));
   const token = await service.as('A');
   for (const operation of routeTable(schema).filter(({ method }) => method === 'GET')) {
-    const placements = placementsOf(operation, schema);
-    const named = (place: string) => placements.filter((one) => one.place === place);
+    const locations = locateArguments(operation, schema);
+    const named = (location: string) => locations.filter((one) => one.location === location);
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-      const { argument } = placements.find((one) => one.name === name)!;
+      const { argument } = locations.find((one) => one.name === name)!;
       return samples[getNamedType(argument.type).name]!;
     });
     const filters = named('query').flatMap(({ name, argument }) => {

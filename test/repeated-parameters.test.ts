@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { routeTable } from '../schema/route-table.ts';
-import { openApiDocument } from '../src/rest/openapi.ts';
+import { createOpenApiDocument } from '../src/rest/openapi.ts';
 import { BASE_URL, type Service, startService } from './harness.ts';
 import { type Client, clientOf } from './support/uploads.ts';
 
@@ -101,7 +101,7 @@ describe('GET /builders/{builderId}/meetings', () => {
 describe('the OpenAPI document', () => {
   it('describes both spellings on every repeatable query parameter', async () => {
     const schema = buildServiceSchema();
-    const { paths } = (await openApiDocument(schema, routeTable(schema), BASE_URL)) as {
+    const { paths } = (await createOpenApiDocument(schema, routeTable(schema), BASE_URL)) as {
       paths: Record<
         string,
         Record<string, { parameters?: { name?: string; schema?: { type?: string }; description?: string }[] }>

@@ -1,6 +1,6 @@
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { isCleanText } from '../../schema/scalars.ts';
+import { isCleanText, MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import {
   ApiError,
   type FieldError,
@@ -10,13 +10,12 @@ import {
   ValidationError,
 } from '../shared/errors.ts';
 import { SizeLimitError, type Spool } from '../storage/spool.ts';
-import { MAX_ATTACHMENT_BYTES } from '../storage/storage.ts';
 
-/** A file of a form, on its way to the storage. */
+/** A file part, stored in the spool. */
 export interface FormFile {
   fieldName: string;
   fileName: string;
-  /** As the part declares it. */
+  /** Media type that the part declares. */
   contentType: string;
   path: string;
   size: number;
@@ -27,11 +26,11 @@ export interface Form {
   files: FormFile[];
 }
 
-/** Most fields that are no files; the longest name and value in bytes. */
+/** Maximum fields that are not files, and maximum bytes of names and values. */
 const LIMITS = { fields: 60, fieldNameSize: 100, fieldSize: 1_000, headerPairs: 50 };
 const MAX_FILE_NAME = 255;
 
-/** Takes multipart forms in this scope, and no other body. */
+/** Accepts multipart forms in this scope and rejects every other media type with 415. */
 export async function installMultipart(scope: FastifyInstance): Promise<void> {
   scope.removeAllContentTypeParsers();
   await scope.register(multipart, { preservePath: true });
@@ -43,21 +42,21 @@ export async function installMultipart(scope: FastifyInstance): Promise<void> {
 }
 
 /**
- * Reads a form, its fields in any order, and writes each file to the spool as it comes: never a whole file in memory. The
- * work has the files; afterwards they are gone. Nothing stays of a form that is refused.
+ * Reads a form with its fields in any order and calls the function with it. Files are streamed to the spool, and deleted afterwards in
+ * any case.
  *
- * @param isFile whether a field of that name is to hold a file.
+ * @param isFile whether the field of that name has to be a file.
  */
 export async function withForm<T>(
   request: FastifyRequest,
   spool: Spool,
   options: { maxFiles: number; isFile: (name: string) => boolean },
-  work: (form: Form) => Promise<T>,
+  handle: (form: Form) => Promise<T>,
 ): Promise<T> {
   const form: Form = { fields: new Map(), files: [] };
   try {
     await readForm(request, spool, options, form);
-    return await work(form);
+    return await handle(form);
   } finally {
     for (const { path } of form.files) await spool.discard(path);
   }
@@ -70,23 +69,23 @@ async function readForm(
   form: Form,
 ): Promise<void> {
   const errors: FieldError[] = [];
-  const refuse = (fieldName: string, message: string) => errors.push({ fieldName, message });
+  const reject = (fieldName: string, message: string) => errors.push({ fieldName, message });
   const limits = { ...LIMITS, files: maxFiles, parts: LIMITS.fields + maxFiles, fileSize: MAX_ATTACHMENT_BYTES + 1 };
-  const seen = new Set<string>();
+  const names = new Set<string>();
   try {
     for await (const part of request.parts({ limits })) {
       const name = nameOf(part);
-      if (seen.has(name)) refuse(name, 'must be given once');
-      seen.add(name);
-      if (part.type === 'field') readField(part, name, form, refuse);
-      else if (isFile(name)) await readFile(part, name, spool, form, refuse);
+      if (names.has(name)) reject(name, 'must be given once');
+      names.add(name);
+      if (part.type === 'field') readField(part, name, form, reject);
+      else if (isFile(name)) await readFile(part, name, spool, form, reject);
       else {
-        refuse(name, 'is not a file of this operation');
+        reject(name, 'is not a file of this operation');
         part.file.resume();
       }
     }
   } catch (error) {
-    throw formError(error);
+    throw toFormError(error);
   }
   if (errors.length > 0) throw new ValidationError(errors);
 }
@@ -97,11 +96,11 @@ function nameOf({ fieldname }: MultipartFile | MultipartValue): string {
   throw invalidField('body', `must name every part, in less than ${LIMITS.fieldNameSize} bytes`);
 }
 
-type Refuse = (fieldName: string, message: string) => void;
+type Reject = (fieldName: string, message: string) => void;
 
-function readField(part: MultipartValue, name: string, { fields }: Form, refuse: Refuse): void {
+function readField(part: MultipartValue, name: string, { fields }: Form, reject: Reject): void {
   if (typeof part.value !== 'string' || part.valueTruncated || !isCleanText(part.value))
-    refuse(name, 'is no short text');
+    reject(name, 'is no short text');
   else fields.set(name, part.value);
 }
 
@@ -110,27 +109,27 @@ async function readFile(
   name: string,
   spool: Spool,
   { files }: Form,
-  refuse: Refuse,
+  reject: Reject,
 ): Promise<void> {
   const { filename, mimetype } = part;
   const received = await spool.receive(part.file, MAX_ATTACHMENT_BYTES);
   files.push({ ...received, fieldName: name, fileName: filename, contentType: mimetype });
-  if (received.size === 0) refuse(name, 'must not be empty');
+  if (received.size === 0) reject(name, 'must not be empty');
   const length = [...filename].length;
-  if (length < 1 || length > MAX_FILE_NAME) refuse(name, `must have a file name of 1 to ${MAX_FILE_NAME} characters`);
+  if (length < 1 || length > MAX_FILE_NAME) reject(name, `must have a file name of 1 to ${MAX_FILE_NAME} characters`);
   else if (/[/\\\p{Cc}]/u.test(filename) || !isCleanText(filename) || /^\.\.?$/.test(filename)) {
-    refuse(name, 'must have a file name without a path or control characters');
+    reject(name, 'must have a file name without a path or control characters');
   }
 }
 
-const TOO_MUCH = ['FST_FILES_LIMIT', 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT', 'FST_REQ_FILE_TOO_LARGE'];
+const LIMIT_CODES = ['FST_FILES_LIMIT', 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT', 'FST_REQ_FILE_TOO_LARGE'];
 
-/** What the parser of forms says, in our words; a fault of the disk stays what it is. */
-function formError(error: unknown): unknown {
+/** Returns the client error for an error of the parser; errors of the file system are returned as they are. */
+function toFormError(error: unknown): unknown {
   if (error instanceof ApiError) return error;
   if (error instanceof SizeLimitError) return payloadTooLarge(MAX_ATTACHMENT_BYTES);
   const { code, syscall } = error as NodeJS.ErrnoException;
-  if (TOO_MUCH.includes(code ?? '')) {
+  if (LIMIT_CODES.includes(code ?? '')) {
     return new ApiError(413, 'PAYLOAD_TOO_LARGE', 'The form has too many parts.');
   }
   return syscall === undefined ? invalidField('body', 'must be a valid multipart form') : error;

@@ -1,61 +1,57 @@
 import type { GraphQLSchema } from 'graphql';
 import { API_VERSION } from '../../schema/rest.ts';
 import type { Operation } from '../../schema/route-table.ts';
-import { Examples } from './openapi/examples.ts';
-import { guide, TAGS } from './openapi/guide.ts';
+import { createGuide, TAGS } from './openapi/guide.ts';
 import { describeOperation } from './openapi/operation.ts';
 import { headerParameters, parameterComponents } from './openapi/parameters.ts';
-import { withRecordedAnswers } from './openapi/recorded.ts';
-import { errorResponses, errorSchemas, responseComponents } from './openapi/responses.ts';
-import { Schemas, unionConstants } from './openapi/schemas.ts';
+import { withRecordedResponses } from './openapi/recorded-responses.ts';
+import { createResponseComponents, errorResponses, errorSchemas } from './openapi/responses.ts';
+import { findDiscriminators, Schemas } from './openapi/schemas.ts';
 import { securityOf, securitySchemes } from './openapi/security.ts';
-import { restProjection } from './projection.ts';
-import type { PlainRoute } from './static-operations/route.ts';
-import { plainRoutes, plainSchemas } from './static-operations.ts';
+import { createRestSchema } from './projection.ts';
+import type { StaticOperation } from './static-operations/static-operation.ts';
+import { createStaticOperations, staticSchemas } from './static-operations.ts';
 
-interface Entry {
+interface DescribedOperation {
   method: string;
   path: string;
-  tag: string;
-  operation: { operationId: string; responses: Record<string, object> };
+  operation: { operationId: string; tags: string[]; responses: Record<string, object> };
 }
 
 /**
- * The OpenAPI 3.1 document of everything that integrators call: the REST operations, from the GraphQL schema and the route
- * table alone, and the plain routes. The same input gives the same text.
+ * Returns the OpenAPI 3.1 document of all operations for integrators: those of REST, generated from the GraphQL schema and the route
+ * table, and the static ones. The same input gives the same text.
  */
-export async function openApiDocument(
+export async function createOpenApiDocument(
   schema: GraphQLSchema,
   operations: Operation[],
   baseUrl: string,
 ): Promise<object> {
-  const projection = restProjection(schema);
-  const constants = await unionConstants(projection);
-  const parts = { schemas: new Schemas(constants), examples: new Examples(constants) };
-  const entries: Entry[] = [
-    ...plainRoutes(baseUrl).map(describePlainRoute),
+  const restSchema = createRestSchema(schema);
+  const schemas = new Schemas(await findDiscriminators(restSchema));
+  const described: DescribedOperation[] = [
+    ...createStaticOperations(baseUrl).map(describeStaticOperation),
     ...operations
-      .toSorted(inPathOrder)
-      .map((operation) => ({ ...operation, operation: describeOperation(operation, projection, parts) })),
+      .toSorted(byPath)
+      .map((operation) => ({ ...operation, operation: describeOperation(operation, restSchema, schemas) })),
   ];
-  const tags = [...new Set([...Object.keys(TAGS), ...entries.map(({ tag }) => tag)])].filter((name) =>
-    entries.some(({ tag }) => tag === name),
-  );
-  for (const { operation } of entries) {
+  const used = new Set(described.map(tagOf));
+  const tags = [...new Set([...Object.keys(TAGS), ...used])].filter((name) => used.has(name));
+  for (const { operation } of described) {
     const { operationId, responses } = operation;
     for (const [status, response] of Object.entries(responses)) {
-      responses[status] = withRecordedAnswers(response, `${operationId} ${status}`, baseUrl);
+      responses[status] = withRecordedResponses(response, `${operationId} ${status}`, baseUrl);
     }
   }
-  const paths = pathsOf(entries, tags);
-  const { headers, responses } = responseComponents();
+  const paths = toPaths(described, tags);
+  const { headers, responses } = createResponseComponents();
   return {
     openapi: '3.1.0',
     info: {
       title: 'Builder Integration API',
       version: API_VERSION,
       summary: 'Construction-management data of builders, for approved integrators.',
-      description: guide(baseUrl),
+      description: createGuide(baseUrl),
       contact: { name: 'The operator of this service', url: `${baseUrl}/docs` },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -70,21 +66,21 @@ export async function openApiDocument(
         paths,
         'responses',
         Object.fromEntries(
-          Object.entries(responses).map(([name, response]) => [name, withRecordedAnswers(response, name, baseUrl)]),
+          Object.entries(responses).map(([name, response]) => [name, withRecordedResponses(response, name, baseUrl)]),
         ),
       ),
-      schemas: sorted({ ...parts.schemas.components(), ...errorSchemas, ...plainSchemas }),
+      schemas: sorted({ ...schemas.components(), ...errorSchemas, ...staticSchemas }),
     },
   };
 }
 
-function describePlainRoute({ method, path, access, operation }: PlainRoute): Entry {
-  const guarded = access !== 'public' && {
+function describeStaticOperation({ method, path, access, ...operation }: StaticOperation): DescribedOperation {
+  const authenticated = access !== 'public' && {
     security: securityOf(access),
     parameters: [...((operation.parameters as object[]) ?? []), ...headerParameters('optional')],
     responses: {
       ...errorResponses({
-        scoped: access !== null,
+        hasScope: access !== null,
         hasResource: path.includes('{'),
         hasBody: method !== 'GET',
         conflicts: [],
@@ -93,23 +89,25 @@ function describePlainRoute({ method, path, access, operation }: PlainRoute): En
       ...operation.responses,
     },
   };
-  return { method, path, tag: operation.tags[0], operation: { security: [], ...operation, ...guarded } };
+  return { method, path, operation: { security: [], ...operation, ...authenticated } };
 }
+
+const tagOf = ({ operation }: DescribedOperation) => operation.tags[0]!;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const inPathOrder = (one: Operation, other: Operation) =>
+const byPath = (one: Operation, other: Operation) =>
   one.path === other.path
     ? METHODS.indexOf(one.method) - METHODS.indexOf(other.method)
     : one.path < other.path
       ? -1
       : 1;
 
-/** In the order of their tags, and within one as they come. */
-function pathsOf(entries: Entry[], tags: string[]): Record<string, Record<string, object>> {
+/** Returns the paths in the order of their operations' tags. */
+function toPaths(operations: DescribedOperation[], tags: string[]): Record<string, Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {};
-  const rank = ({ tag }: Entry) => tags.indexOf(tag);
-  for (const { path, method, operation } of entries.toSorted((one, other) => rank(one) - rank(other))) {
+  const rank = (operation: DescribedOperation) => tags.indexOf(tagOf(operation));
+  for (const { path, method, operation } of operations.toSorted((one, other) => rank(one) - rank(other))) {
     paths[path] ??= {};
     paths[path][method.toLowerCase()] = operation;
   }
@@ -119,7 +117,7 @@ function pathsOf(entries: Entry[], tags: string[]): Record<string, Record<string
 const sorted = <T>(record: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/** The components that the paths refer to. */
+/** Returns the components that the paths refer to. */
 function usedIn<T>(paths: object, section: string, components: Record<string, T>): Record<string, T> {
   const text = JSON.stringify(paths);
   return Object.fromEntries(

@@ -8,7 +8,7 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { inspectionOf } from '../../schema/input.ts';
+import { validatorOf } from '../../schema/input.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
@@ -18,9 +18,9 @@ import type { CompiledOperation } from '../graphql/engine/execution.ts';
 import { meteredFieldResolver } from '../graphql/engine/metered-field-resolver.ts';
 import { forbidden, methodNotAllowed } from '../shared/errors.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
-import { inspectedSchema } from './projection.ts';
-import { sofaDocuments } from './sofa.ts';
-import { type Placement, placementsOf, type RawInput, readVariables } from './variables.ts';
+import { type ArgumentLocation, locateArguments, parseInput, type RawInput, rootFieldOf } from './input.ts';
+import { createPrevalidatedSchema } from './projection.ts';
+import { generateDocuments } from './sofa.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,45 +28,45 @@ declare module 'fastify' {
   }
 }
 
-/** Publishes every REST operation of the schema on Fastify. */
+/** Registers a route for every REST operation of the schema. */
 export async function registerRest(
   app: FastifyInstance,
-  parts: {
+  dependencies: {
     schema: GraphQLSchema;
     operations: Operation[];
     authenticator: RequestAuthenticator;
     acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
   },
 ): Promise<void> {
-  const { schema, operations, authenticator, acceptLargeBodies } = parts;
-  const documents = await sofaDocuments(schema, operations);
-  const inspected = inspectedSchema(schema);
+  const { schema, operations, authenticator, acceptLargeBodies } = dependencies;
+  const documents = await generateDocuments(schema, operations);
+  const prevalidated = createPrevalidatedSchema(schema);
   app.decorateRequest('context', null);
   const methods = new Map<string, string[]>();
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
-    const execute = executorOf(inspected, documents.get(operation.field)!);
-    const route = new RestRouteHandler(schema, operation, authenticator, execute);
+    const execute = createExecutor(prevalidated, documents.get(operation.field)!);
+    const route = new RestRoute(schema, operation, authenticator, execute);
     const { method, bodyLimit } = operation;
-    const publish = (scope: FastifyInstance) =>
-      scope.route({ method, url, bodyLimit, onRequest: route.authorize, handler: route.answer });
-    if (bodyLimit === undefined) publish(app);
+    const register = (scope: FastifyInstance) =>
+      scope.route({ method, url, bodyLimit, onRequest: route.authorize, handler: route.handle });
+    if (bodyLimit === undefined) register(app);
     else {
       await app.register(async (scope) => {
         acceptLargeBodies(scope, route.largeBodyForm);
-        publish(scope);
+        register(scope);
       });
     }
-    methods.set(url, [...(methods.get(url) ?? []), operation.method]);
+    methods.set(url, [...(methods.get(url) ?? []), method]);
   }
-  for (const [url, allowed] of methods) refuseOtherMethods(app, url, allowed, authenticator);
+  for (const [url, allowed] of methods) registerMethodNotAllowed(app, url, allowed, authenticator);
 }
 
-/** What a client may try. HEAD comes with GET. */
+/** Methods that are rejected where a path does not have them. Fastify adds HEAD to each GET. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
-/** 405 for the methods that a path does not have. */
-export function refuseOtherMethods(
+/** Registers a route that responds 405 to the methods that a path does not have. */
+export function registerMethodNotAllowed(
   app: FastifyInstance,
   url: string,
   allowed: string[],
@@ -85,7 +85,7 @@ export function refuseOtherMethods(
   });
 }
 
-/** Checks everything that precedes the input of an operation: token, rate limit, scope and headers. */
+/** Checks region, token, rate limit, scope and headers, in the order of ERR-23, and sets the context of the request. */
 export async function authenticateRequest(
   authenticator: RequestAuthenticator,
   scope: Operation['scope'],
@@ -101,58 +101,57 @@ export async function authenticateRequest(
 
 type Execute = (context: RequestContext, variables: Record<string, unknown>) => Promise<ExecutionResult>;
 
-/** Compiles the operation at its first call, or interprets it where that cannot be. */
-function executorOf(schema: GraphQLSchema, document: DocumentNode): Execute {
+/** Returns a function that compiles the operation at its first call, or interprets it where it cannot be compiled. */
+function createExecutor(schema: GraphQLSchema, document: DocumentNode): Execute {
   let compiled: CompiledOperation | null | undefined;
   return async (contextValue, variableValues) => {
     if (compiled === undefined) compiled = compileOperation(schema, document);
-    const answer = await compiled?.executeCoerced(contextValue, variableValues);
-    return answer ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
+    const result = await compiled?.executeCoerced(contextValue, variableValues);
+    return result ?? execute({ schema, document, contextValue, variableValues, fieldResolver: meteredFieldResolver });
   };
 }
 
-/** One REST operation: its checks in order, its input, its answer. Holds no rule of its own. */
-class RestRouteHandler {
+/** The Fastify route of one REST operation. The rules of the operation are those of the schema. */
+class RestRoute {
   readonly #operation: Operation;
-  readonly #placements: Placement[];
-  readonly #builder: Placement | undefined;
+  readonly #locations: ArgumentLocation[];
+  readonly #builderLocation: ArgumentLocation[];
   readonly #authenticator: RequestAuthenticator;
   readonly #execute: Execute;
-  readonly #omit: Omitter | null;
+  readonly #omitNulls: NullOmitter | null;
 
   constructor(schema: GraphQLSchema, operation: Operation, authenticator: RequestAuthenticator, execute: Execute) {
     this.#operation = operation;
-    this.#placements = placementsOf(operation, schema);
-    this.#builder = this.#placements.find(({ argument }) => argument.name === 'builderId');
+    this.#locations = locateArguments(operation, schema);
+    this.#builderLocation = this.#locations.filter(({ argument }) => argument.name === 'builderId');
     this.#authenticator = authenticator;
     this.#execute = execute;
-    const root = operation.kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!;
-    this.#omit = omitterOf(root.getFields()[operation.field]!.type);
+    this.#omitNulls = createNullOmitter(rootFieldOf(operation, schema).type);
   }
 
-  /** What the operation reads of a large body. */
+  /** The fields that the operation reads of a large body. */
   get largeBodyForm(): LargeBodyForm {
-    const inBody = this.#placements.filter(({ place }) => place === 'body');
-    const documents = inBody.filter(({ argument }) => inspectionOf(argument.type));
+    const inBody = this.#locations.filter(({ location }) => location === 'body');
+    const documents = inBody.filter(({ argument }) => validatorOf(argument.type));
     return { kind: 'fields', fields: inBody.map(({ name }) => name), documents: documents.map(({ name }) => name) };
   }
 
-  /** Everything that is checked before the body is read. */
+  /** Checks everything that precedes the body, in the order of ERR-23. */
   authorize = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const context = await authenticateRequest(this.#authenticator, this.#operation.scope, request, reply);
-    const { builderId } = this.#builder ? readVariables([this.#builder], this.#input(request, context)) : {};
+    const { builderId } = parseInput(this.#builderLocation, this.#input(request, context));
     await context.authorization.authorizeBeforeBody(this.#operation, builderId as string | undefined);
   };
 
-  answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const context = request.context!;
-    const variables = readVariables(this.#placements, this.#input(request, context));
+    const variables = parseInput(this.#locations, this.#input(request, context));
     const { data, errors } = await this.#execute(context, variables);
     if (errors?.length) throw errors[0]!.originalError ?? errors[0];
     const body = data![this.#operation.field];
     const { outcomes, status } = this.#operation;
     reply.code((context.outcome && outcomes[context.outcome]) ?? status);
-    return sendJson(request, reply, this.#omit?.(body) ?? body, context.meter.bytes);
+    return sendJson(request, reply, this.#omitNulls?.(body) ?? body, context.meter.bytes);
   };
 
   #input(request: FastifyRequest, context: RequestContext): RawInput {
@@ -165,21 +164,21 @@ class RestRouteHandler {
   }
 }
 
-type Omitter = (value: unknown) => unknown;
+type NullOmitter = (value: unknown) => unknown;
 
-/** Removes the fields that REST leaves out when they are null; null when the type has none. */
-function omitterOf(type: GraphQLOutputType): Omitter | null {
+/** Returns a function that removes the null fields marked `@OmittedWhenNull`; null when the type has no such field. */
+function createNullOmitter(type: GraphQLOutputType): NullOmitter | null {
   const named = getNamedType(type);
   if (!isObjectType(named)) return null;
   const fields = Object.values(named.getFields()).filter((field) => !field.extensions.graphOnly);
   const omitted = fields.filter((field) => field.extensions.omittedWhenNull).map((field) => field.name);
   const nested = fields.flatMap((field) => {
-    const omit = omitterOf(field.type);
+    const omit = createNullOmitter(field.type);
     return omit ? [[field.name, omit] as const] : [];
   });
   if (omitted.length === 0 && nested.length === 0) return null;
   const omit = (value: Record<string, unknown>): Record<string, unknown> => {
-    // JSON leaves out what is undefined; `delete` would turn the object into a slow one.
+    // JSON.stringify omits undefined; `delete` would give the object slow properties.
     for (const name of omitted) if (value[name] === null) value[name] = undefined;
     for (const [name, inner] of nested) inner(value[name]);
     return value;

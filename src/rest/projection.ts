@@ -1,34 +1,34 @@
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import { GraphQLObjectType, GraphQLScalarType, type GraphQLSchema, isInputObjectType } from 'graphql';
-import { inspectionOf } from '../../schema/input.ts';
+import { validatorOf } from '../../schema/input.ts';
 
 /**
- * The part of the schema that REST shows: the operations that carry `@Rest`, without the fields that GraphQL alone has.
- * SOFA selects every field of this schema, so it is also the shape of each answer and the order of its fields.
+ * Returns the schema of REST: the operations with `@Rest`, without the fields marked `@GraphOnly`. SOFA selects every field, so it also
+ * determines the fields of each response and their order.
  */
-export function restProjection(schema: GraphQLSchema): GraphQLSchema {
+export function createRestSchema(schema: GraphQLSchema): GraphQLSchema {
   const projected = mapSchema(schema, {
     [MapperKind.ROOT_FIELD]: (field) => (field.extensions?.rest ? field : null),
     [MapperKind.OBJECT_FIELD]: (field) => (field.extensions?.graphOnly ? null : field),
-    [MapperKind.OBJECT_TYPE]: (type) => idFirst(type),
+    [MapperKind.OBJECT_TYPE]: (type) => withIdFirst(type),
   });
   return pruneSchema(projected);
 }
 
-/** Inherited fields would come before it. */
-function idFirst(type: GraphQLObjectType): GraphQLObjectType {
+/** Moves `id` before inherited fields. */
+function withIdFirst(type: GraphQLObjectType): GraphQLObjectType {
   const { fields, ...config } = type.toConfig();
   const { id, ...others } = fields;
   return id ? new GraphQLObjectType({ ...config, fields: { id, ...others } }) : type;
 }
 
 /**
- * The schema for what `readVariables` has read: a value that was looked at as a whole is taken as it is. Its type would go through
- * all of it once more, which takes longer than all else that is done with a large photo report here.
+ * Returns the schema that executes what `parseInput` has returned: types with a validator accept any value. Coercing a large photo
+ * report a second time would take longer than everything else that the operation does in this process.
  */
-export function inspectedSchema(schema: GraphQLSchema): GraphQLSchema {
+export function createPrevalidatedSchema(schema: GraphQLSchema): GraphQLSchema {
   return mapSchema(schema, {
     [MapperKind.TYPE]: (type) =>
-      isInputObjectType(type) && inspectionOf(type) ? new GraphQLScalarType({ name: type.name }) : type,
+      isInputObjectType(type) && validatorOf(type) ? new GraphQLScalarType({ name: type.name }) : type,
   });
 }

@@ -1,7 +1,7 @@
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { Operation } from '../../schema/route-table.ts';
-import { restProjection } from './projection.ts';
+import { createRestSchema } from './projection.ts';
 
 interface SofaRoute {
   method: string;
@@ -9,15 +9,15 @@ interface SofaRoute {
   handler: (request: object, serverContext: object) => Promise<unknown>;
 }
 
-/** What SOFA is told of a request that has no input: all that it does with one is to execute its operation. */
-const REQUEST = { url: '', body: null, params: {} };
+/** A request without input. */
+const EMPTY_REQUEST = { url: '', body: null, params: {} };
 
 /**
- * The GraphQL operation that SOFA generates from the schema for each route, by root field. Its own handlers are lax about input and
- * answer with what they execute as a fetch Response, so each is called once, to learn what it executes; `readVariables` and the route
- * take their place. SOFA also mounts `/webhook` routes without any check; nothing of its router is served.
+ * Returns the GraphQL operation that SOFA generates from the schema for each route, by root field. SOFA's own handlers coerce their
+ * input and respond with a fetch Response, so `RestRoute` serves the requests, and each handler is called once to obtain the document
+ * that it executes. SOFA also mounts `/webhook` routes without any check; no route of its router is served.
  */
-export async function sofaDocuments(
+export async function generateDocuments(
   schema: GraphQLSchema,
   operations: Operation[],
 ): Promise<Map<string, DocumentNode>> {
@@ -28,12 +28,12 @@ export async function sofaDocuments(
   let executed: DocumentNode | undefined;
   const router = useSofa({
     basePath: '',
-    schema: restProjection(schema),
+    schema: createRestSchema(schema),
     routes: Object.fromEntries(routes),
     depthLimit: 8,
     execute: (async ({ document }: { document: DocumentNode }) => {
       executed = document;
-      // SOFA would now build a fetch Response of the answer; the empty error list sends it to `errorHandler` instead.
+      // An error list, though empty, makes SOFA call `errorHandler` in place of building a fetch Response.
       return { errors: [] };
     }) as never,
     errorHandler: (errors) => {
@@ -45,7 +45,7 @@ export async function sofaDocuments(
   const documents = new Map<string, DocumentNode>();
   for (const { method, path, field } of operations) {
     executed = undefined;
-    await bySignature.get(`${method} ${path}`)?.handler(REQUEST, {});
+    await bySignature.get(`${method} ${path}`)?.handler(EMPTY_REQUEST, {});
     if (!executed) throw new Error(`SOFA generated nothing for ${method} ${path}.`);
     documents.set(field, executed);
   }

@@ -1,17 +1,17 @@
 import type { JsonSchema } from '../../schema/scalar.ts';
-import { attachmentRoutes, attachmentSchemas, storageRoutes } from './static-operations/attachments.ts';
-import { healthRoutes, healthSchemas } from './static-operations/health.ts';
-import { oauthRoutes } from './static-operations/oauth.ts';
+import { attachmentOperations, attachmentSchemas, storageOperations } from './static-operations/attachments.ts';
+import { healthOperations, healthSchemas } from './static-operations/health.ts';
+import { createOAuthOperations } from './static-operations/oauth.ts';
 import { oauthSchemas } from './static-operations/oauth-schemas.ts';
-import type { PlainRoute } from './static-operations/route.ts';
+import type { StaticOperation } from './static-operations/static-operation.ts';
 
-/** Every route that integrators call and that is no GraphQL operation. */
-export const plainRoutes = (baseUrl: string): PlainRoute[] => [
-  ...oauthRoutes(baseUrl),
-  ...attachmentRoutes,
-  ...storageRoutes,
-  ...healthRoutes,
+/** Returns every operation for integrators that is not generated from the GraphQL schema. */
+export const createStaticOperations = (baseUrl: string): StaticOperation[] => [
+  ...createOAuthOperations(baseUrl),
+  ...attachmentOperations,
+  ...storageOperations,
+  ...healthOperations,
 ];
 
-/** Components that they refer to. */
-export const plainSchemas: Record<string, JsonSchema> = { ...oauthSchemas, ...attachmentSchemas, ...healthSchemas };
+/** Schemas that static operations refer to. */
+export const staticSchemas: Record<string, JsonSchema> = { ...oauthSchemas, ...attachmentSchemas, ...healthSchemas };

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import { requireBuilder } from '../auth/authorization.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
@@ -10,20 +11,19 @@ import { ApiError, type FieldError, invalidField, notFound, ValidationError } fr
 import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
 import { idPattern } from '../shared/ids.ts';
 import { createUploadKey } from '../storage/keys.ts';
-import { MAX_ATTACHMENT_BYTES } from '../storage/storage.ts';
 import { type Form, type FormFile, installMultipart, withForm } from './multipart.ts';
-import { authenticateRequest, refuseOtherMethods } from './plugin.ts';
+import { authenticateRequest, registerMethodNotAllowed } from './plugin.ts';
 
-/** Most files of one bulk upload (UPL-11). */
+/** Maximum files of one bulk upload (UPL-11). */
 export const MAX_BULK_FILES = 25;
-/** Either name may be used, independently of that of the type: `file` with `type:0` is a complete form. */
+/** Field names of the file of a single upload. The name of the type is independent of it: `file` with `type:0` is a complete form. */
 const SINGLE_FILE = ['file', 'file:0'];
 const BULK_FILE = /^file:(\d|1\d|2[0-4])$/;
 
 const UPLOAD = '/builders/:builderId/attachments/upload';
 const BULK_UPLOAD = '/builders/:builderId/attachments/bulk-upload';
 
-/** The multipart uploads (UPL-10, UPL-11). */
+/** Registers the multipart uploads (UPL-10, UPL-11). */
 export async function registerUploads(app: FastifyInstance, authenticator: RequestAuthenticator): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {
@@ -31,10 +31,10 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       const context = await authenticateRequest(authenticator, null, request, reply);
       if (!idPattern('builder').test(builderId)) throw notFound('Builder');
       await requireBuilder(context, builderId, null);
-      const announced = announcedBytes(request);
-      await checkQuota(context, announced);
-      // A file is at most so large, whatever the body says; one without a length may be as long as any.
-      const cost = uploadCost(announced > 0 ? announced : MAX_BULK_FILES * MAX_ATTACHMENT_BYTES);
+      const declaredBytes = contentLengthOf(request);
+      await checkQuota(context, declaredBytes);
+      // A body without a length is charged the largest one.
+      const cost = uploadCost(declaredBytes > 0 ? declaredBytes : MAX_BULK_FILES * MAX_ATTACHMENT_BYTES);
       await holdUntilClosed(context.shares.uploads, { shareKey: context.shareKey, cost }, reply);
     });
     await installMultipart(scope);
@@ -42,39 +42,39 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
     scope.post(UPLOAD, async (request, reply) => {
       const context = request.context!;
       const { builderId } = request.params as { builderId: string };
-      const wanted = { maxFiles: 1, isFile: (name: string) => SINGLE_FILE.includes(name) };
-      const [upload] = await withForm(request, context.storage.spool, wanted, (form) => {
+      const options = { maxFiles: 1, isFile: (name: string) => SINGLE_FILE.includes(name) };
+      const [upload] = await withForm(request, context.storage.spool, options, (form) => {
         requireFiles(form, [form.files[0]?.fieldName ?? 'file'], () => ['type:0', 'type']);
-        return keep(context, builderId, form.files);
+        return storeFiles(context, builderId, form.files);
       });
-      const { fieldName: _, ...answer } = upload!;
-      return reply.code(201).send(answer);
+      const { fieldName: _, ...body } = upload!;
+      return reply.code(201).send(body);
     });
 
     scope.post(BULK_UPLOAD, async (request, reply) => {
       const context = request.context!;
       const { builderId } = request.params as { builderId: string };
-      const wanted = { maxFiles: MAX_BULK_FILES, isFile: (name: string) => BULK_FILE.test(name) };
-      const uploads = await withForm(request, context.storage.spool, wanted, (form) => {
+      const options = { maxFiles: MAX_BULK_FILES, isFile: (name: string) => BULK_FILE.test(name) };
+      const uploads = await withForm(request, context.storage.spool, options, (form) => {
         const names = form.files.map(({ fieldName }) => fieldName);
         requireFiles(form, names.length > 0 ? names : ['file:0'], (name) => ['type', name.replace('file', 'type')]);
-        const place = ({ fieldName }: FormFile) => Number(fieldName.split(':')[1]);
-        return keep(
+        const indexOf = ({ fieldName }: FormFile) => Number(fieldName.split(':')[1]);
+        return storeFiles(
           context,
           builderId,
-          form.files.toSorted((one, other) => place(one) - place(other)),
+          form.files.toSorted((one, other) => indexOf(one) - indexOf(other)),
         );
       });
       return reply.code(201).send({ uploads });
     });
   });
-  for (const url of [UPLOAD, BULK_UPLOAD]) refuseOtherMethods(app, url, ['POST'], authenticator);
+  for (const url of [UPLOAD, BULK_UPLOAD]) registerMethodNotAllowed(app, url, ['POST'], authenticator);
 }
 
-/** Bytes of the body; 0 where the client does not say. The parts of a form take some of them, too few to count. */
-const announcedBytes = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? 0) || 0;
+/** Returns the Content-Length, 0 where there is none. The overhead of the form's parts is negligible. */
+const contentLengthOf = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? 0) || 0;
 
-/** Every file that there must be, each with the type `attachment` in one of the fields that may say it. */
+/** Throws 400 unless the form has every named file, each with the type `attachment` in one of the fields that may hold it. */
 function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: string) => string[]): void {
   const errors: FieldError[] = [];
   for (const name of names) {
@@ -87,11 +87,11 @@ function requireFiles({ fields, files }: Form, names: string[], typesOf: (name: 
   if (errors.length > 0) throw new ValidationError(errors);
 }
 
-/** Makes objects of the files, and their keys known: all of them or none. */
-async function keep(context: RequestContext, builderId: string, files: FormFile[]) {
+/** Stores all files and records their keys, or none of them. Returns the upload references. */
+async function storeFiles(context: RequestContext, builderId: string, files: FormFile[]) {
   const { storage, region } = context;
   const uploads = await Promise.all(
-    files.map(async (file) => ({ ...file, key: createUploadKey(builderId), contentType: await typeOf(file) })),
+    files.map(async (file) => ({ ...file, key: createUploadKey(builderId), contentType: await contentTypeOf(file) })),
   );
   for (const { key, path, contentType } of uploads) await storage.bytes.put(key, path, contentType);
   try {
@@ -112,8 +112,8 @@ async function keep(context: RequestContext, builderId: string, files: FormFile[
   }));
 }
 
-/** The declared type; what the bytes say where the client has not looked. */
-async function typeOf({ contentType, path, fieldName }: FormFile): Promise<string> {
+/** Returns the declared media type; the detected one where the client declared none. */
+async function contentTypeOf({ contentType, path, fieldName }: FormFile): Promise<string> {
   if (contentType !== 'application/octet-stream') return declaredType(fieldName, contentType);
   const detected = await detectImageType(path);
   if (!detected) throw invalidField(fieldName, 'is not an image of an accepted type');

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../shared/clock.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
@@ -11,8 +12,7 @@ import { S3Store } from './s3-store.ts';
 import { Spool } from './spool.ts';
 import { UrlSigner } from './url-signer.ts';
 
-/** Maximum bytes of an attachment (40 MiB). UPL-2, UPL-4. */
-export const MAX_ATTACHMENT_BYTES = 41_943_040;
+export { MAX_ATTACHMENT_BYTES };
 
 /** Lifetime of signed upload and download URLs in seconds. */
 export const SIGNED_URL_SECONDS = 900;

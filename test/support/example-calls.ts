@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { SCOPES } from '../../schema/scopes.ts';
-import { BASE_URL_MARK } from '../../src/rest/openapi/recorded.ts';
+import { BASE_URL_PLACEHOLDER } from '../../src/rest/openapi/recorded-responses.ts';
 import { BASE_URL } from '../harness.ts';
 import { Contract, type Json } from '../proof/fuzz/contract.ts';
 import { CLIENT_ID, type ExampleFixture, ID_BODY } from './example-fixture.ts';
@@ -10,7 +10,7 @@ export const TOKEN = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJjbGlfYTBta
 export const CODE = 'Jt3vS8mQx1Zk5Rw0Yb7Nc2Fd9Hg4Lp6Ua0Es8Wi1Ko';
 const UPLOAD = '5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c';
 
-export interface Answer {
+export interface ExampleResponse {
   status: number;
   body: string;
   headers: Record<string, string | string[] | number | undefined>;
@@ -60,7 +60,7 @@ export class ExampleCalls {
   }
 
   /** The operation with the examples of its parameters and its body. */
-  async send(operationId: string, changes: Changes = {}): Promise<Answer> {
+  async send(operationId: string, changes: Changes = {}): Promise<ExampleResponse> {
     const { method, path, parameters = [], requestBody, security } = this.operation(operationId);
     const values: Json = { path: {}, query: {}, header: {} };
     for (const parameter of parameters.map((one: Json) => this.contract.lookUp(one))) {
@@ -85,7 +85,7 @@ export class ExampleCalls {
     });
   }
 
-  async inject(app: keyof ExampleFixture['apps'], options: object): Promise<Answer> {
+  async inject(app: keyof ExampleFixture['apps'], options: object): Promise<ExampleResponse> {
     const { statusCode: status, body, headers } = await this.#fixture.apps[app].inject(options);
     return { status, body, headers };
   }
@@ -108,8 +108,8 @@ export class ExampleCalls {
 
   /** A fresh upload. */
   async upload(): Promise<{ key: string; imageUrl: string }> {
-    const answer = await this.send('uploadAttachment', { body: { type: 'attachment', file: await image() } });
-    return JSON.parse(answer.body);
+    const response = await this.send('uploadAttachment', { body: { type: 'attachment', file: await image() } });
+    return JSON.parse(response.body);
   }
 }
 
@@ -159,11 +159,11 @@ function withExampleIds(text: string): string {
   });
 }
 
-/** The text of an answer without what differs from one run to the next. */
+/** The text of an response without what differs from one run to the next. */
 export const toExample = (text: string): string =>
   withExampleIds(text)
-    .replaceAll(BASE_URL, BASE_URL_MARK)
-    .replaceAll(encodeURIComponent(BASE_URL), encodeURIComponent(BASE_URL_MARK))
+    .replaceAll(BASE_URL, BASE_URL_PLACEHOLDER)
+    .replaceAll(encodeURIComponent(BASE_URL), encodeURIComponent(BASE_URL_PLACEHOLDER))
     .replace(/\b(uploads|photos)\/(buil_\w+)\/[0-9a-f]{36}/g, `$1/$2/${UPLOAD}`)
     .replace(/signature=[\w-]+/g, 'signature=9b2d47')
     .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, TOKEN)

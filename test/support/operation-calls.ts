@@ -2,14 +2,14 @@ import { buildOperationNodeForField } from '@graphql-tools/utils';
 import { type GraphQLField, getNamedType, type OperationTypeNode, print } from 'graphql';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import type { Operation } from '../../schema/route-table.ts';
-import { restProjection } from '../../src/rest/projection.ts';
-import type { PlainRoute } from '../../src/rest/static-operations/route.ts';
-import { placementsOf } from '../../src/rest/variables.ts';
+import { locateArguments } from '../../src/rest/input.ts';
+import { createRestSchema } from '../../src/rest/projection.ts';
+import type { StaticOperation } from '../../src/rest/static-operations/static-operation.ts';
 import type { Service } from '../harness.ts';
 import { BODIES, restoreSamples, type Samples } from './samples.ts';
 
 const schema = buildServiceSchema();
-const projection = restProjection(schema);
+const projection = createRestSchema(schema);
 
 /** Operations that delete or change a sample which they need, each time that they are called. */
 const CONSUMERS = ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'];
@@ -39,11 +39,11 @@ export class OperationCalls {
   ): Promise<Outcome> {
     this.count++;
     if (CONSUMERS.includes(operation.field)) await restoreSamples(this.service.databases.au1);
-    const placements = placementsOf(operation, schema);
+    const locations = locateArguments(operation, schema);
     const value = (name: string) =>
-      samples[getNamedType(placements.find((one) => one.name === name)!.argument.type).name]!;
+      samples[getNamedType(locations.find((one) => one.name === name)!.argument.type).name]!;
     const url = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => value(name));
-    const builder = placements.some(({ place }) => place === 'header') && {
+    const builder = locations.some(({ location }) => location === 'header') && {
       'x-service-builder-id': samples.BuilderId!,
     };
     const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
@@ -83,7 +83,7 @@ export class OperationCalls {
 
   /** A route of Fastify's own that takes a form. */
   async plain(
-    { method, path }: PlainRoute,
+    { method, path }: StaticOperation,
     token: string | null,
     headers: Record<string, string> = {},
   ): Promise<Outcome> {

@@ -2,9 +2,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { printSchema } from 'graphql';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
-import { scalarMap } from '../../../schema/codegen.ts';
+import { printScalarMap } from '../../../schema/codegen.ts';
 import { routeTable } from '../../../schema/route-table.ts';
-import { openApiDocument } from '../../rest/openapi.ts';
+import { createOpenApiDocument } from '../../rest/openapi.ts';
 
 /** Server address in the committed OpenAPI document. */
 const PLACEHOLDER_URL = 'https://api.example.com';
@@ -12,11 +12,11 @@ const PLACEHOLDER_URL = 'https://api.example.com';
 /** Generates the committed documents, with paths relative to the folder `schema`. */
 async function generateSchemaDocuments(): Promise<[file: string, text: string][]> {
   const schema = buildServiceSchema();
-  const document = await openApiDocument(schema, routeTable(schema), PLACEHOLDER_URL);
+  const document = await createOpenApiDocument(schema, routeTable(schema), PLACEHOLDER_URL);
   return [
     ['schema.graphql', `${printSchema(schema)}\n`],
     ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],
-    ['../docs/graphql-codegen.ts', scalarMap(schema)],
+    ['../docs/graphql-codegen.ts', printScalarMap(schema)],
   ];
 }
 

@@ -6,12 +6,12 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
-import { fieldError, inspectionOf } from '../../../schema/input.ts';
+import { fieldError, validatorOf } from '../../../schema/input.ts';
 import { ApiError, FieldErrors } from '../../shared/errors.ts';
 import { graphqlError } from './errors.ts';
 
-/** Checks the variables before they are used, so that one error names every field that fails, as in REST. */
-export function inputErrors(schema: GraphQLSchema): ApolloServerPlugin {
+/** Validates all variables before the operation executes, so that one error names every field that fails, as in REST. */
+export function validateVariables(schema: GraphQLSchema): ApolloServerPlugin {
   return {
     async requestDidStart() {
       return {
@@ -39,8 +39,8 @@ function checkVariables(
     const value = variables[name];
     const type = typeFromAST(schema, definition.type as never) as GraphQLInputType | undefined;
     if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType'))) continue;
-    const inspect = inspectionOf(type);
-    if (inspect && value != null) errors.add(...inspect(value, name));
+    const validate = validatorOf(type);
+    if (validate && value != null) errors.add(...validate(value, name));
     else coerceInputValue(value, type, (path, _value, error) => errors.add(fieldError(name, path, error)));
   }
   errors.throwIfAny();

@@ -16,23 +16,23 @@ import { limitDocument, limitLength } from './document-limits.ts';
 import { DocumentStore } from './document-store.ts';
 import { logErrors } from './error-log.ts';
 import { extensionsOf, formatError } from './errors.ts';
-import { inputErrors } from './input.ts';
+import { validateVariables } from './input.ts';
 import { landingPage, landingPageHeaders } from './landing-page.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { largeResponses, sendLargeResponses } from './large-responses.ts';
 import { NewDocuments } from './new-documents.ts';
 import { formatErrorWithoutSuggestions } from './suggestions.ts';
 
-/** Tokens of a GraphQL document: far above what a dashboard asks, far below what is hard to parse. */
+/** Maximum tokens of a document (LIM-18): more than dashboards need, and few enough to parse quickly. */
 const MAX_TOKENS = 5_000;
 
-/** What a client sees of an error that comes before GraphQL, such as a body that is too large; logs its cause. */
+/** Returns the public error for one that occurs before GraphQL, such as a body that is too large, and logs its cause. */
 type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
 
-/** GraphQL at `/graphql` under the same token and rules as REST; a browser finds Apollo Sandbox there. */
+/** Registers `/graphql`, with the authentication and rules of REST, and its page for browsers. */
 export async function registerGraphql(
   app: FastifyInstance,
-  parts: {
+  dependencies: {
     schema: GraphQLSchema;
     operations: readonly Operation[];
     authenticator: RequestAuthenticator;
@@ -42,7 +42,7 @@ export async function registerGraphql(
     acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
   },
 ) {
-  const { schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies } = parts;
+  const { schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies } = dependencies;
   const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
   const documentStore = new DocumentStore();
   const newDocuments = new NewDocuments(documentStore);
@@ -61,12 +61,12 @@ export async function registerGraphql(
     plugins: [
       newDocuments.plugin(),
       bodies.plugin(),
-      inputErrors(schema),
+      validateVariables(schema),
       costLimits(schema),
       logErrors(app.log),
       compiledQueries(schema),
       largeResponses,
-      // It would wrap the resolver of every field, those of REST too.
+      // The default plugin would wrap the resolver of every field, also for REST.
       ApolloServerPluginCacheControlDisabled(),
       landingPage(production),
     ],
@@ -82,7 +82,7 @@ export async function registerGraphql(
       url: '/graphql',
       bodyLimit: bodies.limit,
       async onRequest(request, reply) {
-        if (wantsPage(request)) {
+        if (isPageRequest(request)) {
           reply.headers(landingPageHeaders(production));
           return;
         }
@@ -90,7 +90,7 @@ export async function registerGraphql(
         request.context = authenticator.createContext(request, authenticated);
         await bodies.admit(request);
       },
-      preParsing: async (request, _reply, payload) => bodies.measure(request, payload),
+      preParsing: async (request, _reply, payload) => bodies.limitStream(request, payload),
       preHandler: [limitLength, (request) => newDocuments.admit(request)],
       errorHandler(thrown: FastifyError, request, reply) {
         const error = publicError(thrown, request);
@@ -102,8 +102,8 @@ export async function registerGraphql(
   });
 }
 
-/** A person's browser, not a query. */
-function wantsPage(request: FastifyRequest): boolean {
+/** Whether a browser requests the page, and not a query. */
+function isPageRequest(request: FastifyRequest): boolean {
   return (
     request.method === 'GET' &&
     !('query' in (request.query as object)) &&

@@ -1,7 +1,7 @@
 const UPLOADS = 'uploads/buil_a0mkq3v8t2n4c7x1p9r5w6yzb';
-const plain = (text: string) => [{ text }];
+const richText = (text: string) => [{ text }];
 
-const uploadedAs = (name: string) => ({ key: `${UPLOADS}/${name}`, regionId: 'au1', type: 'attachment' });
+const uploadReference = (name: string) => ({ key: `${UPLOADS}/${name}`, regionId: 'au1', type: 'attachment' });
 
 const galleryPhoto = (sequenceId: number, fileName: string, image: object) => ({
   externalSourceId: `photo-000${sequenceId}`,
@@ -11,14 +11,14 @@ const galleryPhoto = (sequenceId: number, fileName: string, image: object) => ({
   capturedAt: '2026-03-02T07:30:00.000Z',
 });
 
-/** A page with a block of most kinds. */
+/** A page with most types of blocks. */
 const PAGE = {
   schemaVersion: 1,
   title: 'Site walk, 2 March',
   shortDescription: 'Level 3, before the pour',
   contentMetadata: { template: 'weekly-walk' },
   blocks: [
-    { sourceBlockId: 'block-1', type: 'HEADING', properties: { level: 1 }, richText: plain('Slab') },
+    { sourceBlockId: 'block-1', type: 'HEADING', properties: { level: 1 }, richText: richText('Slab') },
     {
       sourceBlockId: 'block-2',
       type: 'TEXT',
@@ -28,7 +28,7 @@ const PAGE = {
     {
       sourceBlockId: 'block-3',
       type: 'CHECKLIST',
-      properties: { items: [{ id: 'item-1', depth: 0, richText: plain('Close the void'), checked: false }] },
+      properties: { items: [{ id: 'item-1', depth: 0, richText: richText('Close the void'), checked: false }] },
     },
     {
       sourceBlockId: 'block-4',
@@ -49,7 +49,7 @@ const PAGE = {
           {
             sourceBlockId: 'block-1',
             type: 'BULLETED_LIST',
-            properties: { items: [{ id: 'item-1', richText: plain('Render cracked at the window reveal') }] },
+            properties: { items: [{ id: 'item-1', richText: richText('Render cracked at the window reveal') }] },
           },
         ],
       },
@@ -58,8 +58,8 @@ const PAGE = {
 };
 
 /**
- * What stands in the examples of requests where the type says too little: by type and field, by operation and argument, or by
- * the name alone. Null leaves an optional field out. The examples of answers are recorded: see `recorded.ts`.
+ * Examples of request fields whose type has no specific example: by type and field, by operation and argument, or by name. Null omits an
+ * optional field. The examples of responses are recorded: see `recorded-responses.ts`.
  */
 export const VALUES: Record<string, unknown> = {
   capturedEndedAt: '2026-03-02T07:58:00.000Z',
@@ -73,8 +73,8 @@ export const VALUES: Record<string, unknown> = {
   sourceWebLink: 'https://site-notes.example/notes/20260302-0730',
   startDate: '2026-03-01',
   'bulkUpsertPhotos.photos': [
-    galleryPhoto(1, 'level-3-east.jpg', { imageAttachment: uploadedAs('5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c') }),
-    galleryPhoto(2, 'level-3-west.jpg', { imageAttachment: uploadedAs('7f02c9d4e6a1b8530c7d7f02c9d4e6a1b853') }),
+    galleryPhoto(1, 'level-3-east.jpg', { imageAttachment: uploadReference('5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c') }),
+    galleryPhoto(2, 'level-3-west.jpg', { imageAttachment: uploadReference('7f02c9d4e6a1b8530c7d7f02c9d4e6a1b853') }),
     galleryPhoto(3, 'level-4.jpg', { imageUrl: 'https://images.example.com/level-4.jpg' }),
   ],
   'createMeeting.agenda': 'Crane lift plan, edge protection, deliveries for next week',

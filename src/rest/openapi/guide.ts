@@ -3,7 +3,7 @@ import { ACCESS_TOKEN_SECONDS } from '../../auth/access-tokens.ts';
 import { MAX_DEPTH } from '../../domain/photo-reports/limits.ts';
 import { MAX_FIELD_ERRORS } from '../../shared/errors.ts';
 
-/** Headings of the reference, in its order. */
+/** Descriptions of the tags, in the order of the reference. */
 export const TAGS: Record<string, string> = {
   Authentication: 'How a client gets an access token.',
   Identity: 'Who calls, and which builders they reach.',
@@ -22,8 +22,8 @@ export const TAGS: Record<string, string> = {
   Service: 'Whether the service runs. No token needed.',
 };
 
-/** What a newcomer reads first. It sums up the rules of docs/contract. */
-export const guide = (baseUrl: string) =>
+/** Returns the introduction of the document, a summary of docs/contract in Markdown. */
+export const createGuide = (baseUrl: string) =>
   `
 An HTTP/JSON API through which approved integrators read and write construction-management data on behalf of builders
 (construction companies).

@@ -1,10 +1,10 @@
 import { type GraphQLField, type GraphQLInputField, type GraphQLSchema, getNamedType } from 'graphql';
 import type { Outcome } from '../../../schema/rest.ts';
 import type { Operation } from '../../../schema/route-table.ts';
-import { type Placement, placementsOf } from '../variables.ts';
-import type { Examples } from './examples.ts';
+import { locateArguments, rootFieldOf } from '../input.ts';
+import { exampleOfFields } from './examples.ts';
 import { operationParameters } from './parameters.ts';
-import { errorResponses, respond } from './responses.ts';
+import { errorResponses, jsonResponse } from './responses.ts';
 import type { Schemas } from './schemas.ts';
 import { securityOf } from './security.ts';
 
@@ -14,32 +14,28 @@ const OUTCOMES: Record<Outcome, string> = {
   REPLAYED: 'The same was sent before: nothing has changed, and this is what it led to.',
 };
 
-/** OpenAPI operation object of an operation of the route table. */
-export function describeOperation(
-  operation: Operation,
-  schema: GraphQLSchema,
-  parts: { schemas: Schemas; examples: Examples },
-) {
-  const root = operation.kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!;
-  const field = root.getFields()[operation.field]!;
-  const placements = placementsOf(operation, schema);
-  const inBody = placements
-    .filter(({ place }) => place === 'body' || place === 'bodyOrQuery')
+/** Returns the OpenAPI operation object of an operation of the route table. */
+export function describeOperation(operation: Operation, schema: GraphQLSchema, schemas: Schemas) {
+  const field = rootFieldOf(operation, schema);
+  const locations = locateArguments(operation, schema);
+  const mayUseQuery = locations.some(({ location }) => location === 'bodyOrQuery');
+  const inBody = locations
+    .filter(({ location }) => location === 'body' || location === 'bodyOrQuery')
     .map(({ argument }) => argument);
   return {
     operationId: operation.operationId,
     tags: [operation.tag],
     summary: summaryOf(operation, field),
-    description: descriptionOf(operation, field, isEither(placements)),
+    description: descriptionOf(operation, field, mayUseQuery),
     ...(field.deprecationReason && { deprecated: true }),
     security: securityOf(operation.scope),
-    parameters: operationParameters(operation, placements, parts.schemas, parts.examples),
-    ...(inBody.length > 0 && { requestBody: requestBody(operation, inBody, parts, isEither(placements)) }),
+    parameters: operationParameters(operation, locations, schemas),
+    ...(inBody.length > 0 && { requestBody: requestBody(operation, inBody, schemas, mayUseQuery) }),
     responses: <Record<string, object>>{
-      ...successResponses(operation, field, parts),
+      ...successResponses(operation, field, schemas),
       ...errorResponses({
-        scoped: operation.scope !== null,
-        hasResource: placements.some(({ place }) => place === 'path' || place === 'header'),
+        hasScope: operation.scope !== null,
+        hasResource: locations.some(({ location }) => location === 'path' || location === 'header'),
         hasBody: operation.method !== 'GET',
         conflicts: operation.conflicts,
         hasQuota: operation.tag === 'Attachments',
@@ -51,16 +47,16 @@ export function describeOperation(
 function requestBody(
   { field }: Operation,
   fields: readonly GraphQLInputField[],
-  { schemas, examples }: { schemas: Schemas; examples: Examples },
+  schemas: Schemas,
   isOptional: boolean,
 ): object {
-  const schema = schemas.inputObject(fields);
+  const schema = schemas.ofInputObject(fields);
   return {
     required: 'required' in schema && !isOptional,
     content: {
       'application/json': {
-        schema: schemas.add(`${capitalised(field)}Request`, schema),
-        example: examples.fields(field, fields, true),
+        schema: schemas.add(`${capitalize(field)}Request`, schema),
+        example: exampleOfFields(field, fields),
       },
     },
   };
@@ -69,45 +65,38 @@ function requestBody(
 function successResponses(
   { kind, status, outcomes }: Operation,
   field: GraphQLField<unknown, unknown>,
-  { schemas, examples }: { schemas: Schemas; examples: Examples },
+  schemas: Schemas,
 ): Record<string, object> {
   const schema = schemas.of(field.type);
-  const described = kind === 'Query' ? field : getNamedType(field.type);
-  const usual = described.description ?? 'Done.';
-  const other = Object.entries(outcomes) as [Outcome, number][];
-  const reported = other.filter(([, code]) => code !== status).map(([outcome, code]) => [code, OUTCOMES[outcome]]);
-  const descriptions = Object.fromEntries([[status, status === 201 ? OUTCOMES.CREATED : usual], ...reported]);
-  return Object.fromEntries(
-    Object.entries<string>(descriptions).map(([code, description]) => [
-      code,
-      respond(description, { schema, example: examples.of(field.type) }),
-    ]),
-  );
+  const usual = (kind === 'Query' ? field : getNamedType(field.type)).description ?? 'Done.';
+  const descriptions: Record<string, string> = { [status]: status === 201 ? OUTCOMES.CREATED : usual };
+  for (const [outcome, code] of Object.entries(outcomes) as [Outcome, number][]) {
+    if (code !== status) descriptions[code] = OUTCOMES[outcome];
+  }
+  return Object.fromEntries(Object.entries(descriptions).map(([code, text]) => [code, jsonResponse(text, schema)]));
 }
 
-/** Whether the input may stand in the query in place of the body. */
-const isEither = (placements: readonly Placement[]) => placements.some(({ place }) => place === 'bodyOrQuery');
+const BODY_OR_QUERY =
+  'The fields may stand in a JSON body or in the query; all required ones have to be in one of the two.';
 
-const EITHER = 'The fields may stand in a JSON body or in the query; all required ones have to be in one of the two.';
-
-function descriptionOf({ scope }: Operation, field: GraphQLField<unknown, unknown>, either: boolean): string {
+function descriptionOf({ scope }: Operation, field: GraphQLField<unknown, unknown>, mayUseQuery: boolean): string {
   const access =
     scope === null ? 'Any valid access token will do; no scope is needed.' : `Needs the scope \`${scope}\`.`;
-  return [field.description, either && EITHER, access].filter(Boolean).join('\n\n');
+  return [field.description, mayUseQuery && BODY_OR_QUERY, access].filter(Boolean).join('\n\n');
 }
 
-/** `List subcontractor SWMS`, `Get timesheet`, `Create meeting`: what the operation does, from the names in the schema. */
+/** Returns `List subcontractor SWMS`, `Get timesheet` or `Create meeting`, from the names in the schema. */
 function summaryOf({ kind, field: name }: Operation, field: GraphQLField<unknown, unknown>): string {
   const type = getNamedType(field.type);
-  if (kind === 'Mutation') return capitalised(words(name));
-  return type.extensions.envelope ? `List ${words(name)}` : `Get ${words(type.name)}`;
+  if (kind === 'Mutation') return capitalize(toWords(name));
+  return type.extensions.envelope ? `List ${toWords(name)}` : `Get ${toWords(type.name)}`;
 }
 
 /** `SwmsDocument` to `SWMS document`, `signOnEvent` to `sign-on event`. */
-const words = (name: string) =>
+const toWords = (name: string) =>
   name
     .replace(/[A-Z]/g, (letter, at: number) => `${at > 0 ? ' ' : ''}${letter.toLowerCase()}`)
     .replace(/\bswms\b/g, 'SWMS')
     .replace(/\bsign (on|off)\b/g, 'sign-$1');
 
-const capitalised = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}`;
+const capitalize = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}`;

@@ -57,32 +57,39 @@ const HEADERS = {
 type HeaderName = keyof typeof HEADERS;
 
 export const LIMIT_HEADERS: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
-const EVERY_HEADER: HeaderName[] = ['X-Request-Id', 'X-Service-Api-Version'];
+const COMMON_HEADERS: HeaderName[] = ['X-Request-Id', 'X-Service-Api-Version'];
 
 const headersNamed = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** The headers that every answer of the service has. */
-export const everyHeader = (extra: readonly string[] = []) => headersNamed([...EVERY_HEADER, ...extra]);
+/** Returns the headers that every response of the service has, and further ones. */
+export const commonHeaders = (extra: readonly string[] = []) => headersNamed([...COMMON_HEADERS, ...extra]);
 
-/** One answer in JSON, with the headers that it has beyond those that every answer has. */
-export function respond(description: string, content: object, extraHeaders: readonly string[] = LIMIT_HEADERS) {
-  return {
-    description,
-    headers: headersNamed([...EVERY_HEADER, ...extraHeaders]),
-    content: { 'application/json': content },
-  } satisfies ResponseObject;
+/**
+ * Returns a JSON response. Its examples are recorded responses: see `recorded-responses.ts`.
+ *
+ * @param extraHeaders headers beyond those that every response has.
+ * @param examples names of its examples, where it has several.
+ */
+export function jsonResponse(
+  description: string,
+  schema: JsonSchema,
+  extraHeaders: readonly string[] = LIMIT_HEADERS,
+  examples?: readonly string[],
+): ResponseObject {
+  const named = examples && { examples: Object.fromEntries(examples.map((name) => [name, {}])) };
+  return { description, headers: commonHeaders(extraHeaders), content: { 'application/json': { schema, ...named } } };
 }
 
-interface ErrorAnswer {
+interface ErrorResponse {
   description: string;
-  /** One of each kind, by the name of the example. */
+  /** One error of each kind, by the name of its recorded example. */
   errors: Record<string, ApiError>;
 }
 
-const OUTSIDE = forbidden('The builder is not connected to this integrator.');
+const NOT_CONNECTED = forbidden('The builder is not connected to this integrator.');
 
-/** Errors that many operations have in common, by the name of their component. */
+/** Errors that many operations share, by the name of their component. */
 const ERRORS = {
   InvalidInput: {
     description: 'The input is wrong. Every failing field is named, with its path as the client wrote it.',
@@ -104,10 +111,10 @@ const ERRORS = {
     errors: {
       scope: insufficientScope('read:projects'),
       connection: insufficientScope('read:projects', "The builder's connection does not allow read:projects."),
-      builder: OUTSIDE,
+      builder: NOT_CONNECTED,
     },
   },
-  ForbiddenBuilder: { description: 'The builder is out of reach.', errors: { builder: OUTSIDE } },
+  ForbiddenBuilder: { description: 'The builder is out of reach.', errors: { builder: NOT_CONNECTED } },
   NotFound: {
     description: 'There is no such resource, or it belongs to a builder that is out of reach.',
     errors: { resource: notFound('Project') },
@@ -128,59 +135,48 @@ const ERRORS = {
     errors: { failure: internalError(null) },
   },
   Unavailable: { description: 'The service cannot answer now; try again.', errors: { database: unavailable(null) } },
-} satisfies Record<string, ErrorAnswer>;
+} satisfies Record<string, ErrorResponse>;
 
 type ErrorName = keyof typeof ERRORS;
 
-/** Errors of every operation that takes an access token. */
-export interface ErrorTraits {
-  scoped: boolean;
-  /** It names a builder or another resource. */
+/** Properties of an operation with an access token that determine its errors. */
+export interface OperationTraits {
+  hasScope: boolean;
+  /** Whether it names a builder or another resource. */
   hasResource: boolean;
   hasBody: boolean;
+  /** Codes of its 409 responses. */
   conflicts: readonly string[];
-  /** It takes bytes of the integrator's quota of uploads. */
+  /** Whether it is charged to the integrator's quota of uploads. */
   hasQuota: boolean;
 }
 
-export function errorResponses({
-  scoped,
-  hasResource,
-  hasBody,
-  conflicts,
-  hasQuota,
-}: ErrorTraits): Record<string, object> {
+/** Returns the error responses of an operation, by status. */
+export function errorResponses(traits: OperationTraits): Record<string, object> {
+  const { hasScope, hasResource, hasBody, conflicts, hasQuota } = traits;
   return {
     400: errorReference('InvalidInput'),
     401: errorReference('Unauthenticated'),
-    403: errorReference(scoped ? 'Forbidden' : 'ForbiddenBuilder'),
+    403: errorReference(hasScope ? 'Forbidden' : 'ForbiddenBuilder'),
     ...(hasResource && { 404: errorReference('NotFound') }),
-    ...(conflicts.length > 0 && { 409: conflictResponse(conflicts) }),
+    ...(conflicts.length > 0 && {
+      409: jsonResponse(
+        'The request contradicts what is stored; nothing has changed.',
+        errorSchema(conflicts),
+        LIMIT_HEADERS,
+        conflicts,
+      ),
+    }),
     ...(hasBody && { 413: errorReference('PayloadTooLarge'), 415: errorReference('UnsupportedMediaType') }),
-    ...limitAndFailureResponses(),
-    ...(hasQuota && { 429: errorReference('UploadQuota') }),
+    429: errorReference(hasQuota ? 'UploadQuota' : 'RateLimited'),
+    500: errorReference('Internal'),
+    503: errorReference('Unavailable'),
   };
 }
 
-/** Errors that any route may have. */
-const limitAndFailureResponses = () => ({
-  429: errorReference('RateLimited'),
-  500: errorReference('Internal'),
-  503: errorReference('Unavailable'),
-});
-
 const errorReference = (name: ErrorName) => ({ $ref: `#/components/responses/${name}` });
 
-function conflictResponse(codes: readonly string[]): ResponseObject {
-  const examples = codes.map((code) => [code, { value: { code, message: sentence(code) } }]);
-  return respond('The request contradicts what is stored; nothing has changed.', {
-    schema: errorSchema(codes),
-    examples: Object.fromEntries(examples),
-  });
-}
-
-const sentence = (code: string) => `${code[0]}${code.slice(1).toLowerCase().replaceAll('_', ' ')}.`;
-
+/** Returns the schema of an error with one of the codes. */
 export const errorSchema = (codes: readonly string[]): JsonSchema => ({
   type: 'object',
   properties: {
@@ -190,21 +186,20 @@ export const errorSchema = (codes: readonly string[]): JsonSchema => ({
   required: ['code', 'message'],
 });
 
-function sharedResponse({ description, errors }: ErrorAnswer): ResponseObject {
+function describeError({ description, errors }: ErrorResponse): ResponseObject {
   const samples = Object.values(errors);
-  const own = [...new Set(samples.flatMap((error) => Object.keys(error.headers)))];
-  const examples = Object.entries(errors).map(([name, error]) => [name, { value: error.body() }]);
   const isValidation = samples[0]!.status === 400;
   const schema = isValidation
     ? referenceTo('ValidationErrors')
     : errorSchema([...new Set(samples.map(({ code }) => code))]);
-  return respond(description, { schema, examples: Object.fromEntries(examples) }, [...LIMIT_HEADERS, ...own]);
+  const headers = new Set(samples.flatMap((error) => Object.keys(error.headers)));
+  return jsonResponse(description, schema, [...LIMIT_HEADERS, ...headers], Object.keys(errors));
 }
 
-/** Everything above that operations refer to. */
-export const responseComponents = () => ({
+/** Returns the components that the responses of operations refer to. */
+export const createResponseComponents = () => ({
   headers: HEADERS,
-  responses: Object.fromEntries(Object.entries(ERRORS).map(([name, answer]) => [name, sharedResponse(answer)])),
+  responses: Object.fromEntries(Object.entries(ERRORS).map(([name, error]) => [name, describeError(error)])),
 });
 
 export const errorSchemas: Record<string, JsonSchema> = {

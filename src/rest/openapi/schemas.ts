@@ -30,7 +30,7 @@ const BUILT_IN: Record<string, JsonSchema> = {
 };
 
 /** Field of an object, or argument. */
-interface Described {
+interface DescribedElement {
   type: GraphQLType;
   description?: string | null;
   deprecationReason?: string | null;
@@ -39,55 +39,56 @@ interface Described {
 
 type ComponentType = GraphQLEnumType | GraphQLInputObjectType | GraphQLObjectType | GraphQLUnionType;
 
-/** What tells the members of a union apart: `DefectUser` has the `type` `USER`. */
-export type Constants = ReadonlyMap<string, { field: string; value: string }>;
+/** The field and value that distinguish a member of a union, by the member's name: `DefectUser` has the `type` `USER`. */
+export type Discriminators = ReadonlyMap<string, { field: string; value: string }>;
 
-/** JSON Schemas of GraphQL types. Scalars are written out in place; every other type is a component. */
+/** JSON Schemas of GraphQL types. Scalars are inline; every other type is a component. */
 export class Schemas {
-  readonly #constants: Constants;
+  readonly #discriminators: Discriminators;
   readonly #components = new Map<string, JsonSchema>();
 
-  constructor(constants: Constants) {
-    this.#constants = constants;
+  constructor(discriminators: Discriminators) {
+    this.#discriminators = discriminators;
   }
 
-  /** Schema of a value that is always there, whatever GraphQL says of null. */
-  present(type: GraphQLType): JsonSchema {
-    if (isNonNullType(type)) return this.present(type.ofType);
+  /** Returns the schema of a type without null. */
+  nonNull(type: GraphQLType): JsonSchema {
+    if (isNonNullType(type)) return this.nonNull(type.ofType);
     if (isListType(type)) return { type: 'array', items: this.of(type.ofType) };
     if (isScalarType(type)) return schemaOfScalar(type);
     return this.#reference(type as ComponentType);
   }
 
+  /** Returns the schema of a type, with null where the type is nullable. */
   of(type: GraphQLType): JsonSchema {
-    return isNonNullType(type) ? this.present(type) : nullable(this.present(type));
+    return isNonNullType(type) ? this.nonNull(type) : nullable(this.nonNull(type));
   }
 
-  /** An object that is no GraphQL type of its own, such as a body made of arguments. */
+  /** Adds the component of an object that is not a GraphQL type, such as a body, and returns a reference to it. */
   add(name: string, schema: JsonSchema): JsonSchema {
     this.#components.set(name, schema);
     return referenceTo(name);
   }
 
-  /** Body or nested object of an input. Unknown fields are ignored, unless the type is strict. */
-  inputObject(fields: readonly GraphQLInputField[]): JsonSchema {
+  /** Returns the schema of a body or of an object inside it. */
+  ofInputObject(fields: readonly GraphQLInputField[]): JsonSchema {
     const required = fields.filter(isRequiredInputField).map(({ name }) => name);
     return {
       type: 'object',
       properties: Object.fromEntries(
-        fields.map((field) => [field.name, this.described(field, this.#inputSchema(field))]),
+        fields.map((field) => [field.name, this.describe(field, this.#inputSchema(field))]),
       ),
       ...(required.length > 0 && { required }),
     };
   }
 
   #inputSchema(field: GraphQLInputField): JsonSchema {
-    const schema = isNotNull(field) ? this.present(field.type) : this.of(field.type);
+    const schema = isNotNull(field) ? this.nonNull(field.type) : this.of(field.type);
     return { ...schema, ...boundsOf(field) };
   }
 
-  /** The schema with what its field or argument says of it. */
-  described(field: Described, schema: JsonSchema): JsonSchema {
+  /** Returns the schema with the description, default and deprecation of its field or argument. */
+  describe(field: DescribedElement, schema: JsonSchema): JsonSchema {
     const named = getNamedType(field.type);
     const description = field.description ?? (isListType(field.type) ? undefined : typeDescription(named));
     return {
@@ -98,15 +99,16 @@ export class Schemas {
     };
   }
 
+  /** Returns all components by name. */
   components(): Record<string, JsonSchema> {
     return Object.fromEntries(this.#components);
   }
 
   #reference(type: ComponentType): JsonSchema {
     const own = type.extensions.openapi as Record<string, JsonSchema> | undefined;
-    if (own) return this.#own(own);
+    if (own) return this.#addDeclared(own);
     if (!this.#components.has(type.name)) {
-      // Kept first, for types that hold themselves.
+      // Set before its fields are visited, for recursive types.
       this.#components.set(type.name, {});
       const description = type.description ? { description: type.description } : {};
       this.#components.set(type.name, { ...description, ...this.#component(type) });
@@ -114,8 +116,8 @@ export class Schemas {
     return referenceTo(type.name);
   }
 
-  /** The components that a type brings along, the first of which is its own. */
-  #own(components: Record<string, JsonSchema>): JsonSchema {
+  /** Adds the components that a type declares itself; the first is that of the type. */
+  #addDeclared(components: Record<string, JsonSchema>): JsonSchema {
     for (const [name, schema] of Object.entries(components)) this.#components.set(name, schema);
     return referenceTo(Object.keys(components)[0]!);
   }
@@ -124,18 +126,18 @@ export class Schemas {
     if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
     if (isUnionType(type)) return this.#union(type);
     if (isObjectType(type)) return this.#object(type);
-    const schema = this.inputObject(Object.values(type.getFields()));
+    const schema = this.ofInputObject(Object.values(type.getFields()));
     return type.extensions.strict ? { ...schema, additionalProperties: false } : schema;
   }
 
   #object(type: GraphQLObjectType): JsonSchema {
     const fields = Object.values(type.getFields());
-    const constant = this.#constants.get(type.name);
+    const discriminator = this.#discriminators.get(type.name);
     const properties = fields.map((field) => {
-      if (field.name === constant?.field)
-        return [field.name, this.described(field, { type: 'string', const: constant.value })];
-      const schema = field.extensions.omittedWhenNull ? this.present(field.type) : this.of(field.type);
-      return [field.name, this.described(field, schema)];
+      if (field.name === discriminator?.field)
+        return [field.name, this.describe(field, { type: 'string', const: discriminator.value })];
+      const schema = field.extensions.omittedWhenNull ? this.nonNull(field.type) : this.of(field.type);
+      return [field.name, this.describe(field, schema)];
     });
     const required = fields.filter((field) => !field.extensions.omittedWhenNull).map(({ name }) => name);
     return { type: 'object', properties: Object.fromEntries(properties), required };
@@ -144,22 +146,22 @@ export class Schemas {
   #union(type: GraphQLUnionType): JsonSchema {
     const members = type.getTypes();
     const oneOf = members.map((member) => this.#reference(member));
-    const constants = members.map((member) => this.#constants.get(member.name));
-    if (!constants.every((constant) => constant !== undefined)) return { oneOf };
-    const mapping = members.map((member, index) => [constants[index]!.value, referenceTo(member.name).$ref]);
-    return { oneOf, discriminator: { propertyName: constants[0]!.field, mapping: Object.fromEntries(mapping) } };
+    const discriminators = members.map((member) => this.#discriminators.get(member.name));
+    if (!discriminators.every((discriminator) => discriminator !== undefined)) return { oneOf };
+    const mapping = members.map((member, index) => [discriminators[index]!.value, referenceTo(member.name).$ref]);
+    return { oneOf, discriminator: { propertyName: discriminators[0]!.field, mapping: Object.fromEntries(mapping) } };
   }
 }
 
 export const referenceTo = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });
 
-function schemaOfScalar(type: GraphQLScalarType): JsonSchema {
+export function schemaOfScalar(type: GraphQLScalarType): JsonSchema {
   const schema = isSpecifiedScalarType(type) ? BUILT_IN[type.name] : (type.extensions.jsonSchema as JsonSchema);
   if (!schema) throw new Error(`The scalar ${type.name} has no JSON Schema.`);
   return { ...schema };
 }
 
-/** What a type of the service says of itself. */
+/** Returns the description of a type that the service declares. */
 const typeDescription = (type: GraphQLNamedType) => (isSpecifiedScalarType(type) ? undefined : type.description);
 
 function nullable(schema: JsonSchema): JsonSchema {
@@ -168,17 +170,17 @@ function nullable(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [schema.type, 'null'], ...values };
 }
 
-/** Asks the resolver of each union which member each value of its enum fields belongs to. */
-export async function unionConstants(schema: GraphQLSchema): Promise<Constants> {
-  const constants = new Map<string, { field: string; value: string }>();
+/** Returns the discriminators of all unions, by calling the type resolver of each with every value of its enum fields. */
+export async function findDiscriminators(schema: GraphQLSchema): Promise<Discriminators> {
+  const discriminators = new Map<string, { field: string; value: string }>();
   for (const union of Object.values(schema.getTypeMap()).filter(isUnionType)) {
     for (const field of Object.values(union.getTypes()[0]!.getFields())) {
       const type = getNamedType(field.type);
       for (const { name, value } of isEnumType(type) ? type.getValues() : []) {
         const member = await union.resolveType?.({ [field.name]: value }, {}, {} as never, union);
-        if (member) constants.set(member, { field: field.name, value: name });
+        if (member) discriminators.set(member, { field: field.name, value: name });
       }
     }
   }
-  return constants;
+  return discriminators;
 }

@@ -1,5 +1,6 @@
-import { SCOPES, type Scope } from '../../../schema/scopes.ts';
+import type { SCOPES, Scope } from '../../../schema/scopes.ts';
 
+/** Descriptions of the scopes, in the order of the document. */
 const SCOPE_DESCRIPTIONS: Record<(typeof SCOPES)[number], string> = {
   'read:builders': 'Read builders.',
   'read:subcontractors': 'Read subcontractors.',
@@ -18,14 +19,14 @@ const SCOPE_DESCRIPTIONS: Record<(typeof SCOPES)[number], string> = {
   'write:sign_on_events': 'Post gate attendance. Granted only by agreement during a limited pilot.',
 };
 
-/** Security requirement of an operation: its scope, or a valid token and none. */
+/** Returns the security requirement of an operation; without a scope, any valid token suffices. */
 export const securityOf = (scope: Scope | null) => [{ oauth2: scope === null ? [] : [scope] }];
 
-/** How callers get a token, and how clients authenticate where they get it. OAU-1. */
+/** Returns the schemes for obtaining an access token and for authenticating a client at the token endpoint. OAU-1. */
 export function securitySchemes(baseUrl: string): object {
-  const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, SCOPE_DESCRIPTIONS[scope]]));
+  const scopes = SCOPE_DESCRIPTIONS;
   const tokenUrl = `${baseUrl}/oauth/token`;
-  // Scalar's reference page asks for a token by these; other readers pass over `x-` fields.
+  // Scalar's reference page sends these with its token request; other tools ignore `x-` fields.
   const scalar = { 'x-scalar-security-body': { audience: baseUrl } };
   return {
     oauth2: {

@@ -1,26 +1,30 @@
-import { type JsonSchema } from '../../../schema/scalar.ts';
-import { BuilderId } from '../../../schema/scalars.ts';
+import type { GraphQLScalarType } from 'graphql';
+import type { JsonSchema } from '../../../schema/scalar.ts';
+import { BuilderId, MAX_ATTACHMENT_BYTES, StorageKey } from '../../../schema/scalars.ts';
 import { REGIONS } from '../../shared/regions.ts';
-import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../storage/storage.ts';
-import { errorSchema, respond } from '../openapi/responses.ts';
-import { referenceTo } from '../openapi/schemas.ts';
+import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
+import { errorSchema, jsonResponse } from '../openapi/responses.ts';
+import { referenceTo, schemaOfScalar } from '../openapi/schemas.ts';
 import { MAX_BULK_FILES } from '../uploads.ts';
-import type { PlainRoute } from './route.ts';
+import type { StaticOperation } from './static-operation.ts';
 
 const MIB = 1024 * 1024;
 const MINUTES = SIGNED_URL_SECONDS / 60;
 
-const BUILDER = 'buil_a0mkq3v8t2n4c7x1p9r5w6yzb';
-const KEY = `uploads/${BUILDER}/5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c`;
+const exampleOfScalar = (scalar: GraphQLScalarType) => (schemaOfScalar(scalar).examples as string[])[0];
 const builderId = {
   name: 'builderId',
   in: 'path',
   required: true,
-  schema: BuilderId.extensions.jsonSchema as JsonSchema,
-  example: BUILDER,
+  schema: schemaOfScalar(BuilderId),
+  example: exampleOfScalar(BuilderId),
 };
-/** @param anyOf alternative sets of required fields, in place of `required`. */
-const form = (
+/**
+ * Returns a multipart request body.
+ *
+ * @param anyOf alternative sets of required fields, in place of `required`.
+ */
+const multipartBody = (
   properties: Record<string, JsonSchema>,
   required: string[],
   example: object,
@@ -37,57 +41,62 @@ const form = (
   },
 });
 
-const file = {
+const fileSchema = {
   type: 'string',
   format: 'binary',
   description: `An image of at most ${MAX_ATTACHMENT_BYTES / MIB} MiB.`,
 };
-const type = { type: 'string', enum: ['attachment'], description: 'What the upload is for.' };
+const typeSchema = { type: 'string', enum: ['attachment'], description: 'What the upload is for.' };
 
 /** The multipart uploads (UPL-10, UPL-11). */
-export const attachmentRoutes: PlainRoute[] = [
+export const attachmentOperations: StaticOperation[] = [
   {
     method: 'POST',
     path: '/builders/{builderId}/attachments/upload',
     access: null,
-    operation: {
-      operationId: 'uploadAttachment',
-      tags: ['Attachments'],
-      summary: 'Upload one image',
-      description:
-        'Any valid access token will do; no scope is needed. The fields may come in any order, and may be called `type:0` and `file:0` instead. The image is checked when a photo refers to it, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator.',
-      parameters: [builderId],
-      ...form({ type, file, 'type:0': type, 'file:0': file }, [], { type: 'attachment', file: '(bytes)' }, [
+    operationId: 'uploadAttachment',
+    tags: ['Attachments'],
+    summary: 'Upload one image',
+    description:
+      'Any valid access token will do; no scope is needed. The fields may come in any order, and may be called `type:0` and `file:0` instead. The image is checked when a photo refers to it, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator.',
+    parameters: [builderId],
+    ...multipartBody(
+      { type: typeSchema, file: fileSchema, 'type:0': typeSchema, 'file:0': fileSchema },
+      [],
+      { type: 'attachment', file: '(bytes)' },
+      [
         { required: ['type', 'file'] },
         { required: ['type:0', 'file:0'] },
         { required: ['type', 'file:0'] },
         { required: ['type:0', 'file'] },
-      ]),
-      responses: { 201: respond('Uploaded.', { schema: referenceTo('UploadedAttachment') }) },
-    },
+      ],
+    ),
+    responses: { 201: jsonResponse('Uploaded.', referenceTo('UploadedAttachment')) },
   },
   {
     method: 'POST',
     path: '/builders/{builderId}/attachments/bulk-upload',
     access: null,
-    operation: {
-      operationId: 'bulkUploadAttachments',
-      tags: ['Attachments'],
-      summary: `Upload up to ${MAX_BULK_FILES} images`,
-      description: `Any valid access token will do; no scope is needed. The files are \`file:0\` to \`file:${MAX_BULK_FILES - 1}\`, each with its \`type:0\` to \`type:${MAX_BULK_FILES - 1}\`, or one \`type\` for all. Either all of them are uploaded or none. Until photos use them their bytes count against the quota of uploads of the integrator.`,
-      parameters: [builderId],
-      ...form({ type, 'file:0': file, 'type:0': type, 'file:1': file, 'type:1': type }, ['file:0'], {
+    operationId: 'bulkUploadAttachments',
+    tags: ['Attachments'],
+    summary: `Upload up to ${MAX_BULK_FILES} images`,
+    description: `Any valid access token will do; no scope is needed. The files are \`file:0\` to \`file:${MAX_BULK_FILES - 1}\`, each with its \`type:0\` to \`type:${MAX_BULK_FILES - 1}\`, or one \`type\` for all. Either all of them are uploaded or none. Until photos use them their bytes count against the quota of uploads of the integrator.`,
+    parameters: [builderId],
+    ...multipartBody(
+      { type: typeSchema, 'file:0': fileSchema, 'type:0': typeSchema, 'file:1': fileSchema, 'type:1': typeSchema },
+      ['file:0'],
+      {
         'file:0': '(bytes)',
         'type:0': 'attachment',
-      }),
-      responses: {
-        201: respond('Uploaded.', { schema: referenceTo('BulkUpload') }),
       },
+    ),
+    responses: {
+      201: jsonResponse('Uploaded.', referenceTo('BulkUpload')),
     },
   },
 ];
 
-const query = (name: string, schema: JsonSchema, example: unknown) => ({
+const queryParameter = (name: string, schema: JsonSchema, example: unknown) => ({
   name,
   in: 'query',
   required: true,
@@ -95,7 +104,7 @@ const query = (name: string, schema: JsonSchema, example: unknown) => ({
   example,
 });
 const text = { type: 'string' };
-const common = [
+const signedUrlParameters = [
   { name: 'regionId', in: 'path', required: true, schema: { type: 'string', enum: REGIONS }, example: 'au1' },
   {
     name: 'key',
@@ -103,25 +112,23 @@ const common = [
     required: true,
     description: 'Storage key; its slashes are not escaped.',
     schema: text,
-    example: KEY,
+    example: exampleOfScalar(StorageKey),
   },
-  query('type', text, 'image/jpeg'),
+  queryParameter('type', text, 'image/jpeg'),
   {
-    ...query('issuer', text, 'intg_a0mkq3v8t2n4c7x1p9r5w6yzb'),
+    ...queryParameter('issuer', text, 'intg_a0mkq3v8t2n4c7x1p9r5w6yzb'),
     required: false,
     description: 'For whom the URL was signed; requests are charged to them.',
   },
-  query('expires', text, '1772437500'),
-  query('signature', text, '9b2d47'),
+  queryParameter('expires', text, '1772437500'),
+  queryParameter('signature', text, '9b2d47'),
 ];
-const plain = (description: string, code: string) => respond(description, { schema: errorSchema([code]) }, []);
-const refused = plain('The URL has expired, was altered, or is signed for something else.', 'FORBIDDEN');
+const plainError = (description: string, code: string) => jsonResponse(description, errorSchema([code]), []);
+const forbidden = plainError('The URL has expired, was altered, or is signed for something else.', 'FORBIDDEN');
 
-const busy = respond(
+const rateLimited = jsonResponse(
   'Too many requests to URLs that were signed for the same integrator or user; wait as `Retry-After` says.',
-  {
-    schema: errorSchema(['RATE_LIMITED']),
-  },
+  errorSchema(['RATE_LIMITED']),
   ['Retry-After'],
 );
 
@@ -133,68 +140,64 @@ const contentRange = (example: string) => ({
   },
 });
 
-/** The signed URLs, which are used as they were given and never made by a client. */
-export const storageRoutes: PlainRoute[] = [
+/** The signed URLs, which clients use as the service returned them. */
+export const storageOperations: StaticOperation[] = [
   {
     method: 'PUT',
     path: '/storage/{regionId}/{key}',
     access: 'public',
-    operation: {
-      operationId: 'putUpload',
-      tags: ['Attachments'],
-      summary: 'Send the bytes to an upload URL',
-      description: `The \`uploadUrl\` of a presign operation, for ${MINUTES} minutes, from any origin. Where the service keeps its files in an S3-compatible store the URL leads there. It takes no access token; send the returned \`uploadHeaders\` as they are.`,
-      parameters: [...common, query('size', text, '2418044')],
-      requestBody: { required: true, content: bytes },
-      responses: {
-        200: { description: 'The bytes are stored. The same bytes may be sent again.' },
-        400: respond(
-          'The type or the number of bytes is not the one that was declared.',
-          { schema: referenceTo('ValidationErrors') },
-          [],
-        ),
-        403: refused,
-        409: plain('Other bytes were sent to the URL before; they are kept.', 'UPLOAD_CONFLICT'),
-        429: busy,
-      },
+    operationId: 'putUpload',
+    tags: ['Attachments'],
+    summary: 'Send the bytes to an upload URL',
+    description: `The \`uploadUrl\` of a presign operation, for ${MINUTES} minutes, from any origin. Where the service keeps its files in an S3-compatible store the URL leads there. It takes no access token; send the returned \`uploadHeaders\` as they are.`,
+    parameters: [...signedUrlParameters, queryParameter('size', text, '2418044')],
+    requestBody: { required: true, content: bytes },
+    responses: {
+      200: { description: 'The bytes are stored. The same bytes may be sent again.' },
+      400: jsonResponse(
+        'The type or the number of bytes is not the one that was declared.',
+        referenceTo('ValidationErrors'),
+        [],
+      ),
+      403: forbidden,
+      409: plainError('Other bytes were sent to the URL before; they are kept.', 'UPLOAD_CONFLICT'),
+      429: rateLimited,
     },
   },
   {
     method: 'GET',
     path: '/storage/{regionId}/{key}',
     access: 'public',
-    operation: {
-      operationId: 'getFile',
-      tags: ['Attachments'],
-      summary: 'Download a file',
-      description: `An \`imageUrl\` or another signed URL, for ${MINUTES} minutes. It takes no access token. One range of bytes may be asked for; with several of them, or \`If-Range\`, the answer is the whole file.`,
-      parameters: [
-        ...common,
-        { ...query('name', text, 'level-3-east.jpg'), required: false },
-        { name: 'Range', in: 'header', required: false, schema: text, example: 'bytes=0-65535' },
-      ],
-      responses: {
-        200: { description: 'The bytes, under the type that was checked.', content: bytes },
-        206: {
-          description: 'The bytes of the range.',
-          headers: contentRange('bytes 0-65535/2418044'),
-          content: bytes,
-        },
-        403: refused,
-        404: plain('There is no such file.', 'NOT_FOUND'),
-        416: {
-          ...plain('The file ends before the range.', 'RANGE_NOT_SATISFIABLE'),
-          headers: contentRange('bytes */2418044'),
-        },
+    operationId: 'getFile',
+    tags: ['Attachments'],
+    summary: 'Download a file',
+    description: `An \`imageUrl\` or another signed URL, for ${MINUTES} minutes. It takes no access token. One range of bytes may be asked for; with several of them, or \`If-Range\`, the answer is the whole file.`,
+    parameters: [
+      ...signedUrlParameters,
+      { ...queryParameter('name', text, 'level-3-east.jpg'), required: false },
+      { name: 'Range', in: 'header', required: false, schema: text, example: 'bytes=0-65535' },
+    ],
+    responses: {
+      200: { description: 'The bytes, under the type that was checked.', content: bytes },
+      206: {
+        description: 'The bytes of the range.',
+        headers: contentRange('bytes 0-65535/2418044'),
+        content: bytes,
+      },
+      403: forbidden,
+      404: plainError('There is no such file.', 'NOT_FOUND'),
+      416: {
+        ...plainError('The file ends before the range.', 'RANGE_NOT_SATISFIABLE'),
+        headers: contentRange('bytes */2418044'),
       },
     },
   },
 ];
 
-const reference: Record<string, JsonSchema> = {
+const uploadProperties: Record<string, JsonSchema> = {
   key: { type: 'string', description: 'Storage key.' },
   regionId: { type: 'string', enum: REGIONS, description: 'Region whose storage has the file.' },
-  type,
+  type: typeSchema,
   fileName: { type: 'string', description: 'Name of the file, as the form gave it.' },
   contentType: { type: 'string', description: 'Media type: the declared one, or what the bytes say.' },
   imageUrl: { type: 'string', format: 'uri', description: `Signed URL to download the image, for ${MINUTES} minutes.` },
@@ -204,8 +207,8 @@ export const attachmentSchemas: Record<string, JsonSchema> = {
   UploadedAttachment: {
     type: 'object',
     description: 'A file that was uploaded. With `key`, `regionId` and `type` it is what a photo refers to.',
-    properties: reference,
-    required: Object.keys(reference),
+    properties: uploadProperties,
+    required: Object.keys(uploadProperties),
   },
   BulkUpload: {
     type: 'object',
@@ -215,8 +218,11 @@ export const attachmentSchemas: Record<string, JsonSchema> = {
         description: 'The files in the order of their numbers.',
         items: {
           type: 'object',
-          properties: { ...reference, fieldName: { type: 'string', description: 'Field of the form that held it.' } },
-          required: [...Object.keys(reference), 'fieldName'],
+          properties: {
+            ...uploadProperties,
+            fieldName: { type: 'string', description: 'Field of the form that held it.' },
+          },
+          required: [...Object.keys(uploadProperties), 'fieldName'],
         },
       },
     },

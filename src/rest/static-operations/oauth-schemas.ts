@@ -2,13 +2,17 @@ import { type JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
 import { SCOPES } from '../../../schema/scopes.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../auth/access-tokens.ts';
-import { referenceTo } from '../openapi/schemas.ts';
+import { referenceTo, schemaOfScalar } from '../openapi/schemas.ts';
 
-const { pattern: BUILDER_ID } = BuilderId.extensions.jsonSchema as JsonSchema & { pattern: string };
+const { pattern } = schemaOfScalar(BuilderId);
 
 export const SCOPE_DESCRIPTION = `The scopes that are asked for, with spaces between: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
 
-const text = (description: string, more: JsonSchema = {}) => ({ type: 'string', description, ...more });
+const text = (description: string, keywords: JsonSchema = {}) => ({ type: 'string', description, ...keywords });
+
+const integer = (description: string, keywords: JsonSchema = {}) => ({ type: 'integer', description, ...keywords });
+
+const LIFETIME = { examples: [ACCESS_TOKEN_SECONDS] };
 
 const texts = (description: string, item: JsonSchema = {}) => ({
   type: 'array',
@@ -33,13 +37,17 @@ const grant = (type: string, fields: Record<string, JsonSchema>, required: strin
     ...required,
   ]);
 
+const tokenRequest = body({ token: text('An access or refresh token.'), token_type_hint: text('Not needed.') }, [
+  'token',
+]);
+
 const GRANTS = {
   client_credentials: 'ClientCredentialsGrant',
   authorization_code: 'AuthorizationCodeGrant',
   refresh_token: 'RefreshTokenGrant',
 };
 
-/** Bodies and answers of the OAuth endpoints. Rules: docs/contract/oauth.md. */
+/** Request and response bodies of the OAuth endpoints. Rules: docs/contract/oauth.md. */
 export const oauthSchemas: Record<string, JsonSchema> = {
   TokenRequest: {
     oneOf: Object.values(GRANTS).map(referenceTo),
@@ -84,13 +92,8 @@ export const oauthSchemas: Record<string, JsonSchema> = {
         enum: ['Bearer'],
         description: 'How the token is sent: in `Authorization: Bearer`.',
       },
-      expires_in: { type: 'integer', description: 'Lifetime in seconds.', examples: [ACCESS_TOKEN_SECONDS] },
-      expires: {
-        type: 'integer',
-        description: 'The same as `expires_in`.',
-        deprecated: true,
-        examples: [ACCESS_TOKEN_SECONDS],
-      },
+      expires_in: integer('Lifetime in seconds.', LIFETIME),
+      expires: integer('The same as `expires_in`.', { deprecated: true, ...LIFETIME }),
       scope: text('The scopes granted, with spaces between.'),
       refresh_token: text('For the next access token. Of the grants for a user alone.'),
     },
@@ -103,26 +106,19 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       sub: text('The user, or the client when the token is for the client itself.'),
       client_id: text('The client that the token was issued to.'),
       builder_id: text('The one builder that the token reaches; of the authorization-code flow alone.', {
-        pattern: BUILDER_ID,
+        pattern,
       }),
       iss: text('Base address of the API.', { format: 'uri' }),
       aud: text('Base address of the API.', { format: 'uri' }),
       scope: text('The scopes granted, with spaces between.'),
       jti: text('Identifies the token.'),
-      iat: { type: 'integer', description: 'When the token was issued, in seconds since the epoch.' },
-      exp: {
-        type: 'integer',
-        description: `When the token ends, in seconds since the epoch: \`iat\` plus ${ACCESS_TOKEN_SECONDS}.`,
-      },
+      iat: integer('When the token was issued, in seconds since the epoch.'),
+      exp: integer(`When the token ends, in seconds since the epoch: \`iat\` plus ${ACCESS_TOKEN_SECONDS}.`),
     },
     required: ['sub', 'client_id', 'iss', 'aud', 'scope', 'jti', 'iat', 'exp'],
   },
-  RevocationRequest: body({ token: text('An access or refresh token.'), token_type_hint: text('Not needed.') }, [
-    'token',
-  ]),
-  IntrospectionRequest: body({ token: text('An access or refresh token.'), token_type_hint: text('Not needed.') }, [
-    'token',
-  ]),
+  RevocationRequest: tokenRequest,
+  IntrospectionRequest: tokenRequest,
   Introspection: {
     type: 'object',
     properties: {
@@ -133,13 +129,13 @@ export const oauthSchemas: Record<string, JsonSchema> = {
       scope: text('Its scopes, with spaces between.'),
       client_id: text('The client that it was given to.'),
       sub: text('The user, or the client when it is for the client itself.'),
-      builder_id: text('The builder that it reaches, when it is for a user.', { pattern: BUILDER_ID }),
+      builder_id: text('The builder that it reaches, when it is for a user.', { pattern }),
       token_type: { type: 'string', enum: ['Bearer'], description: 'Of access tokens alone.' },
       jti: text('Of access tokens alone.'),
       aud: text('Of access tokens alone.'),
       iss: text('Base address of the API.'),
-      iat: { type: 'integer', description: 'Seconds since the epoch.' },
-      exp: { type: 'integer', description: 'Seconds since the epoch.' },
+      iat: integer('Seconds since the epoch.'),
+      exp: integer('Seconds since the epoch.'),
     },
     required: ['active'],
   },

@@ -1,6 +1,6 @@
 import { BASE_URL } from '../harness.ts';
 import type { Json } from '../proof/fuzz/contract.ts';
-import { type Answer, type Changes, CODE, type ExampleCalls, TOKEN, toExample } from './example-calls.ts';
+import { type Changes, CODE, type ExampleCalls, type ExampleResponse, TOKEN, toExample } from './example-calls.ts';
 import {
   BUILDER_ID,
   CLIENT_ID,
@@ -11,12 +11,12 @@ import {
   OTHER_CLIENT_ID,
 } from './example-fixture.ts';
 
-/** Name of an example, and the call that the service answers with it. */
-type Recording = [name: string, call: () => Promise<Answer>];
+/** Name of an example, and the call that produces it. */
+type Recording = [name: string, call: () => Promise<ExampleResponse>];
 
 const SECOND_WORKER = 'wkr_a0mkq3v8t2second';
 
-/** The answers of the document's error examples, each made by the call that leads to it. */
+/** The responses of the document's error examples, each made by the call that leads to it. */
 export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): Recording[] {
   const send = (operationId: string, changes: Changes = {}) => calls.send(operationId, changes);
   const { service, sql } = fixture;
@@ -24,17 +24,17 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
   const exampleOf = (operationId: string): Json =>
     calls.operation(operationId).requestBody.content['application/json'].example;
   const done = async (operationId: string, changes: Changes = {}) => {
-    const answer = await send(operationId, changes);
-    if (answer.status >= 300) throw new Error(`${operationId}: ${answer.status} ${answer.body}`);
-    return JSON.parse(answer.body);
+    const response = await send(operationId, changes);
+    if (response.status >= 300) throw new Error(`${operationId}: ${response.status} ${response.body}`);
+    return JSON.parse(response.body);
   };
 
-  const report = (operationId: string, changes: object) => async (): Promise<Answer> => {
+  const report = (operationId: string, changes: object) => async (): Promise<ExampleResponse> => {
     await done('syncPhotoReport');
     const base = operationId === 'archivePhotoReport' ? exampleOf(operationId) : exampleOf('syncPhotoReport');
     return send(operationId, { body: { ...base, ...changes } });
   };
-  const strangersReport = (operationId: string) => async (): Promise<Answer> => {
+  const strangersReport = (operationId: string) => async (): Promise<ExampleResponse> => {
     await done('syncPhotoReport', { token: await tokenOf(OTHER_CLIENT_ID, 'write:photos') });
     return send(operationId);
   };
@@ -52,12 +52,12 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
   const signOff = { ...event, type: 'SIGN_OFF', sourceEventId: 'gate-2-20260302-000512' };
   const named = { ...signOff, sourceSignOnEventId: event.sourceEventId };
   const record = (body: object) => send('recordSignOnEvent', { body });
-  const afterSignOn = (body: object, before?: () => Promise<unknown>) => async (): Promise<Answer> => {
+  const afterSignOn = (body: object, before?: () => Promise<unknown>) => async (): Promise<ExampleResponse> => {
     await done('recordSignOnEvent');
     await before?.();
     return record(body);
   };
-  const conflicts: Record<string, () => Promise<Answer>> = {
+  const conflicts: Record<string, () => Promise<ExampleResponse>> = {
     EVENT_MISMATCH: afterSignOn({ ...event, deviceId: 'gate-3' }),
     WORKER_MISMATCH: afterSignOn({ ...named, workerId: SECOND_WORKER }),
     SIGN_ON_REQUIRED: afterSignOn(signOff),
@@ -232,10 +232,10 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     [
       'getFile 416',
       async () => {
-        const answer = await send('uploadAttachment', {
+        const response = await send('uploadAttachment', {
           body: { type: 'attachment', file: Buffer.from('ten bytes!') },
         });
-        const { pathname, search } = new URL(JSON.parse(answer.body).imageUrl);
+        const { pathname, search } = new URL(JSON.parse(response.body).imageUrl);
         return calls.inject('usual', { url: `${pathname}${search}`, headers: { range: 'bytes=4000-' } });
       },
     ],
@@ -254,4 +254,4 @@ export async function signedUrl(operationId: string, calls: ExampleCalls): Promi
 }
 
 /** The body as it stands in the document. */
-export const recorded = ({ body }: Answer): unknown => JSON.parse(toExample(body));
+export const recorded = ({ body }: ExampleResponse): unknown => JSON.parse(toExample(body));

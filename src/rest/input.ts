@@ -1,0 +1,191 @@
+import {
+  coerceInputValue,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+} from 'graphql';
+import { fieldError, fieldPath, validatorOf } from '../../schema/input.ts';
+import { ruleErrors } from '../../schema/input-rules.ts';
+import { rangeErrors } from '../../schema/range.ts';
+import type { Operation } from '../../schema/route-table.ts';
+import { booleanFromText, integerFromText } from '../../schema/scalar.ts';
+import { FieldErrors, invalidField, notFound } from '../shared/errors.ts';
+
+/** Request values that an operation's arguments are taken from. */
+export interface RawInput {
+  params: Record<string, string>;
+  query: Record<string, string | string[] | undefined>;
+  body: unknown;
+  /** `X-Service-Builder-Id`, or the builder of the token. */
+  builderId: string | null;
+}
+
+/** A DELETE takes its input from the body or the query; the body takes precedence for a field that is in both. */
+type Location = 'path' | 'header' | 'query' | 'body' | 'bodyOrQuery';
+
+/** Where a request holds an argument of an operation, and under which name. See `@Rest`. */
+export interface ArgumentLocation {
+  argument: GraphQLArgument;
+  location: Location;
+  name: string;
+}
+
+/** Returns the location of each argument of an operation. */
+export function locateArguments(operation: Operation, schema: GraphQLSchema): ArgumentLocation[] {
+  const inPath = new Map(
+    [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [operation.params[name!] ?? name!, name!]),
+  );
+  return rootFieldOf(operation, schema).args.map((argument) => {
+    const pathName = inPath.get(argument.name);
+    if (pathName) return { argument, location: 'path', name: pathName };
+    if (argument.name === 'builderId') return { argument, location: 'header', name: 'X-Service-Builder-Id' };
+    return { argument, location: LOCATIONS[operation.method] ?? 'body', name: argument.name };
+  });
+}
+
+const LOCATIONS: Record<string, Location> = { GET: 'query', DELETE: 'bodyOrQuery' };
+
+/** Returns the field of the schema that resolves an operation. */
+export function rootFieldOf({ kind, field }: Operation, schema: GraphQLSchema): GraphQLField<unknown, unknown> {
+  return (kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!).getFields()[field]!;
+}
+
+/**
+ * Returns the operation's variables, each checked against its type in the schema and never coerced. Throws 404 when an identifier in the
+ * path does not have the syntax of its type, else 400 with every field that fails. ERR-1, IDN-6.
+ */
+export function parseInput(locations: ArgumentLocation[], input: RawInput): Record<string, unknown> {
+  const variables: Record<string, unknown> = {};
+  const errors = new FieldErrors();
+  if (input.body !== undefined && !isObject(input.body) && locations.some(({ location }) => /^body/.test(location)))
+    throw invalidField('body', 'must be an object');
+  for (const { argument, location, name } of locations) {
+    const before = errors.count;
+    const raw = rawValueOf(location, name, argument, input, errors);
+    if (raw === undefined) {
+      if (isNonNullType(argument.type) && errors.count === before)
+        errors.add({ fieldName: name, message: 'is required' });
+      continue;
+    }
+    const validate = validatorOf(argument.type);
+    if (validate && raw !== null) {
+      errors.add(...validate(raw, name));
+      // The validator rejects whatever the type would.
+      variables[argument.name] = raw;
+      continue;
+    }
+    variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
+      if (location === 'path') throw notFound('Resource');
+      const isQuery = location === 'query';
+      errors.add(fieldError(isQuery ? parameterNameOf(name, path[0], input) : name, isQuery ? [] : path, error));
+    });
+    if (errors.count === before) errors.add(...ruleErrors(name, argument, raw));
+  }
+  errors.add(...rangeErrors(variables));
+  errors.throwIfAny();
+  return variables;
+}
+
+function rawValueOf(
+  location: Location,
+  name: string,
+  argument: GraphQLArgument,
+  input: RawInput,
+  errors: FieldErrors,
+): unknown {
+  switch (location) {
+    case 'path':
+      return parseText(input.params[name]!, argument.type);
+    case 'header':
+      return input.builderId ?? undefined;
+    case 'query':
+      return queryValueOf(name, argument, input, errors);
+    case 'bodyOrQuery':
+      return bodyValueOf(name, argument, input, errors) ?? queryValueOf(name, argument, input, errors);
+    default:
+      return bodyValueOf(name, argument, input, errors);
+  }
+}
+
+function queryValueOf(name: string, { type }: GraphQLArgument, { query }: RawInput, errors: FieldErrors): unknown {
+  if (isListType(getNullableType(type))) {
+    // A repeatable parameter may be named with and without brackets, also in one request; other parameters only without.
+    const texts = [...toTexts(query[name]), ...toTexts(query[`${name}[]`])];
+    return texts.length === 0 ? undefined : texts.map((text) => parseText(text, type));
+  }
+  const raw = query[name];
+  if (raw === undefined) return undefined;
+  if (Array.isArray(raw)) {
+    errors.add({ fieldName: name, message: 'must be given once' });
+    return null;
+  }
+  return parseText(raw, type);
+}
+
+/** The values of a parameter that was sent any number of times. */
+const toTexts = (sent: string | string[] | undefined): string[] => (sent === undefined ? [] : [sent].flat());
+
+/** The name, with or without brackets, that the value of that index was sent under. */
+function parameterNameOf(name: string, index: string | number | undefined, { query }: RawInput): string {
+  return typeof index === 'number' && index >= toTexts(query[name]).length ? `${name}[]` : name;
+}
+
+function bodyValueOf(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldErrors): unknown {
+  if (!isObject(body)) return undefined;
+  if (validatorOf(type)) return body[name];
+  return withoutUnknownFields(body[name], type, [], (path) =>
+    errors.add({ fieldName: fieldPath(name, path), message: 'must be an array' }),
+  );
+}
+
+/** Returns the value that a text stands for; the text itself where it is none of the type, which then rejects it. */
+function parseText(text: string, type: GraphQLInputType): unknown {
+  const named = getNamedType(type);
+  if (!isScalarType(named)) return text;
+  const fromText = (named.extensions.fromText ?? FROM_TEXT[named.name]) as ((text: string) => unknown) | undefined;
+  return fromText ? fromText(text) : text;
+}
+
+const FROM_TEXT: Record<string, (text: string) => unknown> = { Int: integerFromText, Boolean: booleanFromText };
+
+type Path = readonly (string | number)[];
+
+/**
+ * Returns the value without unknown fields of nested objects, unless their type is strict (a Page document). Calls `rejectItem` for a
+ * single value in place of a list, which GraphQL would coerce to a list of one.
+ */
+function withoutUnknownFields(
+  value: unknown,
+  type: GraphQLInputType,
+  path: Path,
+  rejectItem: (path: Path) => void,
+): unknown {
+  const nullable = getNullableType(type);
+  if (value === undefined || value === null) return value;
+  if (isListType(nullable)) {
+    const { ofType } = nullable;
+    if (Array.isArray(value))
+      return value.map((item, index) => withoutUnknownFields(item, ofType, [...path, index], rejectItem));
+    rejectItem(path);
+    return [];
+  }
+  if (!isInputObjectType(nullable) || !isObject(value)) return value;
+  const fields = nullable.getFields();
+  const entries = Object.entries(value)
+    .filter(([name]) => name in fields || nullable.extensions.strict)
+    .map(([name, item]) => [
+      name,
+      name in fields ? withoutUnknownFields(item, fields[name]!.type, [...path, name], rejectItem) : item,
+    ]);
+  return Object.fromEntries(entries);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
