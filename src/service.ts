@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { tokenKey } from './auth/token-key.ts';
+import { loadTokenKey } from './auth/token-key.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Databases } from './database/database.ts';
 import { PendingMigrationsError, runPendingMigrations } from './database/run-migrations.ts';
@@ -77,7 +77,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<RunningServi
   try {
     for (const region of REGIONS) await runPendingMigrations(direct[region], config.migrate, report);
     stopwatch.lap('migrations');
-    const storages = openStorages(config, { secret: await tokenKey(config), clock: systemClock });
+    const storages = openStorages(config, { secret: await loadTokenKey(config), clock: systemClock });
     // Temporary files of a killed process; both regions share the folder.
     await storages.au1.spool.removeOrphans();
     const storePictures = () => storeDemoPictures(storages);
@@ -135,7 +135,7 @@ async function buildService(
   isStopping: () => boolean,
 ): Promise<FastifyInstance> {
   const app = await buildApp(config, {
-    ...{ databases, clock: systemClock, tokenKey: await tokenKey(config) },
+    ...{ databases, clock: systemClock, tokenKey: await loadTokenKey(config) },
     isStopping,
   });
   // By default Node would exit, and end the requests of all clients.

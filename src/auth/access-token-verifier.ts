@@ -7,23 +7,23 @@ import { type AccessClaims, type AccessTokens, familyOf } from './access-tokens.
 import { Caller } from './caller.ts';
 
 /**
- * How long what the database said of a token is taken for true. A revoked client, connection, membership or token must
- * stop working within one second on every instance (ACC-5); this leaves half of it for the query.
+ * Age at which a cached caller is loaded again. A revoked client, connection, membership or token must stop working within one second on
+ * every instance (ACC-5); half of it is left for the query.
  */
-const FRESH_MS = 500;
+const MAX_AGE_MS = 500;
 
-/** Tokens remembered per process and region. */
+/** Maximum cached tokens per process and region. */
 const MAX_TOKENS = 10_000;
 
-/** A longer token than ours are is verified, but not kept. */
+/** Longer tokens are verified and not cached. The service signs none that long. */
 const MAX_TOKEN_LENGTH = 2_048;
 
-/** A token that has not been used for so long is dropped, with what its caller may reach. */
+/** Time since the last load after which an entry is dropped. */
 const IDLE_MS = 2_000;
 
 const SCHEME = 'Bearer ';
 
-const FACTS: Statement = {
+const SELECT_CALLER: Statement = {
   name: 'access.facts',
   text: `select client.integrator_id, client.name, client.internal, to_json(client.scopes),
       (select json_object_agg(connection.builder_id, connection.scopes) from connection
@@ -38,19 +38,19 @@ const FACTS: Statement = {
         or exists (select from oauth_token_family family where family.id = $5 and family.revoked_at is null))`,
 };
 
-interface Remembered {
+interface CacheEntry {
   claims: AccessClaims;
-  checkedAt: number;
+  loadedAt: number;
   caller: Promise<Caller | null>;
 }
 
-/** Authenticates bearer tokens, against the database at most every half second per token. */
+/** Authenticates bearer tokens. The database is queried at most every half second per token. */
 export class AccessTokenVerifier {
   readonly #tokens: AccessTokens;
   readonly #databases: Databases;
   readonly #clock: Clock;
-  /** By token, those used last at the end. */
-  readonly #remembered: Record<RegionId, Map<string, Remembered>> = { au1: new Map(), us1: new Map() };
+  /** By token, in the order of the last load. */
+  readonly #cache: Record<RegionId, Map<string, CacheEntry>> = { au1: new Map(), us1: new Map() };
 
   constructor(options: { tokens: AccessTokens; databases: Databases; clock: Clock }) {
     this.#tokens = options.tokens;
@@ -59,12 +59,12 @@ export class AccessTokenVerifier {
   }
 
   /**
-   * The caller of an `Authorization` header; throws 401. A token holds in the region of its client alone, because a
-   * client exists in one region's database.
+   * Returns the caller of an `Authorization` header; throws 401. A token is valid only in the region of its client, whose database alone
+   * contains the client.
    */
   async authenticate(authorization: string | undefined, region: RegionId): Promise<Caller> {
     if (authorization === undefined) throw unauthenticated('An access token is required.', false);
-    const caller = await this.#callerOf(authorization, region);
+    const caller = await this.#findCaller(authorization, region);
     if (!caller) throw unauthenticated('The access token is invalid, expired or revoked.', true);
     return caller;
   }
@@ -73,69 +73,69 @@ export class AccessTokenVerifier {
   isVerified(authorization: string): boolean {
     if (!authorization.startsWith(SCHEME)) return false;
     const token = authorization.slice(SCHEME.length);
-    return this.#remembered.au1.has(token) || this.#remembered.us1.has(token);
+    return this.#cache.au1.has(token) || this.#cache.us1.has(token);
   }
 
-  async #callerOf(authorization: string, region: RegionId): Promise<Caller | null> {
-    const remembered = this.#remembered[region];
+  async #findCaller(authorization: string, region: RegionId): Promise<Caller | null> {
+    const cache = this.#cache[region];
     const now = this.#clock.now();
-    // Only tokens that were verified are keys, so that a header in another spelling is not found and is taken apart.
-    const usual = authorization.startsWith(SCHEME) ? authorization.slice(SCHEME.length) : '';
-    const token = remembered.has(usual) ? usual : tokenIn(authorization);
-    let known = remembered.get(token);
-    if (known && now >= known.claims.exp * 1000) {
-      remembered.delete(token);
+    // Keys are verified tokens: a header in another notation is not found, and is parsed.
+    const candidate = authorization.startsWith(SCHEME) ? authorization.slice(SCHEME.length) : '';
+    const token = cache.has(candidate) ? candidate : parseBearerToken(authorization);
+    let entry = cache.get(token);
+    if (entry && now >= entry.claims.exp * 1000) {
+      cache.delete(token);
       return null;
     }
-    if (!known || now - known.checkedAt >= FRESH_MS || now < known.checkedAt) {
-      const claims = known?.claims ?? (await this.#tokens.verify(token));
+    if (!entry || now - entry.loadedAt >= MAX_AGE_MS || now < entry.loadedAt) {
+      const claims = entry?.claims ?? (await this.#tokens.verify(token));
       if (!claims) return null;
-      known = { claims, checkedAt: now, caller: loadCaller(this.#databases[region], claims) };
-      remember(remembered, token, known, now);
+      entry = { claims, loadedAt: now, caller: loadCaller(this.#databases[region], claims) };
+      addToCache(cache, token, entry, now);
     }
     try {
-      return await known.caller;
+      return await entry.caller;
     } catch (error) {
-      remembered.delete(token);
+      cache.delete(token);
       throw error;
     }
   }
 
-  /** Whether the token still holds, as the database says now. */
+  /** Returns whether the token is valid now, bypassing the cache. */
   async isLive(claims: AccessClaims, region: RegionId): Promise<boolean> {
     return (await loadCaller(this.#databases[region], claims)) !== null;
   }
 
   /**
-   * Drops what is remembered of a token, by its `jti`, or of a family's tokens, by its id, so that a revocation holds at once
-   * on the instance that made it. The others ask the database again soon enough.
+   * Removes a token by its `jti`, or the tokens of a family by its id, from the cache, so that this instance applies a revocation at
+   * once. Other instances apply it within `MAX_AGE_MS`.
    */
   evict(id: string): void {
-    for (const remembered of Object.values(this.#remembered)) {
-      for (const [token, { claims }] of remembered) {
-        if (claims.jti === id || familyOf(claims.jti) === id) remembered.delete(token);
+    for (const cache of Object.values(this.#cache)) {
+      for (const [token, { claims }] of cache) {
+        if (claims.jti === id || familyOf(claims.jti) === id) cache.delete(token);
       }
     }
   }
 }
 
-function tokenIn(authorization: string): string {
+function parseBearerToken(authorization: string): string {
   const match = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization);
   if (!match) throw unauthenticated('The Authorization header must be Bearer and an access token.', false);
   return match[1]!;
 }
 
-function remember(remembered: Map<string, Remembered>, token: string, known: Remembered, now: number): void {
+function addToCache(cache: Map<string, CacheEntry>, token: string, entry: CacheEntry, now: number): void {
   if (token.length > MAX_TOKEN_LENGTH) return;
-  remembered.delete(token);
-  remembered.set(token, known);
-  for (const [oldest, { checkedAt }] of remembered) {
-    if (now - checkedAt < IDLE_MS && checkedAt <= now && remembered.size <= MAX_TOKENS) break;
-    remembered.delete(oldest);
+  cache.delete(token);
+  cache.set(token, entry);
+  for (const [oldest, { loadedAt }] of cache) {
+    if (now - loadedAt < IDLE_MS && loadedAt <= now && cache.size <= MAX_TOKENS) break;
+    cache.delete(oldest);
   }
 }
 
-/** One set for each different list of scopes: most connections of an integrator allow the same. */
+/** Returns the scopes by builder. Equal lists share one set, as most connections of an integrator allow the same scopes. */
 function toScopeSets(connections: [builderId: string, scopes: string[]][]): Map<string, ReadonlySet<string>> {
   const sets = new Map<string, ReadonlySet<string>>();
   return new Map(
@@ -148,11 +148,11 @@ function toScopeSets(connections: [builderId: string, scopes: string[]][]): Map<
   );
 }
 
-/** What the region's database says of the token's client, connections and membership; null when it no longer holds. */
+/** Loads the token's client, connections and membership; null when the token is no longer valid. */
 async function loadCaller(database: Database, claims: AccessClaims): Promise<Caller | null> {
   const builderId = claims.builder_id ?? null;
   const userId = builderId === null ? null : claims.sub;
-  const [row] = await database.runner.run(FACTS, [
+  const [row] = await database.runner.run(SELECT_CALLER, [
     claims.client_id,
     builderId,
     userId,

@@ -13,21 +13,21 @@ export interface AccessClaims {
   /** Authorization-code tokens only. */
   builder_id?: string;
   scope: string;
-  /** Of a token that descends from a user's consent it begins with the token family and a dot. */
+  /** Begins with the token family and a dot where the token derives from a user's consent. */
   jti: string;
   iat: number;
   exp: number;
 }
 
-/** The token family that an access token belongs to; null for a client's own token. */
+/** Returns the token family of an access token; null for a client's own token. */
 export function familyOf(jti: string): string | null {
   const dot = jti.indexOf('.');
   return dot < 0 ? null : jti.slice(0, dot);
 }
 
-/** Signs and verifies access tokens: JWT, HMAC-SHA256, issuer and audience the API's base address. */
+/** Signs and verifies access tokens: JWTs with HMAC-SHA256, whose issuer and audience are the base URL of the API. */
 export class AccessTokens {
-  /** Imported once: jose would import the bytes again for every token. */
+  /** Imported once; jose would import bytes again for every token. */
   readonly #key: Promise<CryptoKey>;
   readonly #issuer: string;
   readonly #clock: Clock;
@@ -39,7 +39,7 @@ export class AccessTokens {
     this.#clock = options.clock;
   }
 
-  /** @param family the token family that it belongs to, if any; it ends with it. */
+  /** @param family token family of the token; revoking the family revokes the token. */
   async sign(
     claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>,
     family: string | null = null,
@@ -57,7 +57,7 @@ export class AccessTokens {
     return { token, jti };
   }
 
-  /** The claims of a token that we signed and that has not expired, else null. Any other spelling of its base64url is null too. */
+  /** Returns the claims of a token that this service signed and that has not expired, else null. Non-canonical base64url gives null. */
   async verify(token: string): Promise<AccessClaims | null> {
     if (!isCanonical(token)) return null;
     try {
@@ -78,7 +78,7 @@ export class AccessTokens {
 
 /**
  * Whether every part of a JWT is base64url as RFC 7515 section 2 defines it: no padding, no white space, no other alphabet, and no bits
- * beyond the last byte. jose accepts some of these in the signature, so that one token would have many spellings.
+ * beyond the last byte. jose accepts some of these in the signature, so that several texts would be one token.
  */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);

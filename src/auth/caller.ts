@@ -46,7 +46,7 @@ export class Caller {
     }
   }
 
-  /** The builders whose connections allow the scope; null for all builders of the region. */
+  /** Returns the ids of the builders whose connections allow the scope; null for all builders of the region. */
   buildersWith(scope: Scope): string[] | null {
     if (this.internal) return null;
     return [...this.connections].filter(([, allowed]) => allowed.has(scope)).map(([builderId]) => builderId);

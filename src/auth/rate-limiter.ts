@@ -13,48 +13,47 @@ const LEASE: Statement = {
     on conflict (key, window_end) do update set leased = rate_budget.leased + excluded.leased returning leased`,
 };
 
-/** By the database's clock as well: an instance whose own has jumped must not forget what the others have spent. */
+/** Also compares the database's clock: an instance whose clock is ahead must not delete current windows. */
 const PURGE: Statement = {
   name: 'limits.purge',
   text: `delete from rate_budget where window_end < least($1, now() - interval '1 minute')`,
 };
 
-/** Windows that an instance remembers. Whoever has many addresses makes as many. */
+/** Maximum windows in memory: an attacker with many addresses creates as many. */
 const MAX_WINDOWS = 50_000;
 
-/** Part of a window's budget that an instance takes at a time. */
+/** Blocks that a window's budget is leased in. */
 const BLOCKS = 20;
 
-/** Rejections of one key and window that are sent at once. */
+/** Rejections per key and window that are sent without delay. */
 const PROMPT_REJECTIONS = 100;
 /** On average: rejections that are delayed alike would all be sent in one turn of the event loop. */
 const REJECTION_DELAY_MS = 500;
-/** Rejections of one key and window that are delayed at a time. */
+/** Maximum concurrent delayed rejections per key and window. */
 const MAX_DELAYED = 500;
 
 interface Window {
   /** Milliseconds since the epoch. */
   end: number;
-  /** Requests that this instance may still let through without asking. */
+  /** Requests that remain of this instance's leases. */
   left: number;
-  /** What no instance had leased when last asked. */
+  /** Requests that no instance had leased at the last lease. */
   unleased: number;
   leasing: Promise<void> | null;
-  /** Requests that were rejected, and those of them that wait for their rejection now. */
   rejected: number;
+  /** Rejections that are delayed now. */
   delayed: number;
 }
 
 /**
- * A request budget per key and fixed window, shared by all instances: each leases a small block of it from the database at
- * a time, so that the limit is never passed and no request writes a row of its own. LIM-6. While the database is
- * read-only each process has the whole budget for itself: reads go on.
+ * A request budget per key and fixed window, shared by all instances. Each instance leases small blocks of it from the database, so that
+ * the limit is exact and a request need not write a row. LIM-6. While the database is read-only each process has the whole budget.
  */
 export class RateLimiter {
   readonly #name: string;
   readonly #limit: RateLimit | null;
   readonly #clock: Clock;
-  /** In the order in which they began, so that those that have ended come first. */
+  /** By name and key, in the order of their start: ended windows come first. */
   readonly #windows = new Map<string, Window>();
   #purgedAt = 0;
 
@@ -64,10 +63,10 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Takes one request from the key's budget and says so in the headers; throws 429 when it is spent. */
+  /** Charges one request to the key's budget and sets the rate-limit headers; throws 429 when the budget is used up. */
   async take(database: Database, key: string, reply: FastifyReply): Promise<void> {
     if (!this.#limit) return;
-    const window = this.#window(`${this.#name}:${key}`);
+    const window = this.#currentWindow(`${this.#name}:${key}`);
     while (window.left === 0 && window.unleased > 0) {
       window.leasing ??= this.#lease(database, `${this.#name}:${key}`, window);
       await window.leasing;
@@ -85,7 +84,7 @@ export class RateLimiter {
     throw rateLimited(seconds);
   }
 
-  /** Rejections of a client that goes on sending are delayed: as fast as they are asked for, they would cost as much as responses. */
+  /** Delays a rejection after the first ones, so that a client that keeps sending does not cost as much as with responses. */
   async #delayRejection(window: Window): Promise<void> {
     if (++window.rejected <= PROMPT_REJECTIONS || window.delayed >= MAX_DELAYED) return;
     window.delayed++;
@@ -93,7 +92,7 @@ export class RateLimiter {
     window.delayed--;
   }
 
-  #window(key: string): Window {
+  #currentWindow(key: string): Window {
     const { requests, seconds } = this.#limit!;
     const now = this.#clock.now();
     let window = this.#windows.get(key);
@@ -102,7 +101,7 @@ export class RateLimiter {
       window = { end, left: 0, unleased: requests, leasing: null, rejected: 0, delayed: 0 };
       this.#windows.delete(key);
       this.#windows.set(key, window);
-      this.#forgetOldest(now);
+      this.#evictOldest(now);
     }
     return window;
   }
@@ -125,7 +124,7 @@ export class RateLimiter {
     }
   }
 
-  /** Now and then, beside a lease: ended windows are of no use to anyone. */
+  /** Deletes ended windows from the database, at most once a minute. */
   #purge(database: Database): void {
     const now = this.#clock.now();
     if (now - this.#purgedAt < 60_000) return;
@@ -133,8 +132,8 @@ export class RateLimiter {
     database.runner.run(PURGE, [new Date(now - 60_000)]).catch(() => undefined);
   }
 
-  /** Ended windows, and the oldest beyond the bound: what is left of its lease is lost, so that the limit holds all the same. */
-  #forgetOldest(now: number): void {
+  /** Drops ended windows, and the oldest beyond the bound. The rest of a dropped lease is lost, which keeps the limit. */
+  #evictOldest(now: number): void {
     for (const [key, window] of this.#windows) {
       if (window.end > now && this.#windows.size <= MAX_WINDOWS) return;
       this.#windows.delete(key);

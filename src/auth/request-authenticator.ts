@@ -29,14 +29,16 @@ interface Dependencies {
   tokens: AccessTokenVerifier;
   databases: Databases;
   storages: Storages;
+  /** Charged for every request: by client, or by network where the request is not authenticated. */
   limits: RateLimiter;
+  /** Budgets of single operations. */
   budgets: Record<Budget, RateLimiter>;
   shares: FairShares;
   uploadQuota: number | null;
   clock: Clock;
 }
 
-/** The checks that every request with an access token passes before those of its operation, in the order of ERR-23. */
+/** Performs the checks of ERR-23 that all requests with an access token share. */
 export class RequestAuthenticator {
   readonly #dependencies: Dependencies;
 
@@ -49,7 +51,7 @@ export class RequestAuthenticator {
     const { tokens, databases, limits, budgets, shares } = this.#dependencies;
     let region: RegionId = REGIONS[0];
     try {
-      region = regionOf(request);
+      region = parseRegion(request);
       const caller = await tokens.authenticate(request.headers.authorization, region);
       await limits.take(databases[region], caller.clientId, reply);
       request.usage = new RequestUsage(shares, shareKeyOf(caller));
@@ -65,7 +67,7 @@ export class RequestAuthenticator {
     }
   }
 
-  /** Checks the version and builder headers. The caller must have checked the scope before, whose error takes precedence. */
+  /** Checks the version and builder headers and returns the request's context. A missing scope takes precedence: check it before. */
   createContext(request: FastifyRequest, { region, caller, charge }: AuthenticatedRequest): RequestContext {
     const version = request.headers['x-service-api-version'];
     if (version !== undefined && version !== API_VERSION) {
@@ -86,7 +88,7 @@ export class RequestAuthenticator {
       runWrite: (transaction) => usage.runWrite(transaction),
     });
     const shareKey = shareKeyOf(caller);
-    const access = { caller, builderHeader: builderHeaderOf(request, caller), loaders: new Loaders(database) };
+    const access = { caller, builderHeader: parseBuilderHeader(request, caller), loaders: new Loaders(database) };
     return {
       ...access,
       requestId: request.id,
@@ -104,8 +106,8 @@ export class RequestAuthenticator {
   }
 }
 
-/** Region of the `X-Service-Region-Id` header; `au1` when absent. Throws 400 for any other value. */
-export function regionOf(request: FastifyRequest): RegionId {
+/** Returns the region of the `X-Service-Region-Id` header; `au1` when absent. Throws 400 for an unknown region. */
+export function parseRegion(request: FastifyRequest): RegionId {
   const value = request.headers['x-service-region-id'] ?? REGIONS[0];
   if (!(REGIONS as readonly unknown[]).includes(value)) {
     throw invalidField('X-Service-Region-Id', `must be ${REGIONS.join(' or ')}`);
@@ -113,7 +115,7 @@ export function regionOf(request: FastifyRequest): RegionId {
   return value as RegionId;
 }
 
-function builderHeaderOf(request: FastifyRequest, caller: Caller): string | null {
+function parseBuilderHeader(request: FastifyRequest, caller: Caller): string | null {
   const value = request.headers['x-service-builder-id'];
   if (value === undefined) return null;
   if (typeof value !== 'string' || !idPattern('builder').test(value)) {
@@ -125,5 +127,5 @@ function builderHeaderOf(request: FastifyRequest, caller: Caller): string | null
   return value;
 }
 
-/** The share that a caller's requests are charged to: its integrator's, or that of an internal client. */
+/** Returns the key of the share that a caller's requests are charged to: one per integrator, and one per internal client. */
 const shareKeyOf = ({ integratorId, clientId }: Caller): string => integratorId ?? clientId;

@@ -18,27 +18,27 @@ export const CHUNKED_BYTES = 256 * 1024;
  */
 const REJECTION_DELAY_MS = 500;
 
-/** For each millisecond that a share occupied the event loop, milliseconds in which it is left to other shares. */
+/** Milliseconds of pause for each millisecond that a share has occupied the event loop. */
 const PAUSE_FACTOR = 3;
 
-/** Bytes of large values that a share may read in a millisecond, on average: to receive them occupies the event loop. */
+/** Average bytes of large values that a share may read per millisecond: receiving them occupies the event loop. */
 const LARGE_READ_BYTES_PER_MS = 25_000;
 const MAX_PAUSE_MS = 2_000;
 
 /** Times that the event loop passes over a large value to write it: it is read, compared, escaped, encoded and sent. */
 const WRITE_FACTOR = 4;
 
-/** Milliseconds in which a client must take some part of a large response. */
+/** Time without progress after which the connection of a large response is closed. */
 const STALLED_MS = 30_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What an authenticated request uses of its share; null before, and for requests that are not limited by shares. */
+    /** Use of the share of an authenticated request; null before authentication and for requests without a share. */
     usage: RequestUsage | null;
   }
 }
 
-/** What one request holds of the limits that callers share. Everything is released when its response ends. */
+/** Use that one request makes of the limits that callers share. All permits are released when its response ends. */
 export class RequestUsage {
   readonly #shares: FairShares;
   readonly #shareKey: string;
@@ -54,7 +54,7 @@ export class RequestUsage {
     this.#shareKey = shareKey;
   }
 
-  /** Waits until the request may execute; undefined where it may at once. Rejects with 429 or 503. */
+  /** Waits for a permit to execute; undefined where one is free. Rejects with 429 or 503. */
   begin(): Promise<void> | undefined {
     const { requests } = this.#shares;
     this.#execution = requests.tryAcquire(this.#shareKey);
@@ -71,8 +71,8 @@ export class RequestUsage {
   }
 
   /**
-   * Waits until the share may occupy the event loop for milliseconds. The function that is returned ends it: after a pause of some
-   * times as long, so that a share occupies the event loop for part of the time only.
+   * Waits for a permit to occupy the event loop for some milliseconds. The returned function releases it after a pause in proportion, so
+   * that a share occupies the event loop for a part of the time only.
    */
   async occupyEventLoop(): Promise<Release> {
     const release = await this.#shares.eventLoop.acquire(this.#shareKey);
@@ -86,7 +86,7 @@ export class RequestUsage {
     return end;
   }
 
-  /** Waits until the request may hold large values; they are released with its response. */
+  /** Waits for a permit to hold large values, which is released with the response. */
   async acquireLargeRead(): Promise<void> {
     this.#largeRead ??= this.#shares.largeReads.acquire(this.#shareKey).then((release) => () => {
       setTimeout(release, Math.min(MAX_PAUSE_MS, this.#heldBytes / LARGE_READ_BYTES_PER_MS));
@@ -105,7 +105,7 @@ export class RequestUsage {
     this.#heldBytes += bytes;
   }
 
-  /** Runs a read that may take long, once the share has room for it. */
+  /** Runs a read that may take long, once the share has a permit. */
   runSlowRead<T>(read: () => Promise<T>): Promise<T> {
     return this.#shares.slowReads.run(this.#shareKey, 1, read);
   }
@@ -123,7 +123,7 @@ export class RequestUsage {
     this.#releases.push(release);
   }
 
-  /** The response is ready: from here on the request waits for its client only. Undefined where it may be sent at once. */
+  /** Releases the permit to execute and charges the response's bytes; undefined where they need not wait. */
   respond(bytes: number): Promise<void> | undefined {
     this.#execution?.();
     if (bytes < CHARGED_BYTES) return undefined;
@@ -141,7 +141,7 @@ export class RequestUsage {
     for (const release of this.#releases) release();
   }
 
-  /** A slow client holds unsent bytes, and no longer what others need to build their responses. */
+  /** Releases the permit for large reads: from now on the bytes of the response are charged. */
   #charge(release: Release): void {
     this.onEnd(release);
     this.#largeRead?.then(
@@ -151,7 +151,7 @@ export class RequestUsage {
   }
 }
 
-/** Charges responses to the share of their request until they have been received. */
+/** Adds hooks that charge each response to the share of its request until the client has received it. */
 export function installRequestUsage(app: FastifyInstance): void {
   app.decorateRequest('usage', null);
   app.addHook('onSend', ({ usage }, _reply, payload, done) => {
@@ -167,7 +167,7 @@ export function installRequestUsage(app: FastifyInstance): void {
   });
 }
 
-/** Sends a body as JSON: a large one in chunks, which leave the event loop to other requests between them. */
+/** Sends a body as JSON; a large one in chunks, between which the event loop serves other requests. */
 export function sendJson(request: FastifyRequest, reply: FastifyReply, body: unknown, bytes: number): FastifyReply {
   if (bytes < CHUNKED_BYTES) return reply.send(body);
   if (request.usage) request.usage.streamedBytes = bytes;

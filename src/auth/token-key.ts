@@ -5,8 +5,8 @@ import type { Config } from '../config.ts';
 
 const FILE = 'token.key';
 
-/** Key of the access tokens: the environment's, else one that the first start writes into the data folder. */
-export async function tokenKey({ tokenKey: configured, dataDir }: Config): Promise<string> {
+/** Returns the key of the access tokens: the configured one, else one that the first start writes into the data folder. */
+export async function loadTokenKey({ tokenKey: configured, dataDir }: Config): Promise<string> {
   if (configured) return configured;
   const path = join(dataDir, FILE);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
