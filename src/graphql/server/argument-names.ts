@@ -3,14 +3,14 @@ import { type ASTNode, Kind, parse, type Source, visit } from 'graphql';
 /** An argument's name, then the fields and list items inside it. */
 export type ArgumentPath = readonly (string | number)[];
 
-/** Paths of the values and object fields in a document, by where each begins and what it is. */
+/** Paths of the values and object fields in a document, by kind and position. */
 type ArgumentPaths = ReadonlyMap<string, ArgumentPath>;
 
 const pathsOfSource = new WeakMap<Source, ArgumentPaths>();
 
 /**
- * Returns the argument that a value of the document is given to, and the path inside it; of an object field, the path of its object.
- * Null for other nodes. A document is read once, however many of its values are wrong.
+ * Returns the path of a value, or of the object that contains an object field; null for other nodes. The paths of a document are computed
+ * once, however many of its values are invalid.
  */
 export function argumentPathOf(source: Source, node: ASTNode): ArgumentPath | null {
   let paths = pathsOfSource.get(source);

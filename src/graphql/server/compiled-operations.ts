@@ -5,8 +5,8 @@ import { compileOperation } from '../engine/compile-operation.ts';
 import type { CompiledOperation } from '../engine/execution.ts';
 
 /**
- * Executes queries with compiled code. What cannot be compiled, or has an error, is left to Apollo, which executes it with
- * graphql-js. Compiled code goes when Apollo's document store forgets the document.
+ * Executes queries with compiled code. Apollo executes other operations, and those that fail, with graphql-js. The compiled code of a
+ * document is garbage-collected once Apollo's document store has dropped the document.
  */
 export function compiledQueries(schema: GraphQLSchema): ApolloServerPlugin<RequestContext> {
   const compiled = new WeakMap<DocumentNode, Map<string, CompiledOperation | null>>();
@@ -25,16 +25,16 @@ export function compiledQueries(schema: GraphQLSchema): ApolloServerPlugin<Reque
   return {
     requestDidStart: async () => ({
       async responseForOperation({ document, operation, request, response: { http }, contextValue }) {
-        // There is none of a name that the document does not know.
+        // It is undefined for an operation name that the document does not have.
         if (operation?.operation !== 'query') return null;
         const { meter, loaders } = contextValue;
         try {
-          const answer = await compiledFor(document, request.operationName ?? '')?.execute(
+          const result = await compiledFor(document, request.operationName ?? '')?.execute(
             contextValue,
             request.variables ?? {},
           );
-          if (answer && !answer.errors) {
-            return { http, body: { kind: 'single', singleResult: { data: answer.data } } };
+          if (result && !result.errors) {
+            return { http, body: { kind: 'single', singleResult: { data: result.data } } };
           }
         } catch (error) {
           // `costLimits` sends the rejection.

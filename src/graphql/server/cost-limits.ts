@@ -6,15 +6,15 @@ import { costLimitExceeded, MAX_COST, MAX_RESPONSE_BYTES } from '../../shared/re
 import { estimateCost } from '../engine/cost.ts';
 import { formatError, graphqlError } from './errors.ts';
 
-/** Least cost that a request is charged to its share, whatever it cost when it was last executed. */
+/** Minimum cost that a request is charged to its share. */
 const MIN_CHARGE = 300;
 
 /**
- * Rejects requests that cost too much, before they execute by their estimate and while they execute by what they select. A
- * request executes once its cost fits its caller's share.
+ * Rejects requests that cost too much: before the execution by their estimate, and during the execution by the fields and bytes of the
+ * response. A request executes once its cost fits its caller's share.
  */
 export function costLimits(schema: GraphQLSchema): ApolloServerPlugin<RequestContext> {
-  /** What a document cost when it was executed: estimates count every page as full. */
+  /** Cost of past executions by document. Estimates count every page as full. */
   const observedCosts = new WeakMap<DocumentNode, number>();
 
   return {

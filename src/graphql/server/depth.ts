@@ -2,17 +2,17 @@ import { type ASTVisitor, Kind, type SelectionSetNode, type ValidationContext } 
 import { invalidField } from '../../shared/errors.ts';
 import { graphqlError } from './errors.ts';
 
-/** Levels of fields: far above what a dashboard or an introspection query has, far below what takes long to follow. */
+/** Maximum levels of fields (LIM-18): more than dashboards and introspection queries have. */
 export const MAX_FIELD_DEPTH = 20;
 
-/** A validation rule: fields do not nest deeper than that, whatever fragments they are written in. */
+/** Validation rule: fields nest at most `MAX_FIELD_DEPTH` levels deep, with those of fragments. */
 export function limitDepth(context: ValidationContext): ASTVisitor {
   const heights = new Map<string, number>();
 
   const heightOfFragment = (name: string): number => {
     const known = heights.get(name);
     if (known !== undefined) return known;
-    // A fragment that comes back to itself is another rule's to refuse.
+    // Another rule rejects recursive fragments.
     heights.set(name, 0);
     const height = heightOf(context.getFragment(name)?.selectionSet);
     heights.set(name, height);

@@ -5,10 +5,10 @@ import { graphqlError } from './errors.ts';
 import { countFragmentVisits, MAX_FRAGMENT_VISITS } from './fragment-visits.ts';
 import { countComparisons, MAX_COMPARISONS } from './selection-work.ts';
 
-/** Characters of a document. Comments, blanks and texts are no tokens, so the limit of tokens does not bound them. */
+/** Maximum characters of a document. The limit of tokens does not bound comments, white space and the length of strings. */
 export const MAX_CHARACTERS = 100_000;
 
-/** Nodes of a document inside one another: above 20 fields with a page of four levels in an argument. */
+/** Maximum nesting of nodes: 20 fields with a page of four levels in an argument need less. */
 export const MAX_NODE_DEPTH = 250;
 
 const EMPTY: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
@@ -24,23 +24,23 @@ export async function limitLength({ body, query: parameters }: FastifyRequest): 
 }
 
 /**
- * A validation rule that refuses, before any other rule looks inside it, a document that would be slow to validate, and one that
- * holds a subscription, which this service does not have.
+ * Validation rule that rejects a document that would be slow to validate, before the other rules visit it, and one with a
+ * subscription.
  */
 export function limitDocument(context: ValidationContext): ASTVisitor {
   return {
     Document(document) {
-      const problem = problemOf(document);
-      if (!problem) return undefined;
-      context.reportError(graphqlError(problem));
-      // The other rules go on with what is returned.
+      const error = errorOf(document);
+      if (!error) return undefined;
+      context.reportError(graphqlError(error));
+      // The other rules visit the returned document.
       return EMPTY;
     },
   };
 }
 
-function problemOf(document: DocumentNode): ApiError | null {
-  if (isTooDeep(document)) return invalidField('query', `must not nest deeper than ${MAX_NODE_DEPTH} levels`);
+function errorOf(document: DocumentNode): ApiError | null {
+  if (exceedsMaxDepth(document)) return invalidField('query', `must not nest deeper than ${MAX_NODE_DEPTH} levels`);
   const isSubscription = document.definitions.some(
     (definition) => definition.kind === Kind.OPERATION_DEFINITION && definition.operation === 'subscription',
   );
@@ -64,13 +64,13 @@ function problemOf(document: DocumentNode): ApiError | null {
   return null;
 }
 
-function isTooDeep(document: DocumentNode): boolean {
+function exceedsMaxDepth(document: DocumentNode): boolean {
   let depth = 0;
   let deepest = 0;
   visit(document, {
     enter() {
       deepest = Math.max(deepest, ++depth);
-      // Nothing below it is looked at.
+      // False skips its children.
       return depth > MAX_NODE_DEPTH ? false : undefined;
     },
     leave() {

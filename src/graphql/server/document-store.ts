@@ -3,19 +3,19 @@ import type { DocumentNode } from 'graphql';
 
 type Store = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
 
-/** Characters of all documents that are kept; each may take some hundred bytes once it is parsed. */
+/** Maximum characters of all cached documents. A parsed character may take some hundred bytes of memory. */
 const MAX_CHARACTERS = 250_000;
 
 /**
- * Documents that were parsed and found valid, those that were used last. Apollo's own store counts the characters of their
- * JSON, and grows by hundreds of megabytes where every request has another document.
+ * Cache of parsed and validated documents, with the least recently used ones evicted. Apollo's own store counts characters of JSON, and
+ * grows by hundreds of megabytes where every request has another document.
  */
 export class DocumentStore implements Store {
   readonly #documents = new Map<string, DocumentNode>();
   readonly #queries = new Set<string>();
   #characters = 0;
 
-  /** Whether the query was parsed and found valid before, and is still kept. */
+  /** Whether the document of a query is cached. */
   has(query: string): boolean {
     return this.#queries.has(query);
   }

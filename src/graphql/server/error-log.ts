@@ -8,7 +8,7 @@ export function logErrors(log: FastifyBaseLogger): ApolloServerPlugin<RequestCon
   const logFailure = (thrown: Error, message: string, requestId: string, operationName: string | null) =>
     log.error({ err: thrown.cause ?? thrown, requestId, operationName }, message);
   return {
-    // Such an error comes from outside of the request's own steps, and becomes 500.
+    // Apollo calls this for errors outside of parsing, validation and execution; their status is 500.
     async unexpectedErrorProcessingRequest({ requestContext: { contextValue, request }, error }) {
       logFailure(error, 'unexpected error', contextValue.requestId, request.operationName ?? null);
     },

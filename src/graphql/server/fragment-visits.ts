@@ -1,9 +1,9 @@
 import { type DefinitionNode, type DocumentNode, Kind, visit } from 'graphql';
 
-/** Spreads and variables that validation may visit, counted for each operation that reaches them: some twenty milliseconds. */
+/** Maximum spreads and variables that validation visits, counted per operation that reaches them: about twenty milliseconds. */
 export const MAX_FRAGMENT_VISITS = 10_000;
 
-/** What validation looks at in an operation or a fragment, once for each operation that reaches it. */
+/** What validation visits of an operation or fragment, once for each operation that reaches it. */
 interface References {
   /** Names of the fragments that are spread. */
   spreads: string[];

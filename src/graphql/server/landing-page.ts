@@ -12,12 +12,12 @@ The <a href="/docs">reference</a> says how to get one.</p>
 </html>
 `;
 
-/** What a browser finds at `/graphql`: Apollo Sandbox, whose scripts come from Apollo, or in production a plain page of our own. */
+/** Returns the plugin for the page at `/graphql`: Apollo Sandbox, which loads scripts from Apollo, or in production a static page. */
 export const landingPage = (production: boolean): ApolloServerPlugin =>
   production
     ? { serverWillStart: async () => ({ renderLandingPage: async () => ({ html: PLAIN_PAGE }) }) }
     : ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false });
 
-/** Apollo's page brings a policy of its own in a meta element; ours loads nothing, as the policy of every response says. */
+/** Returns the headers of the page. Apollo Sandbox declares its own policy in a meta element; the static page has that of all responses. */
 export const landingPageHeaders = (production: boolean): Record<string, string> =>
   production ? {} : { 'Content-Security-Policy': "frame-ancestors 'none'" };

@@ -7,62 +7,61 @@ import { payloadTooLarge } from '../../shared/errors.ts';
 import { graphqlError } from './errors.ts';
 
 /**
- * GraphQL's bodies: as large as those of REST for the operations that take large ones there, and no larger than usual for all
- * others. Which operation it is stands in the body, so a large one is let in for a caller who may call such an operation, counts
- * against that operation's budget before it is read, and is refused when it asks for anything else.
+ * Limits the bodies of GraphQL requests. The operations with large bodies in REST may have them in GraphQL too. The operation is known
+ * only from the body, so a large body is accepted from a caller with the scope of such an operation, charged to its budget before it is
+ * read, and rejected when it has any other operation.
  */
 export class LargeBodies {
-  /** Most bytes of any body. */
+  /** Maximum bytes of any body. */
   readonly limit: number;
   readonly #operations: ReadonlyMap<string, Operation>;
-  readonly #usual: number;
+  readonly #defaultLimit: number;
 
-  /** @param usual most bytes of a body of any other operation. */
-  constructor(operations: readonly Operation[], usual: number) {
-    const large = operations.filter(({ kind, bodyLimit = 0 }) => kind === 'Mutation' && bodyLimit > usual);
+  /** @param defaultLimit maximum bytes of the body of any other operation. */
+  constructor(operations: readonly Operation[], defaultLimit: number) {
+    const large = operations.filter(({ kind, bodyLimit = 0 }) => kind === 'Mutation' && bodyLimit > defaultLimit);
     this.#operations = new Map(large.map((operation) => [operation.field, operation]));
-    this.#usual = usual;
-    this.limit = Math.max(usual, ...large.map(({ bodyLimit }) => bodyLimit!));
+    this.#defaultLimit = defaultLimit;
+    this.limit = Math.max(defaultLimit, ...large.map(({ bodyLimit }) => bodyLimit!));
   }
 
-  /** Before the body is read. Throws 413, or 429 when the budget is spent. */
+  /** Checks a request before its body is read. Throws 413, or 429 when the budget is used up. */
   async admit(request: FastifyRequest): Promise<void> {
-    const announced = Number(request.headers['content-length'] ?? 0);
-    if (announced <= this.#usual) return;
+    const contentLength = Number(request.headers['content-length'] ?? 0);
+    if (contentLength <= this.#defaultLimit) return;
     const context = request.context!;
     const { scopes } = context.caller;
-    const open = [...this.#operations.values()].find(({ scope }) => scope === null || scopes.has(scope));
-    if (!open) throw payloadTooLarge(this.#usual);
-    context.largeBody = payloadTooLarge(this.#usual);
-    if (open.budget) await context.authorization.chargeBeforeBody(open.budget);
+    const operation = [...this.#operations.values()].find(({ scope }) => scope === null || scopes.has(scope));
+    if (!operation) throw payloadTooLarge(this.#defaultLimit);
+    context.largeBody = payloadTooLarge(this.#defaultLimit);
+    if (operation.budget) await context.authorization.chargeBeforeBody(operation.budget);
   }
 
-  /** The body as it is to be read: one whose length was not announced is a usual one. */
-  measure(request: FastifyRequest, payload: RequestPayload): RequestPayload {
+  /** Returns the body's stream; a body without Content-Length is limited to the default. */
+  limitStream(request: FastifyRequest, payload: RequestPayload): RequestPayload {
     if (request.headers['transfer-encoding'] === undefined) return payload;
-    const limit = this.#usual;
+    const limit = this.#defaultLimit;
     let bytes = 0;
-    const measured = new Transform({
+    const limited = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         bytes += chunk.length;
         done(bytes > limit ? payloadTooLarge(limit) : null, chunk);
       },
     });
-    payload.on('error', (error) => measured.destroy(error));
-    return payload.pipe(measured);
+    payload.on('error', (error) => limited.destroy(error));
+    return payload.pipe(limited);
   }
 
-  /** Refuses a large body that asks for anything but the operations that take one. */
+  /** Rejects a large body with any other operation. */
   plugin(): ApolloServerPlugin<RequestContext> {
     return {
       requestDidStart: async () => ({
-        didResolveOperation: async ({ contextValue, operation }) => {
-          const { largeBody } = contextValue;
+        didResolveOperation: async ({ contextValue: { largeBody }, operation }) => {
           if (!largeBody) return;
-          const fits = operation?.selectionSet.selections.every(
+          const isAllowed = operation?.selectionSet.selections.every(
             (selection) => selection.kind === 'Field' && this.#operations.has(selection.name.value),
           );
-          if (!fits) throw graphqlError(largeBody);
+          if (!isAllowed) throw graphqlError(largeBody);
         },
       }),
     };

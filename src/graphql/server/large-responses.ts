@@ -3,15 +3,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { CHUNKED_BYTES, sendJson } from '../../auth/request-usage.ts';
 
-/** Results that are serialized in chunks, by the usage of their request: Apollo copies the context itself. */
-const results = new WeakMap<object, unknown>();
+/** Results to serialize in chunks. The key is `usage`, because Apollo copies the context. */
+const largeResults = new WeakMap<object, unknown>();
 
-/** Takes large results out of Apollo's hands, which would serialize each in one piece. */
+/** Removes large results from Apollo's response: Apollo would serialize each at once. */
 export const largeResponses: ApolloServerPlugin<RequestContext> = {
   requestDidStart: async () => ({
     async willSendResponse({ contextValue, response: { body } }) {
       if (contextValue.meter.bytes < CHUNKED_BYTES || body.kind !== 'single') return;
-      results.set(contextValue.usage, body.singleResult);
+      largeResults.set(contextValue.usage, body.singleResult);
       body.singleResult = {};
     },
   }),
@@ -19,12 +19,12 @@ export const largeResponses: ApolloServerPlugin<RequestContext> = {
 
 type ApolloHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-/** Sends what Apollo's handler responds with, or the result that `largeResponses` kept. */
+/** Returns a handler that sends the response of Apollo's handler, or the large result of the request in chunks. */
 export const sendLargeResponses =
   (handle: ApolloHandler): ApolloHandler =>
   async (request, reply) => {
     const payload = await handle(request, reply);
     const { context } = request;
-    const result = context && results.get(context.usage);
+    const result = context && largeResults.get(context.usage);
     return result ? sendJson(request, reply, result, context.meter.bytes) : payload;
   };

@@ -5,7 +5,7 @@ import { notFound } from '../../shared/errors.ts';
 
 export const SCHEMA_DOCUMENT_PATH = '/graphql/schema.graphql';
 
-/** Serves the schema in the schema definition language to whoever may introspect it: any caller, where the operator allows it. */
+/** Serves the schema in the schema definition language to every authenticated caller, where introspection is enabled. */
 export function registerSchemaDocument(
   app: FastifyInstance,
   options: { schema: GraphQLSchema; authenticator: RequestAuthenticator; introspection: boolean },

@@ -8,13 +8,13 @@ import {
 } from 'graphql';
 
 /**
- * Comparisons of fields that are merged at the same place, at most: some thirty milliseconds of graphql-js' validation. The
- * dashboards of docs/graphql.md need fewer than ten, twenty components that select the same ten fields at each of five levels a thousand.
+ * Maximum comparisons of fields with the same response key: about thirty milliseconds of validation by graphql-js. The dashboards of
+ * docs/graphql.md need fewer than ten; twenty components that select the same ten fields at each of five levels need a thousand.
  */
 export const MAX_COMPARISONS = 5_000;
 
-/** Work that takes less than to compare two fields with their selections, as parts of such a comparison. */
-const PARTS = {
+/** Cost of smaller units of work, as fractions of a comparison of two fields with their selections. */
+const COSTS = {
   /** Two fields without arguments and selections. */
   leafPair: 0.05,
   /** Two selection sets or fragments, before their fields. */
@@ -27,11 +27,11 @@ const PARTS = {
   selection: 0.05,
 };
 
-/** The selection sets that are merged at one place of the response. */
-type Place = SelectionSetNode[];
+/** The selection sets that are merged into one response object. */
+type MergedSelectionSets = SelectionSetNode[];
 
-/** What is selected at one place: its fields by response key, once each, and what they are written in. */
-interface Selected {
+/** The distinct fields of merged selection sets by response key, and the number of sets and fragments with them. */
+interface MergedFields {
   fields: Map<string, Set<FieldNode>>;
   fieldCount: number;
   spreadCount: number;
@@ -40,39 +40,41 @@ interface Selected {
 }
 
 /**
- * Returns the comparisons that validation would make to find fields that cannot be merged. Fragments are expanded wherever they are
- * spread; a place that merges the same selection sets again is counted once, as graphql-js remembers it. Stops soon after the
- * limit, so that its own work is bounded too.
+ * Returns the comparisons that validation makes to find fields that cannot be merged. Fragments count wherever they are spread; selection
+ * sets that are merged repeatedly count once, because graphql-js caches their result. Stops soon after the limit.
  */
 export function countComparisons({ definitions }: DocumentNode, limit = MAX_COMPARISONS): number {
   const fragments = new Map<string, FragmentDefinitionNode>();
-  const places: Place[] = [];
+  const pending: MergedSelectionSets[] = [];
   for (const definition of definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-    if ('selectionSet' in definition) places.push([definition.selectionSet!]);
+    if ('selectionSet' in definition) pending.push([definition.selectionSet!]);
   }
   const ids = new Map<SelectionSetNode, number>();
   const idOf = (set: SelectionSetNode) => ids.get(set) ?? ids.set(set, ids.size).size - 1;
   const seen = new Set<string>();
   let count = 0;
-  for (let place = places.pop(); place && count <= limit; place = places.pop()) {
-    const key = place.map(idOf).join();
+  for (let merged = pending.pop(); merged && count <= limit; merged = pending.pop()) {
+    const key = merged.map(idOf).join();
     if (seen.has(key)) continue;
     seen.add(key);
-    const selected = selectedAt(place, fragments);
+    const selected = mergeFields(merged, fragments);
     count += costOf(selected);
     for (const fields of selected.fields.values()) {
-      const merged = [...fields].flatMap(({ selectionSet }) => selectionSet ?? []);
-      if (merged.length > 0) places.push(merged);
+      const children = [...fields].flatMap(({ selectionSet }) => selectionSet ?? []);
+      if (children.length > 0) pending.push(children);
     }
   }
   return Math.ceil(count);
 }
 
-function selectedAt(place: Place, fragments: ReadonlyMap<string, FragmentDefinitionNode>): Selected {
-  const selected: Selected = { fields: new Map(), fieldCount: 0, spreadCount: 0, sources: place.length };
+function mergeFields(
+  selectionSets: MergedSelectionSets,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): MergedFields {
+  const selected: MergedFields = { fields: new Map(), fieldCount: 0, spreadCount: 0, sources: selectionSets.length };
   const spread = new Set<string>();
-  const pending: SelectionNode[] = place.flatMap(({ selections }) => selections);
+  const pending: SelectionNode[] = selectionSets.flatMap(({ selections }) => selections);
   for (let selection = pending.pop(); selection; selection = pending.pop()) {
     if (selection.kind === Kind.FIELD) {
       const key = (selection.alias ?? selection.name).value;
@@ -96,15 +98,15 @@ function selectedAt(place: Place, fragments: ReadonlyMap<string, FragmentDefinit
   return selected;
 }
 
-function costOf({ fields, fieldCount, spreadCount, sources }: Selected): number {
+function costOf({ fields, fieldCount, spreadCount, sources }: MergedFields): number {
   const others = sources - 1;
-  let cost = pairsOf(sources) * PARTS.sourcePair + (fieldCount + spreadCount) * PARTS.selection;
-  cost += others * (spreadCount * PARTS.spread + fieldCount * PARTS.lookup);
+  let cost = pairsOf(sources) * COSTS.sourcePair + (fieldCount + spreadCount) * COSTS.selection;
+  cost += others * (spreadCount * COSTS.spread + fieldCount * COSTS.lookup);
   for (const sameKey of fields.values()) {
     if (sameKey.size === 1) continue;
     const isLeaf = ({ arguments: given = [], selectionSet }: FieldNode) => given.length === 0 && !selectionSet;
     const most = Math.max(...[...sameKey].map((field) => field.arguments?.length ?? 0));
-    cost += pairsOf(sameKey.size) * ([...sameKey].every(isLeaf) ? PARTS.leafPair : 1 + most);
+    cost += pairsOf(sameKey.size) * ([...sameKey].every(isLeaf) ? COSTS.leafPair : 1 + most);
   }
   return cost;
 }

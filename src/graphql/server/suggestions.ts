@@ -2,12 +2,12 @@ import type { GraphQLFormattedError } from 'graphql';
 import type { FieldError } from '../../shared/errors.ts';
 import { formatError } from './errors.ts';
 
-/** What graphql-js guesses that the client meant: names of the schema. It ends the message. */
+/** Suggestion at the end of a message of graphql-js, with names of the schema. */
 const SUGGESTION = / ?Did you mean [\s\S]*\?$/;
 
 /**
- * Apollo's `formatError` where the schema is not public: the same without suggestions. Apollo's own setting,
- * `hideSchemaDetailsFromClientErrors`, leaves those of variables, which are checked after validation.
+ * Apollo's `formatError` for a schema that is not public: formats errors without suggestions. Apollo's setting
+ * `hideSchemaDetailsFromClientErrors` does not remove those of variables, which are coerced after validation.
  */
 export function formatErrorWithoutSuggestions(
   formatted: GraphQLFormattedError,
@@ -16,7 +16,7 @@ export function formatErrorWithoutSuggestions(
   const { message, extensions, ...others } = formatError(formatted, thrown);
   const errors = extensions?.errors as FieldError[] | undefined;
   const cut = errors?.map((error) => ({ ...error, message: withoutSuggestion(error.message) }));
-  // The message of several errors joins theirs.
+  // The message of a validation error joins those of its fields.
   const joined = cut && errors!.some((error, index) => error.message !== cut[index]!.message);
   return {
     ...others,
