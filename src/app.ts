@@ -22,6 +22,7 @@ import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { paceUnauthenticated } from './http/paced-admission.ts';
 import { cutSlowClients, limitPipelining } from './http/slow-clients.ts';
+import { closeSlowConnections } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { createOAuthRateLimits } from './oauth/rate-limits.ts';
@@ -52,7 +53,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const { databases, clock } = dependencies;
   const { baseUrl, rateLimits } = config;
   const app = Fastify(serverOptions(config));
-  cutSlowClients(app.server, 2_000 * config.requestSeconds);
+  closeSlowConnections(app.server, 2_000 * config.requestSeconds);
   const schema = buildServiceSchema();
   const operations = routeTable(schema);
   const accessTokens = new AccessTokens({ key: dependencies.tokenKey, issuer: baseUrl, clock });

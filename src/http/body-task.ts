@@ -7,16 +7,17 @@ import type { LargeBodyForm } from '../shared/large-body.ts';
 import { parseJson } from './json.ts';
 
 /**
- * Values and field names of a large body. The densest content of a photo report is a run without text and marks, which has 6 in
- * its 23 bytes: `{"text":"","marks":[]},`. So no report without free-form fields has more.
+ * Maximum values and field names of a large body. The densest content of a photo report is a run without text and marks, which has 6 in
+ * 23 bytes: `{"text":"","marks":[]},`. No report without free-form fields has more.
  */
 export const MAX_LARGE_TOKENS = Math.ceil((MAX_BODY_BYTES * 6) / 23);
 
-/** Characters of JSON of any other value of a large body, and of a GraphQL document in it. */
+/** Maximum characters of JSON of every value that is not a Page document. */
 export const MAX_OTHER_VALUE = 65_536;
+/** Maximum characters of a GraphQL document in a large body. */
 const MAX_QUERY = 1024 * 1024;
 
-/** Tokens of a GraphQL document. One that has more is rejected by the server, which parses it again. */
+/** Maximum tokens of a GraphQL document. The server parses the document again and rejects one that has more. */
 const MAX_QUERY_TOKENS = 5_000;
 
 /** Name of the input type of Page documents. */
@@ -27,24 +28,24 @@ export interface BodyTask {
   body: Uint8Array;
 }
 
-/** What of a body crosses to the event loop: its errors, or what is small of it and what became of its Page documents. */
+/** Result for the main thread: the errors of the body, or its small values and checked Page documents. */
 export type BodyResult = { errors: FieldError[] } | { value: unknown; pages: [name: string, page: CheckedPage][] };
 
 type Json = Record<string, unknown>;
 
-/** Parses a large body and checks its Page documents. For a worker thread: it takes seconds for some bodies. */
+/** Parses a large body and checks its Page documents. Runs in a worker thread, because some bodies take seconds. */
 export function processBody({ form, body }: BodyTask): BodyResult {
   try {
     const value = parseJson(body, MAX_LARGE_TOKENS);
     if (!isObject(value)) throw invalidField('body', 'must be an object');
-    return form.kind === 'graphql' ? graphqlRequest(value) : fieldsOf(value, form.fields, form.documents);
+    return form.kind === 'graphql' ? checkGraphqlRequest(value) : checkFields(value, form.fields, form.documents);
   } catch (error) {
     if (error instanceof ValidationError) return { errors: error.errors };
     throw error;
   }
 }
 
-function fieldsOf(body: Json, fields: readonly string[], documents: readonly string[]): BodyResult {
+function checkFields(body: Json, fields: readonly string[], documents: readonly string[]): BodyResult {
   const value: Json = {};
   const pages: [string, CheckedPage][] = [];
   const errors: FieldError[] = [];
@@ -60,7 +61,7 @@ function fieldsOf(body: Json, fields: readonly string[], documents: readonly str
   return { errors: [...errors, ...pageErrors].slice(0, MAX_FIELD_ERRORS) };
 }
 
-function graphqlRequest(body: Json): BodyResult {
+function checkGraphqlRequest(body: Json): BodyResult {
   const { query, operationName, variables } = body;
   if (!isSmall(operationName ?? null)) throw invalidField('operationName', 'is too long');
   if (typeof query === 'string' && query.length > MAX_QUERY) {
@@ -68,16 +69,16 @@ function graphqlRequest(body: Json): BodyResult {
   }
   const types = typeof query === 'string' ? variableTypes(query, operationName) : new Map<string, string>();
   const documents = [...types].filter(([, type]) => type === DOCUMENT_TYPE).map(([name]) => name);
-  // Extensions are dropped where they are large: the server uses none that is.
+  // Large extensions are dropped; the server uses none of them.
   const names = ['query', 'operationName', ...(isSmall(body.extensions ?? null) ? ['extensions'] : [])];
   const others = names.filter((name) => name in body);
   const request = Object.fromEntries(others.map((name) => [name, body[name]]));
   if (!isObject(variables)) return { value: request, pages: [] };
-  const result = fieldsOf(variables, [...types.keys()], documents);
+  const result = checkFields(variables, [...types.keys()], documents);
   return 'errors' in result ? result : { value: { ...request, variables: result.value }, pages: result.pages };
 }
 
-/** The variables that the operation declares, and the names of their types; none for a document that cannot be parsed. */
+/** Returns the type names of the operation's variables by name; empty for a document that cannot be parsed. */
 function variableTypes(query: string, operationName: unknown): Map<string, string> {
   let document: DocumentNode;
   try {
@@ -94,7 +95,7 @@ function variableTypes(query: string, operationName: unknown): Map<string, strin
   );
 }
 
-/** Name of a type that is not a list; empty for a list. */
+/** Returns the name of a type; empty for a list. */
 function typeName(type: TypeNode): string {
   if (type.kind === Kind.NON_NULL_TYPE) return typeName(type.type);
   return type.kind === Kind.NAMED_TYPE ? type.name.value : '';

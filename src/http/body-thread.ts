@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { parentPort } from 'node:worker_threads';
 import { type BodyTask, processBody } from './body-task.ts';
 
-/* The thread that parses and checks large bodies. */
+/* Worker thread that parses and checks large bodies. */
 
 parentPort!.on('message', (task: BodyTask) => {
   const result = processBody(task);

@@ -4,15 +4,15 @@ import type { Socket } from 'node:net';
 import { API_VERSION } from '../../schema/rest.ts';
 import { ApiError, invalidField } from '../shared/errors.ts';
 
-/** Answers, in the documented shape, what Node refuses before there is a request: no hook runs for it. */
-export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Node's `clientError` handler: sends a documented error for bytes that are no valid request, for which no hook runs. */
+export function sendClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const refusal = refusalOf(error.code);
-  const { status } = refusal;
-  const body = JSON.stringify(refusal.body());
+  const clientError = toClientError(error.code);
+  const { status } = clientError;
+  const body = JSON.stringify(clientError.body());
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
@@ -24,7 +24,7 @@ export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): 
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
-function refusalOf(code: string | undefined): ApiError {
+function toClientError(code: string | undefined): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') return new ApiError(431, 'HEADERS_TOO_LARGE', 'The headers are too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError(408, 'REQUEST_TIMEOUT', 'The request took too long.');
   return invalidField('request', 'must be valid HTTP/1.1');

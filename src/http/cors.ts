@@ -1,53 +1,53 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** Which browser origins may read our answers. */
+/** Browser origins that may read responses. */
 export interface Origins {
   has(origin: string): Promise<boolean>;
 }
 
 /**
- * Routes that no page of another origin has business with: pages of our own, introspection, which wants a client secret, what
- * operators look at, and what answers for itself (the document, signed URLs).
+ * Routes without CORS: pages of this origin, introspection (which requires a client secret), operators' routes, and routes that set their
+ * own headers (the OpenAPI document, signed URLs).
  */
-const CLOSED =
+const ROUTES_WITHOUT_CORS =
   /^\/(?:oauth\/(?!(?:token|revoke)$)|docs(?:\/|$)|health\/|metrics$|openapi\.json$|storage\/|reports\/|$)/;
 
-const NONE: FastifyCorsOptions = { origin: false };
+const NO_CORS: FastifyCorsOptions = { origin: false };
 
-const OPEN: FastifyCorsOptions = {
+const CORS: FastifyCorsOptions = {
   methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
   exposedHeaders: [
     ...['X-Request-Id', 'X-Service-Api-Version', 'Retry-After', 'WWW-Authenticate'],
     ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
   ],
-  // Seconds; each answer is looked at again, whatever was said of the next ones.
+  // Seconds that browsers cache a preflight.
   maxAge: 600,
   credentials: false,
 };
 
 /**
  * CORS without credentials, for the registered origins of public clients: on the API, token, revocation and metadata routes.
- * A preflight is answered before authentication. ACC-18, ACC-19.
+ * Preflights need no authentication. ACC-18, ACC-19.
  */
 export async function installCors(app: FastifyInstance, origins: Origins): Promise<void> {
   await app.register(cors, {
     delegator: (request: FastifyRequest, done: (error: Error | null, options: FastifyCorsOptions) => void) => {
       const { origin } = request.headers;
-      if (origin === undefined || CLOSED.test(pathOf(request.url)) || isOtherOptions(request)) {
-        done(null, NONE);
+      if (origin === undefined || ROUTES_WITHOUT_CORS.test(pathOf(request.url)) || isOptionsWithoutPreflight(request)) {
+        done(null, NO_CORS);
         return;
       }
       origins.has(origin).then(
-        // An origin of nobody's gets an answer that names no origin, which a browser takes for a no.
-        (registered) => done(null, { ...OPEN, origin: registered ? origin : [] }),
-        (error) => done(error, NONE),
+        // The response to an unregistered origin names none, so that browsers do not expose it.
+        (registered) => done(null, { ...CORS, origin: registered ? origin : [] }),
+        (error) => done(error, NO_CORS),
       );
     },
   });
 }
 
-/** The path as the router reads it: `/%6Fauth/introspect` leads to the same route as `/oauth/introspect`. */
+/** Returns the decoded path, as the router does: `/%6Fauth/introspect` has the route of `/oauth/introspect`. */
 function pathOf(url: string): string {
   const path = url.split('?', 1)[0]!;
   try {
@@ -57,6 +57,6 @@ function pathOf(url: string): string {
   }
 }
 
-/** An OPTIONS request that is no preflight goes the way of any other method. */
-const isOtherOptions = ({ method, headers }: FastifyRequest) =>
+/** Whether a request is OPTIONS without being a preflight. */
+const isOptionsWithoutPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers['access-control-request-method'] === undefined;

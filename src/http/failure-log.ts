@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 
-/** Writes an error line for every response of status 500 and above, whatever route or hook sent it. Causes have lines of their own. */
+/** Logs an error line for every response of status 500 and above. Causes are logged separately. */
 export function logFailures(app: FastifyInstance, { logLevel }: Config): void {
   if (logLevel === 'fatal' || logLevel === 'silent') return;
   app.addHook('onResponse', (request, reply, done) => {

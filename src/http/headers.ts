@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { API_VERSION } from '../../schema/rest.ts';
 import type { Config } from '../config.ts';
 
-/** A page that our own origin serves sets its own policy; everything else is data that no browser should run. */
-const NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'";
+/** Policy of data, which browsers must not execute. Pages of this service set their own. */
+const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-/** Headers of every response, and one log line for each. */
+/** Adds hooks that set the headers of every response and log one line for each. */
 export function installHeaders(app: FastifyInstance, config: Config): void {
   const transport = config.production ? { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' } : {};
   app.addHook('onRequest', (request, reply, done) => {
@@ -13,7 +13,7 @@ export function installHeaders(app: FastifyInstance, config: Config): void {
       'X-Request-Id': request.id,
       'X-Service-Api-Version': API_VERSION,
       'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': NOTHING_RUNS,
+      'Content-Security-Policy': NO_CONTENT_POLICY,
       'Referrer-Policy': 'no-referrer',
       'Cache-Control': 'no-store',
       ...transport,
@@ -25,7 +25,7 @@ export function installHeaders(app: FastifyInstance, config: Config): void {
     request.log.info(
       {
         method: request.method,
-        // The path alone: queries may hold codes and signatures.
+        // Without the query, which may contain codes and signatures.
         path: request.url.split('?', 1)[0],
         route: request.routeOptions.url,
         status: reply.statusCode,

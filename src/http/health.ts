@@ -5,12 +5,12 @@ import { REGIONS, type RegionId } from '../shared/regions.ts';
 const PING = { name: 'health.ping', text: `select current_setting('transaction_read_only')` };
 const DEADLINE_MS = 2_000;
 
-/** `read-only` is what a database answers that takes no writes, such as a standby: reads and tokens work, writes are 503. */
+/** `read-only` is the state of a database such as a standby: reads and tokens work, writes are 503. */
 type State = 'ok' | 'read-only' | 'unavailable';
 
 /**
- * `/health/live`: the process answers. `/health/ready`: both regional databases answer too, and it is not about to stop. A
- * database that is read-only leaves it ready, because a balancer that turned away would stop the reads as well.
+ * Registers `/health/live`, which reports that the process responds, and `/health/ready`, which also checks the databases and whether the
+ * instance is shutting down. An instance with a read-only database is ready: otherwise a load balancer would stop its reads too.
  */
 export function registerHealth(app: FastifyInstance, databases: Databases, isStopping = () => false): void {
   const probe = createProbe(databases);
@@ -22,13 +22,13 @@ export function registerHealth(app: FastifyInstance, databases: Databases, isSto
   });
 }
 
-/** The state of a region's database. Requests at the same time share a query: anybody may send them, and without a limit. */
+/** Returns a function for the state of a region's database. Concurrent requests share a query, because health checks have no rate limit. */
 function createProbe(databases: Databases): (region: RegionId) => Promise<State> {
   const probes = new Map<RegionId, Promise<State>>();
   return (region) => {
     let probe = probes.get(region);
     if (!probe) {
-      probe = stateOf(databases[region]).finally(() => probes.delete(region));
+      probe = queryState(databases[region]).finally(() => probes.delete(region));
       probes.set(region, probe);
     }
     return probe;
@@ -38,16 +38,16 @@ function createProbe(databases: Databases): (region: RegionId) => Promise<State>
 const worst = (states: State[]): State =>
   (['unavailable', 'read-only'] as const).find((state) => states.includes(state)) ?? 'ok';
 
-async function stateOf(database: Databases['au1']): Promise<State> {
+async function queryState(database: Databases['au1']): Promise<State> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<State>((resolve) => {
+  const timeout = new Promise<State>((resolve) => {
     timer = setTimeout(() => resolve('unavailable'), DEADLINE_MS);
   });
   const ping = database.runner.run(PING, []).then(
     ([row]): State => (row![0] === 'on' ? 'read-only' : 'ok'),
     (): State => 'unavailable',
   );
-  const answer = await Promise.race([ping, late]);
+  const state = await Promise.race([ping, timeout]);
   clearTimeout(timer);
-  return answer;
+  return state;
 }

@@ -6,18 +6,18 @@ import type { RequestUsage } from '../auth/request-usage.ts';
 import { invalidField } from '../shared/errors.ts';
 import { endOfString } from '../shared/parse-json.ts';
 
-/** Deepest nesting of objects and arrays in a body. LIM-10. PRP-33. */
+/** Maximum nesting of objects and arrays in a body. LIM-10, PRP-33. */
 export const MAX_DEPTH = 64;
 
-/** Values and field names of a body that is parsed on the event loop: what V8 parses and the service checks in about 20 ms. */
+/** Maximum values and field names of a body that is parsed on the event loop, in about 20 ms with its checks. */
 export const MAX_TOKENS = 50_000;
 
-/** Tokens from which on a share has one body parsed at a time. */
+/** Number of tokens above which a share has one body parsed at a time. */
 export const MANY_TOKENS = 2_000;
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** JSON bodies: UTF-8, bounded in depth before they are parsed; an empty one is no body. HDR-3, ERR-5. */
+/** Adds the parser of JSON bodies, which checks encoding and depth first. An empty body is none. HDR-3, ERR-5. */
 export function installJsonParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, ({ usage }, body, done) => {
@@ -34,7 +34,7 @@ export function installJsonParser(app: FastifyInstance): void {
   });
 }
 
-/** The same as `parseJsonText`, once the share of the request may occupy the event loop. */
+/** Calls `parseJsonText` once the share of the request has a permit to occupy the event loop. */
 export async function parseInShare(usage: RequestUsage, text: string): Promise<unknown> {
   const end = await usage.occupyEventLoop();
   try {
@@ -91,15 +91,15 @@ const CLOSING_BRACE = 125;
 
 /**
  * Counts the values and field names of a JSON text without parsing it; an empty list or object counts as two. Throws 400 where it
- * nests deeper than `MAX_DEPTH`: `JSON.parse` would recurse as deep as the text says.
+ * nests deeper than `MAX_DEPTH`, because `JSON.parse` would recurse as deep.
  */
 export function countTokens(text: string): number {
   let depth = 0;
   let tokens = 1;
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
       case QUOTE:
-        at = endOfString(text, at);
+        index = endOfString(text, index);
         break;
       case COMMA:
       case COLON:
@@ -118,7 +118,7 @@ export function countTokens(text: string): number {
   return tokens;
 }
 
-/** U+0000 and lone surrogates, which no column can hold, and `__proto__`, which no field is called. */
+/** Throws 400 for U+0000 and lone surrogates, which PostgreSQL cannot store, and for a field named `__proto__`. */
 function requireCleanText(value: unknown): void {
   const found = findUnclean(value);
   if (!found) return;
@@ -134,7 +134,7 @@ interface Unclean {
   message: string;
 }
 
-/** The path is put together on the way back, and only when there is something to tell. */
+/** Returns the first unclean text, or null. The path is built only where there is one. */
 function findUnclean(value: unknown): Unclean | null {
   if (typeof value === 'string') {
     return isCleanText(value) ? null : { path: [], message: 'must not contain U+0000 or unpaired surrogates' };
@@ -142,19 +142,19 @@ function findUnclean(value: unknown): Unclean | null {
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       const found = findUnclean(value[index]);
-      if (found) return under(index, found);
+      if (found) return withPathKey(index, found);
     }
   } else if (value !== null && typeof value === 'object') {
     for (const name of Object.keys(value)) {
       if (name === '__proto__' || !isCleanText(name)) return { path: [], message: 'has a field with a forbidden name' };
       const found = findUnclean((value as Record<string, unknown>)[name]);
-      if (found) return under(name, found);
+      if (found) return withPathKey(name, found);
     }
   }
   return null;
 }
 
-function under(key: string | number, found: Unclean): Unclean {
+function withPathKey(key: string | number, found: Unclean): Unclean {
   found.path.unshift(key);
   return found;
 }

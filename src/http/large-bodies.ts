@@ -10,11 +10,11 @@ import type { LargeBodyForm } from '../shared/large-body.ts';
 import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
 import { type BodyResult, type BodyTask, DOCUMENT_TYPE } from './body-task.ts';
 import { countTokens, decodeJson, MANY_TOKENS, MAX_TOKENS, parseInShare, parseJsonText } from './json.ts';
-import { receiveLargeBody, receiveSmallBody, receiveUnannouncedBody } from './receive-body.ts';
+import { receiveChunkedBody, receiveLargeBody, receiveSmallBody } from './receive-body.ts';
 
 const MIB = 1024 * 1024;
 
-/** Tokens of a photo report from which on it is checked by the worker thread: it is parsed, walked, sorted and hashed. */
+/** Number of tokens above which a photo report is parsed, checked, sorted and hashed in the worker thread. */
 const MAX_REPORT_TOKENS = 10_000;
 
 /** The heap takes up to 500 MiB for the report of the most runs that 32 MiB hold. */
@@ -30,26 +30,26 @@ interface LargeRequest {
   context: RequestContext;
   /** Fires when the connection closes. */
   signal: AbortSignal;
-  /** Returns the memory that was granted when the response ends. */
+  /** Releases the granted memory when the response ends. */
   hold(release: Release): void;
 }
 
 /**
- * JSON bodies of routes that accept large ones. What is large is charged to the caller's share before it is received, and parsed
- * and checked by a worker thread: the event loop sees a summary of it.
+ * Parses JSON bodies of routes that accept large ones. A large body is charged to the caller's share before it is received, and parsed and
+ * checked in a worker thread, which returns a summary.
  */
 export class LargeBodyParser {
   readonly #shares: FairShares;
   readonly #thread = new WorkerThread<BodyTask, BodyResult>(THREAD);
-  readonly #usual: number;
+  readonly #largeFrom: number;
   readonly #replies = new WeakMap<FastifyRequest, FastifyReply>();
-  /** Bodies that were parsed here and by the worker thread. */
+  /** Numbers of bodies parsed on the event loop and in the worker thread. */
   readonly parsed = { eventLoop: 0, thread: 0 };
 
-  /** @param usual Bytes from which on a body is large. */
-  constructor(shares: FairShares, usual: number) {
+  /** @param largeFrom number of bytes above which a body is large. */
+  constructor(shares: FairShares, largeFrom: number) {
     this.#shares = shares;
-    this.#usual = usual;
+    this.#largeFrom = largeFrom;
   }
 
   /** Makes the routes of a scope accept large bodies of the form, up to the limit of each route. */
@@ -72,13 +72,13 @@ export class LargeBodyParser {
     const limit = request.routeOptions.bodyLimit!;
     const length = request.headers['content-length'];
     if (Number(length ?? 0) > limit) throw payloadTooLarge(limit);
-    if (length !== undefined && Number(length) <= this.#usual) {
+    if (length !== undefined && Number(length) <= this.#largeFrom) {
       const body = await receiveSmallBody(payload, Number(length));
       return this.#parseSmall(body, form, request, () => this.#largeRequest(request));
     }
     const large = this.#largeRequest(request);
     const body = await this.#receive(payload, large, { length, limit });
-    if (body.length <= this.#usual) return this.#parseSmall(body, form, request, () => large);
+    if (body.length <= this.#largeFrom) return this.#parseSmall(body, form, request, () => large);
     return this.#parseInThread(body, form, large);
   }
 
@@ -89,13 +89,13 @@ export class LargeBodyParser {
   ): Promise<Uint8Array> {
     if (length === undefined) {
       const admit = () => this.#admit(large, limit);
-      return receiveUnannouncedBody(payload, { usual: this.#usual, limit, admit });
+      return receiveChunkedBody(payload, { largeFrom: this.#largeFrom, limit, admit });
     }
     await this.#admit(large, Number(length));
     return receiveLargeBody(payload, Number(length));
   }
 
-  /** A body of few bytes may still have so many tokens that it takes long. */
+  /** Parses a small body; in the worker thread where it has many tokens. */
   async #parseSmall(
     body: Uint8Array,
     form: LargeBodyForm,
@@ -112,7 +112,7 @@ export class LargeBodyParser {
     }
     const large = largeRequest();
     if (tokens > MAX_TOKENS) {
-      // Accepted for the operations that take large bodies. Which operation it is will be known once it is parsed.
+      // Accepted only for operations with large bodies. The operation is known once the body is parsed.
       const message = `must have at most ${MAX_TOKENS} values and field names in all; it has ${tokens}`;
       large.context.largeBody ??= invalidField('body', message);
     }
@@ -135,9 +135,9 @@ export class LargeBodyParser {
   }
 
   async #process(body: Uint8Array, form: LargeBodyForm): Promise<BodyResult> {
-    // Memory that a socket or a pool of buffers shares cannot be transferred.
-    const isWhole = body.byteOffset === 0 && body.length > MIB;
-    const own = isWhole ? body : Uint8Array.from(body);
+    // Part of a pooled buffer cannot be transferred.
+    const ownsBuffer = body.byteOffset === 0 && body.length > MIB;
+    const own = ownsBuffer ? body : Uint8Array.from(body);
     this.parsed.thread++;
     try {
       return await this.#thread.run({ form, body: own }, [own.buffer as ArrayBuffer]);

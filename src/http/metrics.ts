@@ -8,28 +8,27 @@ import { digestOf, isSecretOf } from '../shared/secrets.ts';
 import type { LargeBodyParser } from './large-bodies.ts';
 
 /**
- * `/metrics` in Prometheus' text format; of workers, the sums over all. It needs `METRICS_TOKEN` from every address. Only outside
- * production, and while there is no token, loopback may read it without: in production a proxy or a neighbouring container may
- * reach the service from a loopback address.
+ * Registers `/metrics` in the text format of Prometheus, with sums over all workers. It requires `METRICS_TOKEN`; only outside production
+ * and without a configured token may loopback addresses read it. In production a proxy or another container may have such an address.
  */
 export function registerMetrics(app: FastifyInstance, config: Config, bodies: LargeBodyParser): void {
-  // Of the process, not of the app: another one may have registered them before.
+  // The registry is global: another app of the process may have registered the same metrics.
   promClient.register.clear();
   promClient.collectDefaultMetrics();
   app.get('/metrics', {
-    onRequest: async (request) => requireReader(request, config),
+    onRequest: async (request) => requireMetricsAccess(request, config),
     handler: async (_request, reply) =>
       reply
         .type(promClient.register.contentType)
-        .send(await (cluster.isWorker ? askPrimary() : promClient.register.metrics())),
+        .send(await (cluster.isWorker ? requestFromPrimary() : promClient.register.metrics())),
   });
   observeDurations(app);
   countParsedBodies(bodies);
 }
 
-function requireReader(request: FastifyRequest, { metricsToken, production }: Config): void {
+function requireMetricsAccess(request: FastifyRequest, { metricsToken, production }: Config): void {
   const token = request.headers.authorization?.replace(/^Bearer +/i, '');
-  // What a proxy on this machine passes on comes from loopback too, but says for whom.
+  // Requests through a local proxy come from loopback too, with a forwarding header.
   const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined;
   const allowed = !production && metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
   if (!allowed && !(token && metricsToken && isSecretOf(token, [digestOf(metricsToken)]))) {
@@ -37,39 +36,40 @@ function requireReader(request: FastifyRequest, { metricsToken, production }: Co
   }
 }
 
-/** Asked of the primary by a worker, and the primary's answer; null where a worker did not tell its figures in time. */
-type Question = { type: 'metrics'; id: number };
-type Answer = Question & { text: string | null };
+/** Message of a worker to the primary. */
+type MetricsRequest = { type: 'metrics'; id: number };
+/** Message of the primary; the text is null where a worker did not respond in time. */
+type MetricsResponse = MetricsRequest & { text: string | null };
 
-let questions = 0;
+let requestCount = 0;
 
-/** The primary alone reaches every worker. */
-function askPrimary(): Promise<string> {
+/** Returns the metrics of all workers, which only the primary can collect. */
+function requestFromPrimary(): Promise<string> {
   return new Promise((done, fail) => {
-    const question: Question = { type: 'metrics', id: questions++ };
-    const listen = ({ type, id, text }: Answer) => {
-      if (type !== question.type || id !== question.id) return;
+    const message: MetricsRequest = { type: 'metrics', id: requestCount++ };
+    const listen = ({ type, id, text }: MetricsResponse) => {
+      if (type !== message.type || id !== message.id) return;
       process.off('message', listen);
       if (text === null) fail(unavailable(new Error('A worker did not tell its metrics.')));
       else done(text);
     };
     process.on('message', listen);
-    process.send!(question);
+    process.send!(message);
   });
 }
 
-/** To be called by the primary and by each worker as it begins, so that `/metrics` of any worker speaks for all. */
+/** Lets `/metrics` of every worker return the sums over all. Call it at the start of the primary and of each worker. */
 export function shareMetrics(): void {
   const registry = new AggregatorRegistry();
   if (cluster.isWorker) return;
-  cluster.on('message', async (worker, { type, id }: Question) => {
+  cluster.on('message', async (worker, { type, id }: MetricsRequest) => {
     if (type !== 'metrics') return;
     const text = await registry.clusterMetrics().catch(() => null);
-    worker.send({ type, id, text } satisfies Answer, () => undefined);
+    worker.send({ type, id, text } satisfies MetricsResponse, () => undefined);
   });
 }
 
-/** One look-up for each series, and Fastify's own timer. */
+/** Observes request durations, as Fastify measures them. Series are cached, because looking up labels is slow. */
 function observeDurations(app: FastifyInstance): void {
   const durations = new promClient.Histogram({
     name: 'http_request_duration_seconds',
@@ -81,12 +81,12 @@ function observeDurations(app: FastifyInstance): void {
     const route = routeOptions.url;
     if (route === undefined) return done();
     const name = `${method} ${route} ${statusCode}`;
-    let one = series.get(name);
-    if (!one) {
-      one = durations.labels(method, route, String(statusCode));
-      series.set(name, one);
+    let histogram = series.get(name);
+    if (!histogram) {
+      histogram = durations.labels(method, route, String(statusCode));
+      series.set(name, histogram);
     }
-    one.observe(elapsedTime / 1000);
+    histogram.observe(elapsedTime / 1000);
     done();
   });
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type FastifyServerOptions, LogController } from 'fastify';
 import type { Config } from '../config.ts';
 import { notFound } from '../shared/errors.ts';
-import { refuseConnection } from './client-errors.ts';
+import { sendClientError } from './client-errors.ts';
 import { sendError } from './errors.ts';
 import { loggerOptions } from './logger-options.ts';
 
@@ -22,7 +22,7 @@ export function serverOptions(config: Config): FastifyServerOptions {
     routerOptions: { maxParamLength: 16_384 },
     // A percent sign that encodes nothing stands for itself, so that such a path meets the checks of any other.
     rewriteUrl: ({ url = '/' }) => (isEncoded(url) ? url : url.replaceAll('%', '%25')),
-    clientErrorHandler: refuseConnection,
+    clientErrorHandler: sendClientError,
     frameworkErrors: (_error, _request, reply) => {
       sendError(reply, notFound('Route'));
     },

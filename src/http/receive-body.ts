@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { invalidField, payloadTooLarge } from '../shared/errors.ts';
 
-/** Receives a body of an announced length that is not large. */
+/** Receives a small body with a Content-Length. */
 export function receiveSmallBody(payload: Readable, length: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -14,11 +14,11 @@ export function receiveSmallBody(payload: Readable, length: number): Promise<Uin
       if (received !== length) reject(lengthMismatch());
       else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received));
     });
-    payload.once('error', (error) => reject(incomplete(error)));
+    payload.once('error', (error) => reject(toReceiveError(error)));
   });
 }
 
-/** Receives a body of an announced length into one piece of memory, which the system provides as it is filled. */
+/** Receives a large body with a Content-Length into one buffer, whose memory the system allocates as it is filled. */
 export async function receiveLargeBody(payload: Readable, length: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(length);
   const received = await fill(bytes, 0, payload, () => lengthMismatch());
@@ -27,24 +27,24 @@ export async function receiveLargeBody(payload: Readable, length: number): Promi
 }
 
 /**
- * Receives a body whose length was not announced.
+ * Receives a body with chunked transfer encoding.
  *
- * @param usual Bytes from which on it is large.
- * @param admit Is awaited before more than that is received.
+ * @param largeFrom number of bytes above which it is large.
+ * @param admit awaited before more bytes are received.
  */
-export async function receiveUnannouncedBody(
+export async function receiveChunkedBody(
   payload: Readable,
-  { usual, limit, admit }: { usual: number; limit: number; admit(): Promise<void> },
+  { largeFrom, limit, admit }: { largeFrom: number; limit: number; admit(): Promise<void> },
 ): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let received = 0;
   for await (const chunk of chunksOf(payload)) {
     chunks.push(chunk);
     received += chunk.length;
-    if (received > usual) break;
+    if (received > largeFrom) break;
   }
   const start = Buffer.concat(chunks, received);
-  if (received <= usual) return start;
+  if (received <= largeFrom) return start;
   if (received > limit) throw payloadTooLarge(limit);
   await admit();
   const bytes = new Uint8Array(limit);
@@ -52,7 +52,7 @@ export async function receiveUnannouncedBody(
   return bytes.subarray(0, await fill(bytes, received, payload, () => payloadTooLarge(limit)));
 }
 
-/** Appends what arrives to the bytes that are there; returns their number. */
+/** Appends the received bytes from `start` on; returns the total number. */
 async function fill(bytes: Uint8Array, start: number, payload: Readable, tooLong: () => Error): Promise<number> {
   let received = start;
   for await (const chunk of chunksOf(payload)) {
@@ -63,19 +63,19 @@ async function fill(bytes: Uint8Array, start: number, payload: Readable, tooLong
   return received;
 }
 
-/** The request stays open when the loop ends early, because it is still to be answered. */
+/** Yields the chunks of a body. The request stays open when the loop ends early, for the response. */
 async function* chunksOf(payload: Readable): AsyncGenerator<Buffer, void> {
   try {
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
   } catch (error) {
-    throw incomplete(error);
+    throw toReceiveError(error);
   }
 }
 
 const lengthMismatch = () => invalidField('Content-Length', 'does not match the body');
 
-/** Nobody reads the answer to a request that ended early, and it is no failure of the service. */
-function incomplete(error: unknown): Error {
-  const isOurs = typeof (error as { status?: number }).status === 'number';
-  return isOurs ? (error as Error) : invalidField('body', 'ended early');
+/** Returns 400 for a body that ended early, which is not a failure of the service; other errors unchanged. */
+function toReceiveError(error: unknown): Error {
+  const isApiError = typeof (error as { status?: number }).status === 'number';
+  return isApiError ? (error as Error) : invalidField('body', 'ended early');
 }

@@ -2,10 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Ends connections over which an exchange, from the request's headers to the end of its response, takes longer than that. What is
- * still to come of a request that has had its answer is read and thrown away: the connection would be stuck for ever.
+ * Closes connections where a request takes longer than the limit, from its headers to the end of its response. The rest of a request that
+ * has had its response is read and discarded; otherwise the connection would block.
  */
-export function cutSlowClients(server: Pick<Server, 'on'>, milliseconds: number): void {
+export function closeSlowConnections(server: Pick<Server, 'on'>, milliseconds: number): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const timer = setTimeout(() => response.destroy(), milliseconds).unref();
     response.on('close', () => {
@@ -15,24 +15,24 @@ export function cutSlowClients(server: Pick<Server, 'on'>, milliseconds: number)
   });
 }
 
-/** Requests of one connection that may be under way at a time. */
+/** Maximum concurrent requests per connection. */
 const MAX_PIPELINED = 16;
 
 /**
- * Ends connections that send many requests without waiting for their responses: Node parses all that arrive together in one turn of
- * the event loop, before anybody else's.
+ * Closes connections with too many pipelined requests: Node parses all that arrive together in one iteration of the event loop, before
+ * those of other connections.
  */
 export function limitPipelining(app: FastifyInstance): void {
-  const underWay = new WeakMap<object, number>();
+  const openRequests = new WeakMap<object, number>();
   app.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
-    const count = (underWay.get(socket) ?? 0) + 1;
-    underWay.set(socket, count);
+    const count = (openRequests.get(socket) ?? 0) + 1;
+    openRequests.set(socket, count);
     if (count <= MAX_PIPELINED) return done();
     reply.hijack();
     socket.destroy();
   });
   app.addHook('onResponse', ({ raw: { socket } }, _reply, done) => {
-    underWay.set(socket, underWay.get(socket)! - 1);
+    openRequests.set(socket, openRequests.get(socket)! - 1);
     done();
   });
 }

@@ -11,15 +11,15 @@ import type { ByteRange } from '../storage/byte-store.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { type SignedUrlClaims, STORAGE_PATH } from '../storage/url-signer.ts';
 
-/** Types that a browser may show in its window; it saves any other. */
-const SHOWN = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;
+/** Media types that browsers may display; they save all others. */
+const INLINE_TYPES = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;
 
 export const STORAGE_ROUTE = `${STORAGE_PATH}/:region/*`;
 
-/** What requests to signed URLs are limited by, per share of their issuer. */
+/** Limits of requests to signed URLs, per share of their issuer. */
 export interface SignedUrlLimits {
   shares: Pick<FairShares, 'uploads' | 'downloads'>;
-  /** Uploads in a window of time; absent for any number. */
+  /** Rate limit of uploads; absent for none. */
   requests?: RateLimiter;
   databases?: Databases;
 }
@@ -32,8 +32,8 @@ const CORS = {
 };
 
 /**
- * The signed URLs that the service answers itself: uploads to the local store and every download. They carry no access
- * token; the signature says what they allow (UPL-4).
+ * Registers the signed URLs of this service: uploads to the local store and all downloads. They require no access token: the signature
+ * determines what they allow (UPL-4).
  */
 export async function registerStorage(
   app: FastifyInstance,
@@ -42,22 +42,22 @@ export async function registerStorage(
 ): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // The handler takes the stream as it comes.
+    // The handler reads the stream.
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     const url = STORAGE_ROUTE;
     scope.options(url, async (_request, reply) => reply.headers(CORS).code(204).send());
-    scope.put(url, { onRequest: (request, reply) => announce(storages, limits, request, reply) }, (request, reply) =>
+    scope.put(url, { onRequest: (request, reply) => admitUpload(storages, limits, request, reply) }, (request, reply) =>
       receive(storages, request, reply),
     );
     const onRequest = (request: FastifyRequest, reply: FastifyReply) => admitDownload(storages, limits, request, reply);
-    // Fastify's own HEAD would read the object to its end, to throw it away.
+    // Fastify's own HEAD route would read the whole object.
     scope.get(url, { exposeHeadRoute: false, onRequest }, (request, reply) => send(storages, request, reply));
-    scope.head(url, (request, reply) => describe(storages, request, reply));
+    scope.head(url, (request, reply) => sendHeaders(storages, request, reply));
   });
 }
 
-/** The storage and grant of a signed URL; throws 403 when it does not hold. */
-function granted(storages: Storages, method: 'GET' | 'PUT', request: FastifyRequest): [Storage, SignedUrlClaims] {
+/** Returns the storage and grant of a signed URL; throws 403 where it is invalid. */
+function requireGrant(storages: Storages, method: 'GET' | 'PUT', request: FastifyRequest): [Storage, SignedUrlClaims] {
   const { region, '*': key } = request.params as { region: string; '*': string };
   const storage = (REGIONS as readonly string[]).includes(region) ? storages[region as RegionId] : null;
   const grant = storage?.signer.verify(method, region, key, request.query as Record<string, unknown>) ?? 'ALTERED';
@@ -66,15 +66,15 @@ function granted(storages: Storages, method: 'GET' | 'PUT', request: FastifyRequ
   return [storage!, grant];
 }
 
-/** The signature, then the headers and the limits, before Fastify looks for a parser of the type. */
-async function announce(
+/** Checks signature, rate limit and headers of an upload before Fastify looks for a content type parser. */
+async function admitUpload(
   storages: Storages,
   limits: SignedUrlLimits,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   reply.headers(CORS);
-  const [, grant] = granted(storages, 'PUT', request);
+  const [, grant] = requireGrant(storages, 'PUT', request);
   const { contentType, size, region } = grant;
   const shareKey = shareKeyOf(grant, request);
   if (limits.requests) await limits.requests.take(limits.databases![region], `upload:${shareKey}`, reply);
@@ -89,17 +89,17 @@ async function admitDownload(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const [, grant] = granted(storages, 'GET', request);
+  const [, grant] = requireGrant(storages, 'GET', request);
   await holdUntilClosed(shares.downloads, { shareKey: shareKeyOf(grant, request), cost: 1 }, reply);
 }
 
-/** The share that the URL was signed for; URLs of nobody's are charged to the address that uses them. */
+/** Returns the share of the URL's issuer; URLs without issuer are charged to the address of the client. */
 const shareKeyOf = ({ issuer }: SignedUrlClaims, request: FastifyRequest): string => issuer ?? networkOf(request.ip);
 
 async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const [storage, { key, contentType, size }] = granted(storages, 'PUT', request);
-  // Node ends a body at its announced length; fewer bytes are a connection that broke, and end the work here.
-  // A disk that is full must not end the connection, which has yet to be told.
+  const [storage, { key, contentType, size }] = requireGrant(storages, 'PUT', request);
+  // The body ends at its Content-Length; fewer bytes mean that the connection broke. The connection has to stay open for the response,
+  // also where writing fails.
   const body = request.raw.iterator({ destroyOnReturn: false });
   const file = await storage.spool.receive(body, Math.min(size!, MAX_ATTACHMENT_BYTES)).catch((error) => {
     throw request.raw.readableAborted ? invalidField('body', `must have ${size} bytes`) : error;
@@ -114,13 +114,13 @@ async function receive(storages: Storages, request: FastifyRequest, reply: Fasti
 }
 
 async function send(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const [storage, grant] = granted(storages, 'GET', request);
+  const [storage, grant] = requireGrant(storages, 'GET', request);
   const { range, 'if-range': condition } = request.headers;
-  // No answer has a validator that `If-Range` could name: with a condition the whole is the answer.
+  // Responses have no validator for `If-Range`: with that condition the response is the whole file.
   if (range !== undefined && condition === undefined) {
     const about = await storage.bytes.stat(grant.key);
     if (!about) throw notFound('File');
-    const part = rangeIn(range, about.size);
+    const part = parseRange(range, about.size);
     if (part) return sendPart(storage, grant, part, about.size, reply);
   }
   const found = await storage.bytes.open(grant.key);
@@ -143,9 +143,9 @@ async function sendPart(
     .send(withReceivedBytesCounted(found.stream));
 }
 
-/** HEAD: what GET would say of the whole. */
-async function describe(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const [storage, grant] = granted(storages, 'GET', request);
+/** Responds to HEAD with the headers of GET for the whole file. */
+async function sendHeaders(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const [storage, grant] = requireGrant(storages, 'GET', request);
   const about = await storage.bytes.stat(grant.key);
   if (!about) throw notFound('File');
   return reply.headers(headersOf(grant, about.size)).send();
@@ -161,10 +161,10 @@ const headersOf = ({ contentType, fileName }: SignedUrlClaims, size: number) => 
 });
 
 /**
- * The range of bytes that a header asks for (RFC 9110, section 14.2). Null where it is to be ignored: several ranges, other
- * units, no range at all. Throws 416 when none of its bytes exist.
+ * Returns the byte range of a Range header (RFC 9110, section 14.2). Null for a header that is ignored: several ranges, other units or an
+ * invalid one. Throws 416 when the file has none of the bytes.
  */
-function rangeIn(header: string, size: number): ByteRange | null {
+function parseRange(header: string, size: number): ByteRange | null {
   const match = /^bytes=(\d*)-(\d*)$/i.exec(header.replaceAll(' ', ''));
   const [first, last] = [match?.[1] ?? '', match?.[2] ?? ''];
   if (first === '' && last === '') return null;
@@ -181,7 +181,7 @@ function rangeIn(header: string, size: number): ByteRange | null {
 
 /** RFC 6266: the name in UTF-8, percent-encoded, which leaves nothing to escape. */
 function disposition(contentType: string, fileName: string | undefined): string {
-  const how = SHOWN.test(contentType) ? 'inline' : 'attachment';
+  const how = INLINE_TYPES.test(contentType) ? 'inline' : 'attachment';
   if (fileName === undefined) return how;
   const encoded = encodeURIComponent(fileName.toWellFormed()).replace(
     /['()*]/g,

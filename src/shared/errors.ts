@@ -11,12 +11,12 @@ export interface ErrorOptions {
   headers?: Record<string, string>;
 }
 
-/** At most this many field errors in one answer. */
+/** Maximum field errors in one response. ERR-3. */
 export const MAX_FIELD_ERRORS = 100;
 
 /**
- * An error that a client may see. Everything else that is thrown becomes `INTERNAL`, and its text stays in the log.
- * REST sends `{ code, message }`, or `{ errors }` for a validation error; GraphQL holds the same in `extensions`.
+ * A public error. Any other error that is thrown becomes `INTERNAL`, and its message is only logged. REST sends `{ code, message }`, or
+ * `{ errors }` for a validation error; GraphQL has the same in `extensions`.
  */
 export class ApiError extends Error {
   readonly status: number;
@@ -31,7 +31,7 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {};
   }
 
-  /** The JSON body of the REST answer. ERR-1, ERR-10. */
+  /** Returns the JSON body of the REST response. ERR-1, ERR-10. */
   body(): object {
     return { code: this.code, message: this.message };
   }
@@ -41,7 +41,7 @@ export class ApiError extends Error {
 export class ValidationError extends ApiError {
   readonly errors: FieldError[];
 
-  /** What GraphQL's extensions hold beside the errors. */
+  /** Further properties of GraphQL's `extensions`. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(all: readonly FieldError[], details: Record<string, unknown> = {}) {
@@ -56,7 +56,7 @@ export class ValidationError extends ApiError {
   }
 }
 
-/** The errors of one input, which end the validation with a `ValidationError` when they are as many as one answer holds. */
+/** Collects the errors of one input. Throws a `ValidationError` once there are `MAX_FIELD_ERRORS`. */
 export class FieldErrors {
   readonly #errors: FieldError[] = [];
 
@@ -76,13 +76,13 @@ export class FieldErrors {
 
 export const invalidField = (fieldName: string, message: string) => new ValidationError([{ fieldName, message }]);
 
-/** 401. With a token that does not hold, RFC 6750's `error="invalid_token"`; without one, the bare challenge. */
+/** 401 with the challenge of RFC 6750: `error="invalid_token"` for an invalid token, and no error without a token. */
 export function unauthenticated(message: string, tokenSent: boolean): ApiError {
   const challenge = tokenSent ? `Bearer error="invalid_token", error_description="${message}"` : 'Bearer';
   return new ApiError(401, 'UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': challenge } });
 }
 
-/** 403: the token, or the builder's connection, does not carry the scope. */
+/** 403: the token or the builder's connection does not have the scope. */
 export function insufficientScope(scope: string, message = `This operation needs the scope ${scope}.`): ApiError {
   const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
   return new ApiError(403, 'INSUFFICIENT_SCOPE', message, { headers: { 'WWW-Authenticate': challenge } });
@@ -108,7 +108,7 @@ export const unsupportedMediaType = (accepted: string) =>
 export const rateLimited = (retryAfterSeconds: number) =>
   new ApiError(429, 'RATE_LIMITED', 'Too many requests.', { headers: { 'Retry-After': String(retryAfterSeconds) } });
 
-/** 429: the integrator's unused uploads take all of its quota, in bytes. */
+/** 429: the integrator's unused uploads have reached its quota. @param limit bytes. */
 export const uploadQuotaExceeded = (limit: number) =>
   new ApiError(
     429,

@@ -15,7 +15,7 @@ export interface FairSemaphoreOptions {
   maxWaitMs: number;
 }
 
-/** Returns what was acquired. Calls after the first have no effect. */
+/** Releases the acquired cost. Further calls have no effect. */
 export type Release = () => void;
 
 interface Waiter {
@@ -33,10 +33,10 @@ interface Share {
   waiting: Waiter[];
 }
 
-/** From this number of shares on, idle ones are forgotten. */
+/** Number of shares above which idle ones are removed. */
 const MAX_IDLE_SHARES = 1_000;
 
-/** Why requests were rejected, and what is in use now; for metrics. */
+/** Numbers of rejections by reason, and current use, for metrics. */
 export interface FairSemaphoreStats {
   used: number;
   queued: number;
@@ -101,7 +101,7 @@ export class FairSemaphore {
     }
   }
 
-  /** Shares that are remembered. */
+  /** Number of shares in memory. */
   get shareCount(): number {
     return this.#shares.size;
   }
@@ -126,7 +126,7 @@ export class FairSemaphore {
         this.#removeWaiter(share, share.waiting.indexOf(waiter));
         stop();
         reject(error);
-        // The request that left may have kept cheaper ones behind it from fitting.
+        // Cheaper requests behind the one that left may fit now.
         this.#dispatch();
       };
       const abort = () => leave(signal!.reason);
@@ -191,14 +191,14 @@ export class FairSemaphore {
   #dispatch(): void {
     for (let share = this.#nextShare(); share; share = this.#nextShare()) {
       const waiter = share.waiting[0]!;
-      // Smaller requests of others do not overtake it, or a large one might wait for ever.
+      // Smaller requests of others must not overtake it: a large one could wait for ever.
       if (this.#used + waiter.cost > this.#options.capacity) return;
       this.#removeWaiter(share, 0);
       waiter.grant(this.#grant(share, waiter.cost));
     }
   }
 
-  /** The share whose first waiter is next, among those that have room for it; null where none has. */
+  /** Returns the share whose first waiting request is next, among those with enough free cost; null where there is none. */
   #nextShare(): Share | null {
     let next: Share | null = null;
     for (const share of this.#waitingShares) {

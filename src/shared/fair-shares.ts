@@ -3,8 +3,8 @@ import { FairSemaphore } from './fair-semaphore.ts';
 const MIB = 1024 * 1024;
 
 /**
- * The limits of one process, each divided fairly between shares. What one share may use leaves room for others in all of them,
- * so that a caller who fills its own share delays only itself.
+ * Creates the limits of one process, each divided fairly between shares. No share may use the whole capacity, so that a caller who fills its
+ * share delays only itself.
  */
 export function createFairShares() {
   return {
@@ -48,7 +48,7 @@ export function createFairShares() {
       ...{ name: 'unsent responses', capacity: 128 * MIB, perShare: 64 * MIB },
       ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
     }),
-    // The waits of images end after 10 seconds, as `acquireInTime` says; these are a second bound.
+    // `acquireInTime` ends the waits of images after 10 seconds; these limits are a second bound.
     /**
      * Decodes of images up to 16 megapixels. Each decode keeps a thread of libuv's pool busy: with those of large images at most
      * three, so that one of four is left for files and passwords.

@@ -2,15 +2,14 @@ import type { FastifyReply } from 'fastify';
 import type { FairSemaphore } from './fair-semaphore.ts';
 
 const MIB = 1024 * 1024;
-/** So that a share cannot receive more than 128 small files at a time either. */
+/** Bounds the concurrent uploads of small files to 128 per share. */
 const MIN_UPLOAD_COST = 8;
 
-/** Units of `FairShares.uploads` for a body of that many bytes. */
+/** Returns the cost of an upload in units of `FairShares.uploads`. */
 export const uploadCost = (bytes: number): number => Math.max(MIN_UPLOAD_COST, Math.ceil(bytes / MIB));
 
 /**
- * Acquires the cost for as long as the exchange lasts: until the response is sent, or the connection ends. Rejects with 429 or 503
- * when it cannot be had in time.
+ * Acquires the cost until the response is sent or the connection closes. Rejects with 429 or 503 when the wait takes too long.
  */
 export async function holdUntilClosed(
   semaphore: FairSemaphore,
@@ -22,7 +21,7 @@ export async function holdUntilClosed(
   const abort = () => closed.abort();
   raw.once('close', abort);
   const release = await semaphore.acquire(shareKey, cost, closed.signal);
-  // Where nobody waits any more, the event has passed.
+  // The connection may have closed during the wait: the event will not occur again.
   if (raw.destroyed || closed.signal.aborted) release();
   else raw.once('finish', release).once('close', release);
   raw.off('close', abort);

@@ -2,31 +2,31 @@ import type { FastifyBaseLogger } from 'fastify';
 import { REGIONS, type RegionId } from './regions.ts';
 
 export interface Job {
-  /** As the log names it. */
+  /** Name in the log. */
   name: string;
   everyMs: number;
-  /** What has been done in a region, counted; null when another instance is at it. */
+  /** Runs the job in a region and returns its counts for the log; null when another instance is running it. */
   run: (region: RegionId) => Promise<object | null>;
 }
 
 /**
- * Does the job in each region now and after each interval. It keeps no process alive; the answered function ends it, once what
- * is under way is done.
+ * Runs a job in each region now and after each interval. Its timer does not keep the process alive. The returned function stops it and waits
+ * for the current run.
  */
 export function startJob({ name, everyMs, run }: Job, log: FastifyBaseLogger): () => Promise<void> {
-  const round = async () => {
+  const runOnce = async () => {
     for (const region of REGIONS) {
       try {
-        const done = await run(region);
-        if (done && Object.values(done).some((count) => count > 0)) log.info({ region, ...done }, name);
+        const counts = await run(region);
+        if (counts && Object.values(counts).some((count) => count > 0)) log.info({ region, ...counts }, name);
       } catch (err) {
         log.error({ err, region }, `${name} failed`);
       }
     }
   };
-  let running = round();
+  let running = runOnce();
   const timer = setInterval(() => {
-    running = running.then(round);
+    running = running.then(runOnce);
   }, everyMs).unref();
   return async () => {
     clearInterval(timer);

@@ -1,16 +1,16 @@
-/** Characters of a chunk, about. */
+/** Approximate characters of a chunk. */
 const CHUNK_LENGTH = 64 * 1024;
 
-/** Steps after which a value is taken for large. */
-const SMALL = 4_096;
+/** Number of steps above which a value is large. */
+const MAX_SMALL_STEPS = 4_096;
 
 /**
- * The JSON of a value in chunks, the same as `JSON.stringify` gives for plain objects, arrays and leaves. Serializing a large response
- * in one piece would keep the event loop from all other requests.
+ * Yields the JSON of a value in chunks: the text of `JSON.stringify` for plain objects, arrays and leaves. Serializing a large response at
+ * once would block the event loop.
  */
 export const jsonChunks = (value: unknown): Generator<string> => inChunks(pieces(value));
 
-/** The same text in larger pieces. */
+/** Joins pieces of text to chunks. */
 export function* inChunks(pieces: Iterable<string>): Generator<string> {
   let chunk = '';
   for (const piece of pieces) {
@@ -25,7 +25,7 @@ export function* inChunks(pieces: Iterable<string>): Generator<string> {
 function* pieces(value: unknown): Generator<string> {
   if (typeof value === 'string' && value.length > CHUNK_LENGTH) {
     yield* piecesOfText(value);
-  } else if (typeof value !== 'object' || value === null || stepsOf(value, SMALL) <= SMALL) {
+  } else if (typeof value !== 'object' || value === null || stepsOf(value, MAX_SMALL_STEPS) <= MAX_SMALL_STEPS) {
     yield JSON.stringify(value) ?? 'null';
   } else if (Array.isArray(value)) {
     let separator = '[';
@@ -47,7 +47,7 @@ function* pieces(value: unknown): Generator<string> {
   }
 }
 
-/** A long text, cut between characters: half of a surrogate pair would be escaped. */
+/** Yields a long string in pieces. Surrogate pairs are not split, because a lone surrogate would be escaped. */
 function* piecesOfText(text: string): Generator<string> {
   yield '"';
   for (let start = 0, end: number; start < text.length; start = end) {
@@ -60,7 +60,7 @@ function* piecesOfText(text: string): Generator<string> {
 
 const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff;
 
-/** Values in a tree, and a step for each 16 characters; stops counting beyond the limit. */
+/** Counts the values of a tree, with one step for each 16 characters. Stops above the limit. */
 function stepsOf(value: unknown, limit: number): number {
   if (typeof value === 'string') return 1 + value.length / 16;
   if (typeof value !== 'object' || value === null) return 1;

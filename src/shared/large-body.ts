@@ -1,4 +1,4 @@
-/** Which parts of a large JSON body are Page documents, and which others an operation reads. All else is dropped. */
+/** The fields of a large JSON body that an operation reads, and which of them are Page documents. Other fields are dropped. */
 export type LargeBodyForm =
   | {
       kind: 'fields';

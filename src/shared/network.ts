@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** What counts as one address: the address itself, or an IPv6 /64, all of whose addresses one subscriber has. */
+/** Returns the key of an address for limits: the IPv4 address, or the IPv6 /64 network, which is usually one subscriber's. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);

@@ -1,6 +1,6 @@
 import { TimeSlice } from './time-slice.ts';
 
-/** Characters that are parsed in one piece. */
+/** Maximum characters that are parsed at once. */
 const PIECE_LENGTH = 256 * 1024;
 
 const QUOTE = 34;
@@ -11,10 +11,10 @@ const CLOSE_BRACKET = 93;
 const CLOSE_BRACE = 125;
 
 /**
- * The value of valid JSON, parsed in pieces that leave the event loop to other requests between them.
+ * Returns the value of valid JSON, parsed in pieces between which the event loop serves other requests.
  *
- * @param replaceItem Is called with the text of each item of a list that is parsed in pieces, and returns what stands for the item
- * without being parsed, or undefined to have it parsed.
+ * @param replaceItem Called with the text of each item of a list that is parsed in pieces, returns the value to use instead of
+ * parsing the item, or undefined to parse it.
  */
 export async function parseJsonInSlices(text: string, replaceItem?: ReplaceItem): Promise<unknown> {
   return text.length <= PIECE_LENGTH ? JSON.parse(text) : new SlicedParser(text, replaceItem).parse(0, text.length);
@@ -32,7 +32,7 @@ class SlicedParser {
     this.#replaceItem = replaceItem;
   }
 
-  /** The value between two places: in one piece where it is short or has no members, otherwise member by member. */
+  /** Parses the value between two indexes: at once where it is short or a leaf, otherwise member by member. */
   async parse(start: number, end: number): Promise<unknown> {
     let first = start;
     while (isSpace(this.#text.charCodeAt(first))) first++;
@@ -48,7 +48,7 @@ class SlicedParser {
     const items: unknown[] = [];
     for (let at = start, end = start; ; at = end + 1) {
       end = await this.#endOfMember(at);
-      // There is one: an array without items is short.
+      // There is an item: an empty array is short.
       items.push(this.#replaceItem?.(this.#text.slice(at, end)) ?? (await this.parse(at, end)));
       if (this.#text.charCodeAt(end) === CLOSE_BRACKET) return items;
     }
@@ -66,7 +66,7 @@ class SlicedParser {
     }
   }
 
-  /** Place of the comma or bracket that ends the member which begins there. */
+  /** Returns the index of the comma or bracket that ends a member. */
   async #endOfMember(start: number): Promise<number> {
     const text = this.#text;
     let depth = 0;
@@ -85,12 +85,12 @@ class SlicedParser {
 
 const isSpace = (code: number) => code === 32 || (code >= 9 && code <= 13);
 
-/** Place of the quotation mark that ends the string which begins there; the end of the text when none does. */
+/** Returns the index of the quotation mark that ends a string; the length of the text where there is none. */
 export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
     while (text.charCodeAt(before) === BACKSLASH) before--;
-    // Backslashes in pairs stand for themselves.
+    // An even number of backslashes does not escape the quotation mark.
     if ((end - before) % 2 === 1) return end;
   }
   return text.length;

@@ -3,8 +3,8 @@ import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
 /**
- * Start time of a live process, '' where the system does not tell, undefined when there is no such process. A zombie
- * counts as dead: it lingers in containers whose first process does not reap.
+ * Returns the start time of a live process, '' where the system does not provide it, undefined when there is no such process. A zombie
+ * counts as dead: it remains in containers whose init process does not reap children.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
@@ -14,7 +14,7 @@ export async function processStart(pid: number): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined;
   }
   if (process.platform !== 'linux') return '';
-  // The command name stands in parentheses and may itself hold spaces and parentheses, so count from the last one.
+  // The command name is in parentheses and may contain spaces and parentheses: fields are counted from the last one.
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : (fields[19] ?? '');
@@ -23,8 +23,7 @@ export async function processStart(pid: number): Promise<string | undefined> {
 let machine: Promise<string> | undefined;
 
 /**
- * Letters and digits that are the same for all processes whose ids this process can look up: of one host, since it booted, and of one
- * container.
+ * Returns an identifier that all processes share whose process ids are comparable: those of one boot of a host and one container.
  */
 export function machineId(): Promise<string> {
   machine ??= (async () => {

@@ -1,30 +1,30 @@
 import { ApiError, ValidationError } from './errors.ts';
 
-/** Most fields of records that one GraphQL request may select: records times selected fields. */
+/** Maximum fields in the response of a GraphQL request: records times selected fields. */
 export const MAX_COST = 500_000;
 
-/** Most fields that are interpreted, those of objects and lists within a record counted each time. */
+/** Maximum fields of an interpreted response, with those of objects and lists within a record. */
 const MAX_INTERPRETED_COST = 100_000;
 
-/** Most bytes of a GraphQL response. */
+/** Maximum bytes of a GraphQL response. */
 export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** 400 on the field `query`. Its extensions hold the cost and the limit. */
+/** 400 on the field `query`, with the cost and the limit in its extensions. */
 export function costLimitExceeded(what: string, cost: number, limit: number): ApiError {
   const message = `must not ${what}: it has ${cost}, and the limit is ${limit}`;
   return new ValidationError([{ fieldName: 'query', message }], { cost, limit });
 }
 
-/** Counts what a response is built of while it is built, in compiled and in interpreted operations alike. */
+/** Counts the fields and bytes of a response while it is built, in compiled and interpreted operations. */
 export class ResponseMeter {
-  /** Fields of records; those of objects and lists that a record holds are counted once for the record. */
+  /** Fields of records. An object or list in a record counts as one field. */
   fields = 0;
   bytes = 0;
-  /** What the request was rejected with; every further count throws the same. */
+  /** The error that the request was rejected with; further checks throw it again. */
   rejection: ApiError | null = null;
   /** Bytes of large values that were read for the response. */
   #heldBytes = 0;
-  /** None at first: REST responses are never rejected for their size. */
+  /** Unlimited by default: REST responses are not rejected for their size. */
   #maxFields = Number.POSITIVE_INFINITY;
   #maxBytes = Number.POSITIVE_INFINITY;
 
@@ -33,7 +33,7 @@ export class ResponseMeter {
     this.#maxBytes = maxBytes;
   }
 
-  /** Counts bytes of large values that were read; throws 400 where they are more than a response may have. */
+  /** Counts bytes of large values that were read; throws 400 where they exceed the limit of a response. */
   hold(bytes: number): void {
     this.#heldBytes += bytes;
     if (this.#heldBytes <= this.#maxBytes) return;
@@ -41,7 +41,7 @@ export class ResponseMeter {
     throw this.rejection;
   }
 
-  /** Throws 400 where more was counted than is allowed. */
+  /** Throws 400 where a count exceeds its limit. */
   check(): void {
     if (this.fields <= this.#maxFields && this.bytes <= this.#maxBytes && !this.rejection) return;
     this.rejection ??=
@@ -52,14 +52,14 @@ export class ResponseMeter {
   }
 
   /**
-   * Bytes of a value in JSON. Without a limit, those of a long text are about its characters: to look for the ones that JSON escapes
-   * takes 2 ms of the event loop for each megabyte.
+   * Returns the bytes of a value in JSON. Without a limit, a long text counts its characters: finding those that JSON escapes takes
+   * 2 ms per megabyte.
    */
   sizeOf(value: unknown): number {
     return jsonSize(value, this.#maxBytes === Number.POSITIVE_INFINITY ? lengthOf : textSize);
   }
 
-  /** For a query that graphql-js executes from its beginning, which takes many times as long for each field. */
+  /** Resets the counts for an execution by graphql-js, whose limit is lower because each field takes many times as long. */
   beginInterpreted(): void {
     if (this.#maxFields !== Number.POSITIVE_INFINITY) this.#maxFields = MAX_INTERPRETED_COST;
     this.fields = 0;
@@ -68,19 +68,19 @@ export class ResponseMeter {
   }
 }
 
-/** Characters up to which the bytes of a text are taken to be as many. */
+/** Maximum characters of a text whose bytes are estimated by its length. */
 const SHORT_TEXT = 1_024;
 
-/** A control character, a quotation mark or a backslash: any but these from space on. */
+/** Matches a character that JSON escapes: a control character, a quotation mark or a backslash. */
 const ESCAPED = /[^ !#-[\]-\uffff]/;
 
-/** The text that was measured last: a query may select one large text under many aliases. */
+/** The last measured text: a query may select one large text under many aliases. */
 let measuredText = '';
 let measuredBytes = 2;
 
 const lengthOf = (text: string) => text.length + 2;
 
-/** Bytes of a text in JSON: exact for long ones. */
+/** Returns the bytes of a text in JSON, exactly for long texts. */
 function textSize(text: string): number {
   if (text.length <= SHORT_TEXT) return text.length + 2;
   if (text === measuredText) return measuredBytes;
@@ -89,7 +89,7 @@ function textSize(text: string): number {
   return measuredBytes;
 }
 
-/** Bytes of a value in JSON; a field's name and punctuation are not counted. */
+/** Returns the bytes of a value in JSON, without the name and punctuation of its own field. */
 function jsonSize(value: unknown, sizeOfText: (text: string) => number): number {
   if (typeof value === 'string') return sizeOfText(value);
   if (typeof value !== 'object' || value === null) return 6;

@@ -1,20 +1,20 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Secrets of a client that are valid at a time: the newest, so that it can rotate. OAU-6. */
+/** Number of valid secrets of a client, for rotation. OAU-6. */
 export const VALID_SECRETS = 2;
 
 const SECRET_BYTES = 32;
 
-/** A new client secret, code or refresh token: 256 random bits in base64url. Shown once, stored as its digest. */
+/** Returns a new client secret, code or refresh token: 256 random bits in base64url. Only its digest is stored. */
 export const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url');
 
-/** SHA-256 in lower-case hexadecimal: what is stored of a secret, a code or a refresh token. */
+/** Returns the digest that is stored of a secret, code or refresh token: SHA-256 in lower-case hexadecimal. */
 export const digestOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
-/** Stands in where a client has fewer secrets than it may, so that every comparison takes as long. No secret has it. */
+/** Replaces missing digests, so that every comparison takes the same time. No secret has this digest. */
 const NO_DIGEST = '0'.repeat(64);
 
-/** Whether the secret is one of those with these digests. Constant time, whether there are two digests, one or none. */
+/** Returns whether the secret has one of the digests, in a time that does not depend on their number. */
 export function isSecretOf(secret: string, digests: readonly string[]): boolean {
   const presented = Buffer.from(digestOf(secret));
   let found = false;

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Milliseconds of work in one piece, about. */
+/** Approximate milliseconds of a slice. */
 const SLICE_MS = 8;
 
-/** Work that leaves the event loop to other requests between its pieces. */
+/** Divides long work into slices between which the event loop serves other requests. */
 export class TimeSlice {
   #startedAt = performance.now();
 
-  /** Whether the work should pause: `if (slice.isOver) await slice.next();` */
+  /** Whether the slice has ended: `if (slice.isOver) await slice.next();` */
   get isOver(): boolean {
     return performance.now() - this.#startedAt > SLICE_MS;
   }

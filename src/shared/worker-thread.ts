@@ -1,7 +1,7 @@
 import { type Transferable, Worker } from 'node:worker_threads';
 
 export interface WorkerThreadOptions {
-  /** Module that the thread runs: it answers every message with one message. */
+  /** Module that the thread runs. It posts one message in response to each. */
   file: URL;
   /** Maximum MiB of its heap. */
   memoryMb: number;
@@ -11,7 +11,7 @@ export interface WorkerThreadOptions {
   idleMs: number;
 }
 
-/** Why a task ended without a result. The thread is gone, and the next task starts another one. */
+/** The thread ended before its task had a result. The next task starts another thread. */
 export class WorkerThreadError extends Error {
   override name = 'WorkerThreadError';
   readonly reason: 'MEMORY' | 'TIMEOUT' | 'ENDED';
@@ -40,7 +40,7 @@ export class WorkerThread<Task, Result> {
   /**
    * Runs a task and returns its result. Rejects with `WorkerThreadError`.
    *
-   * @param transfer moves to the thread and is empty here afterwards.
+   * @param transfer objects to transfer to the thread; they are detached here.
    */
   async run(task: Task, transfer: Transferable[] = []): Promise<Result> {
     if (this.#isBusy) throw new Error('A worker thread runs one task at a time.');
@@ -72,7 +72,7 @@ export class WorkerThread<Task, Result> {
   #start(): Worker {
     const { file, memoryMb } = this.#options;
     const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
-    // The end of an idle thread is noticed by the next task.
+    // The next task detects that an idle thread has ended.
     worker.on('error', () => undefined);
     worker.once('exit', () => {
       if (this.#worker === worker) this.#worker = null;

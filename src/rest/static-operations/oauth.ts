@@ -1,6 +1,5 @@
 import { type JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
-import { ACCESS_TOKEN_SECONDS } from '../../auth/access-tokens.ts';
 import { transportErrorBody } from '../../oauth/errors.ts';
 import {
   type ApiError,
