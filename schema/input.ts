@@ -51,10 +51,13 @@ function describeEnumValues(type: string): string | undefined {
 }
 
 /** Returns the message of a scalar of the service, else the translation of a message of graphql-js. */
-export function messageOf({ message: whole, originalError }: GraphQLError): string {
+export function messageOf({ message: fullMessage, originalError }: GraphQLError): string {
   if (originalError && !(originalError instanceof GraphQLError)) return originalError.message;
   const half = MAX_MESSAGE / 2;
-  const message = whole.length > MAX_MESSAGE ? `${whole.slice(0, half)}…${whole.slice(-half)}`.toWellFormed() : whole;
+  const message =
+    fullMessage.length > MAX_MESSAGE
+      ? `${fullMessage.slice(0, half)}…${fullMessage.slice(-half)}`.toWellFormed()
+      : fullMessage;
   for (const [pattern, translate] of MESSAGES) {
     const match = pattern.exec(message);
     const translated = match && translate(match.slice(1).find(Boolean) ?? '');

@@ -4,7 +4,7 @@ import { routeTable } from '../schema/route-table.ts';
 import { createStaticOperations } from '../src/rest/static-operations.ts';
 import { type Service, startService } from './harness.ts';
 
-/** Scopes of the operations of REST with such a path and method; null for none beside the token. */
+/** Scopes of the REST operations by path and method; null where none is required. */
 const SCOPES: [path: RegExp, method: RegExp, scope: string | null][] = [
   [/^\/me$/, /GET/, null],
   [/^\/builders(\/\{\w+\})?$/, /GET/, 'read:builders'],
@@ -73,8 +73,8 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('a scope that is taken from the client', () => {
-  it('is taken from its tokens (OAU-16)', async () => {
+describe('a scope that is revoked from the client', () => {
+  it('no longer applies to its tokens (OAU-16)', async () => {
     const token = await service.as('A');
     expect((await service.get('/builders', token)).statusCode).toBe(200);
     const { clientId, scopes } = service.demo('A');

@@ -11,21 +11,21 @@ import { FakeClock, type Service, startService, testConfig } from './harness.ts'
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A region whose database has another time than this machine. */
-class DatabaseInAnotherTime extends Database {
-  ahead = 0;
+/** A database whose clock differs from that of this machine. */
+class SkewedDatabase extends Database {
+  skewMs = 0;
 
   override async now(): Promise<number> {
-    return (await super.now()) + this.ahead;
+    return (await super.now()) + this.skewMs;
   }
 }
 
 let service: Service;
-let au1: DatabaseInAnotherTime;
+let au1: SkewedDatabase;
 
 beforeAll(async () => {
   service = await startService();
-  au1 = new DatabaseInAnotherTime('au1', service.databases.au1.url);
+  au1 = new SkewedDatabase('au1', service.databases.au1.url);
 });
 
 afterAll(async () => {
@@ -54,7 +54,7 @@ describe('a rate limit', () => {
     expect(headers['X-RateLimit-Remaining']).toBe(2);
   });
 
-  it('keeps what others have spent, by the clock of the database, when its own has jumped ahead', async () => {
+  it('keeps the charges of other instances when its own clock is ahead of the database', async () => {
     const em = service.databases.au1.fork();
     await em.execute(`insert into rate_budget (key, window_end, leased)
       values ('other:now', now() + interval '5 seconds', 1), ('other:over', now() - interval '1 hour', 1)`);
@@ -71,26 +71,26 @@ describe('a rate limit', () => {
 });
 
 describe('the purge', () => {
-  it('goes by the clock of the database', async () => {
+  it('uses the clock of the database', async () => {
     const em = service.databases.au1.fork();
     await em.execute(`insert into oauth_revoked_token (jti, expires_at) values ('t', now() + interval '1 day')`);
-    au1.ahead = 0;
+    au1.skewMs = 0;
     expect(await createPurgeJob(databases()).run('au1')).toMatchObject({ revokedTokens: 0 });
-    au1.ahead = 2 * DAY;
+    au1.skewMs = 2 * DAY;
     expect(await createPurgeJob(databases()).run('au1')).toMatchObject({ revokedTokens: 1 });
   });
 });
 
 describe('the sweep', () => {
-  it('goes by the clock of the database', async () => {
+  it('uses the clock of the database', async () => {
     const config = testConfig({ DATA_DIR: service.dataDir });
     const storages = openStorages(config, { secret: 'x'.repeat(43), clock: service.clock });
     const key = createObjectKey('photos', service.demo('A').builderIds[0]!, 'image/png');
     await storages.au1.store(key, Readable.from(['bytes']), 'image/png', 1_000);
     const job = sweeping(databases(), storages);
-    au1.ahead = DAY - HOUR;
+    au1.skewMs = DAY - HOUR;
     expect(await job.run('au1')).toMatchObject({ objects: 0 });
-    au1.ahead = DAY + HOUR;
+    au1.skewMs = DAY + HOUR;
     expect(await job.run('au1')).toMatchObject({ objects: 1 });
   });
 });

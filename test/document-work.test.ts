@@ -9,7 +9,7 @@ const comparisons = (text: string, limit?: number) => countComparisons(parse(tex
 const repeat = (count: number, write: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => write(i)).join(' ');
 
-/** A client of components, each of which selects the same fields at each level. */
+/** Returns the query of a client with components that each select the same fields at each level. */
 function clientOf(components: number, levels: number): string {
   const leaves = repeat(10, (i) => `field${i}`);
   const fragments = Array.from({ length: levels }, (_, level) =>
@@ -22,18 +22,18 @@ function clientOf(components: number, levels: number): string {
 }
 
 describe('the comparisons of a document', () => {
-  it('are almost none in the queries of docs/graphql.md', () => {
+  it('are few in the queries of docs/graphql.md', () => {
     const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'graphql.md'), 'utf8');
     const queries = [...page.matchAll(/```graphql\n([\s\S]*?)```/g)].map(([, query]) => query!);
     expect(queries.length).toBeGreaterThan(2);
     for (const query of queries) expect(comparisons(query)).toBeLessThan(10);
   });
 
-  it('of a client of many components stay far below the limit', () => {
+  it('of a client with many components are far below the limit', () => {
     expect(comparisons(clientOf(20, 5))).toBeLessThan(MAX_COMPARISONS / 2);
   });
 
-  it('grow with the pairs of fields of one response key, wherever they are written', () => {
+  it('grow with the pairs of fields with one response key, with and without fragments', () => {
     const pairs = (100 * 99) / 2;
     const written = [
       `{ ${repeat(100, () => 'me { id }')} }`,
@@ -45,24 +45,24 @@ describe('the comparisons of a document', () => {
     expect(comparisons(`{ ${repeat(100, (i) => `a${i}: me { id }`)} }`, Infinity)).toBeLessThan(100);
   });
 
-  it('count fields that come together only when their parents are merged', () => {
+  it('include fields that are merged only because their parents are', () => {
     const parents = repeat(30, () => `projects { data { ${repeat(10, () => 'builder { id }')} } }`);
     expect(comparisons(`{ ${parents} }`, Infinity)).toBeGreaterThan((300 * 299) / 2);
   });
 
-  it('count pairs with arguments for each argument too', () => {
+  it('include the arguments of each pair', () => {
     const without = comparisons(`{ ${repeat(50, () => 'a { id }')} }`, Infinity);
     const withTwo = comparisons(`{ ${repeat(50, () => 'a(b: 1, c: 2) { id }')} }`, Infinity);
     expect(withTwo - without).toBe(50 * 49);
   });
 
-  it('are counted once for fragments that double at every level, and end in circles', () => {
+  it('are counted once for fragments that double at every level and for recursive ones', () => {
     const doubled = `{ a { ...F0 } } ${repeat(200, (i) => `fragment F${i} on T { a { ...F${i + 1} } b { ...F${i + 1} } }`)} fragment F200 on T { id }`;
     expect(comparisons(doubled)).toBeLessThan(MAX_COMPARISONS);
     expect(comparisons('{ ...A } fragment A on T { a { ...B } } fragment B on T { a { ...A } b }')).toBeLessThan(10);
   });
 
-  it('are no longer counted soon after the limit', () => {
+  it('are not counted far beyond the limit', () => {
     const places = `{ ${repeat(800, (i) => `p${i} { ...A }`)} } fragment A on T { ${repeat(1_000, (i) => `a${i}`)} }`;
     const all = comparisons(places, Infinity);
     const counted = comparisons(places, 1_000);
@@ -73,7 +73,7 @@ describe('the comparisons of a document', () => {
 });
 
 describe('the visits of fragments', () => {
-  it('are those of each operation that reaches them', () => {
+  it('are counted for each operation that reaches them', () => {
     const fragments = repeat(10, (i) => `fragment F${i} on Query { ...F${i + 1} }`);
     const text = (count: number) =>
       `${repeat(count, (i) => `query A${i} { ...F0 }`)} ${fragments} fragment F10 on Query { id }`;
@@ -82,7 +82,7 @@ describe('the visits of fragments', () => {
     expect(countFragmentVisits(parse(text(7)))).toBe(7 * one);
   });
 
-  it('stop soon after the limit', () => {
+  it('are not counted far beyond the limit', () => {
     const text = `${repeat(400, (i) => `query A${i} { ...F }`)} fragment F on Query { ${repeat(400, (i) => `a${i}: b(c: $d)`)} }`;
     const count = countFragmentVisits(parse(text));
     expect(count).toBeGreaterThan(MAX_FRAGMENT_VISITS);

@@ -18,7 +18,7 @@ let token: string;
 let builderId: string;
 const written: string[] = [];
 
-/** Everything that goes to the log's stream, which the logger looks up when it is made. */
+/** Captures the output of the log. The logger resolves its stream when it is created. */
 beforeAll(async () => {
   vi.spyOn(process.stdout, 'write').mockImplementation((data) => {
     written.push(String(data));
@@ -55,7 +55,7 @@ const askGraphql = (requestId: string, query = QUERY) =>
     payload: { query, variables: { b: builderId } },
   });
 
-/** Does the work while reads of timesheets fail. */
+/** Calls the function while reads of timesheets fail. */
 async function whileBroken(status: 500 | 503, work: () => Promise<void>): Promise<void> {
   const em = service.databases.au1.fork();
   if (status === 500) {
@@ -96,7 +96,7 @@ describe('a GraphQL response of HTTP status 503', () => {
   it('has error lines with the request id when the service cannot check the token', async () => {
     await service.databases.au1.fork().transactional(async (holder) => {
       await holder.execute('lock table oauth_client in access exclusive mode');
-      // What is known of a token is asked for again after half a second.
+      // A cached caller is loaded again after half a second.
       service.clock.advance(1_000);
       expect((await askGraphql('graphql-unread')).statusCode).toBe(503);
     });

@@ -13,10 +13,10 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-describe('an input of many errors', () => {
+describe('an input with many errors', () => {
   const errors = 100;
 
-  it('is 400 with the first hundred of them, in REST (ERR-2, ERR-3)', async () => {
+  it('is 400 with the first hundred, in REST (ERR-2, ERR-3)', async () => {
     const photos = Array(10_000).fill(5);
     const body = { externalSourceId: 'a', sourceApp: 'b', projectId: 'proj_a1', photos };
     const answer = await client.send('POST', '/photo-gallery/bulk-upsert', body);
@@ -24,7 +24,7 @@ describe('an input of many errors', () => {
     expect(answer.json().errors[99].fieldName).toBe('photos[99]');
   });
 
-  it('is 400 with the first hundred of them, in GraphQL (ERR-3)', async () => {
+  it('is 400 with the first hundred, in GraphQL (ERR-3)', async () => {
     const mutation = `mutation ($b: BuilderId!, $photos: [GalleryPhoto!]!) { bulkUpsertPhotos(builderId: $b,
       externalSourceId: "a", sourceApp: "b", projectId: "proj_a1", photos: $photos) { folderId } }`;
     const answer = await service.graphql(client.token, mutation, {
@@ -36,7 +36,7 @@ describe('an input of many errors', () => {
   });
 });
 
-describe('a text that is far too long', () => {
+describe('a text that exceeds its maximum length', () => {
   it('is 400 with a message that does not repeat it (ERR-3)', async () => {
     const type = 'does not exist in '.repeat(50_000);
     const body = { sourceEventId: 'e1', workerId: 'wkr_a1', type, occurredAt: '2026-03-02T07:30:00Z' };

@@ -6,7 +6,7 @@ import { type Service, startService } from './harness.ts';
 const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'graphql.md'), 'utf8');
 const dashboards = [...page.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
 
-/** Beyond the use at which a document is compiled. */
+/** Number of executions, more than those before a document is compiled. */
 const USES = 5;
 
 /** A document whose fragments each spread the next one twice. */
@@ -83,8 +83,8 @@ beforeAll(async () => {
 
 afterAll(() => service?.stop());
 
-describe('a GraphQL query that comes again', () => {
-  it.each(QUERIES)('is answered as at first: %s', async (_what, query, more) => {
+describe('a repeated GraphQL query', () => {
+  it.each(QUERIES)('has the same response each time: %s', async (_what, query, more) => {
     const send = async () => {
       const response = await service.app.inject({
         method: 'POST',
@@ -103,7 +103,7 @@ describe('a GraphQL query that comes again', () => {
     expect(first.body).toMatch(/^\{"(data|errors)"/);
   });
 
-  it('leaves no error behind that nobody hears of, where several items of a list fail', async () => {
+  it('causes no unhandled rejection when several items of a list fail', async () => {
     const unheard: unknown[] = [];
     const listen = (error: unknown) => unheard.push(error);
     process.on('unhandledRejection', listen);
@@ -131,7 +131,7 @@ describe('a GraphQL query that comes again', () => {
       for (let use = 1; use <= USES; use++) {
         const { errors } = await service.graphql(all, query);
         expect(errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
-        // Reads what the failed one may still be reading.
+        // Reads the same records, which the failed query may still be reading.
         await service.graphql(token, `{ builders { data { id projects { data { name } } } } }`);
       }
     }
@@ -141,7 +141,7 @@ describe('a GraphQL query that comes again', () => {
     expect(unheard).toEqual([]);
   });
 
-  it('is held to the scopes of the token that asks now (ACC-6)', async () => {
+  it('requires the scopes of the current token (ACC-6)', async () => {
     const query = `${BUILDER} { projects(builderId: $builderId) { data { defects { meta { totalCount } } } } }`;
     const allowed = await service.as('A', ['read:projects', 'read:defects']);
     for (let use = 1; use <= USES; use++)

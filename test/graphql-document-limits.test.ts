@@ -18,7 +18,7 @@ async function post(query: string, variables: Record<string, unknown> = {}) {
   return { status: response.statusCode, ...response.json() };
 }
 
-/** The one message of a document that is refused before it is validated. */
+/** Returns the only message of a document that is rejected before validation. */
 async function problemWith(query: string): Promise<string> {
   const { status, errors, data } = await post(query);
   expect([status, data, errors.length]).toEqual([400, undefined, 1]);
@@ -59,7 +59,7 @@ describe('a document (LIM-18)', () => {
   it('400 above its limit of characters, before it is parsed', async () => {
     const query = (length: number) => `{ me { id } }${' '.repeat(length - 13)}`;
     expect((await post(query(MAX_CHARACTERS))).errors).toBeUndefined();
-    // What cannot be parsed shows that nothing tries to.
+    // The text is invalid, so that parsing it would fail with another error.
     expect(await problemWith(`"""${query(MAX_CHARACTERS)}`)).toMatch(/must have at most 100000 characters, not 100003/);
   });
 
@@ -109,7 +109,7 @@ describe('a document (LIM-18)', () => {
     expect(await problemWith(query)).toMatch(/at least \d+ visits would be needed, at most 10000/);
   });
 
-  it('names every wrong argument of a hundred', async () => {
+  it('names each of a hundred invalid arguments', async () => {
     const { errors } = await post(`{ ${repeat(90, (i) => `a${i}: projects(builderId: "x") { data { id } }`)} }`);
     expect(errors).toHaveLength(90);
     for (const { extensions } of errors) expect(extensions.errors[0].fieldName).toBe('builderId');

@@ -4,8 +4,8 @@ import { DocumentStore } from '../src/graphql/server/document-store.ts';
 
 const documentOf = (length: number) => parse(`{ me { id } } #${'x'.repeat(length - 15)}`);
 
-describe('the documents that are kept', () => {
-  it('are those that were used last, up to 250,000 characters', async () => {
+describe('the document store', () => {
+  it('keeps the most recently used documents, up to 250,000 characters', async () => {
     const store = new DocumentStore();
     for (const key of ['a', 'b', 'c', 'd']) await store.set(key, documentOf(60_000));
     await store.get('a');
@@ -17,7 +17,7 @@ describe('the documents that are kept', () => {
     expect(await store.get('f')).toBeDefined();
   });
 
-  it('give back their room when they are replaced or taken away', async () => {
+  it('frees the characters of replaced and deleted documents', async () => {
     const store = new DocumentStore();
     for (let times = 0; times < 9; times++) await store.set('a', documentOf(100_000));
     await store.set('b', documentOf(100_000));
@@ -27,7 +27,7 @@ describe('the documents that are kept', () => {
     expect(await store.get('b')).toBeDefined();
   });
 
-  it('are not kept when one alone is too long', async () => {
+  it('does not keep a document that alone exceeds the limit', async () => {
     const store = new DocumentStore();
     await store.set('a', documentOf(250_001));
     expect(await store.get('a')).toBeUndefined();

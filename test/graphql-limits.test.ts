@@ -17,7 +17,7 @@ afterAll(() => service.stop());
 const post = (payload: object, app = service.app) =>
   app.inject({ method: 'POST', url: '/graphql', headers: { authorization: `Bearer ${token}` }, payload });
 
-/** What is said of a query that is refused as a whole. */
+/** Returns the errors of a query that is rejected as a whole. */
 async function refusal(query: string) {
   const response = await post({ query });
   const { data, errors } = response.json();
@@ -25,7 +25,7 @@ async function refusal(query: string) {
 }
 
 describe('a query', () => {
-  it('may nest 20 fields deep, and not 21, however they are written (LIM-18)', async () => {
+  it('may nest 20 fields deep, and not 21, with and without fragments (LIM-18)', async () => {
     const query = (levels: number) => `{ __schema { types { ${chain(levels - 2)} } } }`;
     const chain = (levels: number) => `${'ofType { '.repeat(levels - 1)}name${' }'.repeat(levels - 1)}`;
     expect((await post({ query: query(20) })).json().errors).toBeUndefined();
@@ -40,18 +40,18 @@ describe('a query', () => {
     expect(await refusal(inFragments)).toMatchObject(refused);
   });
 
-  it('whose fragments go round in a circle is refused', async () => {
+  it('with recursive fragments is rejected', async () => {
     const query = '{ ...A } fragment A on Query { me { id } ...B } fragment B on Query { ...A }';
     expect(await refusal(query)).toMatchObject({ status: 400 });
   });
 
-  it('whose fragments multiply themselves is judged at once', async () => {
+  it('with fragments that multiply is rejected quickly', async () => {
     const fragments = Array.from({ length: 60 }, (_, at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`);
     const query = `{ ...F0 } ${fragments.join(' ')} fragment F60 on Query { me { id } }`;
     expect((await post({ query })).statusCode).toBeLessThan(500);
   });
 
-  it('may ask for 25,000 records: fifty aliases of an operation, and not one more (LIM-17)', async () => {
+  it('may read 25,000 records: fifty aliases of an operation, and not 51 (LIM-17)', async () => {
     const query = (count: number) => `{ ${Array.from({ length: count }, (_, at) => `a${at}: me { id }`).join(' ')} }`;
     expect((await post({ query: query(50) })).json().errors).toBeUndefined();
     const { errors } = (await post({ query: query(51) })).json();
@@ -61,20 +61,20 @@ describe('a query', () => {
     });
   });
 
-  it('may have 5,000 tokens, and not one more (LIM-18)', async () => {
+  it('may have 5,000 tokens, and not 5,001 (LIM-18)', async () => {
     const names = Array.from({ length: 1_665 }, (_, at) => `a${at}: __typename`).join(' ');
     expect((await post({ query: `{ me { ${names} } }` })).json().errors).toBeUndefined();
     expect(await refusal(`{ me { ${names} id } }`)).toMatchObject({ status: 400 });
   });
 
-  it('comes alone: several in one request are refused (ERR-25)', async () => {
+  it('must be the only one of its request (ERR-25)', async () => {
     const response = await post([{ query: '{ me { id } }' }, { query: '{ me { id } }' }]);
     expect(response.statusCode).toBe(400);
   });
 });
 
 describe('the schema', () => {
-  /** Another instance, with other settings. */
+  /** Starts another instance with other settings. */
   async function tells(settings: Record<string, string>): Promise<boolean> {
     const { databases, clock, dataDir } = service;
     const addresses = { DATABASE_URL_AU1: databases.au1.url, DATABASE_URL_US1: databases.us1.url };

@@ -51,7 +51,7 @@ describe('a message in production', () => {
     ],
   ];
 
-  it.each(wrong)('suggests nothing for a wrong %s (ERR-26)', async (_, query, variables) => {
+  it.each(wrong)('suggests no names for an invalid %s (ERR-26)', async (_, query, variables) => {
     const sent = { b: builderId(), ...variables };
     const open = await post(query, { variables: sent });
     const closed = await post(query, { app: production, variables: sent });
@@ -61,7 +61,7 @@ describe('a message in production', () => {
     expect(closed.errors[0].message).not.toBe('');
   });
 
-  it('suggests what is near to it elsewhere', async () => {
+  it('suggests similar names outside production', async () => {
     expect((await post('{ me { nam } }')).text).toContain('Did you mean');
   });
 });
@@ -69,7 +69,7 @@ describe('a message in production', () => {
 describe('GET /graphql by a browser', () => {
   const page = (app: FastifyInstance) => app.inject({ url: '/graphql', headers: { accept: 'text/html' } });
 
-  it('in production loads nothing from another origin', async () => {
+  it('loads nothing from another origin in production', async () => {
     const { statusCode, headers, body } = await page(production);
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html']);
     expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'");
@@ -77,7 +77,7 @@ describe('GET /graphql by a browser', () => {
     expect(body).toContain('href="/docs"');
   });
 
-  it('elsewhere is Apollo Sandbox', async () => {
+  it('is Apollo Sandbox outside production', async () => {
     expect((await page(service.app)).body).toContain('apollo');
   });
 });

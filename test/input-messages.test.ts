@@ -19,7 +19,7 @@ const operations = routeTable(schema);
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
 const document = (await createOpenApiDocument(schema, operations, BASE_URL)) as any;
 
-/** Names of every type of the schema, as graphql-js would print them in quotes or before an exclamation mark. */
+/** Names of all types of the schema. */
 const TYPE_NAMES = Object.keys(schema.getTypeMap()).filter((name) => !name.startsWith('__'));
 const GRAPHQL_TERMS = [
   /expected (type|value)/i,
@@ -57,7 +57,7 @@ function urlOf(operation: Operation): string {
   return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => samples[types.get(name)!]!);
 }
 
-/** The field errors of a 400 through REST; none when the answer is another. */
+/** Returns the field errors of a 400 response of REST; none for another status. */
 async function throughRest(operation: Operation, query: string, body?: unknown): Promise<FieldError[]> {
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const response = await service.request({
@@ -87,7 +87,7 @@ const withGraphqlTerms = (errors: readonly FieldError[]) =>
 const inOrder = (errors: readonly FieldError[]) =>
   errors.map(({ fieldName, message }) => `${fieldName}: ${message}`).toSorted();
 
-/** The example body, with null for each field that it leaves out, so that every path of the input is there. */
+/** Returns the example body with null for each absent field, so that it has every path of the input. */
 function exampleOf({ path, method }: Operation): object | undefined {
   const content = document.paths[path][method.toLowerCase()].requestBody?.content['application/json'];
   return content && (completed(content.schema, content.example) as object);
@@ -111,7 +111,7 @@ const withQuery = operations.filter((operation) =>
 );
 
 describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (operation) => {
-  it('says what the field must be in terms of JSON, and says the same through GraphQL (ERR-4, ERR-24)', async () => {
+  it('has a message in terms of JSON, and the same through GraphQL (ERR-4, ERR-24)', async () => {
     const terms = new Set<string>();
     const differences: unknown[] = [];
     let refused = 0;
@@ -122,7 +122,7 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
       refused++;
       const graphql = await throughGraphql(operation, body);
       for (const message of withGraphqlTerms(graphql)) terms.add(message);
-      // GraphQL takes a single value for a list of one, and refuses the unknown fields that REST ignores.
+      // GraphQL coerces a single value to a list of one, and rejects unknown fields, which REST ignores.
       if (rest.some(({ message }) => message === 'must be an array')) continue;
       const known = graphql.filter(({ message }) => message !== 'is not a field of this object');
       if (inOrder(known).join() !== inOrder(rest).join()) differences.push({ path, rest, graphql });
@@ -133,7 +133,7 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
   }, 120_000);
 
   it.each(['[]', '"x"', '7', 'null', 'true'])(
-    'says that the body must be an object when it is %s (ERR-5)',
+    'has a message that the body must be an object when it is %s (ERR-5)',
     async (body) => {
       const errors = await throughRest(operation, '', JSON.parse(body));
       expect(errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
@@ -142,7 +142,7 @@ describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (
 });
 
 describe.each(withQuery)('400 of $method $path, whatever is wrong in the query', (operation) => {
-  it('says what the parameter must be', async () => {
+  it('has a message about the valid values of the parameter', async () => {
     const names = locateArguments(operation, schema)
       .filter(({ location }) => location !== 'path' && location !== 'header')
       .map(({ name }) => name);
@@ -157,7 +157,7 @@ describe.each(withQuery)('400 of $method $path, whatever is wrong in the query',
   });
 });
 
-describe('a literal of a GraphQL document that is wrong', () => {
+describe('an invalid literal of a GraphQL document', () => {
   const errorsOf = async (query: string) =>
     (await service.graphql(token, query)).errors!.flatMap(({ extensions }) => extensions.errors ?? []);
 

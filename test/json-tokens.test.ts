@@ -21,7 +21,7 @@ const post = (url: string, payload: string) =>
     payload,
   });
 
-/** A list of so many tokens. */
+/** Returns a JSON array with that number of tokens. */
 const listOf = (tokens: number) => `[${Array(tokens - 1).fill('0')}]`;
 
 describe('the tokens of a JSON text', () => {
@@ -43,7 +43,7 @@ describe('the tokens of a JSON text', () => {
   });
 });
 
-describe('a body of more values than the service parses on its event loop', () => {
+describe('a body with more tokens than the event loop parses', () => {
   const builder = () => `/builders/${client.builderId}`;
   const tooMany = (extra: string) => `{"ignored":${listOf(MAX_TOKENS)}${extra}}`;
 

@@ -18,7 +18,7 @@ const numbers = (headers: Record<string, unknown>) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
 
 describe('RATE_LIMIT_API', () => {
-  it('counts down per client, then answers 429 with Retry-After until the window ends (ERR-17, LIM-1, LIM-5)', async () => {
+  it('counts down per client, then responds 429 with Retry-After until the window ends (ERR-17, LIM-1, LIM-5)', async () => {
     const token = await service.as('A');
     const answers = [];
     for (let call = 0; call < 4; call++) answers.push(await service.get('/builders', token));
@@ -44,7 +44,7 @@ describe('RATE_LIMIT_API', () => {
     expect((await call('192.0.2.2')).statusCode).toBe(401);
   });
 
-  it('counts per address with a region that is none', async () => {
+  it('counts per address with an unknown region', async () => {
     const headers = { 'x-service-region-id': 'eu1' };
     const call = () => service.request({ url: '/builders', headers, remoteAddress: '192.0.2.3' });
     const first = await call();
@@ -53,7 +53,7 @@ describe('RATE_LIMIT_API', () => {
     expect((await call()).statusCode).toBe(429);
   });
 
-  it('counts per address on the reference and its document', async () => {
+  it('counts per address for the reference and the OpenAPI document', async () => {
     const call = (url: string) => service.request({ url, remoteAddress: '192.0.2.4' });
     const first = await call('/openapi.json');
     expect([first.statusCode, ...numbers(first.headers)]).toEqual([200, 3, 2, 10]);
@@ -62,7 +62,7 @@ describe('RATE_LIMIT_API', () => {
     expect((await call('/docs/')).statusCode).toBe(429);
   });
 
-  it('never stands in the way of health checks, which work without a database (LIM-5)', async () => {
+  it('does not apply to health checks, which work without a database (LIM-5)', async () => {
     for (let call = 0; call < 5; call++) expect((await service.request({ url: '/health/live' })).statusCode).toBe(200);
   });
 
@@ -77,7 +77,7 @@ describe('RATE_LIMIT_API', () => {
     },
   );
 
-  it('covers GraphQL too (LIM-1)', async () => {
+  it('applies to GraphQL too (LIM-1)', async () => {
     const token = await service.as('A');
     for (let call = 0; call < 3; call++) await service.get('/builders', token);
     const { errors } = await service.graphql(token, '{ me { id } }');
@@ -86,7 +86,7 @@ describe('RATE_LIMIT_API', () => {
 });
 
 describe('RATE_LIMIT_TOKEN', () => {
-  it('answers 429 per address (LIM-3)', async () => {
+  it('responds 429 per address (LIM-3)', async () => {
     const call = () =>
       service.request({
         method: 'POST',
@@ -102,7 +102,7 @@ describe('RATE_LIMIT_TOKEN', () => {
   });
 });
 
-describe('the rejections of a client that goes on sending', () => {
+describe('the rejections of a client that keeps sending', () => {
   it('are delayed after the first hundred of a window (LIM-8)', async () => {
     const limiter = new RateLimiter('rejections', { requests: 1, seconds: 10 }, service.clock);
     const reply = { headers: () => reply } as never;
@@ -125,7 +125,7 @@ describe('the rejections of a client that goes on sending', () => {
 });
 
 describe('a budget that instances share', () => {
-  it('is never passed, however many ask at once (LIM-6)', async () => {
+  it('is exact for many concurrent requests (LIM-6)', async () => {
     const limit = { requests: 100, seconds: 10 };
     const instances = Array.from({ length: 4 }, () => new RateLimiter('shared', limit, service.clock));
     const reply = { headers: () => reply } as never;
@@ -134,11 +134,11 @@ describe('a budget that instances share', () => {
     );
     const allowed = results.filter(({ status }) => status === 'fulfilled').length;
     expect(allowed).toBeLessThanOrEqual(100);
-    // What an instance has leased and not used is lost to the others: at most a block of a twentieth each.
+    // Unused leases are lost to other instances: at most one block, a twentieth of the budget, per instance.
     expect(allowed).toBeGreaterThanOrEqual(100 - 4 * 5);
   });
 
-  it('of 0 is no limit, and sends no headers', async () => {
+  it('of 0 means no limit and no headers', async () => {
     const reply = { headers: () => expect.unreachable() } as never;
     await new RateLimiter('none', null, service.clock).take(service.databases.au1, 'client', reply);
   });

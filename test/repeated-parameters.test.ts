@@ -7,7 +7,7 @@ import { type Client, clientOf } from './support/uploads.ts';
 
 let service: Service;
 let client: Client;
-/** One photo of each of these areas, by area. */
+/** Id of one photo per area, by area. */
 let photos: Record<string, string>;
 
 beforeAll(async () => {
@@ -25,16 +25,20 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-interface Answer {
+interface ListResponse {
   statusCode: number;
   json(): { data: Record<string, string>[]; errors?: { fieldName: string }[] };
 }
 
-const valuesOf = (answer: Answer, field: string) => [...new Set(answer.json().data.map((row) => row[field]))].sort();
-const fieldsOf = (answer: Answer) => [answer.statusCode, answer.json().errors?.map(({ fieldName }) => fieldName)];
+const valuesOf = (response: ListResponse, field: string) =>
+  [...new Set(response.json().data.map((row) => row[field]))].sort();
+const fieldsOf = (response: ListResponse) => [
+  response.statusCode,
+  response.json().errors?.map(({ fieldName }) => fieldName),
+];
 
-/** Spellings of A and B for a repeatable parameter. */
-const spellings = (name: string, a: string, b: string) => [
+/** Query strings that repeat a parameter with both names. */
+const repetitions = (name: string, a: string, b: string) => [
   `${name}=${a}&${name}=${b}`,
   `${name}[]=${a}&${name}[]=${b}`,
   `${name}%5B%5D=${a}&${name}%5B%5D=${b}`,
@@ -43,7 +47,7 @@ const spellings = (name: string, a: string, b: string) => [
 ];
 
 describe('GET /builders/{builderId}/photos', () => {
-  it.each(spellings('source', 'ITP', 'DEFECT'))(
+  it.each(repetitions('source', 'ITP', 'DEFECT'))(
     'lists the photos of both areas for ?%s (LST-10, PHO-3)',
     async (query) => {
       expect(valuesOf(await client.send('GET', `/photos?${query}`), 'source')).toEqual(['DEFECT', 'ITP']);
@@ -68,28 +72,28 @@ describe('GET /builders/{builderId}/photos', () => {
   it.each(['projectId[]=proj_anone', 'folderId[]=nonsense', 'limit[]=1', 'source[0]=ITP', 'source[][]=ITP'])(
     'ignores the unknown parameter ?%s (ERR-8, LST-10)',
     async (query) => {
-      const answer = await client.send('GET', `/photos?${query}`);
-      expect([answer.statusCode, valuesOf(answer, 'source')]).toEqual([200, ['GALLERY']]);
+      const response = await client.send('GET', `/photos?${query}`);
+      expect([response.statusCode, valuesOf(response, 'source')]).toEqual([200, ['GALLERY']]);
     },
   );
 });
 
 describe('GET /builders/{builderId}/photos/{photoId}', () => {
-  it.each(spellings('source', 'ITP', 'DEFECT'))('finds a photo of either area for ?%s (PHO-4)', async (query) => {
+  it.each(repetitions('source', 'ITP', 'DEFECT'))('finds a photo of either area for ?%s (PHO-4)', async (query) => {
     expect(await client.ok('GET', `/photos/${photos.ITP}?${query}`)).toMatchObject({ source: 'ITP' });
     expect((await client.send('GET', `/photos/${photos.GALLERY}?${query}`)).statusCode).toBe(404);
   });
 });
 
 describe('GET /builders/{builderId}/meetings', () => {
-  it.each(spellings('status', 'RUNNING', 'COMPLETED'))(
+  it.each(repetitions('status', 'RUNNING', 'COMPLETED'))(
     'lists the meetings of both states for ?%s (LST-10, MTG-2)',
     async (query) => {
-      const answer = await client.send('GET', `/meetings?${query}`);
+      const response = await client.send('GET', `/meetings?${query}`);
       const { totalCount } = (await client.ok('GET', '/meetings?status=RUNNING&status=COMPLETED')).meta;
-      expect(answer.json().meta.totalCount).toBe(totalCount);
+      expect(response.json().meta.totalCount).toBe(totalCount);
       expect(totalCount).toBeGreaterThan(0);
-      expect(['RUNNING', 'COMPLETED']).toEqual(expect.arrayContaining(valuesOf(answer, 'status')));
+      expect(['RUNNING', 'COMPLETED']).toEqual(expect.arrayContaining(valuesOf(response, 'status')));
     },
   );
 
@@ -99,7 +103,7 @@ describe('GET /builders/{builderId}/meetings', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('describes both spellings on every repeatable query parameter', async () => {
+  it('describes both names of every repeatable query parameter', async () => {
     const schema = buildServiceSchema();
     const { paths } = (await createOpenApiDocument(schema, routeTable(schema), BASE_URL)) as {
       paths: Record<

@@ -29,14 +29,14 @@ const errorsOf = async (payload: string | Buffer) => {
 
 describe('a body', () => {
   it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=b', 'application/x-www-form-urlencoded'])(
-    'of the type %s is 415 (HDR-2, ERR-16)',
+    'with the media type %s is 415 (HDR-2, ERR-16)',
     async (type) => {
       const response = await post('{"title":"Weekly"}', type);
       expect([response.statusCode, response.json().code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     },
   );
 
-  it('that is empty is no body: 400 on the required fields (HDR-3)', async () => {
+  it('that is empty counts as absent: 400 on the required fields (HDR-3)', async () => {
     expect(await errorsOf('')).toEqual([{ fieldName: 'title', message: 'is required' }]);
   });
 
@@ -44,7 +44,7 @@ describe('a body', () => {
     expect((await post('\ufeff{"title":"Weekly"}')).statusCode).toBe(201);
   });
 
-  it('may have fields that nobody knows, beside those of the operation (ERR-8)', async () => {
+  it('may have unknown fields (ERR-8)', async () => {
     expect((await post('{"title":"Weekly","colour":"red","nested":{"a":[1]}}')).statusCode).toBe(201);
   });
 
@@ -61,7 +61,7 @@ describe('a body', () => {
   });
 
   it.each(['{', '{"title":}', "{'title':'a'}", 'title=a', '[] []'])(
-    'that is no JSON is 400 on body: %s (ERR-5)',
+    'that is not JSON is 400 on body: %s (ERR-5)',
     async (body) => {
       expect(await errorsOf(body)).toEqual([{ fieldName: 'body', message: 'must be valid JSON' }]);
     },
@@ -73,7 +73,7 @@ describe('a body', () => {
   });
 
   it.each(['5', 'true', 'null', '["Weekly"]', '{}'])(
-    'whose title is %s is 400: nothing is converted (ERR-6)',
+    'whose title is %s is 400: values are not converted (ERR-6)',
     async (title) => {
       expect(await errorsOf(`{"title":${title}}`)).toMatchObject([{ fieldName: 'title' }]);
     },

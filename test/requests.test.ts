@@ -2,7 +2,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Service, startService } from './harness.ts';
-import { otherSpellings } from './support/jwt.ts';
+import { nonCanonicalForms } from './support/jwt.ts';
 
 let service: Service;
 let token: string;
@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 
 const get = (url: string, headers: Record<string, string> = {}) => service.get(url, token, headers);
 
-/** Fields of a 400 answer. */
+/** Returns the failing fields of a 400 response. */
 const fieldsOf = (response: { json(): { errors: { fieldName: string }[] } }) =>
   response.json().errors.map(({ fieldName }) => fieldName);
 
@@ -71,19 +71,19 @@ describe('X-Service-Builder-Id', () => {
     expect(fieldsOf(response)).toEqual(['X-Service-Builder-Id']);
   });
 
-  it('is 400 when it is no builder id (HDR-11, IDN-6)', async () => {
+  it('is 400 when it is not a builder id (HDR-11, IDN-6)', async () => {
     const response = await get('/timesheets', { 'x-service-builder-id': 'proj_a1' });
     expect(response.statusCode).toBe(400);
     expect(fieldsOf(response)).toEqual(['X-Service-Builder-Id']);
   });
 
-  it('is 404 when there is no such builder, 403 when it is not connected (ACC-10)', async () => {
+  it('is 404 when the builder does not exist, 403 when it is not connected (ACC-10)', async () => {
     expect((await get('/timesheets', { 'x-service-builder-id': 'buil_a0nobody' })).statusCode).toBe(404);
     const other = service.demo('B').builderIds[0]!;
     expect((await get('/timesheets', { 'x-service-builder-id': other })).json()).toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  it('is optional elsewhere, and must be the builder of the path or of the resource (HDR-13)', async () => {
+  it('is optional for other operations, and must be the builder of the path or resource (HDR-13)', async () => {
     const second = service.demo('A').builderIds[1]!;
     expect((await get(`/builders/${builderId}`, { 'x-service-builder-id': builderId })).statusCode).toBe(200);
     expect((await get(`/builders/${builderId}`, { 'x-service-builder-id': second })).statusCode).toBe(403);
@@ -94,7 +94,7 @@ describe('X-Service-Builder-Id', () => {
   });
 
   describe('with a token that carries builder_id', () => {
-    it('comes from the token when absent, and is 403 when it differs (HDR-12)', async () => {
+    it('is taken from the token when absent, and is 403 when it differs (HDR-12)', async () => {
       const user = service.demoUser((one) => one.builderIds.length === 2);
       const bound = await service.token({
         clientId: service.demo('A').clientId,
@@ -111,11 +111,11 @@ describe('X-Service-Builder-Id', () => {
 });
 
 describe('X-Request-Id (HDR-14)', () => {
-  it('is kept when it is 1 to 128 visible ASCII characters', async () => {
+  it('is echoed when it is 1 to 128 visible ASCII characters', async () => {
     expect((await get('/builders', { 'x-request-id': 'gate-7!~' })).headers['x-request-id']).toBe('gate-7!~');
   });
 
-  it.each(['', 'with space', 'x'.repeat(129), 'é'])('is made when "%s" is sent', async (sent) => {
+  it.each(['', 'with space', 'x'.repeat(129), 'é'])('is generated when "%s" is sent', async (sent) => {
     const made = (await get('/builders', { 'x-request-id': sent })).headers['x-request-id'];
     expect(made).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -153,12 +153,12 @@ describe('a query string', () => {
     expect(fieldsOf(response).sort()).toEqual(['limit', 'offset', 'projectId', 'startDate', 'status']);
   });
 
-  it('says what a boolean must be (ERR-7)', async () => {
+  it('has a message about the values of a boolean (ERR-7)', async () => {
     const response = await get('/subcontractors?includeBuilderCompany=yes', { 'x-service-builder-id': builderId });
     expect(response.json().errors).toEqual([{ fieldName: 'includeBuilderCompany', message: 'must be true or false' }]);
   });
 
-  it('may hold parameters that nobody knows (ERR-8)', async () => {
+  it('may have unknown parameters (ERR-8)', async () => {
     expect((await get('/builders?colour=red&__proto__=x&constructor=y')).statusCode).toBe(200);
   });
 
@@ -181,7 +181,7 @@ describe('a query string', () => {
     expect(fieldsOf(response)).toEqual(['endDate']);
   });
 
-  it('says so together with whatever else is wrong', async () => {
+  it('names that error together with all others', async () => {
     const response = await get('/timesheets?startDate=2026-02-02&endDate=2026-02-01&limit=99', {
       'x-service-builder-id': builderId,
     });
@@ -202,13 +202,13 @@ describe('a path', () => {
     expect((await get(path)).json()).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('that is none of ours is 404 (ERR-13)', async () => {
+  it('that does not exist is 404 (ERR-13)', async () => {
     const response = await get('/nowhere');
     expect(response.statusCode).toBe(404);
     expect(response.json()).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it.each(['/webhook', '/webhook/1'])('%s of SOFA is not there', async (url) => {
+  it.each(['/webhook', '/webhook/1'])('%s of SOFA is 404', async (url) => {
     const response = await service.request({
       method: 'POST',
       url,
@@ -218,14 +218,14 @@ describe('a path', () => {
     expect(response.statusCode).toBe(404);
   });
 
-  it('with a percent sign that encodes nothing meets the checks of any other', async () => {
+  it('with an invalid percent-encoding is checked like any other', async () => {
     expect((await service.request({ url: '/builders/%zz' })).statusCode).toBe(401);
     const response = await get('/builders/%zz');
     expect(response.json()).toMatchObject({ code: 'NOT_FOUND' });
     expect(response.headers).toMatchObject({ 'x-service-api-version': 'v1', 'x-request-id': expect.any(String) });
   });
 
-  it.each(['upload', 'bulk-upload'])('of an %s is 404 with a builder of the wrong shape', async (operation) => {
+  it.each(['upload', 'bulk-upload'])('of an %s is 404 when the builder id is malformed', async (operation) => {
     for (const id of ['x', 'buil_%00']) {
       const response = await service.request({
         method: 'POST',
@@ -238,7 +238,7 @@ describe('a path', () => {
 
   const others = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const;
 
-  it.each(others)('that takes GET is 405 for %s, with Allow (ERR-14)', async (method) => {
+  it.each(others)('with GET only is 405 for %s, with Allow (ERR-14)', async (method) => {
     const response = await service.request({
       method: method as 'POST',
       url: '/builders',
@@ -257,7 +257,7 @@ describe('a path', () => {
 });
 
 describe('the order of checks (ERR-23)', () => {
-  it('puts the token before everything but the region (ERR-11)', async () => {
+  it('checks the token before everything except the region (ERR-11)', async () => {
     const wrong = { 'x-service-api-version': 'v9', 'x-service-builder-id': 'nonsense' };
     for (const url of ['/timesheets?limit=99', '/builders/nobody', '/nowhere']) {
       const response = await service.request({ url, headers: wrong });
@@ -267,14 +267,14 @@ describe('the order of checks (ERR-23)', () => {
     expect((await service.request({ method: 'DELETE', url: '/builders' })).statusCode).toBe(401);
   });
 
-  it('puts the scope before the other headers (ERR-12)', async () => {
+  it('checks the scope before the other headers (ERR-12)', async () => {
     const narrow = await service.as('A', ['read:builders']);
     const response = await service.get('/timesheets?limit=99', narrow, { 'x-service-api-version': 'v9' });
     expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
     expect(response.headers['www-authenticate']).toContain('scope="read:timesheets"');
   });
 
-  it('puts the other headers before builder access, and builder access before the input', async () => {
+  it('checks the other headers before builder access, and builder access before the input', async () => {
     const other = service.demo('B').builderIds[0]!;
     expect((await get(`/builders/${other}/projects?limit=99`, { 'x-service-api-version': 'v9' })).statusCode).toBe(400);
     expect((await get(`/builders/${other}/projects?limit=99`)).statusCode).toBe(403);
@@ -282,7 +282,7 @@ describe('the order of checks (ERR-23)', () => {
   });
 });
 
-describe('bytes that are no request', () => {
+describe('bytes that are not an HTTP request', () => {
   const send = async (bytes: string) => {
     const { port } = service.app.server.address() as AddressInfo;
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
@@ -301,7 +301,7 @@ describe('bytes that are no request', () => {
   });
 });
 
-describe('a bearer token that holds', () => {
+describe('a valid bearer token', () => {
   it.each([
     ['Bearer', 1],
     ['bearer', 1],
@@ -315,20 +315,20 @@ describe('a bearer token that holds', () => {
   });
 });
 
-describe('a bearer token in another spelling', () => {
-  it.each(Object.keys(otherSpellings('a.b.c')))(
+describe('a bearer token in a non-canonical encoding', () => {
+  it.each(Object.keys(nonCanonicalForms('a.b.c')))(
     'is 401 although the token itself is in use: %s (OAU-15)',
     async (name) => {
       const send = (value: string) =>
         service.request({ url: '/builders', headers: { authorization: `Bearer ${value}` } });
       expect((await send(token)).statusCode).toBe(200);
-      expect((await send(otherSpellings(token)[name]!)).statusCode).toBe(401);
+      expect((await send(nonCanonicalForms(token)[name]!)).statusCode).toBe(401);
       expect((await send(token)).statusCode).toBe(200);
     },
   );
 });
 
-describe('a bearer token that does not hold', () => {
+describe('an invalid bearer token', () => {
   it.each(['Bearer x.y.z', 'bearer garbage'])(
     'is 401 with RFC 6750 invalid_token: %s (ERR-11)',
     async (authorization) => {
@@ -347,7 +347,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
   const first = async (query: string, variables = {}) =>
     (await service.graphql(token, query, variables)).errors![0]!.extensions;
 
-  it('give the fields of a variable that its type refuses, all in one error', async () => {
+  it('name all invalid fields of a variable in one error', async () => {
     const query =
       'query ($limit: PageLimit, $projectId: ProjectId) { timesheets(builderId: "buil_a1", limit: $limit, projectId: $projectId) { meta { limit } } }';
     const { errors } = await service.graphql(token, query, { limit: 26, projectId: 'x' });
@@ -356,7 +356,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     expect(errors![0]!.extensions.errors).toMatchObject([{ fieldName: 'limit' }, { fieldName: 'projectId' }]);
   });
 
-  it('give the argument of a literal that its type refuses', async () => {
+  it('name the argument of an invalid literal', async () => {
     expect(await first(`{ projects(builderId: "${builderId}", limit: 26) { meta { limit } } }`)).toMatchObject({
       code: 'BAD_USER_INPUT',
       http: { status: 400 },
@@ -364,7 +364,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     });
   });
 
-  it('give 403 and 404 their codes', async () => {
+  it('have the codes of 403 and 404', async () => {
     const other = service.demo('B').builderIds[0]!;
     expect(await first(`{ projects(builderId: "${other}") { meta { limit } } }`)).toEqual({
       code: 'FORBIDDEN',
@@ -376,7 +376,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     });
   });
 
-  it('give 401 without a token, 400 for a wrong header', async () => {
+  it('respond 401 without a token and 400 for an invalid header', async () => {
     const send = (headers: Record<string, string>) =>
       service.request({ method: 'POST', url: '/graphql', headers, payload: { query: '{ me { id } }' } });
     const nobody = await send({});
@@ -387,7 +387,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     expect(versioned.json().errors[0].extensions.errors[0].fieldName).toBe('X-Service-Api-Version');
   });
 
-  it('give 413 and 415 for a body that is none of ours, and 405 for another method (ERR-16)', async () => {
+  it('respond 413 and 415 for unsupported bodies, and 405 for another method (ERR-16)', async () => {
     const headers = { authorization: `Bearer ${token}` };
     const send = (type: string, payload: string, method: 'POST' | 'PUT' = 'POST') =>
       service.request({ method, url: '/graphql', headers: { ...headers, 'content-type': type }, payload });
@@ -404,7 +404,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     expect([put.statusCode, put.headers.allow]).toEqual([405, 'GET, POST, HEAD']);
   });
 
-  it('give 400 for the name of an operation that the document does not have', async () => {
+  it('respond 400 to an operation name that the document does not have', async () => {
     const payload = { query: 'query A { me { id } }', operationName: '\r\nX-Injected: 1' };
     const headers = { authorization: `Bearer ${token}` };
     for (let use = 1; use <= 4; use++) {
@@ -414,7 +414,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     }
   });
 
-  it("give 400 for a hash that is not the query's", async () => {
+  it('respond 400 to a hash of another query', async () => {
     for (const persistedQuery of [{ version: 1, sha256Hash: 'x' }, { version: 2 }]) {
       const headers = { authorization: `Bearer ${token}` };
       const payload = { query: '{ me { id } }', extensions: { persistedQuery } };
@@ -424,7 +424,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     }
   });
 
-  it('bound what one request may ask for (LIM-15, LIM-17)', async () => {
+  it('limit the cost and records of one request (LIM-15, LIM-17)', async () => {
     const wide =
       'subcontractors { data { projects { data { subcontractors { data { projects { data { id } } } } } } } }';
     const multiplied = await first(`{ projects(builderId: "${builderId}") { data { ${wide} } } }`);
@@ -437,7 +437,7 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     });
   });
 
-  it('hide what went wrong inside (ERR-18)', async () => {
+  it('do not reveal internal errors (ERR-18)', async () => {
     const end = service.databases.au1.onStatement(() => {
       throw new Error('secret detail');
     });

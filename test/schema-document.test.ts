@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** Status of the document on another instance with these settings. */
+/** Returns the status of the document on another instance with these settings. */
 async function statusWith(settings: Record<string, string>): Promise<number> {
   const { databases, clock, dataDir } = service;
   const addresses = { DATABASE_URL_AU1: databases.au1.url, DATABASE_URL_US1: databases.us1.url };
@@ -82,11 +82,11 @@ describe('the scalars', () => {
     .filter(isScalarType)
     .filter((type) => !isSpecifiedScalarType(type));
 
-  it('are all named by the scalar map, and it names no other', () => {
+  it('are exactly those of the scalar map', () => {
     expect(Object.keys(scalars).sort()).toEqual(custom.map(({ name }) => name).sort());
   });
 
-  it('of a standard name it with @specifiedBy', () => {
+  it('of a standard have @specifiedBy', () => {
     const standards = Object.fromEntries(custom.map(({ name, specifiedByURL }) => [name, specifiedByURL]));
     expect(standards).toMatchObject({
       Timestamp: 'https://www.rfc-editor.org/rfc/rfc3339',
@@ -98,7 +98,7 @@ describe('the scalars', () => {
     });
   });
 
-  it('of identifiers have a type for each prefix', () => {
+  it('for identifiers have one type per prefix', () => {
     expect(scalars.BuilderId).toBe('`buil_$' + '{string}`');
     const described = custom.filter(({ description }) => /begins with `\w+_`/.test(description ?? ''));
     expect(described.length).toBeGreaterThan(25);

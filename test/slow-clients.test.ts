@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('a connection', () => {
-  it('may have 16 requests under way, and is ended with the next (LIM-24)', async () => {
+  it('may have 16 concurrent requests, and is closed with the 17th (LIM-24)', async () => {
     const send = async (count: number) => {
       const socket = connect(port, '127.0.0.1');
       socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count - 1));
@@ -32,7 +32,7 @@ describe('a connection', () => {
     expect(await send(200)).toBeLessThan(16);
   });
 
-  it('has limits for its headers, for the whole request, and for silence (LIM-23)', async () => {
+  it('has time limits for its headers, for the whole request, and without traffic (LIM-23)', async () => {
     const { headersTimeout, requestTimeout, timeout } = service.app.server;
     expect({ headersTimeout, requestTimeout, timeout }).toEqual({
       headersTimeout: 60_000,
@@ -41,7 +41,7 @@ describe('a connection', () => {
     });
   });
 
-  it('is ended when its request does not come to an end (LIM-23)', async () => {
+  it('is closed when its request does not end in time (LIM-23)', async () => {
     const socket: Socket = connect(port, '127.0.0.1');
     const authorization = `Bearer ${await service.as('A')}`;
     const path = `/builders/${service.demo('A').builderIds[0]}/meetings`;
@@ -51,7 +51,7 @@ describe('a connection', () => {
     socket.on('error', () => undefined).resume();
     await once(socket, 'close');
     clearInterval(drip);
-    // It is only this one that was ended.
+    // Other connections stay open.
     expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200);
   });
 });

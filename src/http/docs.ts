@@ -33,11 +33,11 @@ const THREAD = {
 const PREFIX = '/docs' as const;
 const FILES: `/${string}`[] = [`${PREFIX}/`, `${PREFIX}/js/scalar.js`];
 
-/** `/openapi.json`, and `/docs`, the reference page made from it. */
+/** Registers `/openapi.json` and `/docs`, its reference page. */
 export async function registerDocs(app: FastifyInstance, { document, limitVisitor }: DocsParts): Promise<void> {
   const text = Buffer.from(JSON.stringify(document));
   const files = new ReferenceFiles();
-  // Browsers ask for it wherever the page names no icon.
+  // Browsers request it for pages without an icon.
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   await app.register(async (docs) => {
     if (limitVisitor) docs.addHook('onRequest', limitVisitor);

@@ -7,27 +7,27 @@ import { sendClientError } from './client-errors.ts';
 import { sendError } from './errors.ts';
 import { loggerOptions } from './logger-options.ts';
 
-/** 1 MiB; an operation that takes more says so. */
+/** Default limit; operations may declare a larger one. LIM-10. */
 const BODY_LIMIT = 1024 * 1024;
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** Fastify's options: logs, request ids, proxy, TLS. */
+/** Returns Fastify's options: limits, request ids, proxy, TLS and logging. */
 export function serverOptions(config: Config): FastifyServerOptions {
   const tls = config.tls && { https: { cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) } };
   return {
     ...tls,
     bodyLimit: BODY_LIMIT,
-    // An identifier that is too long has the wrong shape, which its type says; Node bounds the whole line.
+    // The types of identifiers reject long ones; Node limits the request line.
     routerOptions: { maxParamLength: 16_384 },
-    // A percent sign that encodes nothing stands for itself, so that such a path meets the checks of any other.
+    // Escapes invalid percent signs, so that such a path is checked like any other.
     rewriteUrl: ({ url = '/' }) => (isEncoded(url) ? url : url.replaceAll('%', '%25')),
     clientErrorHandler: sendClientError,
     frameworkErrors: (_error, _request, reply) => {
       sendError(reply, notFound('Route'));
     },
-    trustProxy: trustOf(config.trustProxy),
-    // 40 MiB over a slow line take minutes. A line that is silent is cut long before.
+    trustProxy: toTrustProxy(config.trustProxy),
+    // An upload of 40 MiB over a slow connection takes minutes. Connections without traffic are closed earlier.
     requestTimeout: config.requestSeconds * 1000,
     connectionTimeout: 120_000,
     forceCloseConnections: 'idle',
@@ -35,7 +35,7 @@ export function serverOptions(config: Config): FastifyServerOptions {
       const sent = request.headers['x-request-id'];
       return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
     },
-    // One line per response is written in headers.ts, with what an operator asks for.
+    // headers.ts logs one line per response.
     logController: new LogController({ requestIdLogLabel: 'requestId', disableRequestLogging: true }),
     logger: loggerOptions(config),
   };
@@ -51,6 +51,6 @@ function isEncoded(url: string): boolean {
   }
 }
 
-/** Fastify trusts nobody when it is told a number of proxies, so it is told which hops those are. */
-const trustOf = (setting: Config['trustProxy']) =>
+/** Returns Fastify's `trustProxy`: a function for a number of proxies, because Fastify trusts no hop for a number. */
+const toTrustProxy = (setting: Config['trustProxy']) =>
   typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;

@@ -145,7 +145,7 @@ function bodyValueOf(name: string, { type }: GraphQLArgument, { body }: RawInput
   );
 }
 
-/** Returns the value that a text stands for; the text itself where it is none of the type, which then rejects it. */
+/** Returns the value of a text for its type; invalid text is returned unchanged, and the type rejects it. */
 function parseText(text: string, type: GraphQLInputType): unknown {
   const named = getNamedType(type);
   if (!isScalarType(named)) return text;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Canonical JSON, RFC 8785: members in the order of their names' UTF-16 code units, numbers and strings as ECMAScript writes
- * them. Fields that are undefined are absent. Throws on a number that is not finite.
+ * Returns canonical JSON (RFC 8785): members in the order of their names' UTF-16 code units, numbers and strings as in ECMAScript.
+ * Undefined fields are omitted. Throws for a number that is not finite.
  */
 export function canonicalJson(value: unknown): string {
-  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'string') return quote(value);
   if (value === null || typeof value !== 'object') {
     if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number.`);
     return JSON.stringify(value);
@@ -18,16 +18,16 @@ export function canonicalJson(value: unknown): string {
   const object = value as Record<string, unknown>;
   for (const name of Object.keys(object).sort()) {
     const member = object[name];
-    if (member !== undefined) text += `${text && ','}${quoted(name)}:${canonicalJson(member)}`;
+    if (member !== undefined) text += `${text && ','}${quote(name)}:${canonicalJson(member)}`;
   }
   return `{${text}}`;
 }
 
 /**
- * Canonical JSON of a large value as UTF-8, with room before and after it. Unlike `canonicalJson` it keeps no text of the whole,
- * whose parts would take several times as much memory as its characters.
+ * Returns the canonical JSON of a large value in UTF-8, with free bytes before and after it. Unlike `canonicalJson` it does not build one
+ * string, whose parts would take several times as much memory.
  *
- * @param margin Bytes of room on either side.
+ * @param margin free bytes on either side.
  */
 export function canonicalJsonBytes(value: unknown, margin = 0): { buffer: ArrayBuffer; start: number; end: number } {
   const writer = new Utf8Writer(margin);
@@ -40,9 +40,9 @@ function writeValue(value: unknown, writer: Utf8Writer): void {
     writer.write(canonicalJson(value));
   } else if (Array.isArray(value)) {
     writer.write('[');
-    for (let at = 0; at < value.length; at++) {
-      if (at > 0) writer.write(',');
-      writeValue(value[at], writer);
+    for (let index = 0; index < value.length; index++) {
+      if (index > 0) writer.write(',');
+      writeValue(value[index], writer);
     }
     writer.write(']');
   } else {
@@ -50,7 +50,7 @@ function writeValue(value: unknown, writer: Utf8Writer): void {
     let opening = '{';
     for (const name of Object.keys(object).sort()) {
       if (object[name] === undefined) continue;
-      writer.write(`${opening}${quoted(name)}:`);
+      writer.write(`${opening}${quote(name)}:`);
       writeValue(object[name], writer);
       opening = ',';
     }
@@ -58,23 +58,23 @@ function writeValue(value: unknown, writer: Utf8Writer): void {
   }
 }
 
-/** Characters that are collected before they are encoded: encoding each name by itself would take far longer. */
-const CHUNK = 16_384;
+/** Characters that are encoded at once: encoding each name separately would take far longer. */
+const CHUNK_LENGTH = 16_384;
 
-/** Encodes a long text piece by piece. No piece ends within a surrogate pair. */
+/** Encodes text in chunks. Callers never split a surrogate pair between two writes. */
 class Utf8Writer {
   #bytes: Buffer;
   #length: number;
   #text = '';
 
   constructor(start: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(start + 4 * CHUNK);
+    this.#bytes = Buffer.allocUnsafeSlow(start + 4 * CHUNK_LENGTH);
     this.#length = start;
   }
 
   write(text: string): void {
     this.#text += text;
-    if (this.#text.length >= CHUNK) this.#flush(0);
+    if (this.#text.length >= CHUNK_LENGTH) this.#flush(0);
   }
 
   finish(margin: number): { buffer: ArrayBuffer; start: number; end: number } {
@@ -96,8 +96,8 @@ class Utf8Writer {
 
 const NOTHING_TO_ESCAPE = /^[ !#-[\]-~]*$/;
 
-/** Most of a report is short and plain, and `JSON.stringify` takes long to be called. */
-const quoted = (text: string) => (NOTHING_TO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text));
+/** Returns the JSON string of a text. Calling `JSON.stringify` is slow for the many short texts of a report. */
+const quote = (text: string) => (NOTHING_TO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text));
 
-/** SHA-256 of a text or its bytes, in hexadecimal. */
+/** Returns the SHA-256 digest of a text or its bytes, in hexadecimal. */
 export const fingerprintOf = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');

@@ -1,4 +1,4 @@
-/** Source of the current time. Injected everywhere, so that tests decide what time it is. */
+/** Source of the current time, which tests replace. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

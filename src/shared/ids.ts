@@ -39,23 +39,24 @@ const RANDOM_CHARACTERS = 16;
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 
 /**
- * A new identifier: `<prefix>_`, the letter `a`, nine characters of milliseconds in base 36 (so ids sort by creation time and
- * stay close together in an index), then 16 random characters (82 bits: not guessable).
+ * Returns a new identifier: `<prefix>_`, the letter `a`, nine characters of milliseconds in base 36 (so that ids sort by creation time and
+ * new ones are adjacent in an index), then 16 random characters (82 bits: not guessable).
  *
- * @param random gives that many random bytes; seeded for demo data, which has the same ids each time.
+ * @param random returns that number of random bytes; seeded for demo data, whose ids are reproducible.
  */
-export function newId(kind: IdKind, now: number, random: (bytes: number) => Uint8Array = drawBytes): string {
+export function newId(kind: IdKind, now: number, random: (bytes: number) => Uint8Array = takeRandomBytes): string {
   const time = Math.floor(now).toString(36).padStart(9, '0');
   return `${ID_PREFIXES[kind]}_a${time}${randomText(RANDOM_CHARACTERS, random)}`;
 }
 
-/** Whether the text has the shape of such an identifier: `^<prefix>_[a-z0-9]+$` (IDN-4). */
+/** Returns whether the text has the syntax of an identifier of that kind (IDN-4). */
 export function isId(kind: IdKind, text: string): boolean {
   return idPattern(kind).test(text);
 }
 
 const patterns = new Map<IdKind, RegExp>();
 
+/** Returns `^<prefix>_[a-z0-9]+$` (IDN-4). */
 export function idPattern(kind: IdKind): RegExp {
   let pattern = patterns.get(kind);
   if (!pattern) {
@@ -65,18 +66,18 @@ export function idPattern(kind: IdKind): RegExp {
   return pattern;
 }
 
-const DRAW = 4096;
-let drawn = Buffer.alloc(0);
+const POOL_BYTES = 4096;
+let pool = Buffer.alloc(0);
 
-/** Random bytes, of many that were drawn at once: each draw asks the system. */
-function drawBytes(count: number): Uint8Array {
-  if (drawn.length < count) drawn = randomBytes(DRAW);
-  const bytes = drawn.subarray(0, count);
-  drawn = drawn.subarray(count);
+/** Returns random bytes from a pool, because each call of `randomBytes` is a system call. */
+function takeRandomBytes(count: number): Uint8Array {
+  if (pool.length < count) pool = randomBytes(POOL_BYTES);
+  const bytes = pool.subarray(0, count);
+  pool = pool.subarray(count);
   return bytes;
 }
 
-/** Uniform base-36 text: bytes of 252 and above are thrown away, because 256 is not a multiple of 36. */
+/** Returns uniformly random base-36 text. Bytes from 252 on are discarded, because 256 is not a multiple of 36. */
 function randomText(length: number, random: (bytes: number) => Uint8Array): string {
   let text = '';
   while (text.length < length) {

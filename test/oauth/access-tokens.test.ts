@@ -3,8 +3,8 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose
 import { describe, expect, test } from 'vitest';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { otherSpellings } from '../support/jwt.ts';
 import { BASE_URL, createFakeClock, START } from './service.ts';
+import { nonCanonicalForms } from '../support/jwt.ts';
 
 const MINUTE = 60_000;
 const key = newSecret();
@@ -128,7 +128,7 @@ describe('a token is rejected (OAU-15)', () => {
   test('in any other encoding than the signed one', async () => {
     const { tokens } = setUp();
     const token = await forge();
-    for (const [name, spelling] of Object.entries(otherSpellings(token))) {
+    for (const [name, spelling] of Object.entries(nonCanonicalForms(token))) {
       expect(await tokens.verify(spelling), name).toBeNull();
     }
     expect(await tokens.verify(token)).toMatchObject(claims);

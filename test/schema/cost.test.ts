@@ -42,7 +42,7 @@ describe('the estimated cost of an operation', () => {
     expect(costOf(query)).toBe(2 + 25 * (2 + 25));
   });
 
-  it('counts a fragment wherever it is spread, in time that grows with the document alone (LIM-15)', () => {
+  it('counts a fragment wherever it is spread, in linear time of the document (LIM-15)', () => {
     const fragments = Array.from({ length: 60 }, (_, at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`);
     const query = `{ ...F0 } ${fragments.join(' ')} fragment F60 on Query { me { id } }`;
     expect(costOf(query)).toBe(2 * 2 ** 60);
@@ -55,7 +55,7 @@ describe('the estimated cost of an operation', () => {
     expect(costOf(query)).toBeGreaterThan(MAX_COST);
   });
 
-  it('allows a tool to ask for the whole schema, and not for many copies of it', () => {
+  it('allows one introspection of the whole schema, and not many copies of it', () => {
     expect(costOf(getIntrospectionQuery())).toBeLessThan(MAX_COST);
     const types = 'types { fields { args { type { ofType { ofType { ofType { name } } } } } } }';
     const copies = Array.from({ length: 200 }, (_, at) => `a${at}: __schema { ${types} }`).join(' ');
@@ -64,7 +64,7 @@ describe('the estimated cost of an operation', () => {
 });
 
 describe('the meter of a response', () => {
-  it('rejects what exceeds its limits, and everything after', () => {
+  it('rejects at its limits and at every later check', () => {
     const meter = new ResponseMeter();
     meter.limit(10, 100);
     meter.fields = 10;
@@ -85,7 +85,7 @@ describe('the meter of a response', () => {
     expect(meter.rejection).toMatchObject({ status: 400, details: { cost: 67_108_865, limit: 67_108_864 } });
   });
 
-  it('allows 100,000 fields to an operation that is interpreted (LIM-15)', () => {
+  it('allows 100,000 fields for an interpreted operation (LIM-15)', () => {
     const meter = new ResponseMeter();
     meter.limit(MAX_COST, MAX_RESPONSE_BYTES);
     meter.fields = MAX_COST;
@@ -97,7 +97,7 @@ describe('the meter of a response', () => {
     expect(() => meter.check()).toThrow('it has 100001, and the limit is 100000');
   });
 
-  it('has no limits of its own (LIM-14)', () => {
+  it('has no limits by default (LIM-14)', () => {
     const meter = new ResponseMeter();
     meter.bytes = 1e12;
     meter.check();

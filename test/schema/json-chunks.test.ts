@@ -5,7 +5,7 @@ import { jsonChunks } from '../../src/shared/json-chunks.ts';
 const textOf = (value: unknown) => [...jsonChunks(value)].join('');
 
 describe('the chunks of a value', () => {
-  it('are together what JSON.stringify gives', () => {
+  it('join to the text of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 0, max: 3 }), (value, copies) => {
         const large = { data: Array.from({ length: copies * 2_000 }, () => value), absent: undefined };
@@ -15,14 +15,14 @@ describe('the chunks of a value', () => {
     );
   });
 
-  it('are about 64 Ki characters long, so that no one of them takes long', () => {
+  it('have about 64 Ki characters', () => {
     const value = { data: Array.from({ length: 50_000 }, (_, id) => ({ id, text: 'some text', tags: ['a', 'b'] })) };
     const lengths = [...jsonChunks(value)].map((chunk) => chunk.length);
     expect(lengths.length).toBeGreaterThan(30);
     expect(Math.max(...lengths)).toBeLessThan(2 * 64 * 1024);
   });
 
-  it('cut a long text between characters', () => {
+  it('do not split surrogate pairs of a long text', () => {
     for (const text of ['x', '\u0001', '\ud83d\ude00', 'x\ud83d\ude00', '\ud83d']) {
       const value = { data: [{ notes: text.repeat(300_000) }] };
       expect(textOf(value)).toBe(JSON.stringify(value));
@@ -31,7 +31,7 @@ describe('the chunks of a value', () => {
     }
   });
 
-  it.each([null, true, 1.5, 'text', [], {}])('of %j are one', (value) => {
+  it.each([null, true, 1.5, 'text', [], {}])('of %j are a single one', (value) => {
     expect([...jsonChunks(value)]).toEqual([JSON.stringify(value)]);
   });
 });

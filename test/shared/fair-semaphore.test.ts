@@ -8,7 +8,7 @@ const createSemaphore = (options: Partial<FairSemaphoreOptions> = {}) =>
     ...options,
   });
 
-/** Acquires, and notes the label once it is granted. */
+/** Acquires a cost and records the label once it is granted. */
 function acquireInto(granted: string[], semaphore: FairSemaphore, share: string, label = share, cost = 1) {
   return semaphore.acquire(share, cost).then((release) => {
     granted.push(label);
@@ -30,7 +30,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a fair semaphore with room', () => {
+describe('a fair semaphore with free capacity', () => {
   it('grants at once, up to what a share may use', () => {
     const semaphore = createSemaphore();
     expect(semaphore.tryAcquire('a')).not.toBeNull();
@@ -75,7 +75,7 @@ describe('a share that is full', () => {
     expect(await statusOf(semaphore.acquire('b'))).toBe('granted');
   });
 
-  it('gets 429 after the longest wait, for its own use is the reason (LIM-20)', async () => {
+  it('gets 429 after the longest wait, because its own use is the reason (LIM-20)', async () => {
     const semaphore = createSemaphore();
     semaphore.tryAcquire('a', 2);
     const attempt = statusOf(semaphore.acquire('a'));
@@ -118,7 +118,7 @@ describe('a semaphore that is full', () => {
     expect(granted).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
   });
 
-  it('does not let small requests overtake a large one for ever', async () => {
+  it('grants a large request in spite of continuous small ones', async () => {
     const semaphore = createSemaphore({ capacity: 4, perShare: 4 });
     const granted: string[] = [];
     const small = semaphore.tryAcquire('a')!;
@@ -131,7 +131,7 @@ describe('a semaphore that is full', () => {
     expect(granted).toEqual(['large']);
   });
 
-  it('passes over a waiting share that has no room itself', async () => {
+  it('skips a waiting share that has reached its own limit', async () => {
     const semaphore = createSemaphore({ capacity: 3, perShare: 2 });
     const granted: string[] = [];
     semaphore.tryAcquire('a', 2);
@@ -144,8 +144,8 @@ describe('a semaphore that is full', () => {
   });
 });
 
-describe('a wait that its caller gives up', () => {
-  it('ends with the reason and makes room in the queue', async () => {
+describe('an aborted wait', () => {
+  it('rejects with the reason and leaves the queue', async () => {
     const semaphore = createSemaphore();
     semaphore.tryAcquire('a', 2);
     const controller = new AbortController();
@@ -169,7 +169,7 @@ describe('a wait that its caller gives up', () => {
 });
 
 describe('many shares', () => {
-  it('are forgotten while they are idle, so that their number is bounded', async () => {
+  it('are removed when idle, so that their number is bounded', async () => {
     const semaphore = createSemaphore();
     for (let address = 0; address < 5_000; address++) semaphore.tryAcquire(`address ${address}`)!();
     expect(semaphore.stats()).toMatchObject({ used: 0, queued: 0 });

@@ -32,7 +32,7 @@ describe('JSON that is parsed in slices', () => {
     }
   });
 
-  it('leaves the event loop to others while a large value is parsed', async () => {
+  it('does not block the event loop while a large value is parsed', async () => {
     const text = JSON.stringify(Array.from({ length: 400_000 }, (_, id) => ({ id, text: 'some text' })));
     let turns = 0;
     const count = () => {

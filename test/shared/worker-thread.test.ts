@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 describe('a worker thread', () => {
-  it('answers tasks one after the other', async () => {
+  it('returns the results of consecutive tasks', async () => {
     const thread = createThread();
     expect(await thread.run('answer')).toBe('answer: done');
     expect(await thread.run('answer')).toBe('answer: done');
@@ -50,7 +50,7 @@ describe('a worker thread', () => {
     await expect(task).rejects.toMatchObject({ reason: 'ENDED' });
   });
 
-  it('ends when it has had no task for a while, and starts again with the next one', async () => {
+  it('ends after its idle time and starts again with the next task', async () => {
     const thread = createThread({ idleMs: 0 });
     expect(await thread.run('answer')).toBe('answer: done');
     await expect.poll(() => thread.isRunning).toBe(false);

@@ -3,8 +3,8 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 /** The same bytes, were it not for bits that base64url does not use: the last character stands for six bits, of which two are spare. */
 const withSpareBits = (part: string) => part.slice(0, -1) + ALPHABET[ALPHABET.indexOf(part.at(-1)!) + 1];
 
-/** Spellings of a JWT that a lenient decoder takes for the token itself, by what is done to it. */
-export function otherSpellings(token: string): Record<string, string> {
+/** Returns non-canonical encodings of a JWT that lenient decoders accept, by their difference. */
+export function nonCanonicalForms(token: string): Record<string, string> {
   const [header, payload, signature] = token.split('.') as [string, string, string];
   return {
     'padding of the signature': `${token}=`,
