@@ -8,7 +8,7 @@ import { sendError } from './errors.ts';
 import { loggerOptions } from './logger-options.ts';
 
 /** Default limit; operations may declare a larger one. LIM-10. */
-const BODY_LIMIT = 1024 * 1024;
+export const BODY_LIMIT = 1024 * 1024;
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 

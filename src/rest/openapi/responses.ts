@@ -1,6 +1,7 @@
 import { API_VERSION } from '../../../schema/rest.ts';
 import type { JsonSchema } from '../../../schema/scalar.ts';
 import { MAX_LIMIT } from '../../../schema/scalars.ts';
+import { BODY_LIMIT } from '../../http/options.ts';
 import {
   type ApiError,
   forbidden,
@@ -119,7 +120,7 @@ const ERRORS = {
     description: 'There is no such resource, or it belongs to a builder that is out of reach.',
     errors: { resource: notFound('Project') },
   },
-  PayloadTooLarge: { description: 'The body is too large.', errors: { body: payloadTooLarge(1024 * 1024) } },
+  PayloadTooLarge: { description: 'The body is too large.', errors: { body: payloadTooLarge(BODY_LIMIT) } },
   UnsupportedMediaType: {
     description: 'The body is not of a type that the operation takes.',
     errors: { body: unsupportedMediaType('application/json') },

@@ -1,4 +1,5 @@
 import type { GraphQLScalarType } from 'graphql';
+import { AttachmentType } from '../../../schema/enums.ts';
 import type { JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId, MAX_ATTACHMENT_BYTES, StorageKey } from '../../../schema/scalars.ts';
 import { REGIONS } from '../../shared/regions.ts';
@@ -12,33 +13,22 @@ const MIB = 1024 * 1024;
 const MINUTES = SIGNED_URL_SECONDS / 60;
 
 const exampleOfScalar = (scalar: GraphQLScalarType) => (schemaOfScalar(scalar).examples as string[])[0];
-const builderId = {
-  name: 'builderId',
-  in: 'path',
+
+const parameter = (location: 'path' | 'query', name: string, keywords: object) => ({
+  name,
+  in: location,
   required: true,
+  ...keywords,
+});
+const builderId = parameter('path', 'builderId', {
   schema: schemaOfScalar(BuilderId),
   example: exampleOfScalar(BuilderId),
-};
-/**
- * Returns a multipart request body.
- *
- * @param anyOf alternative sets of required fields, in place of `required`.
- */
-const multipartBody = (
-  properties: Record<string, JsonSchema>,
-  required: string[],
-  example: object,
-  anyOf?: { required: string[] }[],
-) => ({
-  requestBody: {
-    required: true,
-    content: {
-      'multipart/form-data': {
-        schema: { type: 'object', properties, ...(anyOf ? { anyOf } : { required }) },
-        example,
-      },
-    },
-  },
+});
+
+/** Returns a multipart request body whose schema has these keywords. */
+const multipartBody = (keywords: JsonSchema, example: object) => ({
+  required: true,
+  content: { 'multipart/form-data': { schema: { type: 'object', ...keywords }, example } },
 });
 
 const fileSchema = {
@@ -46,7 +36,7 @@ const fileSchema = {
   format: 'binary',
   description: `An image of at most ${MAX_ATTACHMENT_BYTES / MIB} MiB.`,
 };
-const typeSchema = { type: 'string', enum: ['attachment'], description: 'What the upload is for.' };
+const typeSchema = { type: 'string', enum: Object.values(AttachmentType), description: 'What the upload is for.' };
 
 /** The multipart uploads (UPL-10, UPL-11). */
 export const attachmentOperations: StaticOperation[] = [
@@ -60,16 +50,17 @@ export const attachmentOperations: StaticOperation[] = [
     description:
       'Any valid access token will do; no scope is needed. The fields may come in any order, and may be called `type:0` and `file:0` instead. The image is checked when a photo refers to it, which it may once, within 7 days. Until then its bytes count against the quota of uploads of the integrator.',
     parameters: [builderId],
-    ...multipartBody(
-      { type: typeSchema, file: fileSchema, 'type:0': typeSchema, 'file:0': fileSchema },
-      [],
+    requestBody: multipartBody(
+      {
+        properties: { type: typeSchema, file: fileSchema, 'type:0': typeSchema, 'file:0': fileSchema },
+        anyOf: [
+          { required: ['type', 'file'] },
+          { required: ['type:0', 'file:0'] },
+          { required: ['type', 'file:0'] },
+          { required: ['type:0', 'file'] },
+        ],
+      },
       { type: 'attachment', file: '(bytes)' },
-      [
-        { required: ['type', 'file'] },
-        { required: ['type:0', 'file:0'] },
-        { required: ['type', 'file:0'] },
-        { required: ['type:0', 'file'] },
-      ],
     ),
     responses: { 201: jsonResponse('Uploaded.', referenceTo('UploadedAttachment')) },
   },
@@ -82,49 +73,42 @@ export const attachmentOperations: StaticOperation[] = [
     summary: `Upload up to ${MAX_BULK_FILES} images`,
     description: `Any valid access token will do; no scope is needed. The files are \`file:0\` to \`file:${MAX_BULK_FILES - 1}\`, each with its \`type:0\` to \`type:${MAX_BULK_FILES - 1}\`, or one \`type\` for all. Either all of them are uploaded or none. Until photos use them their bytes count against the quota of uploads of the integrator.`,
     parameters: [builderId],
-    ...multipartBody(
-      { type: typeSchema, 'file:0': fileSchema, 'type:0': typeSchema, 'file:1': fileSchema, 'type:1': typeSchema },
-      ['file:0'],
+    requestBody: multipartBody(
       {
-        'file:0': '(bytes)',
-        'type:0': 'attachment',
+        properties: {
+          type: typeSchema,
+          ...{ 'file:0': fileSchema, 'type:0': typeSchema, 'file:1': fileSchema, 'type:1': typeSchema },
+        },
+        required: ['file:0'],
       },
+      { 'file:0': '(bytes)', 'type:0': 'attachment' },
     ),
-    responses: {
-      201: jsonResponse('Uploaded.', referenceTo('BulkUpload')),
-    },
+    responses: { 201: jsonResponse('Uploaded.', referenceTo('BulkUpload')) },
   },
 ];
 
-const queryParameter = (name: string, schema: JsonSchema, example: unknown) => ({
-  name,
-  in: 'query',
-  required: true,
-  schema,
-  example,
-});
 const text = { type: 'string' };
+const textParameter = (name: string, example: string, keywords: object = {}) =>
+  parameter('query', name, { schema: text, example, ...keywords });
+
 const signedUrlParameters = [
-  { name: 'regionId', in: 'path', required: true, schema: { type: 'string', enum: REGIONS }, example: 'au1' },
-  {
-    name: 'key',
-    in: 'path',
-    required: true,
+  parameter('path', 'regionId', { schema: { type: 'string', enum: REGIONS }, example: REGIONS[0] }),
+  parameter('path', 'key', {
     description: 'Storage key; its slashes are not escaped.',
     schema: text,
     example: exampleOfScalar(StorageKey),
-  },
-  queryParameter('type', text, 'image/jpeg'),
-  {
-    ...queryParameter('issuer', text, 'intg_a0mkq3v8t2n4c7x1p9r5w6yzb'),
+  }),
+  textParameter('type', 'image/jpeg'),
+  textParameter('issuer', 'intg_a0mkq3v8t2n4c7x1p9r5w6yzb', {
     required: false,
     description: 'For whom the URL was signed; requests are charged to them.',
-  },
-  queryParameter('expires', text, '1772437500'),
-  queryParameter('signature', text, '9b2d47'),
+  }),
+  textParameter('expires', '1772437500'),
+  textParameter('signature', '9b2d47'),
 ];
-const plainError = (description: string, code: string) => jsonResponse(description, errorSchema([code]), []);
-const forbidden = plainError('The URL has expired, was altered, or is signed for something else.', 'FORBIDDEN');
+
+const storageError = (description: string, code: string) => jsonResponse(description, errorSchema([code]), []);
+const forbidden = storageError('The URL has expired, was altered, or is signed for something else.', 'FORBIDDEN');
 
 const rateLimited = jsonResponse(
   'Too many requests to URLs that were signed for the same integrator or user; wait as `Retry-After` says.',
@@ -150,7 +134,7 @@ export const storageOperations: StaticOperation[] = [
     tags: ['Attachments'],
     summary: 'Send the bytes to an upload URL',
     description: `The \`uploadUrl\` of a presign operation, for ${MINUTES} minutes, from any origin. Where the service keeps its files in an S3-compatible store the URL leads there. It takes no access token; send the returned \`uploadHeaders\` as they are.`,
-    parameters: [...signedUrlParameters, queryParameter('size', text, '2418044')],
+    parameters: [...signedUrlParameters, textParameter('size', '2418044')],
     requestBody: { required: true, content: bytes },
     responses: {
       200: { description: 'The bytes are stored. The same bytes may be sent again.' },
@@ -160,7 +144,7 @@ export const storageOperations: StaticOperation[] = [
         [],
       ),
       403: forbidden,
-      409: plainError('Other bytes were sent to the URL before; they are kept.', 'UPLOAD_CONFLICT'),
+      409: storageError('Other bytes were sent to the URL before; they are kept.', 'UPLOAD_CONFLICT'),
       429: rateLimited,
     },
   },
@@ -174,7 +158,7 @@ export const storageOperations: StaticOperation[] = [
     description: `An \`imageUrl\` or another signed URL, for ${MINUTES} minutes. It takes no access token. One range of bytes may be asked for; with several of them, or \`If-Range\`, the answer is the whole file.`,
     parameters: [
       ...signedUrlParameters,
-      { ...queryParameter('name', text, 'level-3-east.jpg'), required: false },
+      textParameter('name', 'level-3-east.jpg', { required: false }),
       { name: 'Range', in: 'header', required: false, schema: text, example: 'bytes=0-65535' },
     ],
     responses: {
@@ -185,9 +169,9 @@ export const storageOperations: StaticOperation[] = [
         content: bytes,
       },
       403: forbidden,
-      404: plainError('There is no such file.', 'NOT_FOUND'),
+      404: storageError('There is no such file.', 'NOT_FOUND'),
       416: {
-        ...plainError('The file ends before the range.', 'RANGE_NOT_SATISFIABLE'),
+        ...storageError('The file ends before the range.', 'RANGE_NOT_SATISFIABLE'),
         headers: contentRange('bytes */2418044'),
       },
     },

@@ -1,6 +1,7 @@
 import { type JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
 import { transportErrorBody } from '../../oauth/errors.ts';
+import { REFRESH_TOKEN_SECONDS } from '../../oauth/tokens/refresh-tokens.ts';
 import {
   type ApiError,
   internalError,
@@ -33,8 +34,7 @@ export const createOAuthOperations = (baseUrl: string): StaticOperation[] => [
     operationId: 'issueToken',
     tags: ['Authentication'],
     summary: 'Get an access token',
-    description:
-      "Three grants: `client_credentials` for a confidential client in its own name, `authorization_code` and `refresh_token` for a user. The client's credentials stand in the body or in a Basic `Authorization` header; a public client sends its `client_id` alone. A refresh token lives 30 days and is replaced at each use. Errors are those of RFC 6749.",
+    description: `Three grants: \`client_credentials\` for a confidential client in its own name, \`authorization_code\` and \`refresh_token\` for a user. The client's credentials stand in the body or in a Basic \`Authorization\` header; a public client sends its \`client_id\` alone. A refresh token lives ${REFRESH_TOKEN_SECONDS / 86_400} days and is replaced at each use. Errors are those of RFC 6749.`,
     ...clientEndpoint(
       'TokenRequest',
       {
