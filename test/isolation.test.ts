@@ -43,14 +43,14 @@ const restCalls = operations.map((operation) => ({
   call: ((token, headers) => calls.rest(operation, token, headers)) as Call,
 }));
 
-const plainCalls = createStaticOperations('')
+const uploadCalls = createStaticOperations('')
   .filter((route) => route.access !== 'public')
   .map((route) => ({
     name: `${route.method} ${route.path}`,
     scope: route.access as string | null,
     needsBuilder: route.path.includes('{builderId}'),
     listsReachable: false,
-    call: ((token, headers) => calls.plain(route, token, headers)) as Call,
+    call: ((token, headers) => calls.upload(route, token, headers)) as Call,
   }));
 
 const graphqlCalls = fields.map(({ kind, field }) => ({
@@ -61,7 +61,7 @@ const graphqlCalls = fields.map(({ kind, field }) => ({
   call: ((token, headers) => calls.graphql(kind, field, token, headers)) as Call,
 }));
 
-describe.each([...restCalls, ...plainCalls, ...graphqlCalls])(
+describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
   '$name',
   ({ scope, needsBuilder, listsReachable, call }) => {
     it('declares its scope, or in so many words that it needs none', () => {
@@ -129,7 +129,7 @@ describe.each([...restCalls, ...plainCalls, ...graphqlCalls])(
 );
 
 describe('an internal client', () => {
-  it.each([...restCalls, ...plainCalls])('is refused by REST: $name (ACC-16)', async ({ call }) => {
+  it.each([...restCalls, ...uploadCalls])('is refused by REST: $name (ACC-16)', async ({ call }) => {
     expect(await call(await service.as('internal'))).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   });
 });

@@ -14,7 +14,7 @@ const { schemas, parameters } = document.components;
 
 const operationsOf = (paths: Json): Json[] => Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));
 
-/** Every property of every schema of the document, with the path that leads to it. */
+/** Returns every property of every schema with its path. */
 function* propertiesOf(value: Json, path: string): Generator<{ path: string; property: Json }> {
   if (value === null || typeof value !== 'object') return;
   for (const [key, item] of Object.entries<Json>(value)) {
@@ -27,7 +27,7 @@ function* propertiesOf(value: Json, path: string): Generator<{ path: string; pro
 }
 
 describe('every property of the document', () => {
-  it('has a description that says more than how an identifier begins', () => {
+  it('has a description, which for identifiers is not only their prefix', () => {
     const properties = [...propertiesOf(document, '')];
     expect(properties.length).toBeGreaterThan(450);
     const poor = properties.filter(
@@ -39,7 +39,7 @@ describe('every property of the document', () => {
 });
 
 describe('operation ids', () => {
-  it('begin with a verb: list and get for queries, what is done for all others (VER-4)', () => {
+  it('begin with a verb: list or get for queries, the action for mutations (VER-4)', () => {
     const verbs =
       /^(list|get|create|update|delete|start|end|upsert|bulkUpsert|bulkDelete|bulkUpload|upload|put|presign|sync|archive|record|issue|revoke|introspect|authorize)([A-Z]|$)/;
     const ids = operationsOf(document.paths).map(({ operationId }) => operationId as string);
@@ -50,7 +50,7 @@ describe('operation ids', () => {
 });
 
 describe('the body of an update', () => {
-  it('takes null exactly where null takes a value away', () => {
+  it('accepts null only for fields that null clears', () => {
     const { UpdatePhotoRequest, UpdatePhotoFolderRequest } = schemas;
     const types = (object: Json) =>
       Object.fromEntries(Object.entries<Json>(object.properties).map(([name, { type }]) => [name, type]));
@@ -65,7 +65,7 @@ describe('the body of an update', () => {
 });
 
 describe('lists of an input', () => {
-  it('have their bounds', () => {
+  it('have bounds for the number of items', () => {
     expect(schemas.BulkUpsertPhotosRequest.properties.photos).toMatchObject({ minItems: 1, maxItems: 100 });
     const { detailBlocks, actionItems } = schemas.UpsertMeetingNoteRequest.properties;
     expect([detailBlocks.maxItems, actionItems.maxItems]).toEqual([500, 100]);
@@ -76,7 +76,7 @@ describe.each([
   ['/builders/{builderId}/photo-gallery/bulk-upsert', ['externalSourceId', 'sourceApp', 'projectId', 'folderId']],
   ['/builders/{builderId}/photo-reports/sync', ['sourceApp', 'sourceExternalId', 'sourceRevision']],
 ])('DELETE %s', (path, fields) => {
-  it('takes its fields in the body or in the query, neither of which is required', () => {
+  it('accepts its fields in the body or in the query, neither of which is required', () => {
     const { requestBody, parameters, description } = document.paths[path].delete;
     expect(requestBody.required).toBe(false);
     const inQuery = parameters.filter((parameter: Json) => parameter.in === 'query');
@@ -87,23 +87,23 @@ describe.each([
 });
 
 describe('X-Service-Builder-Id', () => {
-  it('is not required of every caller: a token of the authorization-code flow supplies it', () => {
+  it('is optional, because a token of the authorization-code flow supplies the builder', () => {
     expect(parameters.BuilderId.required).not.toBe(true);
     expect(parameters.BuilderId.description).toContain('`builder_id`');
   });
 });
 
 describe('the bulk upsert', () => {
-  it('says that a move archives all copies of the page in every other project', () => {
+  it('documents that a move archives all copies of the page in every other project', () => {
     const { description } = document.paths['/builders/{builderId}/photo-gallery/bulk-upsert'].post;
     expect(description).toContain('**all** active copies of the page in every other project');
   });
 });
 
-describe('what v1 has gained', () => {
+describe('additions to v1', () => {
   const namesOf = (path: string) => document.paths[path].get.parameters.map(({ name }: Json) => name);
 
-  it('is there: pages of photos, their source, the company record, direct uploads (VER-8)', () => {
+  it('are documented: pages of photos, their source, the company record, direct uploads (VER-8)', () => {
     expect(namesOf('/builders/{builderId}/photos')).toEqual(expect.arrayContaining(['offset', 'limit', 'source']));
     expect(namesOf('/builders/{builderId}/photos/{photoId}')).toContain('source');
     expect(namesOf('/subcontractors')).toContain('includeBuilderCompany');
@@ -113,7 +113,7 @@ describe('what v1 has gained', () => {
 });
 
 describe('the presign operation', () => {
-  it('names the image types', () => {
+  it('lists the image types', () => {
     const { description } = schemas.PresignAttachmentRequest.properties.contentType;
     for (const type of IMAGE_TYPES) expect(description).toContain(`\`${type}\``);
   });
@@ -136,7 +136,7 @@ describe('the token endpoint', () => {
     expect(schemas.AccessTokenClaims.required).not.toContain('builder_id');
   });
 
-  it('marks what clients should no longer read as deprecated (VER-6)', () => {
+  it('marks deprecated fields (VER-6)', () => {
     const { expires, expires_in } = schemas.Token.properties;
     expect([expires.deprecated, expires_in.deprecated]).toEqual([true, undefined]);
   });

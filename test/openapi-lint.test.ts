@@ -13,7 +13,7 @@ const run = promisify(execFile);
 
 let folder: string;
 
-/** The document as `schema emit` would write it now, beside the rules. */
+/** Writes the current document and the rules to a temporary folder. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'openapi-lint-'));
   for (const file of RULES) await copyFile(join(ROOT, file), join(folder, file));
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a linter prints, whether or not it finds anything. */
+/** Returns the output of a linter, also when it finds problems. */
 async function lint(program: string, args: string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   const bin = join(ROOT, 'node_modules', '.bin', program);

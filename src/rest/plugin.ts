@@ -46,7 +46,7 @@ export async function registerRest(
   for (const operation of operations) {
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
     const execute = createExecutor(prevalidated, documents.get(operation.field)!);
-    const route = new RestRoute(schema, operation, authenticator, execute);
+    const route = new RestRouteHandler(schema, operation, authenticator, execute);
     const { method, bodyLimit } = operation;
     const register = (scope: FastifyInstance) =>
       scope.route({ method, url, bodyLimit, onRequest: route.authorize, handler: route.handle });
@@ -94,6 +94,7 @@ export async function authenticateRequest(
 ): Promise<RequestContext> {
   const authenticated = await authenticator.authenticate(request, reply);
   if (authenticated.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
+  // The error of the scope precedes those of the headers.
   authenticated.caller.requireScope(scope);
   request.context = authenticator.createContext(request, authenticated);
   return request.context;
@@ -111,8 +112,8 @@ function createExecutor(schema: GraphQLSchema, document: DocumentNode): Execute 
   };
 }
 
-/** The Fastify route of one REST operation. The rules of the operation are those of the schema. */
-class RestRoute {
+/** Hook and handler of the Fastify route of one REST operation. The rules of the operation are those of the schema. */
+class RestRouteHandler {
   readonly #operation: Operation;
   readonly #locations: ArgumentLocation[];
   readonly #builderLocation: ArgumentLocation[];

@@ -14,8 +14,8 @@ const EMPTY_REQUEST = { url: '', body: null, params: {} };
 
 /**
  * Returns the GraphQL operation that SOFA generates from the schema for each route, by root field. SOFA's own handlers coerce their
- * input and respond with a fetch Response, so `RestRoute` serves the requests, and each handler is called once to obtain the document
- * that it executes. SOFA also mounts `/webhook` routes without any check; no route of its router is served.
+ * input and respond with a fetch Response. So `RestRouteHandler` serves the requests, and each handler of SOFA is called only once, to
+ * obtain the document that it executes. SOFA also mounts `/webhook` routes without any check; no route of its router is served.
  */
 export async function generateDocuments(
   schema: GraphQLSchema,

@@ -3,8 +3,8 @@ import { FairSemaphore } from './fair-semaphore.ts';
 const MIB = 1024 * 1024;
 
 /**
- * Creates the limits of one process, each divided fairly between shares. No share may use the whole capacity, so that a caller who fills its
- * share delays only itself.
+ * Creates the limits of one process, each divided fairly between shares. No share may use the whole capacity, so that a caller who
+ * fills its share delays only itself.
  */
 export function createFairShares() {
   return {

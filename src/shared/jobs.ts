@@ -10,8 +10,8 @@ export interface Job {
 }
 
 /**
- * Runs a job in each region now and after each interval. Its timer does not keep the process alive. The returned function stops it and waits
- * for the current run.
+ * Runs a job in each region now and after each interval. Its timer does not keep the process alive. The returned function stops it and
+ * waits for the current run.
  */
 export function startJob({ name, everyMs, run }: Job, log: FastifyBaseLogger): () => Promise<void> {
   const runOnce = async () => {

@@ -16,7 +16,7 @@ export interface ExampleResponse {
   headers: Record<string, string | string[] | number | undefined>;
 }
 
-/** How a call differs from the documented example. */
+/** Differences of a call from the documented example. */
 export interface Changes {
   app?: keyof ExampleFixture['apps'];
   /** Null sends none. */
@@ -25,7 +25,7 @@ export interface Changes {
   query?: Record<string, string>;
   headers?: Record<string, string>;
   body?: Json;
-  /** Sent as it is. */
+  /** Encoded body, in place of `body`. */
   payload?: string;
   /** Whether optional parameters are sent with their examples. */
   optional?: boolean;
@@ -53,13 +53,13 @@ export class ExampleCalls {
     throw new Error(`The document has no operation ${operationId}.`);
   }
 
-  /** A token of the client of the examples, with all scopes. */
+  /** Returns a token of the examples' client with all scopes. */
   async token(): Promise<string> {
     this.#token ??= await this.#fixture.service.token({ clientId: CLIENT_ID, scope: SCOPES });
     return this.#token;
   }
 
-  /** The operation with the examples of its parameters and its body. */
+  /** Calls an operation with the examples of its parameters and body. */
   async send(operationId: string, changes: Changes = {}): Promise<ExampleResponse> {
     const { method, path, parameters = [], requestBody, security } = this.operation(operationId);
     const values: Json = { path: {}, query: {}, header: {} };
@@ -76,7 +76,7 @@ export class ExampleCalls {
     const query = queryOf({ ...values.query, ...changes.query });
     const [type, content] = Object.entries<Json>(requestBody?.content ?? {})[0] ?? [];
     const body = 'body' in changes ? changes.body : (content?.example ?? undefined);
-    const written = await this.#written(headers['content-type'] ?? type, body);
+    const written = await this.#encodeBody(headers['content-type'] ?? type, body);
     return this.inject(changes.app ?? 'usual', {
       method,
       url: query ? `${url}?${query}` : url,
@@ -90,15 +90,15 @@ export class ExampleCalls {
     return { status, body, headers };
   }
 
-  async #written(type: string | undefined, body: Json) {
+  async #encodeBody(type: string | undefined, body: Json) {
     if (type === undefined || body === undefined) return undefined;
     if (type === 'multipart/form-data') return formOf(body);
     if (type === 'application/x-www-form-urlencoded') return { type, payload: new URLSearchParams(body).toString() };
-    return { type, payload: await this.toLive(JSON.stringify(body)) };
+    return { type, payload: await this.withLiveValues(JSON.stringify(body)) };
   }
 
-  /** Values that only the service makes, in place of those that stand for them. */
-  async toLive(text: string): Promise<string> {
+  /** Replaces placeholders by a token and the keys of new uploads. */
+  async withLiveValues(text: string): Promise<string> {
     let live = text.replaceAll(TOKEN, await this.token());
     for (const key of new Set(text.match(/uploads\/buil_\w+\/[0-9a-f]{36}/g))) {
       live = live.replaceAll(key, (await this.upload()).key);
@@ -106,7 +106,7 @@ export class ExampleCalls {
     return live;
   }
 
-  /** A fresh upload. */
+  /** Uploads an image. */
   async upload(): Promise<{ key: string; imageUrl: string }> {
     const response = await this.send('uploadAttachment', { body: { type: 'attachment', file: await image() } });
     return JSON.parse(response.body);
@@ -115,7 +115,7 @@ export class ExampleCalls {
 
 const images: Buffer[] = [];
 
-/** An image whose bytes are the same each time. */
+/** Returns an image with reproducible bytes. */
 async function image(): Promise<Buffer> {
   images[0] ??= await sharp({ create: { width: 640, height: 480, channels: 3, background: '#7a8b99' } })
     .jpeg()
@@ -130,8 +130,8 @@ async function formOf(fields: Record<string, string | Buffer>) {
     if (typeof bytes === 'string') form.set(name, bytes);
     else form.set(name, new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' }), 'level-3-east.jpg');
   }
-  const written = new Response(form);
-  return { type: written.headers.get('content-type')!, payload: Buffer.from(await written.arrayBuffer()) };
+  const encoded = new Response(form);
+  return { type: encoded.headers.get('content-type')!, payload: Buffer.from(await encoded.arrayBuffer()) };
 }
 
 function queryOf(values: Record<string, unknown>): string {
@@ -141,25 +141,25 @@ function queryOf(values: Record<string, unknown>): string {
 
 const ID = /\b([a-z]+)_(a[0-9a-z]{25})\b/g;
 
-/** What follows the prefixes of identifiers that are made during a call. */
+/** Bodies, after the prefix, of the identifiers that replace those created during a call. */
 const ID_BODIES = [...'2345678'].map((digit) => ID_BODY.replace('t2', `t${digit}`));
 
-/** The text with identifiers of the examples in place of those that were made during the call; different ones stay different. */
+/** Replaces identifiers created during the call by those of the examples, different ones by different ones. */
 function withExampleIds(text: string): string {
-  const shown = new Map<string, string>();
+  const replacements = new Map<string, string>();
   return text.replace(ID, (id, prefix: string, body: string) => {
     if (ID_BODIES.includes(body)) return id;
-    const free = () => {
-      const taken = [...shown.values()];
+    const unusedId = () => {
+      const taken = [...replacements.values()];
       const candidates = ID_BODIES.map((other) => `${prefix}_${other}`);
       return candidates.find((candidate) => !text.includes(candidate) && !taken.includes(candidate)) ?? id;
     };
-    if (!shown.has(id)) shown.set(id, free());
-    return shown.get(id)!;
+    if (!replacements.has(id)) replacements.set(id, unusedId());
+    return replacements.get(id)!;
   });
 }
 
-/** The text of an response without what differs from one run to the next. */
+/** Replaces all values of a response that differ between runs. */
 export const toExample = (text: string): string =>
   withExampleIds(text)
     .replaceAll(BASE_URL, BASE_URL_PLACEHOLDER)

@@ -9,19 +9,19 @@ import type { Service } from '../harness.ts';
 import { BODIES, restoreSamples, type Samples } from './samples.ts';
 
 const schema = buildServiceSchema();
-const projection = createRestSchema(schema);
+const restSchema = createRestSchema(schema);
 
-/** Operations that delete or change a sample which they need, each time that they are called. */
+/** Operations that delete or change the sample that they need. */
 const CONSUMERS = ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'];
 
-/** An answer, as much of it as matters for who may have it. */
+/** The part of a response that depends on authorization. */
 export interface Outcome {
   status: number;
   code: string | undefined;
   body: string;
 }
 
-/** Calls of every operation with real ids, counted. */
+/** Calls operations with existing ids and counts the calls. */
 export class OperationCalls {
   count = 0;
 
@@ -30,7 +30,7 @@ export class OperationCalls {
     readonly samples: Samples,
   ) {}
 
-  /** The operation called through REST, with the ids of the samples unless told otherwise. */
+  /** Calls an operation through REST, by default with the ids of the samples. */
   async rest(
     operation: Operation,
     token: string | null,
@@ -56,7 +56,7 @@ export class OperationCalls {
     return { status: response.statusCode, code: response.json().code as string | undefined, body: response.body };
   }
 
-  /** The same through GraphQL. */
+  /** Calls an operation through GraphQL. */
   async graphql(
     kind: 'Query' | 'Mutation',
     field: GraphQLField<unknown, unknown>,
@@ -66,7 +66,7 @@ export class OperationCalls {
   ): Promise<Outcome> {
     this.count++;
     if (CONSUMERS.includes(field.name)) await restoreSamples(this.service.databases.au1);
-    const document = field.extensions.rest ? wholeSelection(kind, field.name) : namedOperation(kind, field);
+    const document = field.extensions.rest ? selectAllFields(kind, field.name) : namedOperation(kind, field);
     const ids = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
     const variables = { ...ids, ...BODIES[field.name]?.(samples) };
     const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
@@ -81,8 +81,8 @@ export class OperationCalls {
     return { status: error?.http.status ?? 200, code: error?.code as string | undefined, body: response.body };
   }
 
-  /** A route of Fastify's own that takes a form. */
-  async plain(
+  /** Calls a static operation with a multipart form. */
+  async upload(
     { method, path }: StaticOperation,
     token: string | null,
     headers: Record<string, string> = {},
@@ -107,11 +107,11 @@ export class OperationCalls {
   }
 }
 
-/** Everything that REST would show of it. */
-function wholeSelection(kind: string, field: string): string {
+/** Returns a document that selects every field of REST. */
+function selectAllFields(kind: string, field: string): string {
   return print(
     buildOperationNodeForField({
-      schema: projection,
+      schema: restSchema,
       kind: kind.toLowerCase() as OperationTypeNode,
       field,
       depthLimit: 8,
@@ -120,7 +120,7 @@ function wholeSelection(kind: string, field: string): string {
   );
 }
 
-/** A document that calls the field with every argument as a variable of the same name. */
+/** Returns a document that selects the field, with each argument as a variable of its name. */
 export function namedOperation(kind: string, { name, args }: GraphQLField<unknown, unknown>): string {
   const definitions = args.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
   const values = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
