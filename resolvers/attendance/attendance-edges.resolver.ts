@@ -15,12 +15,12 @@ const openVisits = { description: 'The visits that have not ended.', reader: vis
 const pendingSignOffs = {
   description: 'The sign-offs that wait for their sign-on.',
   reader: signOnEvents,
-  where: () => ({ unsettled: 'PENDING_SIGN_ON' }),
+  where: () => ({ unsettledStatus: 'PENDING_SIGN_ON' }),
 };
 const rejectedSignOffs = {
   description: 'The sign-offs that have waited, and then contradicted their sign-on.',
   reader: signOnEvents,
-  where: () => ({ unsettled: 'REJECTED' }),
+  where: () => ({ unsettledStatus: 'REJECTED' }),
 };
 const conflicts = {
   description: 'The events that were refused with 409. The same request sent again is the same conflict.',
@@ -34,7 +34,7 @@ export const attendanceEdges = [
     reader: visits,
     by: 'projectId',
     args: [DayArgs],
-    where: ({ date, timeZone }: DayArgs) => ({ date, timeZone: timeZone ?? 'UTC', kept: true }),
+    where: ({ date, timeZone }: DayArgs) => ({ date, timeZone: timeZone ?? 'UTC', notArchived: true }),
   }),
   pageEdge(Project, 'openVisits', { ...openVisits, by: 'projectId' }),
   pageEdge(Project, 'pendingSignOffs', { ...pendingSignOffs, by: 'projectId' }),

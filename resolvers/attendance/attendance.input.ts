@@ -1,13 +1,13 @@
 import { ArgsType, Field } from 'type-graphql';
 import { SignOnType } from '../../schema/enums.ts';
-import type { Payload } from '../../src/domain/attendance/situations.ts';
+import type { EventPayload } from '../../src/domain/attendance/decision-table.ts';
 import { type FieldError, ValidationError } from '../../src/shared/errors.ts';
-import { CalendarDate, GateInstant, GateText, GateWorkerId, TimeZone } from './gate-scalars.ts';
+import { CalendarDate, GateInstant, GateText, GateWorkerId, TimeZone } from './gate.scalars.ts';
 
-/** Milliseconds that an event may be ahead of the server's clock: the clocks of gates differ. */
+/** Milliseconds that an event may be ahead of the server's clock, because clocks of gates differ. */
 export const CLOCK_TOLERANCE_MS = 5_000;
 
-/** One physical event (ATT-1). */
+/** Body of a sign-on event (ATT-1). */
 @ArgsType()
 export class SignOnEventArgs {
   @Field(() => GateText, {
@@ -37,8 +37,8 @@ export class SignOnEventArgs {
   deviceId?: string | null;
 }
 
-/** The event as it is compared and kept; throws 400 for what its fields alone cannot show (ATT-3, ATT-4). */
-export function payloadOf(args: SignOnEventArgs, now: number): Payload {
+/** Returns the payload to compare and store. Throws 400 for rules over several fields and the clock (ATT-3, ATT-4). */
+export function toEventPayload(args: SignOnEventArgs, now: number): EventPayload {
   const { sourceEventId, sourceSignOnEventId = null, workerId, type, occurredAt, deviceId = null } = args;
   const errors: FieldError[] = [];
   if (type === 'SIGN_ON' && sourceSignOnEventId !== null) {

@@ -6,7 +6,7 @@ import { BuilderId, ProjectId } from '../../schema/scalars.ts';
 import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { recordEvent } from '../../src/domain/attendance/record-event.ts';
-import { payloadOf, SignOnEventArgs } from './attendance.input.ts';
+import { SignOnEventArgs, toEventPayload } from './attendance.input.ts';
 import { SignOnEventAnswer } from './attendance.type.ts';
 
 const OUTCOMES: Record<200 | 201 | 202, Outcome> = { 200: 'REPLAYED', 201: 'CREATED', 202: 'ACCEPTED' };
@@ -33,7 +33,7 @@ export class SignOnEventResolver {
     const { database, clock } = context;
     const integratorId = requireIntegrator(context);
     const now = clock.now();
-    const event = payloadOf(args, now);
+    const event = toEventPayload(args, now);
     const { status, ...recorded } = await recordEvent(database, { integratorId, builderId, projectId }, event, now);
     context.outcome = OUTCOMES[status];
     const { id, visitId, duplicate } = recorded;

@@ -2,7 +2,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { SignOnStatus } from '../../schema/enums.ts';
 import { SignOnEventId, SignOnVisitId } from '../../schema/scalars.ts';
 
-/** What became of an event that was accepted (ATT-15). */
+/** Result for an accepted event (ATT-15). */
 @ObjectType({ description: 'What became of a sign-on event.', simpleResolvers: true })
 export class SignOnEventResult {
   @Field(() => SignOnEventId, { description: 'Identifies the event in this service.' })

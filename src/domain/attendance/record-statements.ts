@@ -1,15 +1,15 @@
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 
 /*
- * The statements of one event. A statement sees what was committed when it began, so the lock is taken by one of its own: what
- * the next one reads stays true until the commit, but for a visit that people end by hand.
+ * Statements that record one event. At READ COMMITTED each statement has its own snapshot, so the lock is a statement of its own: what
+ * the next statement reads stays true until the commit, except for a visit that is closed or archived manually.
  *
- * Parameters of all that write an event: 1 its id, 2 now, 3 integrator, 4 builder, 5 project, 6 worker, 7 id at the gate,
- * 8 that of its sign-on, 9 type, 10 when it occurred, 11 device, 12 its visit.
+ * Parameters of each statement that inserts an event: 1 event id, 2 now, 3 integrator, 4 builder, 5 project, 6 worker,
+ * 7 `sourceEventId`, 8 `sourceSignOnEventId`, 9 type, 10 `occurredAt`, 11 device, 12 visit id.
  */
 
-/** Both ids in one order, so that two events that name each other do not wait for each other. */
-export const LOCK: Statement = {
+/** Locks the ids of an event and of its sign-on, in a fixed order: two events that name each other must not deadlock. */
+export const LOCK_EVENTS: Statement = {
   name: 'attendance.lock',
   text: `select pg_advisory_xact_lock(least(k.one, k.other)), pg_advisory_xact_lock(greatest(k.one, k.other))
     from (select hashtextextended($1, 0) as one, hashtextextended($2, 0) as other) k`,
@@ -22,36 +22,36 @@ const VALUES = `$1, $2::timestamptz, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9
 const VISIT = `sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at, anomaly)`;
 const OPEN = 'v.signed_off_at is null and v.closed_at is null and v.archived_at is null';
 
-/** A sign-off earlier than its sign-on is what a gate observed: people look at it (ATT-17). */
+/** A sign-off before its sign-on is accepted and flagged (ATT-17). */
 const anomaly = (off: string, on: string) => `case when ${off} < ${on} then 'SIGN_OFF_BEFORE_SIGN_ON' end`;
 
-/** The event is the first of its identity, nobody waits for it, and its worker is known on the builder's project. */
-const FIRST = `exists (select from project where id = $5 and builder_id = $4)
+/** Condition: the project and the site access exist, the event is new, and no sign-off waits for it. */
+const IS_NEW = `exists (select from project where id = $5 and builder_id = $4)
   and exists (select from site_access where worker_id = $6 and project_id = $5)
   and not exists (select from sign_on_event
     where integrator_id = $3 and builder_id = $4 and project_id = $5 and source_event_id = $7)
   and not exists (select from sign_on_event where integrator_id = $3 and builder_id = $4 and project_id = $5
     and source_sign_on_event_id = $7 and status = 'PENDING_SIGN_ON')`;
 
-/** Begins a visit, if it is as simple as that. */
-export const PLAIN_SIGN_ON: Statement = {
-  name: 'attendance.plain-sign-on',
-  text: `with first as (select where ${FIRST}),
+/** Begins a visit if the event is new; returns no row otherwise. */
+export const FAST_SIGN_ON: Statement = {
+  name: 'attendance.fast-sign-on',
+  text: `with accepted as (select where ${IS_NEW}),
     visit as (
       insert into ${VISIT}
-      select $12, $2::timestamptz, $2::timestamptz, $4, $5, $6, $10::timestamptz, null, null from first)
-    insert into ${EVENT} select ${VALUES}, 'APPLIED', $12 from first returning visit_id as "visitId"`,
+      select $12, $2::timestamptz, $2::timestamptz, $4, $5, $6, $10::timestamptz, null, null from accepted)
+    insert into ${EVENT} select ${VALUES}, 'APPLIED', $12 from accepted returning visit_id as "visitId"`,
 };
 
-/** Ends the open visit of the same worker that the sign-on has begun, if it is as simple as that. */
-export const PLAIN_SIGN_OFF: Statement = {
-  name: 'attendance.plain-sign-off',
+/** Ends the open visit of the same worker that the sign-on began if the event is new; returns no row otherwise. */
+export const FAST_SIGN_OFF: Statement = {
+  name: 'attendance.fast-sign-off',
   text: `with visit as (
       update sign_on_visit v set signed_off_at = $10::timestamptz, updated_at = $2::timestamptz,
         anomaly = ${anomaly('$10::timestamptz', 'v.signed_on_at')}
       from sign_on_event e
       where e.integrator_id = $3 and e.builder_id = $4 and e.project_id = $5 and e.source_event_id = $8
-        and e.type = 'SIGN_ON' and e.worker_id = $6 and v.id = e.visit_id and ${OPEN} and ${FIRST}
+        and e.type = 'SIGN_ON' and e.worker_id = $6 and v.id = e.visit_id and ${OPEN} and ${IS_NEW}
       returning v.id)
     insert into ${EVENT} select ${VALUES}, 'APPLIED', visit.id from visit returning visit_id as "visitId"`,
 };
@@ -59,31 +59,31 @@ export const PLAIN_SIGN_OFF: Statement = {
 const PAYLOAD = `e.source_event_id as "sourceEventId", e.source_sign_on_event_id as "sourceSignOnEventId",
   e.worker_id as "workerId", e.type, e.occurred_at as "occurredAt", e.device_id as "deviceId"`;
 
-const OWNED = 'e.integrator_id = $1 and e.builder_id = $2 and e.project_id = $3';
+const SAME_OWNER = 'e.integrator_id = $1 and e.builder_id = $2 and e.project_id = $3';
 
-/** All that the answer depends on. Integrator, builder, project, worker, id of the event, id of its sign-on. */
-export const READ: Statement = {
-  name: 'attendance.read',
+/** Reads all facts of a decision. Parameters: integrator, builder, project, worker, `sourceEventId`, `sourceSignOnEventId`. */
+export const READ_FACTS: Statement = {
+  name: 'attendance.read-facts',
   text: `select
     exists (select from project where id = $3 and builder_id = $2) as "projectExists",
     exists (select from site_access where worker_id = $4 and project_id = $3) as "siteAccess",
     (select to_json(e) from (
       select e.id, e.status, e.rejection, e.visit_id as "visitId", ${PAYLOAD}
-      from sign_on_event e where ${OWNED} and e.source_event_id = $5) e) as stored,
+      from sign_on_event e where ${SAME_OWNER} and e.source_event_id = $5) e) as stored,
     (select to_json(e) from (
       select ${PAYLOAD}, e.visit_id as "visitId",
         (select to_json(v) from (
           select v.signed_off_at as "signedOffAt", v.closed_at as "closedAt", v.archived_at as "archivedAt"
           from sign_on_visit v where v.id = e.visit_id) v) as visit
-      from sign_on_event e where ${OWNED} and e.source_event_id = $6) e) as "signOn",
+      from sign_on_event e where ${SAME_OWNER} and e.source_event_id = $6) e) as "signOn",
     (select json_agg(e) from (
       select e.id, ${PAYLOAD}
       from sign_on_event e
-      where ${OWNED} and e.source_sign_on_event_id = $5 and e.status = 'PENDING_SIGN_ON'
+      where ${SAME_OWNER} and e.source_sign_on_event_id = $5 and e.status = 'PENDING_SIGN_ON'
       order by e.received) e) as waiting`,
 };
 
-/** Begins a visit, which a sign-off that has waited may end at once: 13 when that occurred. */
+/** Begins a visit. Parameter 13: when a waiting sign-off ended it, or null. */
 export const SIGN_ON: Statement = {
   name: 'attendance.sign-on',
   text: `with visit as (
@@ -92,7 +92,7 @@ export const SIGN_ON: Statement = {
     insert into ${EVENT} values (${VALUES}, 'APPLIED', $12) returning id`,
 };
 
-/** Ends a visit; gives no row where people have ended it since it was read. */
+/** Ends a visit; returns no row if it was closed or archived manually since it was read. */
 export const SIGN_OFF: Statement = {
   name: 'attendance.sign-off',
   text: `with visit as (
@@ -102,25 +102,25 @@ export const SIGN_OFF: Statement = {
     insert into ${EVENT} select ${VALUES}, 'APPLIED', visit.id from visit returning id`,
 };
 
-/** Keeps a sign-off until its sign-on arrives. */
-export const WAIT: Statement = {
-  name: 'attendance.wait',
+/** Stores a sign-off until its sign-on arrives. */
+export const INSERT_PENDING: Statement = {
+  name: 'attendance.insert-pending',
   text: `insert into ${EVENT} values (${VALUES}, 'PENDING_SIGN_ON', null) returning id`,
 };
 
-/** Settles the sign-offs that have waited, if the event that they waited for was kept. */
-export const SETTLE: Statement = {
-  name: 'attendance.settle',
+/** Stores the outcomes of waiting sign-offs if the event that they waited for was inserted. */
+export const SETTLE_WAITING: Statement = {
+  name: 'attendance.settle-waiting',
   text: `update sign_on_event e set status = w.status, rejection = w.rejection, visit_id = w.visit_id, updated_at = $2
     from unnest($3::text[], $4::text[], $5::text[], $6::text[]) w (id, status, rejection, visit_id)
     where e.id = w.id and exists (select from sign_on_event where id = $1)`,
 };
 
-/** Keeps a request that is refused with 409; one more of the same is counted. */
-export const CONFLICT: Statement = {
-  name: 'attendance.conflict',
+/** Stores an event that is rejected with 409, or counts its repetition. */
+export const RECORD_CONFLICT: Statement = {
+  name: 'attendance.record-conflict',
   text: `insert into sign_on_conflict (created_at, updated_at, integrator_id, builder_id, project_id, digest, code,
-      source_event_id, source_sign_on_event_id, worker_id, type, occurred_at, device_id)
+      worker_id, source_event_id, source_sign_on_event_id, type, occurred_at, device_id)
     values ($1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
     on conflict (integrator_id, builder_id, project_id, digest) do update
       set code = excluded.code, answers = sign_on_conflict.answers + 1, updated_at = excluded.updated_at`,

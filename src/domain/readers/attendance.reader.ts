@@ -3,7 +3,7 @@ import { SignOnEvent } from '../../../entities/sign-on-event.entity.ts';
 import { OPEN, SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
 import { Reader, type ReaderOptions } from '../../database/read/reader.ts';
 
-const people = {
+const summaries = {
   joins: 'left join project on project.id = t.project_id left join worker on worker.id = t.worker_id',
   columns: {
     project: { from: 'project', fields: ['id', 'name', 'builderId'] },
@@ -11,45 +11,45 @@ const people = {
   },
 } satisfies ReaderOptions<never>;
 
-const senders = {
-  joins: `${people.joins} left join integrator on integrator.id = t.integrator_id`,
-  columns: { ...people.columns, integrator: { from: 'integrator', fields: ['id', 'name'] } },
+const summariesWithIntegrator = {
+  joins: `${summaries.joins} left join integrator on integrator.id = t.integrator_id`,
+  columns: { ...summaries.columns, integrator: { from: 'integrator', fields: ['id', 'name'] } },
 } satisfies ReaderOptions<never>;
 
-const of = {
+const commonFilters = {
   builderId: 't.builder_id = :builderId',
   projectId: 't.project_id = :projectId',
   workerId: 't.worker_id = :workerId',
 };
 
-/** Midnight, by the clocks of the zone, of the day or of a later one. */
-const midnight = (days: number) => `((:date::date + ${days})::timestamp at time zone :timeZone::text)`;
+/** SQL of midnight in the time zone, `days` after the date. */
+const midnightAfter = (days: number) => `((:date::date + ${days})::timestamp at time zone :timeZone::text)`;
 
 export const visits = new Reader(SignOnVisit, {
-  ...people,
+  ...summaries,
   filters: {
-    ...of,
-    date: `t.signed_on_at >= ${midnight(0)} and t.signed_on_at < ${midnight(1)}`,
-    /** Taken by `date`. */
+    ...commonFilters,
+    date: `t.signed_on_at >= ${midnightAfter(0)} and t.signed_on_at < ${midnightAfter(1)}`,
+    /** Parameter of `date`. */
     timeZone: 'true',
     open: OPEN.replace(/\b\w+_at\b/g, 't.$&'),
-    kept: 't.archived_at is null',
+    notArchived: 't.archived_at is null',
   },
 });
 
 export const signOnEvents = new Reader(SignOnEvent, {
-  ...senders,
+  ...summariesWithIntegrator,
   filters: {
-    ...of,
+    ...commonFilters,
     visitId: 't.visit_id = :visitId',
-    // Both conditions, so that the planner sees that the partial index will do.
-    unsettled: `t.status = :unsettled and t.status <> 'APPLIED'`,
+    // The second condition is that of the partial index, for the planner.
+    unsettledStatus: `t.status = :unsettledStatus and t.status <> 'APPLIED'`,
   },
   exclude: ['received'],
 });
 
 export const signOnConflicts = new Reader(SignOnConflict, {
-  ...senders,
-  filters: { ...of, code: 't.code = :code' },
+  ...summariesWithIntegrator,
+  filters: { ...commonFilters, code: 't.code = :code' },
   exclude: ['digest'],
 });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
 import type { Transaction, TransactionRunner } from '../../../src/database/write/transaction-runner.ts';
-import { LOCK, PLAIN_SIGN_ON, READ } from '../../../src/domain/attendance/record-statements.ts';
+import { FAST_SIGN_ON, LOCK_EVENTS, READ_FACTS } from '../../../src/domain/attendance/record-statements.ts';
 import { inspectPageDocument } from '../../../src/domain/photo-reports/page-document.ts';
 import { type Tree, treeOf } from '../../../src/domain/photo-reports/page-tree.ts';
 import { decideSync, type StoredReport } from '../../../src/domain/photo-reports/revisions.ts';
@@ -46,15 +46,17 @@ export function tunedWrites(app: FastifyInstance, door: Door, writers: Record<Re
       const event = [sourceEventId, null, 'SIGN_ON', occurredAt, deviceId, signOnId];
       const writer = writers[caller.region];
       const kept = await writer.run(async (transaction) => {
-        const locked = transaction.query([LOCK, [key, key]]);
+        const locked = transaction.query([LOCK_EVENTS, [key, key]]);
         const [[rows]] = await Promise.all([
-          transaction.commit([PLAIN_SIGN_ON, [id, new Date(now).toISOString(), ...owner, ...event]]),
+          transaction.commit([FAST_SIGN_ON, [id, new Date(now).toISOString(), ...owner, ...event]]),
           locked,
         ]);
         return rows!.length === 1;
       });
       if (!kept) {
-        const [facts] = await writer.run((transaction) => transaction.query([READ, [...owner, sourceEventId, null]]));
+        const [facts] = await writer.run((transaction) =>
+          transaction.query([READ_FACTS, [...owner, sourceEventId, null]]),
+        );
         if (!facts!.projectExists) throw notFound('Project');
         if (!facts!.siteAccess) throw forbidden('The worker has no site access, present or past, to this project.');
         throw conflict('EVENT_MISMATCH', 'An event with this sourceEventId was sent before with other data.');

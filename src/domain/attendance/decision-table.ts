@@ -1,7 +1,7 @@
 import type { SignOnConflictCode, SignOnEventStatus, SignOnStatus, SignOnType } from '../../../schema/enums.ts';
 
-/** What a gate has sent. Instants in the one spelling of `Timestamp`. */
-export interface Payload {
+/** Fields of an event as a gate sent them. Instants have the normal form of `Timestamp`. */
+export interface EventPayload {
   sourceEventId: string;
   sourceSignOnEventId: string | null;
   workerId: string;
@@ -10,33 +10,33 @@ export interface Payload {
   deviceId: string | null;
 }
 
-/** An event that was accepted before. */
-export interface StoredEvent extends Payload {
+/** An event that was accepted earlier. */
+export interface StoredEvent extends EventPayload {
   id: string;
   status: SignOnEventStatus;
   rejection: SignOnConflictCode | null;
   visitId: string | null;
 }
 
-/** As much of a visit as decides. */
+/** Fields of a visit that a decision depends on. */
 export interface VisitState {
   signedOffAt: string | null;
   closedAt: string | null;
   archivedAt: string | null;
 }
 
-/** All that an answer depends on. */
+/** Everything that a decision depends on. */
 export interface Facts {
-  event: Payload;
-  /** The event of the same identity, if there is one. */
+  event: EventPayload;
+  /** The stored event with the same identity. */
   stored: StoredEvent | null;
-  /** On a sign-off: the event that it names as its sign-on, if that has arrived. */
-  signOn: Payload | null;
-  /** The visit that this one began. */
+  /** The stored event that a sign-off names as its sign-on. */
+  signOn: EventPayload | null;
+  /** The visit that `signOn` began. */
   visit: VisitState | null;
 }
 
-/** The answer: 201, 200 and 202 with a body of `data`, 409 with a code. */
+/** HTTP status of the response, with the fields of `data` or the code of the conflict. */
 export type Decision =
   | { status: 201; event: 'APPLIED'; duplicate: false }
   | { status: 200; event: SignOnStatus; duplicate: true }
@@ -54,16 +54,16 @@ const rejected = ({ stored }: Facts): Decision => ({ status: 409, code: stored!.
 const conflict = (code: SignOnConflictCode): Decision => ({ status: 409, code });
 
 /**
- * The situations of an event and their decisions: replays (ATT-11, ATT-13, ATT-19), visits (ATT-15, ATT-16, ATT-18) and conflicts
- * (ATT-23 to ATT-26). The first one that holds decides (ATT-22), so each may count on those before it not to hold.
+ * Decision table of an event: replays (ATT-11, ATT-13, ATT-19), visits (ATT-15, ATT-16, ATT-18) and conflicts (ATT-23 to ATT-26).
+ * The first row whose condition holds decides (ATT-22), so a row may rely on the conditions above it being false.
  */
 // biome-ignore format: a table
-const SITUATIONS: readonly [situation: string, holds: (facts: Facts) => boolean, decision: Decision | ((facts: Facts) => Decision)][] = [
-  // Known already.
-  ['Same ID, different data',                                         ({ stored, event }) => stored !== null && !samePayload(stored, event), conflict('EVENT_MISMATCH')],
+const DECISION_TABLE: readonly [situation: string, holds: (facts: Facts) => boolean, decision: Decision | ((facts: Facts) => Decision)][] = [
+  // The event is stored.
+  ['Same ID, different data',                                         ({ stored, event }) => stored !== null && !isSamePayload(stored, event), conflict('EVENT_MISMATCH')],
   ['Replay of a sign-off that waited and then conflicted',            ({ stored }) => stored?.status === 'REJECTED',                          rejected],
   ['Same ID and same payload replayed',                               ({ stored }) => stored !== null,                                        replayed],
-  // New.
+  // The event is new.
   ['New applied event: a sign-on',                                    ({ event }) => event.type === 'SIGN_ON',                                applied],
   ['Sign-off with no sign-on: it names none',                         ({ event }) => event.sourceSignOnEventId === null,                      conflict('SIGN_ON_REQUIRED')],
   ['Sign-off with no sign-on: it names itself',                       ({ event }) => event.sourceSignOnEventId === event.sourceEventId,       conflict('SIGN_ON_REQUIRED')],
@@ -76,13 +76,13 @@ const SITUATIONS: readonly [situation: string, holds: (facts: Facts) => boolean,
   ['New applied event: a sign-off',                                   () => true,                                                             applied],
 ];
 
-/** What the event gets. Depends on nothing but the facts. */
+/** Returns the decision for an event. Pure function of the facts. */
 export function decide(facts: Facts): Decision {
-  const [, , decision] = SITUATIONS.find(([, holds]) => holds(facts))!;
+  const [, , decision] = DECISION_TABLE.find(([, holds]) => holds(facts))!;
   return typeof decision === 'function' ? decision(facts) : decision;
 }
 
-/** What people are told of each code. */
+/** Message of each conflict code. */
 export const CONFLICTS: Record<SignOnConflictCode, string> = {
   EVENT_MISMATCH: 'An event with this sourceEventId was sent before with other data.',
   WORKER_MISMATCH: 'The sign-on that this sign-off names is of another worker.',
@@ -91,8 +91,8 @@ export const CONFLICTS: Record<SignOnConflictCode, string> = {
   ATTENDANCE_CLOSED: 'The attendance record was closed by hand or archived; it is not overwritten.',
 };
 
-/** Instants are compared, not their spelling (ATT-12). */
-export function samePayload(one: Payload, other: Payload): boolean {
+/** Whether two payloads are equal. Compares instants, not their notation (ATT-12). */
+function isSamePayload(one: EventPayload, other: EventPayload): boolean {
   return (
     one.type === other.type &&
     one.workerId === other.workerId &&
