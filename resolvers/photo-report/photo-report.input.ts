@@ -1,7 +1,7 @@
 import { ArgsType, Extensions, Field, Float, InputType } from 'type-graphql';
 import { BlockType, ImageStatus, TextMark } from '../../schema/enums.ts';
 import { JsonObject } from '../../schema/scalars.ts';
-import { inspectPageDocument } from '../../src/domain/photo-reports/page-document.ts';
+import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { pageSchemas } from '../../src/domain/photo-reports/page-schema.ts';
 import {
   AuthorEmail,
@@ -89,7 +89,7 @@ export class BlockInput {
 
 /** A page with everything in it (PRP-22). */
 @InputType({ description: 'A page as it is now, whole: what it does not hold any more is gone.' })
-@Extensions({ ...strict, validator: inspectPageDocument, openapi: pageSchemas })
+@Extensions({ ...strict, inspect: validatePageDocument, openapi: pageSchemas })
 export class PageDocumentInput {
   @Field(() => PageSchemaVersion, { description: 'Version of the Page document format: 1.' })
   schemaVersion!: number;

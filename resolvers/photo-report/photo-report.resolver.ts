@@ -6,7 +6,7 @@ import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { archiveReport } from '../../src/domain/photo-reports/archive.ts';
 import { LIMITS, MAX_BODY_BYTES } from '../../src/domain/photo-reports/limits.ts';
-import { type Source, syncReport } from '../../src/domain/photo-reports/sync.ts';
+import { type ReportSource, syncReport } from '../../src/domain/photo-reports/sync.ts';
 import { ArchiveReportArgs, PhotoReportArgs, type SourceReportArgs } from './photo-report.input.ts';
 import { PhotoReportArchive, PhotoReportSync } from './photo-report.type.ts';
 
@@ -68,7 +68,7 @@ export class PhotoReportSyncResolver {
 const inShare = <T>({ shares, shareKey }: RequestContext, work: () => Promise<T>): Promise<T> =>
   shares.photoReportSyncs.run(shareKey, 1, work);
 
-function sourceOf(context: RequestContext, builderId: string, report: SourceReportArgs): Source {
+function sourceOf(context: RequestContext, builderId: string, report: SourceReportArgs): ReportSource {
   const integratorId = requireIntegrator(context);
   const { sourceApp, sourceExternalId } = report;
   return { integratorId, builderId, sourceApp, sourceExternalId };

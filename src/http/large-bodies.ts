@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import type { RequestContext } from '../auth/request-context.ts';
-import { carrierOf, PreparedPage } from '../domain/photo-reports/prepared-page.ts';
+import { PreparedPage, toCarrierDocument } from '../domain/photo-reports/prepared-page.ts';
 import { invalidField, payloadTooLarge, unavailable, ValidationError } from '../shared/errors.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
@@ -130,7 +130,7 @@ export class LargeBodyParser {
     if ('errors' in result) throw new ValidationError(result.errors);
     const value = result.value as Record<string, Record<string, unknown>>;
     const target = form.kind === 'graphql' ? value.variables! : value;
-    for (const [name, page] of result.pages) target[name] = carrierOf(new PreparedPage(page)) as never;
+    for (const [name, page] of result.pages) target[name] = toCarrierDocument(new PreparedPage(page)) as never;
     return value;
   }
 

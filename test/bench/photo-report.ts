@@ -11,7 +11,7 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
-import { inspectPageDocument } from '../../src/domain/photo-reports/page-document.ts';
+import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { markdown } from './table.ts';
 
@@ -177,7 +177,7 @@ async function measure({ databases, client, dataDir, shapes, rounds, print }: Me
       const bodies = Array.from({ length: rounds }, () => JSON.stringify(request(page, ++revision)));
       const sent = bodies.map((body) => Buffer.from(body));
       const parse = await best(rounds, (round) => JSON.parse(bodies[round]!));
-      const validate = await best(rounds, () => inspectPageDocument(page, 'page'));
+      const validate = await best(rounds, () => validatePageDocument(page, 'page'));
       const sync = await best(rounds, async (round) => {
         const status = await post(url, headers, sent[round]!);
         if (status !== 200) throw new Error(`The sync answered ${status}.`);

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inspectPageDocument } from '../../src/domain/photo-reports/page-document.ts';
+import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { pageSchemas } from '../../src/domain/photo-reports/page-schema.ts';
 import { type Service, startService } from '../harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
@@ -8,7 +8,7 @@ import { CASES } from './corpus.ts';
 import { atLevel, blocks, everyBlock, type Json, page, request } from './documents.ts';
 import { addPhoto } from './photos.ts';
 
-const pathsOf = (document: Json) => inspectPageDocument(document, 'page').map(({ fieldName }) => fieldName);
+const pathsOf = (document: Json) => validatePageDocument(document, 'page').map(({ fieldName }) => fieldName);
 
 /** Path of the page that stands at the level, in what `atLevel` makes. */
 const pathAt = (level: number) => `page${'.blocks[0].childPage'.repeat(level - 1)}`;
@@ -92,7 +92,7 @@ describe('the errors of one answer', () => {
   });
 
   it('repeat no more than the beginning of an unknown name', () => {
-    const [error] = inspectPageDocument(page([], { ['x'.repeat(1_000_000)]: 1 }), 'page');
+    const [error] = validatePageDocument(page([], { ['x'.repeat(1_000_000)]: 1 }), 'page');
     expect(error!.fieldName.length).toBeLessThan(200);
   });
 

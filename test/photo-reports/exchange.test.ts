@@ -9,7 +9,7 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { exportFolder } from '../../src/data-transfer/export.ts';
 import { Database } from '../../src/database/database.ts';
-import { inspectStoredReport } from '../../src/domain/photo-reports/stored-report.ts';
+import { validateReportRow } from '../../src/domain/photo-reports/stored-report.ts';
 import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
 import { SAMPLES } from '../data-transfer/fixture.ts';
@@ -332,7 +332,7 @@ describe('the demo data and the sample', () => {
     for (const from of [made, SAMPLES]) {
       const rows = (await readFile(join(from, 'photo-reports.ndjson'), 'utf8')).split('\n').filter(Boolean);
       expect(rows.length).toBeGreaterThan(0);
-      expect(rows.flatMap((row) => inspectStoredReport(JSON.parse(row)))).toEqual([]);
+      expect(rows.flatMap((row) => validateReportRow(JSON.parse(row)))).toEqual([]);
     }
   });
 });

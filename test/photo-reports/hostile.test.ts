@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inspectPageDocument } from '../../src/domain/photo-reports/page-document.ts';
+import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { type Service, startService } from '../harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, page, request } from './documents.ts';
@@ -104,7 +104,7 @@ describe('a hostile body', () => {
 
   it('ends the walk at the hundredth error, however long the list is (PRP-32)', () => {
     const list = { ...page(), blocks: new Array(3_000_000).fill(5) };
-    expect(inspectPageDocument(list, 'page')).toHaveLength(100);
+    expect(validatePageDocument(list, 'page')).toHaveLength(100);
   });
 });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limitsTable } from '../../src/domain/photo-reports/limits.ts';
+import { toLimitsTable } from '../../src/domain/photo-reports/limits.ts';
 import { type Service, startService } from '../harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { page, request } from './documents.ts';
@@ -11,7 +11,7 @@ describe('docs/photo-reports.md', () => {
   it('shows the limits that are checked', () => {
     const page = readFileSync('docs/photo-reports.md', 'utf8');
     const shown = /<!-- photo-report-limits:begin -->\n([\s\S]*?)\n<!-- photo-report-limits:end -->/.exec(page);
-    expect(shown?.[1]).toBe(limitsTable());
+    expect(shown?.[1]).toBe(toLimitsTable());
   });
 });
 

@@ -3,10 +3,10 @@ import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '.
 import { importFolder } from '../../data-transfer/import.ts';
 import type { RowProblem } from '../../data-transfer/row-reader.ts';
 import {
-  inspectStoredPage,
-  inspectStoredReport,
-  inspectWholeReport,
-  WHOLE_REPORTS,
+  REPORTS_WITH_PAGES,
+  validatePageRow,
+  validateReportRow,
+  validateReportWithPages,
 } from '../../domain/photo-reports/stored-report.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
@@ -17,10 +17,10 @@ import { exportStoredFiles, importStoredFiles } from './stored-files.ts';
 /** Validation of photo reports, with the same rules as a sync. */
 const REPORT_RULES: Record<string, Pick<FileDefinition, 'validateRow' | 'crossRecordRule'>> = {
   'photo-reports': {
-    validateRow: inspectStoredReport,
-    crossRecordRule: { select: WHOLE_REPORTS, validate: inspectWholeReport as CrossRecordRule['validate'] },
+    validateRow: validateReportRow,
+    crossRecordRule: { select: REPORTS_WITH_PAGES, validate: validateReportWithPages as CrossRecordRule['validate'] },
   },
-  'photo-report-pages': { validateRow: inspectStoredPage },
+  'photo-report-pages': { validateRow: validatePageRow },
 };
 
 const withReportRules = (definition: FileDefinition): FileDefinition => ({

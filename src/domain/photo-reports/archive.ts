@@ -2,20 +2,20 @@ import { conflict, notFound } from '../../shared/errors.ts';
 import type { OperationContext } from '../operation-context.ts';
 import type { ArchivePhotoReportResult } from './report-inputs.ts';
 import { CONFLICTS, decideArchive, type StoredReport } from './revisions.ts';
-import { lockOf, type Source } from './sync.ts';
-import { ARCHIVE, STORED_REPORT } from './sync-statements.ts';
+import { type ReportSource, toReportLock } from './sync.ts';
+import { ARCHIVE, READ_STORED } from './sync-statements.ts';
 
-/** Archives a report; its content and pages stay, and the next higher revision restores it (PRP-6, PRP-16). */
+/** Archives a report. Its content and pages remain stored; a higher revision restores it (PRP-6, PRP-16). */
 export function archiveReport(
   { database, clock }: Pick<OperationContext, 'database' | 'clock'>,
-  source: Source,
+  source: ReportSource,
   sourceRevision: number | null,
 ): Promise<ArchivePhotoReportResult> {
   const { integratorId, builderId, sourceApp, sourceExternalId } = source;
   return database.write(async (transaction) => {
     const [, [found]] = await Promise.all([
-      transaction.query(lockOf(source)),
-      transaction.query([STORED_REPORT, [builderId, sourceApp, sourceExternalId]]),
+      transaction.query(toReportLock(source)),
+      transaction.query([READ_STORED, [builderId, sourceApp, sourceExternalId]]),
     ]);
     const { stored, pageId } = found as unknown as { stored: StoredReport | null; pageId: string };
     const decision = decideArchive({ integratorId, sourceRevision, stored });

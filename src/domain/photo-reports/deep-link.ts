@@ -1,21 +1,21 @@
-import { fitsIn, LIMITS, rangeText } from './limits.ts';
+import { formatRange, hasLengthWithin, LIMITS } from './limits.ts';
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
-/** What RFC 3986 lets stand in an address as it is, percent-encoding aside. */
+/** Unreserved and reserved characters of RFC 3986, and `%`. */
 const CHARACTERS = /^[\w\-.~:/?#[\]@!$&'()*+,;=%]*$/;
-/** Never an application's own: browsers run or read them. */
-const BROWSERS = new Set(['javascript', 'data', 'vbscript', 'blob', 'file', 'about', 'http']);
+/** Schemes that browsers execute or open; never permitted. */
+const FORBIDDEN_SCHEMES = new Set(['javascript', 'data', 'vbscript', 'blob', 'file', 'about', 'http']);
 
-/** Scheme of a link, in lower case and without the colon; empty when there is none. */
-export const schemeOf = (link: string) => SCHEME.exec(link)?.[1]?.toLowerCase() ?? '';
+/** Returns the scheme of a link in lower case, without the colon; empty if there is none. */
+export const parseScheme = (link: string) => SCHEME.exec(link)?.[1]?.toLowerCase() ?? '';
 
 /**
- * What is wrong with a deep link whatever its scheme; null when nothing is. Which schemes an integrator may use beside
- * `https` is the operator's to say (PRP-21).
+ * Returns why a deep link is invalid, or null. Does not check whether the scheme is permitted: the operator configures that for
+ * each integrator (PRP-21).
  */
-export function deepLinkProblem(link: string): string | null {
-  if (!fitsIn(link, LIMITS.sourceDeepLink)) return `must have ${rangeText(LIMITS.sourceDeepLink)}`;
-  if (schemeOf(link) === '') return 'must be a link that begins with https:// or a permitted scheme';
+export function findDeepLinkError(link: string): string | null {
+  if (!hasLengthWithin(link, LIMITS.sourceDeepLink)) return `must have ${formatRange(LIMITS.sourceDeepLink)}`;
+  if (parseScheme(link) === '') return 'must be a link that begins with https:// or a permitted scheme';
   if (link.includes('?')) return 'must not have a query string';
   if (link.includes('#')) return 'must not have a fragment';
   if (!CHARACTERS.test(link)) return 'must not have characters that an address cannot hold';
@@ -27,8 +27,8 @@ export function deepLinkProblem(link: string): string | null {
   return null;
 }
 
-/** Whether the scheme is one that the integrator may use. */
+/** Whether an integrator with these permitted schemes may use the scheme; `https` always. */
 export function isPermittedScheme(scheme: string, permitted: readonly string[]): boolean {
   if (scheme === 'https') return true;
-  return !BROWSERS.has(scheme) && permitted.some((other) => other.toLowerCase() === scheme);
+  return !FORBIDDEN_SCHEMES.has(scheme) && permitted.some((other) => other.toLowerCase() === scheme);
 }

@@ -1,8 +1,8 @@
 import { hasLength } from '../../../schema/scalar.ts';
 
-/** Smallest and largest that something may be. */
+/** Minimum and maximum of a length, count or value. */
 export interface Limit {
-  /** What is limited, as an integrator calls it. */
+  /** What is limited, in Markdown for the documentation. */
   of: string;
   min: number;
   max: number;
@@ -12,8 +12,7 @@ export interface Limit {
 const limit = (of: string, min: number, max: number, unit: string): Limit => ({ of, min, max, unit });
 
 /**
- * Every limit of a photo report: validation, the OpenAPI document and the README take them from here. Lengths are counted in
- * Unicode code points (PRP-18, PRP-19, PRP-22 to PRP-31).
+ * Limits of a photo report, for validation, the OpenAPI document and the documentation. Lengths are counted in Unicode code points (PRP-18, PRP-19, PRP-22 to PRP-31).
  */
 export const LIMITS = {
   sourceApp: limit('`sourceApp`', 1, 80, 'characters'),
@@ -39,39 +38,39 @@ export const LIMITS = {
   digits: limit('Numbers in all free-form fields, written without exponents', 0, 32 * 1024 * 1024, 'digits'),
 } satisfies Record<string, Limit>;
 
-/** Bytes of a body (PRP-33). */
+/** Maximum bytes of a request body (PRP-33). */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** Levels of objects and lists in a request, which is the first (PRP-33). */
+/** Maximum nesting level of objects and lists; that of the request is 1 (PRP-33). */
 export const MAX_DEPTH = 64;
 
 /** Only version of a Page document (PRP-22). */
 export const SCHEMA_VERSION = 1;
 
-/** Identifiers in a report, stricter than elsewhere (PRP-20, PRP-30). */
+/** Patterns of identifiers in a report, stricter than elsewhere (PRP-20, PRP-30). */
 export const PATTERNS = {
   user: /^user_[a-z][a-z0-9]+$/,
   project: /^proj_[a-z][a-z0-9]+$/,
   attachment: /^att_[a-z][a-z0-9]+$/,
 };
 
-const written = (value: number) => value.toLocaleString('en');
+const formatNumber = (value: number) => value.toLocaleString('en');
 
-/** `1 to 220 characters`, `at most 500 blocks`. */
-export function rangeText({ min, max, unit }: Limit): string {
+/** Returns the range as text: `1 to 220 characters`, `at most 500 blocks`. */
+export function formatRange({ min, max, unit }: Limit): string {
   const range = min === 0 && unit ? `at most ${max}` : `${min} to ${max}`;
   return unit ? `${range} ${unit}` : range;
 }
 
-/** The limits as a table in Markdown, for docs/photo-reports.md. */
-export function limitsTable(): string {
+/** Returns the limits as a Markdown table, for docs/photo-reports.md. */
+export function toLimitsTable(): string {
   const rows = Object.values(LIMITS).map(({ of, min, max, unit }) => {
-    const range = min === 0 && unit ? `at most ${written(max)}` : `${written(min)} to ${written(max)}`;
+    const range = min === 0 && unit ? `at most ${formatNumber(max)}` : `${formatNumber(min)} to ${formatNumber(max)}`;
     return `| ${of} | ${[range, unit].filter(Boolean).join(' ')} |`;
   });
   const body = `| Body of the request | at most ${MAX_BODY_BYTES / 1024 / 1024} MiB |`;
   return ['| What | Limit |', '|---|---|', ...rows, body].join('\n');
 }
 
-/** Whether the text has as many code points as the limit allows. */
-export const fitsIn = (text: string, { min, max }: Limit): boolean => hasLength(text, min, max);
+/** Whether the number of code points of the text is within the limit. */
+export const hasLengthWithin = (text: string, { min, max }: Limit): boolean => hasLength(text, min, max);

@@ -1,9 +1,9 @@
 import { ImageStatus, TextMark } from '../../../schema/enums.ts';
 import type { JsonSchema } from '../../../schema/scalar.ts';
-import { LIMITS, type Limit, PATTERNS, rangeText, SCHEMA_VERSION } from './limits.ts';
+import { formatRange, LIMITS, type Limit, PATTERNS, SCHEMA_VERSION } from './limits.ts';
 
 /*
- * The Page document as JSON Schema, for the OpenAPI document: what its GraphQL types cannot say (PRP-22 to PRP-30).
+ * The Page document as JSON Schema for the OpenAPI document, which is stricter than its GraphQL types (PRP-22 to PRP-30).
  */
 
 const EXAMPLE_ID = 'att_a0mkq3v8t2n4c7x1p9r5w6yzb';
@@ -28,11 +28,11 @@ const list = ({ min, max }: Limit, items: JsonSchema, description: string): Json
   ...(min > 0 && { minItems: min }),
   maxItems: max,
 });
-const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type, 'null'] });
+const nullable = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type, 'null'] });
 const freeForm = (description: string): JsonSchema => ({ type: 'object', description, additionalProperties: true });
 
-/** An object of these fields and no others; the names that end in `?` are optional. */
-function closed(description: string, fields: Record<string, JsonSchema>): JsonSchema {
+/** Schema of an object without additional properties; names that end in `?` are optional. */
+function closedObject(description: string, fields: Record<string, JsonSchema>): JsonSchema {
   const names = Object.keys(fields);
   return {
     type: 'object',
@@ -49,7 +49,7 @@ const properties = (description: string, fields: Record<string, JsonSchema> = {}
 });
 
 const block = (type: string, description: string, own: JsonSchema, extra: Record<string, JsonSchema> = {}) =>
-  closed(description, {
+  closedObject(description, {
     sourceBlockId: text(LIMITS.sourceBlockId, 'Unique among the blocks of its page.'),
     type: { type: 'string', const: type, description: 'Kind of block.' },
     properties: own,
@@ -65,9 +65,9 @@ const listOf = (item: string) =>
   });
 
 const item = (description: string, more: Record<string, JsonSchema> = {}) =>
-  closed(description, {
+  closedObject(description, {
     id: text(LIMITS.itemId, 'Unique in its list.'),
-    'depth?': orNull(integer(LIMITS.itemDepth, 'How deep it is indented.')),
+    'depth?': nullable(integer(LIMITS.itemDepth, 'How deep it is indented.')),
     richText: RICH_TEXT,
     ...more,
   });
@@ -88,16 +88,16 @@ const union = (description: string, propertyName: string, members: Record<string
   },
 });
 
-/** The schemas by their names; the first is the document's own. */
+/** Schemas by name; the first is that of the document. */
 export const pageSchemas: Record<string, JsonSchema> = {
-  PageDocument: closed(
-    `A page as it is now, whole: what it does not hold any more is gone. In the whole tree ${rangeText(LIMITS.blocks)}; pages nest ${LIMITS.levels.max} levels deep, the root included. No unknown fields.`,
+  PageDocument: closedObject(
+    `A page as it is now, whole: what it does not hold any more is gone. In the whole tree ${formatRange(LIMITS.blocks)}; pages nest ${LIMITS.levels.max} levels deep, the root included. No unknown fields.`,
     {
       schemaVersion: { type: 'integer', const: SCHEMA_VERSION, description: 'Version of this format.' },
       title: text(LIMITS.pageText, 'Title of the page, plain text.'),
-      'shortDescription?': orNull(text(LIMITS.pageText, 'Summary of the page, plain text.')),
-      'contentMetadata?': orNull(freeForm('Free-form data about the content; it is kept and returned.')),
-      'sharingMetadata?': orNull(freeForm('Free-form data about sharing; it is kept and returned.')),
+      'shortDescription?': nullable(text(LIMITS.pageText, 'Summary of the page, plain text.')),
+      'contentMetadata?': nullable(freeForm('Free-form data about the content; it is kept and returned.')),
+      'sharingMetadata?': nullable(freeForm('Free-form data about sharing; it is kept and returned.')),
       blocks: list(LIMITS.blocks, ref('Block'), 'In their order. Each `sourceBlockId` is unique in this list.'),
     },
   ),
@@ -140,14 +140,16 @@ export const pageSchemas: Record<string, JsonSchema> = {
   PageBlock: block('PAGE', 'A page within the page.', anything, {
     childPage: { description: 'The page within the page.', ...ref('PageDocument') },
   }),
-  ImageFailure: closed('Why an image is missing.', {
+  ImageFailure: closedObject('Why an image is missing.', {
     code: text(LIMITS.failureCode, 'What failed, for programs.'),
     message: text(LIMITS.failureMessage, 'What failed, for people.'),
   }),
-  RichText: list(LIMITS.runs, ref('RichTextRun'), `Runs of text; together ${rangeText(LIMITS.richText)}.`),
-  RichTextRun: closed('Text with the same marks throughout.', {
+  RichText: list(LIMITS.runs, ref('RichTextRun'), `Runs of text; together ${formatRange(LIMITS.richText)}.`),
+  RichTextRun: closedObject('Text with the same marks throughout.', {
     text: text(LIMITS.richText, 'Text of the run; may be empty.'),
-    'marks?': orNull(list(LIMITS.marks, { type: 'string', enum: Object.keys(TextMark) }, 'Left out, there are none.')),
+    'marks?': nullable(
+      list(LIMITS.marks, { type: 'string', enum: Object.keys(TextMark) }, 'Left out, there are none.'),
+    ),
   }),
   ListItem: item('An item of a list. No other fields.'),
   ChecklistItem: item('An item of a checklist. No other fields.', {

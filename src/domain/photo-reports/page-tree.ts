@@ -2,42 +2,43 @@ import type { PhotoReportStatus } from '../../../schema/enums.ts';
 import { fingerprintOf } from '../../shared/canonical-json.ts';
 import type { Block, PageDocument } from './report-inputs.ts';
 
-/** A page of a tree, and how its `sourceBlockId`s lead to it. */
-export interface PlacedPage {
+/** A page of a tree with its path: the `sourceBlockId`s of the blocks from the root to it. */
+export interface TreePage {
   path: string[];
   pathDigest: string;
   /** Digest of its parent's path; null for the root. */
   parentDigest: string | null;
 }
 
-/** An image of a tree, and where it stands in the request. */
-export interface PlacedImage {
+/** An image of a tree; `at` is its path in the request. */
+export interface TreeImage {
   at: string;
   block: Pick<Block, 'sourceBlockId' | 'imageStatus' | 'attachmentId'>;
 }
 
-/** What a tree holds that is stored or looked up beside its content. */
-export interface Tree {
+/** Pages and images of a Page document. */
+export interface PageTree {
   /** Parents before children. */
-  pages: PlacedPage[];
-  images: PlacedImage[];
+  pages: TreePage[];
+  images: TreeImage[];
 }
 
-/** What a sync of the tree comes to (PRP-7). */
-export const statusOf = ({ images }: Tree): PhotoReportStatus =>
+/** Returns `partial` if an image has failed, else `synced` (PRP-7). */
+export const toReportStatus = ({ images }: PageTree): PhotoReportStatus =>
   images.some(({ block }) => block.imageStatus === 'FAILED') ? 'partial' : 'synced';
 
-export const digestOfPath = (path: readonly string[]) => fingerprintOf(JSON.stringify(path));
+/** Returns the SHA-256 of a path. */
+export const toPathDigest = (path: readonly string[]) => fingerprintOf(JSON.stringify(path));
 
-/** Lists the pages and images of a valid document. */
-export function treeOf(root: PageDocument): Tree {
-  const tree: Tree = { pages: [], images: [] };
+/** Returns the pages and images of a valid document. */
+export function toPageTree(root: PageDocument): PageTree {
+  const tree: PageTree = { pages: [], images: [] };
   walk(root, [], null, 'page', tree);
   return tree;
 }
 
-function walk(page: PageDocument, path: string[], parentDigest: string | null, at: string, tree: Tree): void {
-  const pathDigest = digestOfPath(path);
+function walk(page: PageDocument, path: string[], parentDigest: string | null, at: string, tree: PageTree): void {
+  const pathDigest = toPathDigest(path);
   tree.pages.push({ path, pathDigest, parentDigest });
   for (const [index, block] of page.blocks.entries()) {
     const here = `${at}.blocks[${index}]`;

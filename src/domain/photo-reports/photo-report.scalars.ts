@@ -1,52 +1,57 @@
 import { fail, integerFromText, STANDARDS, scalar } from '../../../schema/scalar.ts';
 import { isCleanText, toInstant, UNCLEAN } from '../../../schema/scalars.ts';
-import { deepLinkProblem } from './deep-link.ts';
-import { fitsIn, LIMITS, type Limit, PATTERNS, rangeText, SCHEMA_VERSION } from './limits.ts';
+import { findDeepLinkError } from './deep-link.ts';
+import { formatRange, hasLengthWithin, LIMITS, type Limit, PATTERNS, SCHEMA_VERSION } from './limits.ts';
 
-/** Text within a limit of the table. */
-function limitedText(name: string, description: string, limit: Limit, example: string) {
+/** Creates a scalar for text with a limited length. */
+function createLimitedText(name: string, description: string, limit: Limit, example: string) {
   return scalar<string>({
     name,
-    description: `${description}, ${rangeText(limit)}.`,
+    description: `${description}, ${formatRange(limit)}.`,
     jsonSchema: { type: 'string', minLength: limit.min, maxLength: limit.max, examples: [example] },
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be a string');
       if (!isCleanText(value)) return fail(UNCLEAN);
-      return fitsIn(value, limit) ? value : fail(`must have ${rangeText(limit)}`);
+      return hasLengthWithin(value, limit) ? value : fail(`must have ${formatRange(limit)}`);
     },
   });
 }
 
 const { sourceApp, sourceExternalId, authorExternalId, authorName, pageText, sourceBlockId } = LIMITS;
 
-export const ReportSourceApp = limitedText(
+export const ReportSourceApp = createLimitedText(
   'ReportSourceApp',
   'Name of the application that the report comes from',
   sourceApp,
   'site-notes',
 );
-export const ReportExternalId = limitedText(
+export const ReportExternalId = createLimitedText(
   'ReportExternalId',
   'Identifier of the report there',
   sourceExternalId,
   'walk-20260302-0017',
 );
-export const AuthorExternalId = limitedText(
+export const AuthorExternalId = createLimitedText(
   'AuthorExternalId',
   'Identifier of the author there',
   authorExternalId,
   'author-118',
 );
-export const AuthorName = limitedText('AuthorName', 'Name of the author', authorName, 'Mia Tran');
-export const PageText = limitedText('PageText', 'Text of a page', pageText, 'Level 3, east facade');
-export const SourceBlockId = limitedText(
+export const AuthorName = createLimitedText('AuthorName', 'Name of the author', authorName, 'Mia Tran');
+export const PageText = createLimitedText('PageText', 'Text of a page', pageText, 'Level 3, east facade');
+export const SourceBlockId = createLimitedText(
   'SourceBlockId',
   'Identifier of a block, unique among its siblings',
   sourceBlockId,
   'block-0001',
 );
-export const FailureCode = limitedText('FailureCode', 'What failed, for machines', LIMITS.failureCode, 'UPLOAD_FAILED');
-export const FailureMessage = limitedText(
+export const FailureCode = createLimitedText(
+  'FailureCode',
+  'What failed, for machines',
+  LIMITS.failureCode,
+  'UPLOAD_FAILED',
+);
+export const FailureMessage = createLimitedText(
   'FailureMessage',
   'What failed, for people',
   LIMITS.failureMessage,
@@ -57,7 +62,7 @@ const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
 export const AuthorEmail = scalar<string>({
   name: 'AuthorEmail',
-  description: `E-mail address, ${rangeText(LIMITS.authorEmail)}.`,
+  description: `E-mail address, ${formatRange(LIMITS.authorEmail)}.`,
   jsonSchema: {
     type: 'string',
     format: 'email',
@@ -69,12 +74,12 @@ export const AuthorEmail = scalar<string>({
   parse: (value) => {
     if (typeof value !== 'string') return fail('must be a string');
     if (!isCleanText(value)) return fail(UNCLEAN);
-    if (!fitsIn(value, LIMITS.authorEmail)) return fail(`must have ${rangeText(LIMITS.authorEmail)}`);
+    if (!hasLengthWithin(value, LIMITS.authorEmail)) return fail(`must have ${formatRange(LIMITS.authorEmail)}`);
     return EMAIL.test(value) ? value : fail('must be an e-mail address');
   },
 });
 
-function strictInteger(name: string, description: string, { min, max }: Limit, example: number) {
+function createInteger(name: string, description: string, { min, max }: Limit, example: number) {
   return scalar<number>({
     name,
     description: `${description}: an integer from ${min} to ${max}.`,
@@ -87,7 +92,7 @@ function strictInteger(name: string, description: string, { min, max }: Limit, e
   });
 }
 
-export const SourceRevision = strictInteger(
+export const SourceRevision = createInteger(
   'SourceRevision',
   'Revision of the report in its application, higher with every change',
   LIMITS.sourceRevision,
@@ -101,7 +106,7 @@ export const PageSchemaVersion = scalar<number>({
   parse: (value) => (value === SCHEMA_VERSION ? SCHEMA_VERSION : fail(`must be the integer ${SCHEMA_VERSION}`)),
 });
 
-/** Kept as it is written, because the content of a request is what was sent. */
+/** Validated and stored unchanged, because the content of a report is the request as it was sent. */
 export const SourceInstant = scalar<string>({
   name: 'SourceInstant',
   description: 'ISO 8601 date-time with a time zone.',
@@ -113,7 +118,7 @@ export const SourceInstant = scalar<string>({
 
 export const DeepLink = scalar<string>({
   name: 'DeepLink',
-  description: `Opens the report in its application: HTTPS or a scheme that the operator has permitted, without credentials, query string and fragment, ${rangeText(LIMITS.sourceDeepLink)}.`,
+  description: `Opens the report in its application: HTTPS or a scheme that the operator has permitted, without credentials, query string and fragment, ${formatRange(LIMITS.sourceDeepLink)}.`,
   jsonSchema: {
     type: 'string',
     minLength: LIMITS.sourceDeepLink.min,
@@ -124,12 +129,12 @@ export const DeepLink = scalar<string>({
   specifiedBy: STANDARDS.uri,
   parse: (value) => {
     if (typeof value !== 'string') return fail('must be a string');
-    const problem = deepLinkProblem(value);
-    return problem === null ? value : fail(problem);
+    const error = findDeepLinkError(value);
+    return error === null ? value : fail(error);
   },
 });
 
-function patternId(name: string, what: string, pattern: RegExp, example: string) {
+function createId(name: string, what: string, pattern: RegExp, example: string) {
   return scalar<string>({
     name,
     description: `Identifier of ${what}.`,
@@ -139,14 +144,14 @@ function patternId(name: string, what: string, pattern: RegExp, example: string)
   });
 }
 
-export const ReportUserId = patternId('ReportUserId', 'a user', PATTERNS.user, 'user_a0mkq3v8t2n4c7x1p9r5w6yzb');
-export const ReportProjectId = patternId(
+export const ReportUserId = createId('ReportUserId', 'a user', PATTERNS.user, 'user_a0mkq3v8t2n4c7x1p9r5w6yzb');
+export const ReportProjectId = createId(
   'ReportProjectId',
   'a project',
   PATTERNS.project,
   'proj_a0mkq3v8t2n4c7x1p9r5w6yzb',
 );
-export const ReportAttachmentId = patternId(
+export const ReportAttachmentId = createId(
   'ReportAttachmentId',
   'a photo',
   PATTERNS.attachment,

@@ -1,17 +1,17 @@
 import { canonicalJsonBytes } from '../../shared/canonical-json.ts';
-import { inspectPageDocument } from './page-document.ts';
-import { treeOf } from './page-tree.ts';
+import { validatePageDocument } from './page-document.ts';
+import { toPageTree } from './page-tree.ts';
 import type { CheckedPage } from './prepared-page.ts';
 import type { PageDocument } from './report-inputs.ts';
 
-/** Bytes before and after the canonical JSON, for the other fields of a request. */
+/** Free bytes before and after the canonical JSON, for the other fields of a request. */
 const MARGIN = 64 * 1024;
 
-/** Checks a Page document of any shape and prepares it for a sync. For a worker thread: it takes time in proportion to its size. */
+/** Validates any value as a Page document and prepares it for a sync. Runs in a worker thread, because it takes linear time. */
 export function preparePage(value: unknown, path: string): CheckedPage {
-  const errors = inspectPageDocument(value, path);
+  const errors = validatePageDocument(value, path);
   if (errors.length > 0) return { errors };
   const page = value as PageDocument;
   const { buffer, start, end } = canonicalJsonBytes(page, MARGIN);
-  return { content: { title: page.title, tree: treeOf(page), buffer, start, end } };
+  return { content: { title: page.title, tree: toPageTree(page), buffer, start, end } };
 }

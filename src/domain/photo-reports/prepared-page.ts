@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { FieldError } from '../../shared/errors.ts';
-import type { Tree } from './page-tree.ts';
+import type { PageTree } from './page-tree.ts';
 import type { PageDocument } from './report-inputs.ts';
 
-/** What a sync needs of a valid Page document. */
+/** Fields of a valid Page document that a sync stores. */
 export interface PageContent {
   title: string;
-  tree: Tree;
-  /** Its canonical JSON, within a buffer that has room before and after it. */
+  tree: PageTree;
+  /** Contains the canonical JSON from `start` to `end`, with free bytes before and after it. */
   buffer: ArrayBuffer;
   start: number;
   end: number;
@@ -17,12 +17,12 @@ export interface PageContent {
 /** A Page document that a worker thread has checked: either its errors or its content. */
 export type CheckedPage = { errors: FieldError[] } | { content: PageContent };
 
-/** Bytes that are hashed before other work of the event loop goes on. */
+/** Bytes to hash before yielding to the event loop. */
 const HASH_SLICE = 4 * 1024 * 1024;
 
 /**
- * A Page document of a large body. Its tree exists in the worker thread only, so that this thread neither parses nor walks it. Its
- * fields are private: nothing that walks over free-form JSON finds the content.
+ * A Page document of a large body, parsed and validated in a worker thread. Its fields are private, so that code that traverses
+ * free-form JSON does not find the content.
  */
 export class PreparedPage {
   readonly #errors: FieldError[];
@@ -33,7 +33,7 @@ export class PreparedPage {
     this.#content = 'content' in checked ? checked.content : null;
   }
 
-  /** Every error of the document, at most as many as one answer holds. */
+  /** Errors of the document, at most `MAX_FIELD_ERRORS`. */
   get errors(): FieldError[] {
     return this.#errors;
   }
@@ -42,12 +42,12 @@ export class PreparedPage {
     return this.#content!.title;
   }
 
-  get tree(): Tree {
+  get tree(): PageTree {
     return this.#content!.tree;
   }
 
   /**
-   * Returns the document between two texts, as UTF-8. The result is valid until the next call, which may use the same memory.
+   * Returns the document between two texts, as UTF-8. The result is valid until the next call, which may reuse its memory.
    */
   embed(before: string, after: string): Buffer {
     const { buffer, start, end } = this.#content!;
@@ -62,23 +62,23 @@ export class PreparedPage {
 }
 
 /**
- * A small valid document that carries the prepared one through GraphQL's coercion of inputs, which copies every field of an input
- * object and leaves free-form JSON as it is.
+ * Returns a small valid document that carries the prepared one through GraphQL's input coercion, which copies the fields of input
+ * objects and leaves free-form JSON unchanged.
  */
-export const carrierOf = (page: PreparedPage): PageDocument => ({
+export const toCarrierDocument = (page: PreparedPage): PageDocument => ({
   schemaVersion: 1,
   title: '',
   blocks: [],
   contentMetadata: page as unknown as Record<string, unknown>,
 });
 
-/** The prepared page that a document carries; null where the document is one itself. */
-export function preparedPageOf(document: unknown): PreparedPage | null {
+/** Returns the prepared page that a document carries, or null for an ordinary document. */
+export function findPreparedPage(document: unknown): PreparedPage | null {
   const { contentMetadata } = (document ?? {}) as { contentMetadata?: unknown };
   return contentMetadata instanceof PreparedPage ? contentMetadata : null;
 }
 
-/** SHA-256 in hexadecimal, computed in slices between which other requests are served. */
+/** Returns the SHA-256 in hexadecimal, yielding to the event loop between slices. */
 export async function fingerprintInSlices(bytes: Uint8Array): Promise<string> {
   const hash = createHash('sha256');
   for (let at = 0; at < bytes.length; at += HASH_SLICE) {

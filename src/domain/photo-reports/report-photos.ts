@@ -1,36 +1,36 @@
 import type { Transaction } from '../../database/write/transaction-runner.ts';
 import { conflict } from '../../shared/errors.ts';
-import type { PlacedImage } from './page-tree.ts';
-import { PHOTOS } from './sync-statements.ts';
+import type { TreeImage } from './page-tree.ts';
+import { LOCK_PHOTOS } from './sync-statements.ts';
 
-/** Most blocks that one answer names. */
-const MOST_NAMED = 10;
+/** Maximum blocks that an error message names. */
+const MAX_NAMED = 10;
 
 type PhotoProjects = ReadonlyMap<string, string | null>;
 
-const synced = (images: readonly PlacedImage[]) => images.filter(({ block }) => block.imageStatus === 'SYNCED');
+const filterSynced = (images: readonly TreeImage[]) => images.filter(({ block }) => block.imageStatus === 'SYNCED');
 
-/** The active photos of the builder among those that the images name, with their projects. They stay so until the transaction ends. */
-export async function holdPhotos(
+/** Locks the active photos of the builder that the images refer to until the transaction ends. Returns the project of each by id. */
+export async function lockPhotos(
   transaction: Transaction,
-  images: readonly PlacedImage[],
+  images: readonly TreeImage[],
   builderId: string,
 ): Promise<PhotoProjects> {
-  const ids = [...new Set(synced(images).map(({ block }) => block.attachmentId!))];
-  const rows = ids.length === 0 ? [] : await transaction.query([PHOTOS, [ids, builderId]]);
+  const ids = [...new Set(filterSynced(images).map(({ block }) => block.attachmentId!))];
+  const rows = ids.length === 0 ? [] : await transaction.query([LOCK_PHOTOS, [ids, builderId]]);
   return new Map(rows.map((row) => [row.id as string, row.projectId as string | null]));
 }
 
 /**
- * Throws 409 `ATTACHMENT_CONFLICT`, naming the blocks, unless every image that is there is among the photos, and none is in another
- * project than the report (PRP-14).
+ * Throws 409 `ATTACHMENT_CONFLICT` with the blocks whose photo is not among the photos, or belongs to another project than the report
+ * (PRP-14).
  */
 export function requirePhotos(
   photos: PhotoProjects,
-  images: readonly PlacedImage[],
+  images: readonly TreeImage[],
   projectId: string | null | undefined,
 ): void {
-  const problems = synced(images).flatMap(({ at, block }) => {
+  const problems = filterSynced(images).flatMap(({ at, block }) => {
     const photoProject = photos.get(block.attachmentId!);
     const where = `${at}.attachmentId (block "${block.sourceBlockId}")`;
     if (photoProject === undefined) return [`${where}: ${block.attachmentId} is not an active photo of this builder`];
@@ -38,6 +38,6 @@ export function requirePhotos(
     return [`${where}: ${block.attachmentId} is in another project`];
   });
   if (problems.length === 0) return;
-  const more = problems.length > MOST_NAMED ? [`and ${problems.length - MOST_NAMED} more`] : [];
-  throw conflict('ATTACHMENT_CONFLICT', `${[...problems.slice(0, MOST_NAMED), ...more].join('; ')}.`);
+  const more = problems.length > MAX_NAMED ? [`and ${problems.length - MAX_NAMED} more`] : [];
+  throw conflict('ATTACHMENT_CONFLICT', `${[...problems.slice(0, MAX_NAMED), ...more].join('; ')}.`);
 }

@@ -1,6 +1,6 @@
 import type { PhotoReportConflictCode, PhotoReportStatus } from '../../../schema/enums.ts';
 
-/** A report as it is stored. */
+/** Columns of a stored report that a decision depends on. */
 export interface StoredReport {
   id: string;
   integratorId: string;
@@ -10,9 +10,9 @@ export interface StoredReport {
   archivedAt: string | null;
 }
 
-/** All that decides about a sync before its project and photos are looked at. */
+/** Facts that decide about a sync, before its project and photos are checked. */
 export interface SyncFacts {
-  /** Whether the report must exist and be active: `PATCH`. */
+  /** Whether the report must exist and be active, for `PATCH`. */
   updateOnly: boolean;
   integratorId: string;
   sourceRevision: number;
@@ -20,17 +20,17 @@ export interface SyncFacts {
   stored: StoredReport | null;
 }
 
-/** What a sync comes to: another snapshot, the one that is there, or an error. */
+/** Result of a sync: save a snapshot, replay the stored one, or an error. */
 export type SyncDecision = 'SAVE' | 'REPLAY' | 'NOT_FOUND' | PhotoReportConflictCode;
 
 type Rule = readonly [situation: string, holds: (facts: SyncFacts) => boolean, decision: SyncDecision];
 
 /**
- * The situations of a sync and their decisions (PRP-1, PRP-3 to PRP-6, PRP-11). The first one that holds decides, so each may
- * count on those before it not to hold.
+ * Decision table of a sync (PRP-1, PRP-3 to PRP-6, PRP-11). The first row whose condition holds decides, so a row may rely on the
+ * conditions above it being false.
  */
 // biome-ignore format: a table
-const RULES: readonly Rule[] = [
+const DECISION_TABLE: readonly Rule[] = [
   ['PATCH of a report that does not exist',   ({ updateOnly, stored }) => updateOnly && stored === null,                 'NOT_FOUND'],
   ['A report that was never synced',          ({ stored }) => stored === null,                                           'SAVE'],
   ['Another integrator synced it first',      ({ stored, integratorId }) => stored!.integratorId !== integratorId,       'SOURCE_OWNERSHIP_REQUIRED'],
@@ -44,11 +44,12 @@ const RULES: readonly Rule[] = [
 const isReplay = ({ stored, sourceRevision, fingerprint }: SyncFacts) =>
   stored!.sourceRevision === sourceRevision && stored!.fingerprint === fingerprint;
 
+/** Returns the decision for a sync. */
 export function decideSync(facts: SyncFacts): SyncDecision {
-  return RULES.find(([, holds]) => holds(facts))![2];
+  return DECISION_TABLE.find(([, holds]) => holds(facts))![2];
 }
 
-/** What an archive request comes to (PRP-1, PRP-16, PRP-17). */
+/** Returns the decision for an archive request (PRP-1, PRP-16, PRP-17). */
 export function decideArchive({ integratorId, sourceRevision, stored }: ArchiveFacts): ArchiveDecision {
   if (stored === null) return 'NOT_FOUND';
   if (stored.integratorId !== integratorId) return 'SOURCE_OWNERSHIP_REQUIRED';
@@ -59,7 +60,7 @@ export function decideArchive({ integratorId, sourceRevision, stored }: ArchiveF
 type ArchiveFacts = Pick<SyncFacts, 'integratorId' | 'stored'> & { sourceRevision: number | null };
 export type ArchiveDecision = 'ARCHIVE' | 'REPLAY' | 'NOT_FOUND' | 'SOURCE_OWNERSHIP_REQUIRED' | 'STALE_REVISION';
 
-/** What people are told of each code. */
+/** Message of each conflict code. */
 export const CONFLICTS: Record<PhotoReportConflictCode, string> = {
   STALE_REVISION: 'A higher revision of this report is stored; send the latest one.',
   REVISION_CONFLICT: 'This revision is stored with other content; send changed content under a higher revision.',

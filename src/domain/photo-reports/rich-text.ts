@@ -1,16 +1,16 @@
 import { TextMark } from '../../../schema/enums.ts';
 import { countCodePoints } from '../../../schema/scalar.ts';
-import { LIMITS, rangeText } from './limits.ts';
-import { type Findings, isAbsent } from './validation-errors.ts';
+import { formatRange, LIMITS } from './limits.ts';
+import { isAbsent, type ValidationErrors } from './validation-errors.ts';
 
 const RUN = new Set(['text', 'marks']);
 const LIST_ITEM = new Set(['id', 'depth', 'richText']);
 const CHECKLIST_ITEM = new Set([...LIST_ITEM, 'checked']);
 const MARKS = Object.keys(TextMark);
 
-/** Runs of text with marks (PRP-28). */
-export function inspectRichText(value: unknown, path: string, findings: Findings): void {
-  const runs = findings.list(value, path, LIMITS.runs);
+/** Validates runs of text with marks (PRP-28). */
+export function validateRichText(value: unknown, path: string, errors: ValidationErrors): void {
+  const runs = errors.requireList(value, path, LIMITS.runs);
   if (!runs) return;
   let units = 0;
   for (let at = 0; at < runs.length; at++) {
@@ -20,24 +20,27 @@ export function inspectRichText(value: unknown, path: string, findings: Findings
       continue;
     }
     const here = `${path}[${at}]`;
-    const fields = findings.object(run, here, 'a run', RUN);
+    const fields = errors.requireObject(run, here, 'a run', RUN);
     if (!fields) continue;
-    units += findings.text(fields.text, `${here}.text`)?.length ?? 0;
-    if (!isAbsent(fields.marks)) inspectMarks(fields.marks, `${here}.marks`, findings);
+    units += errors.requireText(fields.text, `${here}.text`)?.length ?? 0;
+    if (!isAbsent(fields.marks)) validateMarks(fields.marks, `${here}.marks`, errors);
   }
   // A text has no more code points than code units, and at least half as many.
-  if (units > LIMITS.richText.max && (units > 2 * LIMITS.richText.max || pointsOf(runs) > LIMITS.richText.max))
-    findings.add(path, `must have ${rangeText(LIMITS.richText)} in all its runs together`);
+  if (
+    units > LIMITS.richText.max &&
+    (units > 2 * LIMITS.richText.max || countRunCodePoints(runs) > LIMITS.richText.max)
+  )
+    errors.add(path, `must have ${formatRange(LIMITS.richText)} in all its runs together`);
 }
 
-/** The usual run, with nothing to say about: `{ text }`. */
+/** Whether a run is a valid `{ text }`, the most frequent one. */
 function isPlainRun(run: { text?: unknown } | null): run is { text: string } {
   if (run === null || typeof run !== 'object' || typeof run.text !== 'string') return false;
   for (const name in run) if (name !== 'text') return false;
   return run.text.isWellFormed() && !run.text.includes('\0');
 }
 
-function pointsOf(runs: readonly unknown[]): number {
+function countRunCodePoints(runs: readonly unknown[]): number {
   let points = 0;
   for (const run of runs) {
     const text = (run as { text?: unknown } | null)?.text;
@@ -46,41 +49,41 @@ function pointsOf(runs: readonly unknown[]): number {
   return points;
 }
 
-function inspectMarks(value: unknown, path: string, findings: Findings): void {
-  const marks = findings.list(value, path, LIMITS.marks);
-  for (const [at, mark] of (marks ?? []).entries()) findings.oneOf(mark, `${path}[${at}]`, MARKS);
+function validateMarks(value: unknown, path: string, errors: ValidationErrors): void {
+  const marks = errors.requireList(value, path, LIMITS.marks);
+  for (const [at, mark] of (marks ?? []).entries()) errors.requireOneOf(mark, `${path}[${at}]`, MARKS);
 }
 
-/** `properties.items` of a list, or of a checklist, whose items may be checked. */
-export function inspectItems(value: unknown, path: string, hasChecks: boolean, findings: Findings): void {
-  const items = findings.list(value, path, LIMITS.items);
+/** Validates `properties.items` of a list, or of a checklist if `hasChecks`. */
+export function validateItems(value: unknown, path: string, hasChecks: boolean, errors: ValidationErrors): void {
+  const items = errors.requireList(value, path, LIMITS.items);
   if (!items) return;
   const [known, what] = hasChecks ? [CHECKLIST_ITEM, 'a checklist item'] : [LIST_ITEM, 'a list item'];
   const seen = new Map<string, number>();
   for (let at = 0; at < items.length; at++) {
     const here = `${path}[${at}]`;
-    const item = findings.object(items[at], here, what, known);
+    const item = errors.requireObject(items[at], here, what, known);
     if (!item) continue;
-    const id = findings.text(item.id, `${here}.id`, LIMITS.itemId);
+    const id = errors.requireText(item.id, `${here}.id`, LIMITS.itemId);
     if (id !== null)
-      inspectUnique(seen, id, at, `${here}.id`, `must be unique in its list; ${path}[#] has it too`, findings);
-    if (!isAbsent(item.depth)) findings.integer(item.depth, `${here}.depth`, LIMITS.itemDepth);
-    inspectRichText(item.richText, `${here}.richText`, findings);
+      validateUnique(seen, id, at, `${here}.id`, `must be unique in its list; ${path}[#] has it too`, errors);
+    if (!isAbsent(item.depth)) errors.requireInteger(item.depth, `${here}.depth`, LIMITS.itemDepth);
+    validateRichText(item.richText, `${here}.richText`, errors);
     if (hasChecks && !isAbsent(item.checked) && typeof item.checked !== 'boolean')
-      findings.add(`${here}.checked`, 'must be true or false');
+      errors.add(`${here}.checked`, 'must be true or false');
   }
 }
 
-/** Adds an error where an earlier sibling has the same; `#` in the message stands for its place. */
-export function inspectUnique(
+/** Adds an error if an earlier sibling has the same id; `#` in the message is replaced by its index. */
+export function validateUnique(
   seen: Map<string, number>,
   id: string,
   at: number,
   path: string,
   message: string,
-  findings: Findings,
+  errors: ValidationErrors,
 ): void {
   const first = seen.get(id);
   if (first === undefined) seen.set(id, at);
-  else findings.add(path, message.replace('#', String(first)));
+  else errors.add(path, message.replace('#', String(first)));
 }

@@ -1,8 +1,8 @@
 import { toInstant } from '../../../schema/scalars.ts';
 import { canonicalJson, fingerprintOf } from '../../shared/canonical-json.ts';
 import type { FieldError } from '../../shared/errors.ts';
-import { inspectPageDocument } from './page-document.ts';
-import { digestOfPath, statusOf, treeOf } from './page-tree.ts';
+import { validatePageDocument } from './page-document.ts';
+import { toPageTree, toPathDigest, toReportStatus } from './page-tree.ts';
 import {
   AuthorEmail,
   AuthorExternalId,
@@ -16,11 +16,10 @@ import {
   SourceRevision,
 } from './photo-report.scalars.ts';
 import type { PageDocument } from './report-inputs.ts';
-import { type Fields, Findings, isAbsent } from './validation-errors.ts';
+import { type Fields, isAbsent, ValidationErrors } from './validation-errors.ts';
 
 /*
- * What holds of a report that was synced, for reports that come otherwise: by an import. Each is held to the rules of a sync, so
- * that it can be read, shown and synced again.
+ * Validation of imported reports. An imported report must satisfy the rules of a sync, so that it can be read and synced again.
  */
 
 interface Rule {
@@ -46,39 +45,39 @@ const AUTHOR: Record<string, Rule> = {
 const CONTENT_FIELDS = new Set([...Object.keys(CONTENT), 'sourceAuthor', 'page']);
 const AUTHOR_FIELDS = new Set(Object.keys(AUTHOR));
 
-/** A row of a report by itself: its content as a request, and its other fields as that content says. */
-export function inspectStoredReport(row: Fields): FieldError[] {
-  const errors = Findings.of((findings) => inspectContent(row, findings));
+/** Validates a row of `photo_report`: its content as a request, and its columns against the content. */
+export function validateReportRow(row: Fields): FieldError[] {
+  const errors = ValidationErrors.collect((errors) => validateContent(row, errors));
   if (errors.length > 0) return errors;
-  const page = inspectPageDocument((row.content as Fields).page, 'content.page');
-  return page.length > 0 ? page : Findings.of((findings) => inspectColumns(row, findings));
+  const page = validatePageDocument((row.content as Fields).page, 'content.page');
+  return page.length > 0 ? page : ValidationErrors.collect((errors) => validateColumns(row, errors));
 }
 
-function inspectContent({ content, sourceRevision }: Fields, findings: Findings): void {
-  const fields = findings.object(content, 'content', 'the content of a report', CONTENT_FIELDS);
+function validateContent({ content, sourceRevision }: Fields, errors: ValidationErrors): void {
+  const fields = errors.requireObject(content, 'content', 'the content of a report', CONTENT_FIELDS);
   if (!fields) return;
-  inspectFields(fields, 'content', CONTENT, findings);
-  const author = findings.object(fields.sourceAuthor, 'content.sourceAuthor', 'an author', AUTHOR_FIELDS);
-  if (author) inspectFields(author, 'content.sourceAuthor', AUTHOR, findings);
-  inspectFields({ sourceRevision }, '', { sourceRevision: { type: SourceRevision } }, findings);
+  validateFields(fields, 'content', CONTENT, errors);
+  const author = errors.requireObject(fields.sourceAuthor, 'content.sourceAuthor', 'an author', AUTHOR_FIELDS);
+  if (author) validateFields(author, 'content.sourceAuthor', AUTHOR, errors);
+  validateFields({ sourceRevision }, '', { sourceRevision: { type: SourceRevision } }, errors);
 }
 
-function inspectFields(fields: Fields, path: string, rules: Record<string, Rule>, findings: Findings): void {
+function validateFields(fields: Fields, path: string, rules: Record<string, Rule>, errors: ValidationErrors): void {
   for (const [name, { type, optional }] of Object.entries(rules)) {
     const here = path === '' ? name : `${path}.${name}`;
     if (isAbsent(fields[name])) {
-      if (!optional) findings.add(here, 'is required');
+      if (!optional) errors.add(here, 'is required');
       continue;
     }
     try {
       type.parseValue(fields[name]);
     } catch (error) {
-      findings.add(here, (error as Error).message);
+      errors.add(here, (error as Error).message);
     }
   }
 }
 
-function inspectColumns(row: Fields, findings: Findings): void {
+function validateColumns(row: Fields, errors: ValidationErrors): void {
   const content = row.content as Fields & { page: PageDocument };
   const expected = {
     sourceApp: content.sourceApp,
@@ -87,59 +86,62 @@ function inspectColumns(row: Fields, findings: Findings): void {
     mappedAdminUserId: content.mappedAdminUserId ?? null,
     sourceDeepLink: content.sourceDeepLink ?? null,
     title: content.page.title,
-    status: statusOf(treeOf(content.page)),
+    status: toReportStatus(toPageTree(content.page)),
     sourceAuthor: content.sourceAuthor,
   };
   for (const [name, value] of Object.entries(expected)) {
-    if (canonicalJson(row[name] ?? null) !== canonicalJson(value)) findings.add(name, 'is not what the content says');
+    if (canonicalJson(row[name] ?? null) !== canonicalJson(value)) errors.add(name, 'is not what the content says');
   }
   for (const name of ['sourceCreatedAt', 'walkthroughDate']) {
     if (toInstant(row[name] as string) !== toInstant(content[name] as string))
-      findings.add(name, 'is not what the content says');
+      errors.add(name, 'is not what the content says');
   }
   if (row.fingerprint !== fingerprintOf(canonicalJson(content)))
-    findings.add('fingerprint', 'is not that of the content');
+    errors.add('fingerprint', 'is not that of the content');
 }
 
-/** A row of a page by itself. */
-export function inspectStoredPage({ path, pathDigest }: Fields): FieldError[] {
-  const isRight = pathDigest === digestOfPath(path as string[]);
-  return isRight ? [] : [{ fieldName: 'pathDigest', message: 'is not that of the path' }];
+/** Validates a row of `photo_report_page`. */
+export function validatePageRow({ path, pathDigest }: Fields): FieldError[] {
+  const isCorrect = pathDigest === toPathDigest(path as string[]);
+  return isCorrect ? [] : [{ fieldName: 'pathDigest', message: 'is not that of the path' }];
 }
 
-/** A report as it is stored, with its pages, and the photos of its builder that it may show. */
-export interface WholeReport {
+/** A stored report with its pages, and the ids of the photos of its builder that it refers to. */
+export interface ReportWithPages {
   page: PageDocument;
   pages: { id: string; parentId: string | null; pathDigest: string; path: string[] }[];
   photos: string[];
 }
 
-/** Reports by their ids, each as a `WholeReport`. */
-export const WHOLE_REPORTS = `select r.id, r.content -> 'page' as page,
+/** SQL that selects reports by id, each as a `ReportWithPages`. */
+export const REPORTS_WITH_PAGES = `select r.id, r.content -> 'page' as page,
     coalesce((select json_agg(json_build_object('id', p.id, 'parentId', p.parent_id, 'pathDigest', p.path_digest, 'path', p.path))
       from photo_report_page p where p.report_id = r.id), '[]') as pages,
     array(select p.id from photo p where p.builder_id = r.builder_id and p.id in (
       select x #>> '{}' from jsonb_path_query(r.content, '$.**.attachmentId') x)) as photos
   from photo_report r where r.id = any($1::text[])`;
 
-/** A report with its pages and photos: one page for each of its tree, under that of its parent, and every photo is there. */
-export function inspectWholeReport({ page, pages, photos }: WholeReport): FieldError[] {
-  return Findings.of((findings) => {
-    const tree = treeOf(page);
+/** Validates that each page of the tree is stored under its parent page, and that each photo exists. */
+export function validateReportWithPages({ page, pages, photos }: ReportWithPages): FieldError[] {
+  return ValidationErrors.collect((errors) => {
+    const tree = toPageTree(page);
     const stored = new Map(pages.map((one) => [one.pathDigest, one]));
     for (const { path, pathDigest, parentDigest } of tree.pages) {
       const found = stored.get(pathDigest);
       if (!found)
-        findings.add('content.page', `has a page at ${nameOf(path)} that is not among its photo-report-pages`);
+        errors.add('content.page', `has a page at ${formatPath(path)} that is not among its photo-report-pages`);
       else if (found.parentId !== (parentDigest === null ? null : stored.get(parentDigest)?.id))
-        findings.add('content.page', `has ${found.id} at ${nameOf(path)}, and its parentId is not the page around it`);
+        errors.add(
+          'content.page',
+          `has ${found.id} at ${formatPath(path)}, and its parentId is not the page around it`,
+        );
     }
     const known = new Set(photos);
     for (const { at, block } of tree.images) {
       if (block.imageStatus === 'SYNCED' && !known.has(block.attachmentId!))
-        findings.add(`content.${at}.attachmentId`, `${block.attachmentId} is no photo of the builder`);
+        errors.add(`content.${at}.attachmentId`, `${block.attachmentId} is no photo of the builder`);
     }
   });
 }
 
-const nameOf = (path: readonly string[]) => JSON.stringify(path);
+const formatPath = (path: readonly string[]) => JSON.stringify(path);

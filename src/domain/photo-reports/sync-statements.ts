@@ -1,11 +1,11 @@
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 
 /*
- * The statements of one sync. A statement sees what was committed when it began, so the lock is taken by one of its own: what the
- * next one reads of the report stays true until the commit.
+ * Statements of one sync. At READ COMMITTED each statement has its own snapshot, so the lock is a statement of its own: what the next
+ * statement reads of the report stays true until the commit.
  */
 
-export const LOCK: Statement = {
+export const LOCK_REPORT: Statement = {
   name: 'photo-report.lock',
   text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
 };
@@ -17,8 +17,8 @@ const STORED = `(select to_json(s) from (
       to_char(r.archived_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "archivedAt"
     from photo_report r where ${IDENTITY}) s) as stored`;
 
-/** Builder, source application, source id, integrator, project, user. */
-export const FACTS: Statement = {
+/** Parameters: builder, `sourceApp`, `sourceExternalId`, integrator, project, user. */
+export const READ_FACTS: Statement = {
   name: 'photo-report.facts',
   text: `select ${STORED},
     (select json_object_agg(p.path_digest, p.id) from photo_report_page p join photo_report r on r.id = p.report_id
@@ -28,16 +28,16 @@ export const FACTS: Statement = {
     (select to_json(deep_link_schemes) from integrator where id = $4) as schemes`,
 };
 
-/** Builder, source application, source id. */
-export const STORED_REPORT: Statement = {
+/** Parameters: builder, `sourceApp`, `sourceExternalId`. */
+export const READ_STORED: Statement = {
   name: 'photo-report.stored',
   text: `select ${STORED},
     (select p.id from photo_report_page p join photo_report r on r.id = p.report_id
       where ${IDENTITY} and p.parent_id is null) as "pageId"`,
 };
 
-/** Keeps the photos from being archived or moved until the transaction ends, in one order, so that two syncs do not lock each other out. */
-export const PHOTOS: Statement = {
+/** Locks the photos against archiving and moving, ordered by id so that two syncs do not deadlock. */
+export const LOCK_PHOTOS: Statement = {
   name: 'photo-report.photos',
   text: `select id, project_id as "projectId" from photo
     where id = any($1::text[]) and builder_id = $2 and archived_at is null order by id for share`,
@@ -57,13 +57,13 @@ export const SAVE: Statement = {
       archived_at = null`,
 };
 
-/** Report, the pages that stay. */
+/** Parameters: report, ids of the pages to keep. */
 export const REMOVE_PAGES: Statement = {
   name: 'photo-report.remove-pages',
   text: 'delete from photo_report_page where report_id = $1 and id <> all($2::text[])',
 };
 
-/** Report, the new pages as JSON. */
+/** Parameters: report, new pages as JSON. */
 export const ADD_PAGES: Statement = {
   name: 'photo-report.add-pages',
   text: `insert into photo_report_page (id, report_id, parent_id, path, path_digest)

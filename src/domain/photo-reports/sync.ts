@@ -6,28 +6,28 @@ import { canonicalJson, fingerprintOf } from '../../shared/canonical-json.ts';
 import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { isPermittedScheme, schemeOf } from './deep-link.ts';
-import { inspectPageDocument } from './page-document.ts';
-import { digestOfPath, statusOf, type Tree, treeOf } from './page-tree.ts';
-import { fingerprintInSlices, type PreparedPage, preparedPageOf } from './prepared-page.ts';
+import { isPermittedScheme, parseScheme } from './deep-link.ts';
+import { validatePageDocument } from './page-document.ts';
+import { type PageTree, toPageTree, toPathDigest, toReportStatus } from './page-tree.ts';
+import { findPreparedPage, fingerprintInSlices, type PreparedPage } from './prepared-page.ts';
 import type { SyncPhotoReportInput, SyncPhotoReportResult } from './report-inputs.ts';
-import { holdPhotos, requirePhotos } from './report-photos.ts';
+import { lockPhotos, requirePhotos } from './report-photos.ts';
 import { CONFLICTS, decideSync, type StoredReport } from './revisions.ts';
-import { ADD_PAGES, FACTS, LOCK, REMOVE_PAGES, SAVE } from './sync-statements.ts';
+import { ADD_PAGES, LOCK_REPORT, READ_FACTS, REMOVE_PAGES, SAVE } from './sync-statements.ts';
 
-/** Bytes of a snapshot from which on PostgreSQL is given more time to parse it: its densest content takes 0.3 s per MiB alone. */
+/** Bytes of a snapshot above which the statement timeout is raised: parsing the densest JSON takes PostgreSQL 0.3 s per MiB. */
 const LARGE_SNAPSHOT = 1024 * 1024;
 const PARSING_MS_PER_BYTE = 1_000 / 1024 / 1024;
 
-/** Whose report it is, and which. */
-export interface Source {
+/** Identity of a report, with the integrator that sends it. */
+export interface ReportSource {
   integratorId: string;
   builderId: string;
   sourceApp: string;
   sourceExternalId: string;
 }
 
-interface Facts {
+interface StoredFacts {
   stored: StoredReport | null;
   /** Ids of the stored pages, by the digest of their path. */
   pages: Record<string, string> | null;
@@ -36,85 +36,91 @@ interface Facts {
   schemes: string[];
 }
 
-/** One transaction at a time for a report. */
-export const lockOf = ({ builderId, sourceApp, sourceExternalId }: Source): BoundStatement => [
-  LOCK,
+/** Returns the statement that serialises the transactions of a report. */
+export const toReportLock = ({ builderId, sourceApp, sourceExternalId }: ReportSource): BoundStatement => [
+  LOCK_REPORT,
   [JSON.stringify(['photo-report', builderId, sourceApp, sourceExternalId])],
 ];
 
 /**
- * Commits the request as the snapshot of its report, or tells what is in the way. All of it is one transaction: a failure leaves the
- * previous snapshot whole, and once the save has begun it is a 500, after which the identical request is right (PRP-9). A replay
- * precedes every check of what is stored (PRP-3); the checks of user and link scheme (PRP-13, PRP-21) precede the conflicts.
+ * Commits the request as the snapshot of its report, in one transaction. A failure keeps the previous snapshot; after the save has
+ * begun it is a 500, and the client repeats the identical request (PRP-9). A replay precedes all checks of stored data (PRP-3); the
+ * checks of user and link scheme (PRP-13, PRP-21) precede the conflicts.
  *
  * @param updateOnly whether the report must exist and be active.
  */
 export async function syncReport(
   { database, clock }: Pick<OperationContext, 'database' | 'clock'>,
-  source: Source,
+  source: ReportSource,
   request: SyncPhotoReportInput,
   updateOnly: boolean,
 ): Promise<SyncPhotoReportResult> {
-  // What was written into a GraphQL document has not been looked at as a whole.
-  const errors = inspectPageDocument(request.page, 'page');
+  // Literals in a GraphQL document have not been validated as a whole.
+  const errors = validatePageDocument(request.page, 'page');
   if (errors.length > 0) throw new ValidationError(errors);
   const { sourceRevision } = request;
-  const prepared = preparedPageOf(request.page);
-  const snapshot = prepared ? await preparedSnapshot(request, prepared) : snapshotOf(request);
-  const save = new Save(source, request, snapshot, clock.now());
-  let begun = false;
+  const prepared = findPreparedPage(request.page);
+  const snapshot = prepared ? await createPreparedSnapshot(request, prepared) : createSnapshot(request);
+  const writer = new SnapshotWriter(source, request, snapshot, clock.now());
+  let saveStarted = false;
   try {
     return await database.write(async (transaction) => {
-      begun = false;
+      saveStarted = false;
       const { integratorId } = source;
-      const { fingerprint, tree } = save;
+      const { fingerprint, tree } = writer;
       const [facts, photos] = await Promise.all([
         readFacts(transaction, source, request),
-        holdPhotos(transaction, tree.images, source.builderId),
+        lockPhotos(transaction, tree.images, source.builderId),
       ]);
       const decision = decideSync({ updateOnly, integratorId, sourceRevision, fingerprint, stored: facts.stored });
       if (decision === 'REPLAY') return replay(facts);
-      requireKnown(request, facts);
+      requireReferences(request, facts);
       if (decision === 'NOT_FOUND') throw notFound('Photo report');
       if (decision !== 'SAVE') throw conflict(decision, CONFLICTS[decision]);
       if (request.projectId != null && !facts.projectExists) throw notFound('Project');
       requirePhotos(photos, tree.images, request.projectId);
-      begun = true;
+      saveStarted = true;
       const { length } = snapshot.jsonb;
-      if (length > LARGE_SNAPSHOT)
-        await transaction.extendTimeout(STATEMENT_TIMEOUT_MS + Math.ceil(length * PARSING_MS_PER_BYTE));
-      return await save.commit(transaction, facts);
+      if (length > LARGE_SNAPSHOT) await transaction.extendTimeout(STATEMENT_TIMEOUT_MS + Math.ceil(length * PARSING_MS_PER_BYTE));
+      return await writer.commit(transaction, facts);
     });
   } catch (error) {
-    // A read-only database has saved nothing, and takes no retry before it is writable again.
-    const failed = begun && !isReadOnlyError(error) && !(error instanceof ApiError && error.status < 500);
+    // A read-only database has saved nothing; a retry would fail too.
+    const failed = saveStarted && !isReadOnlyError(error) && !(error instanceof ApiError && error.status < 500);
     throw failed ? internalError(error) : error;
   }
 }
 
-async function readFacts(transaction: Transaction, source: Source, request: SyncPhotoReportInput): Promise<Facts> {
+async function readFacts(
+  transaction: Transaction,
+  source: ReportSource,
+  request: SyncPhotoReportInput,
+): Promise<StoredFacts> {
   const { builderId, sourceApp, sourceExternalId, integratorId } = source;
   const { projectId = null, mappedAdminUserId = null } = request;
   const values = [builderId, sourceApp, sourceExternalId, integratorId, projectId, mappedAdminUserId];
-  const [, [facts]] = await Promise.all([transaction.query(lockOf(source)), transaction.query([FACTS, values])]);
-  return facts as unknown as Facts;
+  const [, [facts]] = await Promise.all([
+    transaction.query(toReportLock(source)),
+    transaction.query([READ_FACTS, values]),
+  ]);
+  return facts as unknown as StoredFacts;
 }
 
-function replay({ stored, pages }: Facts): SyncPhotoReportResult {
+function replay({ stored, pages }: StoredFacts): SyncPhotoReportResult {
   const { id, status, sourceRevision } = stored!;
   return { status, idempotent: true, photoReportId: id, pageId: pages![ROOT]!, sourceRevision };
 }
 
-/** Throws 400 for what the request names and only the database knows. */
-function requireKnown(
+/** Throws 400 if the user is not a member of the builder or the scheme of the link is not permitted. */
+function requireReferences(
   { mappedAdminUserId, sourceDeepLink }: SyncPhotoReportInput,
-  { userIsMember, schemes }: Facts,
+  { userIsMember, schemes }: StoredFacts,
 ): void {
   const errors: FieldError[] = [];
   if (mappedAdminUserId != null && !userIsMember) {
     errors.push({ fieldName: 'mappedAdminUserId', message: 'is not a user of this builder' });
   }
-  if (sourceDeepLink != null && !isPermittedScheme(schemeOf(sourceDeepLink), schemes)) {
+  if (sourceDeepLink != null && !isPermittedScheme(parseScheme(sourceDeepLink), schemes)) {
     const permitted = ['https', ...schemes].join(', ');
     errors.push({ fieldName: 'sourceDeepLink', message: `must have a permitted scheme: ${permitted}` });
   }
@@ -122,50 +128,50 @@ function requireKnown(
 }
 
 /** Digest of the root's path. */
-const ROOT = digestOfPath([]);
+const ROOT = toPathDigest([]);
 
-/** The content of a request in the form in which it is compared and stored (PRP-2). */
+/** Content of a request as it is compared and stored (PRP-2). */
 interface Snapshot {
   title: string;
-  tree: Tree;
+  tree: PageTree;
   fingerprint: string;
-  /** As PostgreSQL receives a jsonb in binary: the version of the format, then the bytes that the fingerprint is made of. */
+  /** Binary jsonb: the version of the format, then the bytes of the fingerprint. */
   jsonb: Buffer;
 }
 
 /** Version of the binary format of jsonb. */
 const JSONB_VERSION = '\u0001';
 
-function snapshotOf({ sourceRevision: _, ...content }: SyncPhotoReportInput): Snapshot {
+function createSnapshot({ sourceRevision: _, ...content }: SyncPhotoReportInput): Snapshot {
   const jsonb = Buffer.from(`${JSONB_VERSION}${canonicalJson(content)}`);
   const { page } = content;
-  return { title: page.title, tree: treeOf(page), fingerprint: fingerprintOf(jsonb.subarray(1)), jsonb };
+  return { title: page.title, tree: toPageTree(page), fingerprint: fingerprintOf(jsonb.subarray(1)), jsonb };
 }
 
-/** The same of a request whose page a worker thread has written already: the other fields are put around it, in their order. */
-async function preparedSnapshot(
+/** Creates the snapshot of a request whose page a worker thread has serialised: inserts it between the other fields, in order. */
+async function createPreparedSnapshot(
   { sourceRevision: _, page: __, ...rest }: SyncPhotoReportInput,
   prepared: PreparedPage,
 ): Promise<Snapshot> {
-  const membersWhere = (isWanted: (name: string) => boolean) =>
+  const serialiseFields = (isWanted: (name: string) => boolean) =>
     canonicalJson(Object.fromEntries(Object.entries(rest).filter(([name]) => isWanted(name)))).slice(1, -1);
-  const before = membersWhere((name) => name < 'page');
-  const after = membersWhere((name) => name > 'page');
+  const before = serialiseFields((name) => name < 'page');
+  const after = serialiseFields((name) => name > 'page');
   const jsonb = prepared.embed(`${JSONB_VERSION}{${before && `${before},`}"page":`, `${after && `,${after}`}}`);
   const { title, tree } = prepared;
   return { title, tree, fingerprint: await fingerprintInSlices(jsonb.subarray(1)), jsonb };
 }
 
-/** What is to be written of one request. */
-class Save {
+/** Saves the snapshot of one request. */
+class SnapshotWriter {
   readonly fingerprint: string;
-  readonly tree: Tree;
-  readonly #source: Source;
+  readonly tree: PageTree;
+  readonly #source: ReportSource;
   readonly #request: SyncPhotoReportInput;
   readonly #snapshot: Snapshot;
   readonly #now: number;
 
-  constructor(source: Source, request: SyncPhotoReportInput, snapshot: Snapshot, now: number) {
+  constructor(source: ReportSource, request: SyncPhotoReportInput, snapshot: Snapshot, now: number) {
     this.#source = source;
     this.#request = request;
     this.#snapshot = snapshot;
@@ -174,7 +180,7 @@ class Save {
     this.tree = snapshot.tree;
   }
 
-  async commit(transaction: Transaction, { stored, pages }: Facts): Promise<SyncPhotoReportResult> {
+  async commit(transaction: Transaction, { stored, pages }: StoredFacts): Promise<SyncPhotoReportResult> {
     const id = stored?.id ?? newId('photoReport', this.#now);
     const known = new Map(Object.entries(pages ?? {}));
     const ids = new Map(
@@ -186,7 +192,7 @@ class Save {
         return { id: ids.get(pathDigest), parentId: parentDigest && ids.get(parentDigest), path, pathDigest };
       });
     const { sourceRevision } = this.#request;
-    const status = statusOf(this.tree);
+    const status = toReportStatus(this.tree);
     const removal: BoundStatement[] = known.size > 0 ? [[REMOVE_PAGES, [id, [...ids.values()]]]] : [];
     await transaction.commit([SAVE, this.#values(id, status)], ...removal, [ADD_PAGES, [id, JSON.stringify(added)]]);
     return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT)!, sourceRevision };

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
-import { inspectPageDocument } from '../../../src/domain/photo-reports/page-document.ts';
-import { type Tree, treeOf } from '../../../src/domain/photo-reports/page-tree.ts';
+import { validatePageDocument } from '../../../src/domain/photo-reports/page-document.ts';
+import { type PageTree, toPageTree } from '../../../src/domain/photo-reports/page-tree.ts';
 import { canonicalJson, fingerprintOf } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { REPORT_BODY, REPORT_LIMIT, type ReportBody } from './inputs.ts';
@@ -58,12 +58,12 @@ export function plainReports(app: FastifyInstance, door: Door): void {
       const caller = await door.enter(request, 'write:photos');
       await door.requirePathBuilder(caller, builderId, 'write:photos');
       const { sourceRevision, ...content } = request.body;
-      const errors = inspectPageDocument(content.page, 'page');
+      const errors = validatePageDocument(content.page, 'page');
       if (errors.length > 0) throw invalid(errors);
       const text = canonicalJson(content);
       const sync: Sync = {
         ...{ builderId, integratorId: caller.grants.integrator_id, body: request.body },
-        ...{ text, fingerprint: fingerprintOf(text), tree: treeOf(content.page as PageDocumentInput) },
+        ...{ text, fingerprint: fingerprintOf(text), tree: toPageTree(content.page as PageDocumentInput) },
       };
       return transaction(pools[caller.region], (client) => save(client, sync));
     },
@@ -76,7 +76,7 @@ interface Sync {
   body: ReportBody;
   text: string;
   fingerprint: string;
-  tree: Tree;
+  tree: PageTree;
 }
 
 async function save(client: pg.PoolClient, { builderId, integratorId, body, text, fingerprint, tree }: Sync) {
@@ -129,7 +129,7 @@ async function save(client: pg.PoolClient, { builderId, integratorId, body, text
   return { status, idempotent: false, photoReportId: id, pageId: ids.get(ROOT), sourceRevision };
 }
 
-async function requirePhotos(client: pg.PoolClient, { images }: Tree, builderId: string, projectId: string | null) {
+async function requirePhotos(client: pg.PoolClient, { images }: PageTree, builderId: string, projectId: string | null) {
   const shown = images.filter(({ block }) => block.imageStatus === 'SYNCED');
   if (shown.length === 0) return;
   const ids = [...new Set(shown.map(({ block }) => block.attachmentId!))];

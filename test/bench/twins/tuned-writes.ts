@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
 import type { Transaction, TransactionRunner } from '../../../src/database/write/transaction-runner.ts';
 import { FAST_SIGN_ON, LOCK_EVENTS, READ_FACTS } from '../../../src/domain/attendance/record-statements.ts';
-import { inspectPageDocument } from '../../../src/domain/photo-reports/page-document.ts';
-import { type Tree, treeOf } from '../../../src/domain/photo-reports/page-tree.ts';
+import { validatePageDocument } from '../../../src/domain/photo-reports/page-document.ts';
+import { type PageTree, toPageTree } from '../../../src/domain/photo-reports/page-tree.ts';
 import { decideSync, type StoredReport } from '../../../src/domain/photo-reports/revisions.ts';
 import {
   ADD_PAGES,
-  FACTS,
-  LOCK as LOCK_REPORT,
-  PHOTOS,
+  LOCK_PHOTOS,
+  LOCK_REPORT,
+  READ_FACTS as READ_REPORT_FACTS,
   REMOVE_PAGES,
   SAVE,
 } from '../../../src/domain/photo-reports/sync-statements.ts';
@@ -74,12 +74,12 @@ export function tunedWrites(app: FastifyInstance, door: Door, writers: Record<Re
       const caller = await door.enter(request, 'write:photos');
       await door.requirePathBuilder(caller, builderId, 'write:photos');
       const { sourceRevision, ...content } = request.body;
-      const errors = inspectPageDocument(content.page, 'page');
+      const errors = validatePageDocument(content.page, 'page');
       if (errors.length > 0) throw invalid(errors);
       const text = canonicalJson(content);
       const sync: Sync = {
         ...{ builderId, integratorId: caller.grants.integrator_id, body: request.body, text },
-        ...{ fingerprint: fingerprintOf(text), tree: treeOf(content.page as PageDocumentInput) },
+        ...{ fingerprint: fingerprintOf(text), tree: toPageTree(content.page as PageDocumentInput) },
       };
       return writers[caller.region].run((transaction) => save(transaction, sync));
     },
@@ -92,7 +92,7 @@ interface Sync {
   body: ReportBody;
   text: string;
   fingerprint: string;
-  tree: Tree;
+  tree: PageTree;
 }
 
 async function save(transaction: Transaction, { builderId, integratorId, body, text, fingerprint, tree }: Sync) {
@@ -103,8 +103,8 @@ async function save(transaction: Transaction, { builderId, integratorId, body, t
   const facts = [builderId, sourceApp, sourceExternalId, integratorId, projectId, null];
   const [, [found], usable] = await Promise.all([
     transaction.query([LOCK_REPORT, [lock]]),
-    transaction.query([FACTS, facts]),
-    transaction.query([PHOTOS, [photoIds, builderId]]),
+    transaction.query([READ_REPORT_FACTS, facts]),
+    transaction.query([LOCK_PHOTOS, [photoIds, builderId]]),
   ]);
   const stored = found!.stored as StoredReport | null;
   const decision = decideSync({ updateOnly: false, integratorId, sourceRevision, fingerprint, stored });
