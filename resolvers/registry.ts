@@ -1,17 +1,17 @@
 import type { NonEmptyArray } from 'type-graphql';
 import { AttachmentResolver } from './attachment/attachment.resolver.ts';
+import { attendanceEdges } from './attendance/attendance.edges.ts';
 import { SignOnEventResolver } from './attendance/attendance.resolver.ts';
-import { attendanceEdges } from './attendance/attendance-edges.resolver.ts';
 import { BuilderResolver } from './builder/builder.resolver.ts';
 import { DefectResolver, defectEdges } from './defect/defect.resolver.ts';
+import { inductionEdges } from './induction/induction.edges.ts';
 import { InductionResolver } from './induction/induction.resolver.ts';
-import { inductionEdges } from './induction/induction-edges.resolver.ts';
 import { MeetingResolver, meetingEdges } from './meeting/meeting.resolver.ts';
 import { MeetingWritesResolver } from './meeting/meeting-writes.resolver.ts';
 import { folderEdges, PhotoFolderResolver } from './photo/folder.resolver.ts';
 import { GalleryResolver } from './photo/gallery.resolver.ts';
+import { DefectPhotosResolver, photoEdges } from './photo/photo.edges.ts';
 import { PhotoResolver, photoRecordEdges } from './photo/photo.resolver.ts';
-import { DefectPhotosResolver, photoEdges } from './photo/photo-edges.resolver.ts';
 import { PhotoReportSyncResolver } from './photo-report/photo-report.resolver.ts';
 import {
   PhotoReportResolver,
@@ -23,14 +23,14 @@ import { ProjectResolver, projectEdges } from './project/project.resolver.ts';
 import { ContactResolver, contactEdges } from './subcontractor/contact.resolver.ts';
 import { InsuranceResolver, insuranceEdges } from './subcontractor/insurance.resolver.ts';
 import { PrequalificationResolver, prequalificationEdges } from './subcontractor/prequalification.resolver.ts';
+import { SubcontractorSummaryResolver, subcontractorEdges } from './subcontractor/subcontractor.edges.ts';
 import { SubcontractorResolver, subcontractorRecordEdges } from './subcontractor/subcontractor.resolver.ts';
-import { SubcontractorSummaryResolver, subcontractorEdges } from './subcontractor/subcontractor-edges.resolver.ts';
 import { SwmsResolver, swmsEdges } from './subcontractor/swms.resolver.ts';
-import { workerEdges } from './subcontractor/worker.resolver.ts';
+import { workerEdges } from './subcontractor/worker.edges.ts';
 import { TimesheetResolver, timesheetEdges } from './timesheet/timesheet.resolver.ts';
 import { ViewerResolver } from './viewer/viewer.resolver.ts';
 
-/** Every resolver of the service: classes with methods, and declared edges. */
+/** All resolvers: classes with methods, and declared edges. */
 export const resolvers: NonEmptyArray<new () => object> = [
   AttachmentResolver,
   BuilderResolver,

@@ -3,7 +3,7 @@ import { AttachmentType, RegionId } from '../../schema/enums.ts';
 import { StorageKey, UploadHeaders } from '../../schema/scalars.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 
-/** Answer of the presign operation (UPL-3). */
+/** Response of `presignAttachment` (UPL-3). */
 @ObjectType({ description: 'Leave to upload one file.', simpleResolvers: true })
 export class UploadIntent {
   @Field(() => String, { description: 'What a photo refers to once the file is there.' })
@@ -31,7 +31,7 @@ export class UploadIntent {
   regionId!: RegionId;
 }
 
-/** What an upload operation returned (UPL-10, UPL-15). */
+/** Reference to an upload, as an upload operation returned it (UPL-10, UPL-15). */
 @InputType({ description: 'A file that was uploaded before.' })
 export class AttachmentReference {
   @Field(() => StorageKey, { description: 'The `key` that the upload operation returned.' })

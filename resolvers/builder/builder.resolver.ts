@@ -6,7 +6,7 @@ import { BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
-import { notFound } from '../../src/shared/errors.ts';
+import { requireFound } from '../../src/domain/require-found.ts';
 
 const BuilderPage = PageOf(Builder);
 
@@ -28,23 +28,18 @@ export class BuilderResolver {
 
   @Query(() => Builder, { description: 'One builder.' })
   @Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders', params: { id: 'builderId' } })
-  async builder(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Ctx() { loaders }: RequestContext,
-  ): Promise<Builder> {
-    const builder = await loaders.load(builders, builderId);
-    if (!builder) throw notFound('Builder');
-    return builder;
+  builder(@Arg('builderId', () => BuilderId) builderId: string, @Ctx() { loaders }: RequestContext): Promise<Builder> {
+    return requireFound(loaders.load(builders, builderId), 'Builder');
   }
 
   @FieldResolver()
   @Reads('logoKey')
   logoUrl(@Root() builder: Logo, @Ctx() context: RequestContext): string | null {
-    return logoUrlOf(builder, context);
+    return createLogoUrl(builder, context);
   }
 }
 
-/** A signed URL of the logo in the storage; null for a builder without one. An imported address on another host is never served. */
-export function logoUrlOf({ logoKey }: Logo, { storage }: RequestContext): string | null {
+/** Returns a signed URL of the logo in the storage, or null. An imported URL on another host is never returned. */
+export function createLogoUrl({ logoKey }: Logo, { storage }: RequestContext): string | null {
   return logoKey ? storage.createDownloadUrl(logoKey) : null;
 }

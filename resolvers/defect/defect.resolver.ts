@@ -13,7 +13,7 @@ import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { defects } from '../../src/domain/readers/defect.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
-import { notFound } from '../../src/shared/errors.ts';
+import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 
 const DefectPage = PageOf(Defect);
@@ -35,14 +35,12 @@ export class DefectResolver {
 
   @Query(() => Defect, { description: 'One defect.' })
   @Rest('GET /builders/{builderId}/defects/{defectId}', { scope: 'read:defects', tag: 'Defects' })
-  async defect(
+  defect(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('defectId', () => DefectId) defectId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<Defect> {
-    const defect = await defects.findOne(database, defectId, { builderId });
-    if (!defect) throw notFound('Defect');
-    return defect;
+    return requireFound(defects.findOne(database, defectId, { builderId }), 'Defect');
   }
 }
 

@@ -10,7 +10,7 @@ import { inductionDetails, inductions } from '../../src/domain/readers/induction
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
 import { isId } from '../../src/shared/ids.ts';
-import { heldPage } from '../subcontractor/held.ts';
+import { authorizeSubcontractorPage } from '../subcontractor/subcontractor-authorization.ts';
 
 const InductionPage = PageOf(Induction);
 
@@ -27,7 +27,7 @@ export class InductionResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Induction>> {
     const where = { subcontractorId: id, projectId, status };
-    return heldPage(
+    return authorizeSubcontractorPage(
       context,
       id,
       'read:inductions',
@@ -46,7 +46,7 @@ export class InductionResolver {
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Induction>> {
     const found = await inductions.select(selection).findPage(database, { projectId, status }, windowOf(page));
-    // A row tells whose project it is; only an empty page has to ask.
+    // Each row has the builder of the project; only an empty page needs a query of the project.
     const [first] = found.data;
     const owned = first ? first.builderId === builderId : await projects.findOne(database, projectId, { builderId });
     if (!owned) throw notFound('Project');

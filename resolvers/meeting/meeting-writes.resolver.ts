@@ -9,13 +9,13 @@ import { toNoteFields } from '../../src/domain/meetings/meeting-inputs.ts';
 import {
   changeMeeting,
   createMeeting,
+  type MeetingWrite,
   rewriteMeetingNotes,
-  type Writing,
 } from '../../src/domain/meetings/meeting-writes.ts';
 import { syncNote } from '../../src/domain/meetings/sync-note.ts';
 import { CreateMeetingArgs, MeetingNoteArgs, MeetingText, MeetingTitle } from './meeting.input.ts';
 
-const writing = ({ database, caller, clock }: RequestContext, builderId: string): Writing => ({
+const toMeetingWrite = ({ database, caller, clock }: RequestContext, builderId: string): MeetingWrite => ({
   database,
   integratorId: caller.integratorId,
   builderId,
@@ -39,9 +39,9 @@ export class MeetingWritesResolver {
     @Args() input: CreateMeetingArgs,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    // A meeting without a source belongs to nobody but its builder.
+    // Only a meeting with a source belongs to an integrator.
     if (input.externalSourceId != null) requireIntegrator(context);
-    const { meeting, created } = await createMeeting(writing(context, builderId), input);
+    const { meeting, created } = await createMeeting(toMeetingWrite(context, builderId), input);
     context.outcome = created ? 'CREATED' : 'REPLAYED';
     return meeting;
   }
@@ -54,7 +54,7 @@ export class MeetingWritesResolver {
     @Arg('title', () => MeetingTitle) title: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return changeMeeting(writing(context, builderId), meetingId, { title });
+    return changeMeeting(toMeetingWrite(context, builderId), meetingId, { title });
   }
 
   @Mutation(() => Meeting, { description: 'Sets a meeting running, whatever its state.' })
@@ -64,7 +64,7 @@ export class MeetingWritesResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return changeMeeting(writing(context, builderId), meetingId, { status: 'RUNNING' });
+    return changeMeeting(toMeetingWrite(context, builderId), meetingId, { status: 'RUNNING' });
   }
 
   @Mutation(() => Meeting, { description: 'Marks a meeting completed, whatever its state.' })
@@ -74,7 +74,7 @@ export class MeetingWritesResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return changeMeeting(writing(context, builderId), meetingId, { status: 'COMPLETED' });
+    return changeMeeting(toMeetingWrite(context, builderId), meetingId, { status: 'COMPLETED' });
   }
 
   @Mutation(() => Meeting, {
@@ -90,7 +90,7 @@ export class MeetingWritesResolver {
     expectedUpdatedAt: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return rewriteMeetingNotes(writing(context, builderId), meetingId, { notes, expectedUpdatedAt });
+    return rewriteMeetingNotes(toMeetingWrite(context, builderId), meetingId, { notes, expectedUpdatedAt });
   }
 
   @Mutation(() => MeetingNote, {
@@ -112,7 +112,12 @@ export class MeetingWritesResolver {
     requireIntegrator(context);
     const { externalSourceId, sourceApp = null } = args;
     const identity = { externalSourceId, sourceApp };
-    const { note, created } = await syncNote(writing(context, builderId), meetingId, identity, toNoteFields(args));
+    const { note, created } = await syncNote(
+      toMeetingWrite(context, builderId),
+      meetingId,
+      identity,
+      toNoteFields(args),
+    );
     if (created) context.outcome = 'CREATED';
     return note;
   }

@@ -11,16 +11,16 @@ import {
   text,
 } from '../../schema/scalars.ts';
 
-const LONGEST_TITLE = 160;
+const MAX_TITLE_LENGTH = 160;
 
 /** Trimmed (MTG-4). */
 export const MeetingTitle = scalar<string>({
   name: 'MeetingTitle',
-  description: `Title of a meeting: 1 to ${LONGEST_TITLE} characters, without white space around it.`,
+  description: `Title of a meeting: 1 to ${MAX_TITLE_LENGTH} characters, without white space around it.`,
   jsonSchema: {
     type: 'string',
     minLength: 1,
-    maxLength: LONGEST_TITLE,
+    maxLength: MAX_TITLE_LENGTH,
     pattern: '\\S',
     examples: ['Weekly site meeting'],
   },
@@ -28,7 +28,7 @@ export const MeetingTitle = scalar<string>({
     if (typeof value !== 'string') return fail('must be a string');
     if (!isCleanText(value)) return fail('must not contain U+0000 or unpaired surrogates');
     const title = value.trim();
-    return hasLength(title, 1, LONGEST_TITLE) ? title : fail(`must have 1 to ${LONGEST_TITLE} characters`);
+    return hasLength(title, 1, MAX_TITLE_LENGTH) ? title : fail(`must have 1 to ${MAX_TITLE_LENGTH} characters`);
   },
 });
 
@@ -37,22 +37,22 @@ export const MeetingText = text('MeetingText', 'Text of a meeting or of its note
 });
 
 interface LinkRule {
-  longest: number;
-  /** For the OpenAPI document. */
+  maxLength: number;
+  /** Regular expression in the OpenAPI document. */
   pattern: string;
   isAllowed: (scheme: string) => boolean;
 }
 
-function link(name: string, description: string, { longest, pattern, isAllowed }: LinkRule) {
+function createLink(name: string, description: string, { maxLength, pattern, isAllowed }: LinkRule) {
   const examples = ['https://site-notes.example/notes/20260302-0730'];
   return scalar<string>({
     name,
     description,
-    jsonSchema: { type: 'string', format: 'uri', pattern, minLength: 1, maxLength: longest, examples },
+    jsonSchema: { type: 'string', format: 'uri', pattern, minLength: 1, maxLength, examples },
     specifiedBy: STANDARDS.uri,
     parse: (value) => {
       if (typeof value !== 'string') return fail('must be a string');
-      if (!hasLength(value, 0, longest)) return fail(`must have 1 to ${longest} characters`);
+      if (!hasLength(value, 0, maxLength)) return fail(`must have 1 to ${maxLength} characters`);
       const url = /^[\x21-\x7e]+$/.test(value) ? URL.parse(value) : null;
       if (!url || !isAllowed(url.protocol.slice(0, -1))) return fail(description);
       return url.username || url.password ? fail('must not hold credentials') : value;
@@ -60,22 +60,23 @@ function link(name: string, description: string, { longest, pattern, isAllowed }
   });
 }
 
-/** Schemes that a browser runs, or that lead to the reader's own machine. */
-const UNSAFE = /^(about|blob|chrome|data|file|filesystem|ftp|http|intent|javascript|vbscript|view-source|ws|wss)$/;
+/** Schemes that a browser executes or that open local resources. */
+const UNSAFE_SCHEMES =
+  /^(about|blob|chrome|data|file|filesystem|ftp|http|intent|javascript|vbscript|view-source|ws|wss)$/;
 
-export const NoteDeepLink = link(
+export const NoteDeepLink = createLink(
   'NoteDeepLink',
   "must be an https: address, or one of the application's own scheme, of at most 1000 characters",
-  { longest: 1_000, pattern: '^[A-Za-z][A-Za-z0-9+.-]*:', isAllowed: (scheme) => !UNSAFE.test(scheme) },
+  { maxLength: 1_000, pattern: '^[A-Za-z][A-Za-z0-9+.-]*:', isAllowed: (scheme) => !UNSAFE_SCHEMES.test(scheme) },
 );
 
-export const NoteWebLink = link('NoteWebLink', 'must be an https: address of at most 2000 characters', {
-  longest: 2_000,
+export const NoteWebLink = createLink('NoteWebLink', 'must be an https: address of at most 2000 characters', {
+  maxLength: 2_000,
   pattern: '^[Hh][Tt][Tt][Pp][Ss]://',
   isAllowed: (scheme) => scheme === 'https',
 });
 
-/** Body of the create operation (MTG-3). */
+/** Body of `createMeeting` (MTG-3). */
 @ArgsType()
 export class CreateMeetingArgs {
   @Field(() => MeetingTitle, { description: 'Title, 1 to 160 characters after white space around it is removed.' })
@@ -109,10 +110,10 @@ export class ActionItemInput {
   text!: string;
 }
 
-const MOST_BLOCKS = 500;
-const MOST_ACTION_ITEMS = 100;
+const MAX_BLOCKS = 500;
+const MAX_ACTION_ITEMS = 100;
 
-/** A note as it stands in the other application: what is absent is empty (MTG-12, MTG-14). */
+/** A note as it is in the other application; absent fields are empty (MTG-12, MTG-14). */
 @ArgsType()
 export class MeetingNoteArgs {
   @Field(() => ExternalSourceId, { description: 'Identity of the note, with `sourceApp`.' })
@@ -138,16 +139,16 @@ export class MeetingNoteArgs {
 
   @Field(() => [JsonObject], {
     nullable: true,
-    description: `Blocks in the form of that application, at most ${MOST_BLOCKS}. The texts of \`title\`, \`heading\`, \`text\`, \`markdown\` and \`content\` are written to the notes of the meeting.`,
+    description: `Blocks in the form of that application, at most ${MAX_BLOCKS}. The texts of \`title\`, \`heading\`, \`text\`, \`markdown\` and \`content\` are written to the notes of the meeting.`,
   })
-  @ItemCount({ maxItems: MOST_BLOCKS })
+  @ItemCount({ maxItems: MAX_BLOCKS })
   detailBlocks?: Record<string, unknown>[] | null;
 
   @Field(() => [ActionItemInput], {
     nullable: true,
-    description: `What the meeting decided to do, at most ${MOST_ACTION_ITEMS} items.`,
+    description: `What the meeting decided to do, at most ${MAX_ACTION_ITEMS} items.`,
   })
-  @ItemCount({ maxItems: MOST_ACTION_ITEMS })
+  @ItemCount({ maxItems: MAX_ACTION_ITEMS })
   actionItems?: ActionItemInput[] | null;
 
   @Field(() => Timestamp, { nullable: true, description: 'When the recording behind the note began.' })

@@ -18,6 +18,7 @@ import {
   meetingTemplates,
 } from '../../src/domain/readers/meeting.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
+import { requireFound } from '../../src/domain/require-found.ts';
 import { notFound } from '../../src/shared/errors.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 
@@ -45,14 +46,12 @@ export class MeetingResolver {
 
   @Query(() => Meeting, { description: 'One meeting.' })
   @Scoped('read:meetings')
-  async meeting(
+  meeting(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<Meeting> {
-    const meeting = await meetings.findOne(database, meetingId, { builderId });
-    if (!meeting) throw notFound('Meeting');
-    return meeting;
+    return requireFound(meetings.findOne(database, meetingId, { builderId }), 'Meeting');
   }
 
   @Query(() => MeetingNotePage, { description: 'The synced notes of a meeting that are not archived.' })
@@ -64,7 +63,7 @@ export class MeetingResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<MeetingNote>> {
-    // At once, for one round trip: what was read of another builder's meeting is thrown away.
+    // Concurrent, for one round trip. The notes are discarded if the meeting belongs to another builder.
     const [meeting, notes] = await Promise.all([
       meetingIdentities.findOne(database, meetingId, { builderId }),
       meetingNotes.select(selection).findPage(database, { meetingId }, windowOf(page)),

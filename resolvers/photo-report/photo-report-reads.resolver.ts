@@ -18,10 +18,10 @@ import {
   type StoredContent,
 } from '../../src/domain/readers/photo-report.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { notFound } from '../../src/shared/errors.ts';
+import { requireFound } from '../../src/domain/require-found.ts';
 import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
-import { readTree } from './report-tree.ts';
+import { buildReportTree } from './report-tree.ts';
 import { ReportBlock, ReportImage, ReportPage } from './report-tree.type.ts';
 
 const PhotoReportPage = PageOf(PhotoReport);
@@ -38,11 +38,11 @@ class ReportFilterArgs {
   archived?: boolean | null;
 }
 
-const whereOf = ({ sourceApp, sourceExternalId, archived }: ReportFilterArgs) => {
+const toFilters = ({ sourceApp, sourceExternalId, archived }: ReportFilterArgs) => {
   return { sourceApp, sourceExternalId, archived: archived ?? false };
 };
 
-/** Photo reports for dashboards (PRP-36). */
+/** Queries of photo reports (PRP-36). */
 @Resolver(() => PhotoReport)
 export class PhotoReportResolver {
   @Query(() => PhotoReportPage, { description: 'The photo reports of a builder.' })
@@ -57,26 +57,24 @@ export class PhotoReportResolver {
   ): Promise<Page<PhotoReport>> {
     return photoReports
       .select(selection)
-      .findPage(database, { builderId, projectId, ...whereOf(filter) }, windowOf(page));
+      .findPage(database, { builderId, projectId, ...toFilters(filter) }, windowOf(page));
   }
 
   @Query(() => PhotoReport, { description: 'One photo report, active or archived.' })
   @Scoped('read:photos')
-  async photoReport(
+  photoReport(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('photoReportId', () => PhotoReportId) photoReportId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<PhotoReport> {
-    const report = await photoReports.findOne(database, photoReportId, { builderId });
-    if (!report) throw notFound('Photo report');
-    return report;
+    return requireFound(photoReports.findOne(database, photoReportId, { builderId }), 'Photo report');
   }
 
   @FieldResolver(() => ReportPage, { description: 'The root page, with everything in it.' })
   @GraphOnly()
   @Reads('id')
   async page(@Root() report: Pick<PhotoReport, 'id'>, @Ctx() context: RequestContext): Promise<ReportPage> {
-    return readTree(await contentOf(report, context));
+    return buildReportTree(await readContent(report, context));
   }
 
   @FieldResolver(() => JsonObject, { description: 'The whole request of the sync that was last committed.' })
@@ -86,18 +84,18 @@ export class PhotoReportResolver {
     @Root() report: Pick<PhotoReport, 'id'>,
     @Ctx() context: RequestContext,
   ): Promise<Record<string, unknown>> {
-    const { content, sourceRevision } = await contentOf(report, context);
+    const { content, sourceRevision } = await readContent(report, context);
     return { ...((await parseJsonInSlices(content)) as ReportContent), sourceRevision };
   }
 }
 
-async function contentOf({ id }: Pick<PhotoReport, 'id'>, { loaders }: RequestContext): Promise<StoredContent> {
+async function readContent({ id }: Pick<PhotoReport, 'id'>, { loaders }: RequestContext): Promise<StoredContent> {
   return (await loaders.load(reportContents, id)) as unknown as StoredContent;
 }
 
 @Resolver(() => ReportPage)
 export class ReportPageResolver {
-  /** By a method, so that the blocks are completed one by one: together they may be megabytes. */
+  /** A resolver method, so that blocks are completed one by one: a report can be megabytes. */
   @FieldResolver(() => [ReportBlock])
   @Reads('blocks')
   blocks(@Root() { blocks }: Pick<ReportPage, 'blocks'>): (typeof ReportBlock)[] {
@@ -136,13 +134,13 @@ export const photoReportEdges = [
     reader: photoReports,
     by: 'projectId',
     args: [ReportFilterArgs],
-    where: whereOf,
+    where: toFilters,
   }),
   pageEdge(Builder, 'photoReports', {
     description: 'The photo reports of the builder.',
     reader: photoReports,
     by: 'builderId',
     args: [ReportFilterArgs],
-    where: whereOf,
+    where: toFilters,
   }),
 ];

@@ -23,8 +23,8 @@ import {
 } from '../../src/domain/photo-reports/photo-report.scalars.ts';
 
 /*
- * The types of a Page document say what GraphQL can say; what depends on the `type` of a block, and what holds over the whole tree, is
- * in `page-document.ts`, which looks at the document before its types do, so that all that is wrong is said at once.
+ * `page-document.ts` validates what these types cannot express: rules that depend on the `type` of a block or on the whole tree. It
+ * runs before the coercion to these types, so that one response contains all errors.
  */
 
 const strict = { strict: true };
@@ -87,7 +87,7 @@ export class BlockInput {
   childPage?: object | null;
 }
 
-/** A page with everything in it (PRP-22). */
+/** A page with its blocks and child pages (PRP-22). */
 @InputType({ description: 'A page as it is now, whole: what it does not hold any more is gone.' })
 @Extensions({ ...strict, inspect: validatePageDocument, openapi: pageSchemas })
 export class PageDocumentInput {

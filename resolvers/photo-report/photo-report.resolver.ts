@@ -29,8 +29,8 @@ export class PhotoReportSyncResolver {
     @Args() request: PhotoReportArgs,
     @Ctx() context: RequestContext,
   ): Promise<PhotoReportSync> {
-    const source = sourceOf(context, builderId, request);
-    return inShare(context, () => syncReport(context, source, request, false));
+    const source = toReportSource(context, builderId, request);
+    return runWithinShare(context, () => syncReport(context, source, request, false));
   }
 
   @Mutation(() => PhotoReportSync, {
@@ -42,8 +42,8 @@ export class PhotoReportSyncResolver {
     @Args() request: PhotoReportArgs,
     @Ctx() context: RequestContext,
   ): Promise<PhotoReportSync> {
-    const source = sourceOf(context, builderId, request);
-    return inShare(context, () => syncReport(context, source, request, true));
+    const source = toReportSource(context, builderId, request);
+    return runWithinShare(context, () => syncReport(context, source, request, true));
   }
 
   @Mutation(() => PhotoReportArchive, {
@@ -59,16 +59,16 @@ export class PhotoReportSyncResolver {
     @Args() { sourceRevision, ...report }: ArchiveReportArgs,
     @Ctx() context: RequestContext,
   ): Promise<PhotoReportArchive> {
-    const source = sourceOf(context, builderId, report);
-    return inShare(context, () => archiveReport(context, source, sourceRevision ?? null));
+    const source = toReportSource(context, builderId, report);
+    return runWithinShare(context, () => archiveReport(context, source, sourceRevision ?? null));
   }
 }
 
-/** Runs a write of a photo report when the caller's share has room for it. */
-const inShare = <T>({ shares, shareKey }: RequestContext, work: () => Promise<T>): Promise<T> =>
+/** Runs a write of a photo report within the caller's share of concurrent syncs. */
+const runWithinShare = <T>({ shares, shareKey }: RequestContext, work: () => Promise<T>): Promise<T> =>
   shares.photoReportSyncs.run(shareKey, 1, work);
 
-function sourceOf(context: RequestContext, builderId: string, report: SourceReportArgs): ReportSource {
+function toReportSource(context: RequestContext, builderId: string, report: SourceReportArgs): ReportSource {
   const integratorId = requireIntegrator(context);
   const { sourceApp, sourceExternalId } = report;
   return { integratorId, builderId, sourceApp, sourceExternalId };

@@ -3,7 +3,7 @@ import { PhotoReportArchiveStatus, PhotoReportStatus } from '../../schema/enums.
 import { PageId, PhotoReportId, Timestamp } from '../../schema/scalars.ts';
 import { SourceRevision } from '../../src/domain/photo-reports/photo-report.scalars.ts';
 
-/** Answer of a sync (PRP-7). */
+/** Response of a sync (PRP-7). */
 @ObjectType({ description: 'The snapshot is committed.', simpleResolvers: true })
 export class PhotoReportSync {
   @Field(() => PhotoReportStatus, { description: '`partial` when an image of the tree is `FAILED`, else `synced`.' })
@@ -22,7 +22,7 @@ export class PhotoReportSync {
   sourceRevision!: number;
 }
 
-/** Answer of an archive request (PRP-16). */
+/** Response of `archivePhotoReport` (PRP-16). */
 @ObjectType({ description: 'The report is archived.', simpleResolvers: true })
 export class PhotoReportArchive {
   @Field(() => PhotoReportArchiveStatus)

@@ -46,7 +46,7 @@ export interface DeferredPage extends Omit<ReportPage, 'blocks'> {
 }
 
 /** The tree of a report as it is read: what was left out has its default, and every page has its id. */
-export async function readTree(stored: StoredContent): Promise<ReportPage> {
+export async function buildReportTree(stored: StoredContent): Promise<ReportPage> {
   const { page } = (await parseJsonInSlices(stored.content)) as ReportContent;
   return (await toTree(stored, page)) as ReportPage;
 }

@@ -4,7 +4,7 @@ import { Scoped } from '../../schema/rest.ts';
 import { AttachmentId, JsonObject, PageId } from '../../schema/scalars.ts';
 
 /*
- * A report's tree as it is read. What clients send is in `photo-report.input.ts`. PRP-37.
+ * Output types of a report's tree (PRP-37). Its input types are in `photo-report.input.ts`.
  */
 
 @ObjectType({ description: 'Text with the same marks throughout.', simpleResolvers: true })
@@ -76,7 +76,7 @@ export class ReportImageFailure {
 @ObjectType({ description: 'An image.', simpleResolvers: true })
 @Scoped('read:photos')
 export class ReportImage extends ReportBlockFields {
-  /** Whose photo it is. */
+  /** Builder of the photo; not a GraphQL field. */
   builderId!: string;
 
   @Field(() => ImageStatus)
@@ -136,6 +136,6 @@ export class ReportPage {
   @Field(() => JsonObject, { nullable: true })
   sharingMetadata!: Record<string, unknown> | null;
 
-  /** A field of `ReportPageResolver`. */
+  /** Resolved by `ReportPageResolver`. */
   blocks!: ReportBlock[];
 }

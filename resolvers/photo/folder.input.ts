@@ -11,7 +11,7 @@ export class FolderFilterArgs {
   parentId?: string | null;
 }
 
-/** Body of the create operation (PHO-15). */
+/** Body of `createPhotoFolder` (PHO-15). */
 @ArgsType()
 export class CreateFolderArgs {
   @Field(() => FolderName, { description: 'Name of the folder, 1 to 255 characters.' })
@@ -24,7 +24,7 @@ export class CreateFolderArgs {
   parentId?: string | null;
 }
 
-/** Body of the patch operation: what is left out stays. */
+/** Body of `updatePhotoFolder`; absent fields stay unchanged. */
 @ArgsType()
 export class UpdateFolderArgs {
   @Field(() => FolderName, { nullable: true, description: 'New name of the folder.' })

@@ -10,7 +10,7 @@ import { createFolder, deleteFolder, updateFolder } from '../../src/domain/photo
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { notFound } from '../../src/shared/errors.ts';
+import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 import { CreateFolderArgs, FolderFilterArgs, UpdateFolderArgs } from './folder.input.ts';
 
@@ -33,14 +33,12 @@ export class PhotoFolderResolver {
 
   @Query(() => PhotoFolder, { description: 'One photo folder.' })
   @Rest('GET /builders/{builderId}/photo-folders/{folderId}', { scope: 'read:photos', tag })
-  async photoFolder(
+  photoFolder(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('folderId', () => FolderId) folderId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<PhotoFolder> {
-    const folder = await photoFolders.findOne(database, folderId, { builderId });
-    if (!folder) throw notFound('Photo folder');
-    return folder;
+    return requireFound(photoFolders.findOne(database, folderId, { builderId }), 'Photo folder');
   }
 
   @Mutation(() => PhotoFolder, { description: 'Make a photo folder.' })

@@ -56,7 +56,7 @@ export class GalleryPhoto {
   description?: string | null;
 }
 
-/** Body of the bulk upsert (PHO-21). */
+/** Body of `bulkUpsertPhotos` (PHO-21). */
 @ArgsType()
 export class BulkUpsertArgs {
   @Field(() => ExternalSourceId, { description: 'Identifier of the page.' })
@@ -84,7 +84,7 @@ export class BulkUpsertArgs {
   photos!: GalleryPhoto[];
 }
 
-/** Body or query of the bulk delete. */
+/** Body or query parameters of `bulkDeletePhotos`. */
 @ArgsType()
 export class BulkDeleteArgs {
   @Field(() => ExternalSourceId, { description: 'Identifier of the page.' })

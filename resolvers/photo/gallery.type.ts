@@ -26,7 +26,7 @@ export class FailedPhoto {
   message!: string;
 }
 
-/** Answer of the bulk upsert (PHO-24, PHO-25). */
+/** Response of `bulkUpsertPhotos` (PHO-24, PHO-25). */
 @ObjectType({ description: 'What has become of each photo of the page.', simpleResolvers: true })
 export class BulkUpsertResult {
   @Field(() => FolderId, { nullable: true, description: 'Null when no photo is in any folder.' })
@@ -50,7 +50,7 @@ export class BulkUpsertResult {
   failedPhotos!: FailedPhoto[];
 }
 
-/** Answer of the bulk delete. */
+/** Response of `bulkDeletePhotos`. */
 @ObjectType({ description: 'What was removed of the page.', simpleResolvers: true })
 export class BulkDeleteResult {
   @Field(() => BulkDeleteStatus)

@@ -12,14 +12,14 @@ import {
 } from '../../schema/scalars.ts';
 import { AttachmentReference } from '../attachment/attachment.type.ts';
 
-/** Which photos are meant; those of the gallery unless told otherwise. */
+/** Filter by area; default is the gallery. */
 @ArgsType()
 export class PhotoSourceArgs {
   @Field(() => [PhotoSource], { nullable: true, description: 'Any of these areas. Default `GALLERY`.' })
   source?: PhotoSource[] | null;
 }
 
-export const sourcesOf = ({ source }: PhotoSourceArgs): PhotoSource[] => source ?? [PhotoSource.GALLERY];
+export const toSources = ({ source }: PhotoSourceArgs): PhotoSource[] => source ?? [PhotoSource.GALLERY];
 
 @ArgsType()
 export class PhotoFilterArgs extends PhotoSourceArgs {
@@ -30,7 +30,7 @@ export class PhotoFilterArgs extends PhotoSourceArgs {
   folderId?: string | null;
 }
 
-/** Body of the create operation (PHO-5). */
+/** Body of `createPhoto` (PHO-5). */
 @ArgsType()
 export class CreatePhotoArgs {
   @Field(() => FileName, { description: 'Name of the file, 1 to 255 characters.' })
@@ -70,7 +70,7 @@ export class CreatePhotoArgs {
   imageAttachment?: AttachmentReference | null;
 }
 
-/** Body of the patch operation: what is left out stays. */
+/** Body of `updatePhoto`; absent fields stay unchanged. */
 @ArgsType()
 export class UpdatePhotoArgs {
   @Field(() => FileName, { nullable: true, description: 'New name of the file.' })

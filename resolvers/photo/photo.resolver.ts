@@ -11,10 +11,10 @@ import { createPhoto } from '../../src/domain/photos/create-photo.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders, photos } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { notFound } from '../../src/shared/errors.ts';
+import { requireFound } from '../../src/domain/require-found.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 import { recordEdge } from '../edges.ts';
-import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, sourcesOf, UpdatePhotoArgs } from './photo.input.ts';
+import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
 
 const PhotoPage = PageOf(Photo);
 
@@ -32,20 +32,18 @@ export class PhotoResolver {
     const { projectId, folderId } = filter;
     return photos
       .select(selection)
-      .findPage(database, { builderId, source: sourcesOf(filter), projectId, folderId }, windowOf(page));
+      .findPage(database, { builderId, source: toSources(filter), projectId, folderId }, windowOf(page));
   }
 
   @Query(() => Photo, { description: 'One active photo.' })
   @Rest('GET /builders/{builderId}/photos/{photoId}', { scope: 'read:photos', tag: 'Photos' })
-  async photo(
+  photo(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('photoId', () => AttachmentId) photoId: string,
     @Args() source: PhotoSourceArgs,
     @Ctx() { database }: RequestContext,
   ): Promise<Photo> {
-    const photo = await photos.findOne(database, photoId, { builderId, source: sourcesOf(source) });
-    if (!photo) throw notFound('Photo');
-    return photo;
+    return requireFound(photos.findOne(database, photoId, { builderId, source: toSources(source) }), 'Photo');
   }
 
   @Mutation(() => Photo, {

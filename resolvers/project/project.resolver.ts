@@ -10,7 +10,7 @@ import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
-import { notFound } from '../../src/shared/errors.ts';
+import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
 
 const ProjectPage = PageOf(Project);
@@ -35,14 +35,12 @@ export class ProjectResolver {
     tag: 'Projects',
     params: { id: 'builderId' },
   })
-  async project(
+  project(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('projectId', () => ProjectId) projectId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<Project> {
-    const project = await projects.findOne(database, projectId, { builderId });
-    if (!project) throw notFound('Project');
-    return project;
+    return requireFound(projects.findOne(database, projectId, { builderId }), 'Project');
   }
 }
 

@@ -8,7 +8,7 @@ import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { contacts } from '../../src/domain/readers/contact.reader.ts';
 import { pageEdge } from '../edges.ts';
-import { heldPage } from './held.ts';
+import { authorizeSubcontractorPage } from './subcontractor-authorization.ts';
 
 const ContactPage = PageOf(Contact);
 
@@ -33,7 +33,7 @@ export class ContactResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Contact>> {
     const where = { subcontractorId: id, projectId, isPrimary };
-    return heldPage(
+    return authorizeSubcontractorPage(
       context,
       id,
       'read:contacts',

@@ -15,7 +15,7 @@ export class InsuranceArgs {
   customType?: string | null;
 }
 
-/** What GraphQL may ask beyond the contract. */
+/** Arguments of GraphQL, which the REST contract does not have. */
 @ArgsType()
 export class ExpiringInsuranceArgs extends InsuranceArgs {
   @Field(() => Timestamp, { nullable: true, description: 'Only cover that ends then or later.' })
@@ -25,8 +25,8 @@ export class ExpiringInsuranceArgs extends InsuranceArgs {
   expiresBefore?: string | null;
 }
 
-/** Throws 400 when the range of expiry ends before it starts. */
-export function insuranceFilters({ type, status, customType, expiresAfter, expiresBefore }: ExpiringInsuranceArgs) {
+/** Returns the filters. Throws 400 if the range of expiry ends before it starts. */
+export function toInsuranceFilters({ type, status, customType, expiresAfter, expiresBefore }: ExpiringInsuranceArgs) {
   if (expiresAfter && expiresBefore && expiresBefore < expiresAfter) {
     throw invalidField('expiresBefore', 'must not be before expiresAfter');
   }

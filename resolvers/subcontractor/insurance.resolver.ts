@@ -8,8 +8,8 @@ import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { insurances } from '../../src/domain/readers/insurance.reader.ts';
 import { pageEdge } from '../edges.ts';
-import { heldPage, heldRecord } from './held.ts';
-import { ExpiringInsuranceArgs, InsuranceArgs, insuranceFilters } from './insurance.input.ts';
+import { ExpiringInsuranceArgs, InsuranceArgs, toInsuranceFilters } from './insurance.input.ts';
+import { authorizeSubcontractorPage, authorizeSubcontractorRecord } from './subcontractor-authorization.ts';
 
 const InsurancePage = PageOf(Insurance);
 
@@ -24,9 +24,9 @@ export class InsuranceResolver {
     @Selected() selection: Selection | null,
     @Ctx() context: RequestContext,
   ): Promise<Page<Insurance>> {
-    const where = { subcontractorId: id, ...insuranceFilters(args) };
+    const where = { subcontractorId: id, ...toInsuranceFilters(args) };
     const found = await insurances.select(selection).findPage(context.database, where, windowOf(page));
-    return heldPage(context, id, 'read:insurances', found);
+    return authorizeSubcontractorPage(context, id, 'read:insurances', found);
   }
 
   @Query(() => Insurance, { description: 'One insurance of a subcontractor.' })
@@ -37,7 +37,7 @@ export class InsuranceResolver {
     @Ctx() context: RequestContext,
   ): Promise<Insurance> {
     const found = await insurances.findOne(context.database, insuranceId, { subcontractorId: id });
-    return heldRecord(context, id, 'read:insurances', found, 'Insurance');
+    return authorizeSubcontractorRecord(context, id, 'read:insurances', found, 'Insurance');
   }
 
   @Query(() => InsurancePage, {
@@ -51,7 +51,7 @@ export class InsuranceResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Insurance>> {
-    return insurances.select(selection).findPage(database, { builderId, ...insuranceFilters(args) }, windowOf(page));
+    return insurances.select(selection).findPage(database, { builderId, ...toInsuranceFilters(args) }, windowOf(page));
   }
 
   @FieldResolver()
@@ -70,6 +70,6 @@ export const insuranceEdges = [
     reader: insurances,
     by: 'subcontractorId',
     args: [ExpiringInsuranceArgs],
-    where: insuranceFilters,
+    where: toInsuranceFilters,
   }),
 ];

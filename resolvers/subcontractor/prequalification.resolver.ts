@@ -9,7 +9,7 @@ import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { prequalifications } from '../../src/domain/readers/prequalification.reader.ts';
 import { pageEdge } from '../edges.ts';
-import { heldPage, heldRecord } from './held.ts';
+import { authorizeSubcontractorPage, authorizeSubcontractorRecord } from './subcontractor-authorization.ts';
 
 const PrequalificationPage = PageOf(Prequalification);
 const SCOPE = 'read:prequalifications';
@@ -28,7 +28,7 @@ export class PrequalificationResolver {
     const found = await prequalifications
       .select(selection)
       .findPage(context.database, { subcontractorId: id, status }, windowOf(page));
-    return heldPage(context, id, SCOPE, found);
+    return authorizeSubcontractorPage(context, id, SCOPE, found);
   }
 
   @Query(() => Prequalification, { description: 'One prequalification of a subcontractor.' })
@@ -39,7 +39,7 @@ export class PrequalificationResolver {
     @Ctx() context: RequestContext,
   ): Promise<Prequalification> {
     const found = await prequalifications.findOne(context.database, prequalId, { subcontractorId: id });
-    return heldRecord(context, id, SCOPE, found, 'Prequalification');
+    return authorizeSubcontractorRecord(context, id, SCOPE, found, 'Prequalification');
   }
 }
 

@@ -10,6 +10,6 @@ export class SubcontractorArgs {
   includeBuilderCompany?: boolean | null;
 }
 
-export function subcontractorFilters({ includeBuilderCompany }: SubcontractorArgs) {
+export function toSubcontractorFilters({ includeBuilderCompany }: SubcontractorArgs) {
   return { thirdParty: includeBuilderCompany ? null : true };
 }

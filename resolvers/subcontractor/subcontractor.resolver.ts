@@ -11,8 +11,8 @@ import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
-import { heldPage } from './held.ts';
-import { SubcontractorArgs, subcontractorFilters } from './subcontractor.input.ts';
+import { SubcontractorArgs, toSubcontractorFilters } from './subcontractor.input.ts';
+import { authorizeSubcontractorPage } from './subcontractor-authorization.ts';
 
 const SubcontractorPage = PageOf(Subcontractor);
 const ProjectPage = PageOf(Project);
@@ -35,7 +35,7 @@ export class SubcontractorResolver {
   ): Promise<Page<Subcontractor>> {
     return subcontractors
       .select(selection)
-      .findPage(database, { builderId, projectId, ...subcontractorFilters(args) }, windowOf(page));
+      .findPage(database, { builderId, projectId, ...toSubcontractorFilters(args) }, windowOf(page));
   }
 
   @Query(() => Subcontractor, {
@@ -49,7 +49,7 @@ export class SubcontractorResolver {
     @Args() args: SubcontractorArgs,
     @Ctx() context: RequestContext,
   ): Promise<Subcontractor> {
-    const where = { statusesOn: projectId, ...subcontractorFilters(args) };
+    const where = { statusesOn: projectId, ...toSubcontractorFilters(args) };
     const subcontractor = await subcontractors.findOne(context.database, id, where);
     return requireVisible(context, subcontractor, 'read:subcontractors', 'Subcontractor');
   }
@@ -63,7 +63,7 @@ export class SubcontractorResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Project>> {
     const found = await projects.select(selection).findPage(context.database, { subcontractorId: id }, windowOf(page));
-    return heldPage(context, id, 'read:projects', found);
+    return authorizeSubcontractorPage(context, id, 'read:projects', found);
   }
 }
 

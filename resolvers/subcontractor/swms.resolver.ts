@@ -8,7 +8,7 @@ import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { swmsDocuments } from '../../src/domain/readers/swms.reader.ts';
 import { pageEdge } from '../edges.ts';
-import { heldPage, heldRecord } from './held.ts';
+import { authorizeSubcontractorPage, authorizeSubcontractorRecord } from './subcontractor-authorization.ts';
 
 const SwmsDocumentPage = PageOf(SwmsDocument);
 
@@ -26,7 +26,7 @@ export class SwmsResolver {
     const found = await swmsDocuments
       .select(selection)
       .findPage(context.database, { subcontractorId: id, projectId }, windowOf(page));
-    return heldPage(context, id, 'read:swms', found);
+    return authorizeSubcontractorPage(context, id, 'read:swms', found);
   }
 
   @Query(() => SwmsDocument, { description: 'One SWMS document of a subcontractor.' })
@@ -37,7 +37,7 @@ export class SwmsResolver {
     @Ctx() context: RequestContext,
   ): Promise<SwmsDocument> {
     const found = await swmsDocuments.findOne(context.database, swmsDocId, { subcontractorId: id });
-    return heldRecord(context, id, 'read:swms', found, 'SWMS document');
+    return authorizeSubcontractorRecord(context, id, 'read:swms', found, 'SWMS document');
   }
 
   @FieldResolver()

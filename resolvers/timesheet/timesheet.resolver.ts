@@ -12,7 +12,7 @@ import { BuilderId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { costCodes, timesheets, timeTypes } from '../../src/domain/readers/timesheet.reader.ts';
-import { notFound } from '../../src/shared/errors.ts';
+import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge } from '../edges.ts';
 
 const TimesheetPage = PageOf(Timesheet);
@@ -39,14 +39,12 @@ export class TimesheetResolver {
 
   @Query(() => Timesheet, { description: 'One timesheet.' })
   @Rest('GET /timesheets/{timesheetId}', { scope: 'read:timesheets', tag: 'Timesheets' })
-  async timesheet(
+  timesheet(
     @Arg('builderId', () => BuilderId) builderId: string,
     @Arg('timesheetId', () => TimesheetId) timesheetId: string,
     @Ctx() { database }: RequestContext,
   ): Promise<Timesheet> {
-    const timesheet = await timesheets.findOne(database, timesheetId, { builderId });
-    if (!timesheet) throw notFound('Timesheet');
-    return timesheet;
+    return requireFound(timesheets.findOne(database, timesheetId, { builderId }), 'Timesheet');
   }
 
   @Query(() => CostCodeList, { description: 'The cost codes of a builder, by code.' })

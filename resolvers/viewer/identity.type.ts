@@ -20,7 +20,7 @@ export class IdentityMembership {
   role!: string | null;
 }
 
-/** Answer of `GET /me`. ACC-14. RED-1. */
+/** Response of `GET /me` (ACC-14, RED-1). */
 @ObjectType({ description: 'Who calls.', simpleResolvers: true })
 export class Identity {
   @Field(() => CallerType)

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { memberships, users } from '../../src/domain/readers/viewer.reader.ts';
 import { notFound } from '../../src/shared/errors.ts';
-import { logoUrlOf } from '../builder/builder.resolver.ts';
+import { createLogoUrl } from '../builder/builder.resolver.ts';
 import { Identity, type IdentityMembership } from './identity.type.ts';
 
 @Resolver()
@@ -16,12 +16,12 @@ export class ViewerResolver {
     const shared = { clientId, scopes: [...scopes], regionId: context.region };
     if (userId === null) {
       const client = { type: 'client', id: clientId, name: clientName, email: null, profilePictureUrl: null } as const;
-      return { ...client, ...shared, memberships: await reached(context) };
+      return { ...client, ...shared, memberships: await readMemberships(context) };
     }
     const [user, roles, builders] = await Promise.all([
       users.findOne(context.database, userId),
       memberships.findAll(context.database, { userId }),
-      reached(context),
+      readMemberships(context),
     ]);
     if (!user) throw notFound('User');
     const roleIn = new Map(roles.map(({ builderId, role }) => [builderId, role]));
@@ -37,14 +37,14 @@ export class ViewerResolver {
   }
 }
 
-/** The caller's connected builders; none for an internal client, which has no connections and reaches every builder. */
-async function reached(context: RequestContext): Promise<IdentityMembership[]> {
+/** Returns the builders connected to the caller; none for an internal client, which has access to all without connections. */
+async function readMemberships(context: RequestContext): Promise<IdentityMembership[]> {
   const { caller, database } = context;
   const connected = await builders.findAll(database, { reachable: [...caller.connections.keys()] });
   return connected.map((builder) => ({
     builderId: builder.id,
     builderName: builder.name,
-    builderLogoUrl: logoUrlOf(builder, context),
+    builderLogoUrl: createLogoUrl(builder, context),
     role: null,
   }));
 }

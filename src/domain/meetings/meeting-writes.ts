@@ -13,7 +13,7 @@ import { rewriteNotes } from './plain-notes.ts';
 import { rewriteTemplate } from './template-notes.ts';
 
 /** Whose meeting, and when it is written. */
-export interface Writing {
+export interface MeetingWrite {
   database: Database;
   integratorId: string | null;
   builderId: string;
@@ -25,12 +25,12 @@ export interface Writing {
  * (MTG-5).
  */
 export async function createMeeting(
-  writing: Writing,
+  write: MeetingWrite,
   input: CreateMeetingInput,
 ): Promise<{ meeting: Meeting; created: boolean }> {
-  const before = await sameSource(writing, input);
+  const before = await sameSource(write, input);
   if (before) return { meeting: before, created: false };
-  const { database, builderId, integratorId, now } = writing;
+  const { database, builderId, integratorId, now } = write;
   const { title, projectId = null, agenda = null, notes, sourceApp = null, externalSourceId = null } = input;
   if (projectId !== null && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
   if (notes && notes.length > LARGE_NOTES) await database.limits?.acquireLargeWrite(notes.length);
@@ -46,14 +46,14 @@ export async function createMeeting(
     return { meeting, created: true };
   } catch (error) {
     // Another request was first with the same source.
-    const winner = error instanceof UniqueConstraintViolationException ? await sameSource(writing, input) : null;
+    const winner = error instanceof UniqueConstraintViolationException ? await sameSource(write, input) : null;
     if (winner) return { meeting: winner, created: false };
     throw error;
   }
 }
 
 async function sameSource(
-  { database, builderId, integratorId }: Writing,
+  { database, builderId, integratorId }: MeetingWrite,
   { sourceApp, externalSourceId }: CreateMeetingInput,
 ): Promise<Meeting | null> {
   if (integratorId === null || sourceApp == null || externalSourceId == null) return null;
@@ -62,12 +62,12 @@ async function sameSource(
 
 /** Changes a meeting, whatever its state. */
 export async function changeMeeting(
-  writing: Writing,
+  write: MeetingWrite,
   meetingId: string,
   values: Partial<Pick<Meeting, 'title' | 'status'>>,
 ): Promise<Meeting> {
-  const { database, builderId, now } = writing;
-  await acquireNotes(writing, meetingId);
+  const { database, builderId, now } = write;
+  await acquireNotes(write, meetingId);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     change(meeting, values, now);
@@ -94,7 +94,7 @@ const LARGE_NOTES = 64 * 1024;
  *
  * @param bytes About what is written beside.
  */
-export async function acquireNotes({ database }: Writing, meetingId: string, bytes = 0): Promise<void> {
+export async function acquireNotes({ database }: MeetingWrite, meetingId: string, bytes = 0): Promise<void> {
   const { limits, runner } = database;
   if (!limits) return;
   const [row] = await runner.run(NOTES_SIZE, [meetingId]);
@@ -125,12 +125,12 @@ export function change<T extends { updatedAt: string }>(record: T, values: Parti
  * MTG-23 to MTG-25.
  */
 export async function rewriteMeetingNotes(
-  writing: Writing,
+  write: MeetingWrite,
   meetingId: string,
   { notes, expectedUpdatedAt }: { notes: string; expectedUpdatedAt: string },
 ): Promise<Meeting> {
-  const { database, builderId, now } = writing;
-  await acquireNotes(writing, meetingId, notes.length);
+  const { database, builderId, now } = write;
+  await acquireNotes(write, meetingId, notes.length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     if (meeting.updatedAt !== expectedUpdatedAt) {

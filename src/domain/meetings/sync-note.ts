@@ -4,7 +4,7 @@ import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { conflict } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { NoteFields } from './meeting-inputs.ts';
-import { acquireNotes, change, lockMeeting, type Writing } from './meeting-writes.ts';
+import { acquireNotes, change, lockMeeting, type MeetingWrite } from './meeting-writes.ts';
 import { syncBlock } from './plain-notes.ts';
 import { syncToTemplate } from './template-notes.ts';
 
@@ -21,13 +21,13 @@ export interface NoteIdentity {
  * its own entry of the template response. What people wrote stays as it is (MTG-17, MTG-19).
  */
 export async function syncNote(
-  writing: Writing,
+  write: MeetingWrite,
   meetingId: string,
   identity: NoteIdentity,
   fields: NoteFields,
 ): Promise<{ note: MeetingNote; created: boolean }> {
-  const { database, builderId, integratorId, now } = writing;
-  await acquireNotes(writing, meetingId, JSON.stringify(fields).length);
+  const { database, builderId, integratorId, now } = write;
+  await acquireNotes(write, meetingId, JSON.stringify(fields).length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     const known = await em.findOne(MeetingNote, { meetingId, integratorId, ...identity });

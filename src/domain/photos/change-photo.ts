@@ -3,8 +3,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../../entities/photo.entity.ts';
 import type { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
 import { ConcurrentUpdateError } from '../../database/write/retry.ts';
-import { notFound } from '../../shared/errors.ts';
 import type { OperationContext } from '../operation-context.ts';
+import { requireFound } from '../require-found.ts';
 import type { UpdatePhotoInput } from './photo-inputs.ts';
 import { folderFor } from './photo-location.ts';
 
@@ -55,20 +55,19 @@ export function archivePhoto({ clock, database }: OperationContext, target: Targ
 
 /** The folder, locked, if the photo may be put there; 404 for the photo comes before what is wrong with the folder. */
 async function folderOf(em: EntityManager, { builderId, photoId }: Target, id: string): Promise<PhotoFolder> {
-  const photo = await em.findOne(Photo, { id: photoId, ...WRITABLE, builderId }, { disableIdentityMap: true });
-  if (!photo) throw notFound('Photo');
+  const photo = await requireFound(
+    em.findOne(Photo, { id: photoId, ...WRITABLE, builderId }, { disableIdentityMap: true }),
+    'Photo',
+  );
   return folderFor(em, photo, { field: 'folderId', id });
 }
 
 /** Photos of other areas of the product are read-only here. */
 const WRITABLE = { source: 'GALLERY', archivedAt: null } as const;
 
-async function activePhoto(em: EntityManager, { builderId, photoId }: Target): Promise<Photo> {
-  const photo = await em.findOne(
-    Photo,
-    { id: photoId, builderId, ...WRITABLE },
-    { lockMode: LockMode.PESSIMISTIC_WRITE },
+function activePhoto(em: EntityManager, { builderId, photoId }: Target): Promise<Photo> {
+  return requireFound(
+    em.findOne(Photo, { id: photoId, builderId, ...WRITABLE }, { lockMode: LockMode.PESSIMISTIC_WRITE }),
+    'Photo',
   );
-  if (!photo) throw notFound('Photo');
-  return photo;
 }

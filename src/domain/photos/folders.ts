@@ -3,9 +3,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Photo } from '../../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
-import { conflict, invalidField, notFound } from '../../shared/errors.ts';
+import { conflict, invalidField } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
+import { requireFound } from '../require-found.ts';
 import type { CreateFolderInput, UpdateFolderInput } from './photo-inputs.ts';
 import { folderFor, lockFolders, requireProject } from './photo-location.ts';
 
@@ -105,12 +106,9 @@ function requireSameProject(parent: PhotoFolder | null, projectId: string | null
 }
 
 /** Waits for those who are putting something into the folder. */
-async function activeFolder(em: EntityManager, { builderId, folderId }: Target): Promise<PhotoFolder> {
-  const folder = await em.findOne(
-    PhotoFolder,
-    { id: folderId, builderId, archivedAt: null },
-    { lockMode: LockMode.PESSIMISTIC_WRITE },
+function activeFolder(em: EntityManager, { builderId, folderId }: Target): Promise<PhotoFolder> {
+  return requireFound(
+    em.findOne(PhotoFolder, { id: folderId, builderId, archivedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE }),
+    'Photo folder',
   );
-  if (!folder) throw notFound('Photo folder');
-  return folder;
 }

@@ -1,9 +1,10 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { PhotoFolder } from '../../../entities/photo-folder.entity.ts';
-import { invalidField, notFound } from '../../shared/errors.ts';
+import { invalidField } from '../../shared/errors.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { projects } from '../readers/project.reader.ts';
+import { requireFound } from '../require-found.ts';
 
 /** Throws 404 unless the project is the builder's. */
 export async function requireProject(
@@ -11,7 +12,7 @@ export async function requireProject(
   builderId: string,
   projectId: string,
 ): Promise<void> {
-  if (!(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
+  await requireFound(projects.findOne(database, projectId, { builderId }), 'Project');
 }
 
 /**
@@ -24,12 +25,10 @@ export async function folderFor(
   named: { field: string; id: string },
 ): Promise<PhotoFolder> {
   const { builderId, projectId } = where;
-  const found = await em.findOne(
-    PhotoFolder,
-    { id: named.id, builderId, archivedAt: null },
-    { lockMode: LockMode.PESSIMISTIC_READ },
+  const found = await requireFound(
+    em.findOne(PhotoFolder, { id: named.id, builderId, archivedAt: null }, { lockMode: LockMode.PESSIMISTIC_READ }),
+    'Photo folder',
   );
-  if (!found) throw notFound('Photo folder');
   if (found.projectId !== null && projectId !== null && found.projectId !== projectId) {
     throw invalidField(named.field, 'is in another project');
   }

@@ -1,6 +1,6 @@
 import { Induction } from '../../../entities/induction.entity.ts';
 import { Reader, type ReaderOptions } from '../../database/read/reader.ts';
-import { heldBySubcontractor } from './subcontractor.reader.ts';
+import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
 const summaries = {
   joins: `left join project on project.id = t.project_id
@@ -17,14 +17,14 @@ export const inductions = new Reader(Induction, {
   ...summaries,
   filters: {
     projectId: 't.project_id = :projectId',
-    subcontractorId: heldBySubcontractor,
+    subcontractorId: belongsToActiveSubcontractor,
     workerId: 't.worker_id = :workerId',
     status: 't.status = :status',
   },
   exclude: ['data'],
 });
 
-/** With what the worker filled in. */
+/** Inductions with the answers of the worker. */
 export const inductionDetails = new Reader(Induction, {
   ...summaries,
   name: 'InductionDetails',

@@ -1,15 +1,15 @@
 import { Insurance } from '../../../entities/insurance.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
-import { heldBySubcontractor } from './subcontractor.reader.ts';
+import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
 export const insurances = new Reader(Insurance, {
   joins: 'left join subcontractor on subcontractor.id = t.subcontractor_id',
   columns: { subcontractor: { from: 'subcontractor', fields: ['id', 'name', 'builderId', 'archivedAt'] } },
   filters: {
-    /** Of the subcontractors that are not archived, like the rest. */
+    /** Only of subcontractors that are not archived. */
     builderId: `t.builder_id = :builderId and t.subcontractor_id in
       (select s.id from subcontractor s where s.builder_id = :builderId and s.archived_at is null)`,
-    subcontractorId: heldBySubcontractor,
+    subcontractorId: belongsToActiveSubcontractor,
     type: 't.type = :type',
     status: 't.status = :status',
     customType: 't.custom_type = :customType',

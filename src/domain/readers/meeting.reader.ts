@@ -14,7 +14,7 @@ export const meetings = new Reader(Meeting, {
   },
 });
 
-/** Which meeting it is, without what was written in it. */
+/** Meetings with only their id, to check that one exists. */
 export const meetingIdentities = meetings.select({ paths: new Set(['id']), total: false, key: 'id' });
 
 export const meetingNotes = new Reader(MeetingNote, {

@@ -3,20 +3,20 @@ import { Reader } from '../../database/read/reader.ts';
 import { parseJsonText } from '../../database/read/row-mapper.ts';
 import type { PageDocument } from '../photo-reports/report-inputs.ts';
 
-/** The content of a report, once it is parsed. */
+/** Parsed content of a report. */
 export type ReportContent = { page: PageDocument } & Record<string, unknown>;
 
-/** What a report holds beside its row: as much of it as the tree is made of. */
+/** Content of a report with the ids of its pages, from which the tree is built. */
 export interface StoredContent {
   id: string;
   builderId: string;
   sourceRevision: number;
-  /** JSON of the request but its revision. */
+  /** JSON of the request without its revision. */
   content: string;
   pages: { id: string; path: string[] }[];
 }
 
-/** Without their content, which can be megabytes. */
+/** Photo reports without their content, which can be megabytes. */
 export const photoReports = new Reader(PhotoReport, {
   filters: {
     builderId: 't.builder_id = :builderId',
@@ -31,7 +31,7 @@ export const photoReports = new Reader(PhotoReport, {
 export const reportContents = new Reader(PhotoReport, {
   name: 'PhotoReportContent',
   largeColumns: ['content'],
-  // Megabytes of it are parsed in slices.
+  // `parseJsonInSlices` parses it, so that megabytes do not block the event loop.
   textColumns: ['content'],
   columns: {
     pages: {

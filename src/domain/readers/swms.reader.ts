@@ -1,10 +1,10 @@
 import { SwmsDocument } from '../../../entities/swms-document.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
-import { heldBySubcontractor } from './subcontractor.reader.ts';
+import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
 export const swmsDocuments = new Reader(SwmsDocument, {
   filters: {
-    subcontractorId: heldBySubcontractor,
+    subcontractorId: belongsToActiveSubcontractor,
     projectId: 't.project_id = :projectId',
   },
 });

@@ -6,7 +6,7 @@ import { keepText } from '../../database/read/row-mapper.ts';
 
 export const timesheets = new Reader(Timesheet, {
   largeColumns: ['notes'],
-  // What they lead to is embedded or computed.
+  // The columns below replace these ids.
   exclude: ['projectId', 'profileId', 'timeTypeId', 'costCodeId'],
   joins: `left join project on project.id = t.project_id
     left join person_profile profile on profile.id = t.profile_id

@@ -1,9 +1,9 @@
 import { SiteAccess } from '../../../entities/site-access.entity.ts';
 import { Worker } from '../../../entities/worker.entity.ts';
 import { Reader } from '../../database/read/reader.ts';
-import { heldBySubcontractor } from './subcontractor.reader.ts';
+import { belongsToActiveSubcontractor } from './subcontractor.reader.ts';
 
-export const workers = new Reader(Worker, { filters: { subcontractorId: heldBySubcontractor } });
+export const workers = new Reader(Worker, { filters: { subcontractorId: belongsToActiveSubcontractor } });
 
 export const siteAccesses = new Reader(SiteAccess, {
   joins: 'left join project on project.id = t.project_id',

@@ -9,7 +9,7 @@ import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts';
 import { pageEdge } from '../edges.ts';
-import { SubcontractorArgs, subcontractorFilters } from './subcontractor.input.ts';
+import { SubcontractorArgs, toSubcontractorFilters } from './subcontractor.input.ts';
 
 export const subcontractorEdges = [
   pageEdge(Builder, 'subcontractors', {
@@ -17,14 +17,14 @@ export const subcontractorEdges = [
     reader: subcontractors,
     by: 'builderId',
     args: [{ projectId: ProjectId }, SubcontractorArgs],
-    where: ({ projectId, ...args }) => ({ projectId, ...subcontractorFilters(args) }),
+    where: ({ projectId, ...args }) => ({ projectId, ...toSubcontractorFilters(args) }),
   }),
   pageEdge(Project, 'subcontractors', {
     description: 'The subcontractors on the project, with what they have reached there.',
     reader: subcontractors,
     by: 'projectId',
     args: [SubcontractorArgs],
-    where: subcontractorFilters,
+    where: toSubcontractorFilters,
   }),
 ];
 

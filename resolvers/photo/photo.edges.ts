@@ -10,10 +10,10 @@ import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { photos } from '../../src/domain/readers/photo.reader.ts';
 import { pageEdge } from '../edges.ts';
-import { PhotoSourceArgs, sourcesOf } from './photo.input.ts';
+import { PhotoSourceArgs, toSources } from './photo.input.ts';
 
-const whereOf = ({ source, folderId }: PhotoSourceArgs & { folderId?: string | null }) => ({
-  source: sourcesOf({ source }),
+const toFilters = ({ source, folderId }: PhotoSourceArgs & { folderId?: string | null }) => ({
+  source: toSources({ source }),
   folderId,
 });
 
@@ -23,14 +23,14 @@ export const photoEdges = [
     reader: photos,
     by: 'builderId',
     args: [PhotoSourceArgs],
-    where: whereOf,
+    where: toFilters,
   }),
   pageEdge(Project, 'photos', {
     description: 'The active photos of the project.',
     reader: photos,
     by: 'projectId',
     args: [PhotoSourceArgs, { folderId: FolderId }],
-    where: whereOf,
+    where: toFilters,
   }),
   pageEdge(PhotoFolder, 'photos', { description: 'The active photos in the folder.', reader: photos, by: 'folderId' }),
 ];
