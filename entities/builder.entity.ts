@@ -23,8 +23,8 @@ export class Builder extends Timestamped {
   })
   @OmittedWhenNull()
   /**
-   * The column holds an address on another host that an import has brought. It is exported again and never served: the field
-   * is a signed URL of `logoKey`.
+   * The column holds an imported URL on another host, which is exported again. The GraphQL field is a signed URL of `logoKey`
+   * instead.
    */
   @Property({ type: 'text', nullable: true })
   logoUrl!: string | null;

@@ -1,12 +1,12 @@
 import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Instant, Reference } from './columns.ts';
+import { Instant, Reference, SerialId } from './columns.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
 
 /** SHA-256 digest of a client secret. During rotation the two latest are valid. */
 @Entity({ tableName: 'oauth_client_secret' })
 @Unique({ properties: ['clientId', 'digest'] })
 export class ClientSecret {
-  @Property({ type: 'integer', primary: true, autoincrement: true })
+  @SerialId()
   id!: number;
 
   @Reference(() => OAuthClient)

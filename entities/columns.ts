@@ -1,9 +1,9 @@
 import { type EntityClass, type EntityProperty, type Platform, Type } from '@mikro-orm/core';
-import { ManyToOne, Property } from '@mikro-orm/decorators/legacy';
+import { Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Timestamp } from '../schema/scalars.ts';
 
-/** A timestamp as the contract writes it, ISO 8601 in UTC with milliseconds, kept in a `timestamptz(3)`. */
+/** ISO 8601 in UTC with milliseconds as text, stored in a `timestamptz(3)`. */
 export class InstantType extends Type<string | null, string | null> {
   override convertToJSValue(value: string | Date | null): string | null {
     return value === null ? null : value instanceof Date ? value.toISOString() : isoFromPostgres(value);
@@ -14,7 +14,7 @@ export class InstantType extends Type<string | null, string | null> {
   }
 }
 
-/** `2026-03-02 07:30:00.5+00`, as a UTC session prints it, to `2026-03-02T07:30:00.500Z`. */
+/** Returns `2026-03-02T07:30:00.500Z` for `2026-03-02 07:30:00.5+00`, the output of a session in UTC. */
 export function isoFromPostgres(text: string): string {
   if (text.charCodeAt(10) === 84) return text;
   const plus = text.indexOf('+', 19);
@@ -22,7 +22,7 @@ export function isoFromPostgres(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`;
 }
 
-/** Column of a property: `projectId` to `project_id`. */
+/** Returns the column of a property: `project_id` for `projectId`. */
 export const snakeCase = (property: string) => property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** A `timestamptz(3)` column. */
@@ -30,7 +30,7 @@ export function Instant(options: { nullable?: boolean; lazy?: boolean } = {}) {
   return Property({ type: InstantType, ...options });
 }
 
-/** A foreign key that the entity holds as the plain id: `projectId`, in the column `project_id`. */
+/** Foreign key whose property is the plain id: `projectId`, in the column `project_id`. */
 export function Reference(
   target: () => EntityClass<object>,
   options: { nullable?: boolean; index?: boolean; deleteRule?: 'cascade' } = {},
@@ -49,12 +49,22 @@ export function Reference(
     )(owner, property);
 }
 
-/** Primary key: an identifier with the prefix of its kind, made by `newId`. */
+/** Primary key: an identifier with the prefix of its type, created by `newId`. */
 export function Id() {
   return Property({ type: 'text', primary: true });
 }
 
-/** When a row was made and last changed; kept by the writer from the injected clock. */
+/** Primary key that the database generates. */
+export function SerialId() {
+  return Property({ type: 'integer', primary: true, autoincrement: true });
+}
+
+/** Index for pages of the records with one value of a property, in the order of lists. */
+export function ListIndex(property: string, options: { include?: string[]; where?: string } = {}): ClassDecorator {
+  return Index({ properties: [property, 'createdAt', 'id'], ...options } as never) as unknown as ClassDecorator;
+}
+
+/** Times of creation and of the last change, set by the writing code from the injected clock. */
 @ObjectType({ simpleResolvers: true })
 export abstract class Timestamped {
   @Field(() => Timestamp, { description: 'When the record was made.' })

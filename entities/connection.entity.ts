@@ -1,6 +1,6 @@
 import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
-import { Reference, Timestamped } from './columns.ts';
+import { Reference, SerialId, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 
 export const ConnectionStatus = { ACTIVE: 'ACTIVE', REVOKED: 'REVOKED' } as const;
@@ -10,7 +10,7 @@ export type ConnectionStatus = keyof typeof ConnectionStatus;
 @Entity()
 @Unique({ properties: ['integratorId', 'builderId'] })
 export class Connection extends Timestamped {
-  @Property({ type: 'integer', primary: true, autoincrement: true })
+  @SerialId()
   id!: number;
 
   @Reference(() => Integrator)

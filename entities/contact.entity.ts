@@ -1,17 +1,17 @@
-import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { ContactType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { ContactId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference, Timestamped } from './columns.ts';
+import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person to speak to about a subcontractor (RED-16). */
 @ObjectType({ description: 'A person to speak to about a subcontractor.', simpleResolvers: true })
 @Scoped('read:contacts')
 @Entity()
-@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
+@ListIndex('subcontractorId')
 export class Contact extends Timestamped {
   @Field(() => ContactId, { description: 'Identifies the contact.' })
   @Id()

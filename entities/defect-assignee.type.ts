@@ -1,7 +1,7 @@
 import { createUnionType, Field, ObjectType } from 'type-graphql';
 import { AssigneeType } from '../schema/enums.ts';
 
-/** Whom or what a defect is assigned to. The id is text in every member, so that one selection covers all of them. */
+/** Common fields of assignees. The id is text in each member, so that one selection fits all of them. */
 @ObjectType({ simpleResolvers: true })
 abstract class Assignee {
   @Field(() => AssigneeType, { description: 'Kind of assignee, which tells the members of the union apart.' })

@@ -1,10 +1,10 @@
-import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { DefectPriority, DefectStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { AttachmentId, BuilderId, DefectId, ProjectId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { DefectAssignee } from './defect-assignee.type.ts';
 import { Location } from './location.entity.ts';
 import { Project } from './project.entity.ts';
@@ -14,8 +14,8 @@ import { Project } from './project.entity.ts';
 @Scoped('read:defects')
 @Entity()
 @Unique({ properties: ['projectId', 'identifier'] })
-@Index({ properties: ['builderId', 'createdAt', 'id'] })
-@Index({ properties: ['projectId', 'createdAt', 'id'] })
+@ListIndex('builderId')
+@ListIndex('projectId')
 export class Defect extends Timestamped {
   @Field(() => DefectId, { description: 'Identifies the defect in paths.' })
   @Id()

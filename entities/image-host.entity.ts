@@ -1,7 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Instant } from './columns.ts';
 
-/** A host that the operator has reviewed, from which `imageUrl` may be read (UPL-25). */
+/** A host that the operator approved for `imageUrl` (UPL-25). */
 @Entity()
 export class ImageHost {
   /** Lower case, without a port. */

@@ -43,7 +43,7 @@ import { UploadUsage } from './upload-usage.entity.ts';
 import { User } from './user.entity.ts';
 import { Worker } from './worker.entity.ts';
 
-/** Every table, parents before children. */
+/** All tables, referenced tables first. */
 export const entities = [
   Integrator,
   OAuthClient,

@@ -1,10 +1,10 @@
-import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { InductionStatus, InductionType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { InductionId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference, Timestamped } from './columns.ts';
+import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
 import { InductionAnswer } from './induction-answer.type.ts';
 import { Project } from './project.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
@@ -16,9 +16,9 @@ import { Worker } from './worker.entity.ts';
 @Scoped('read:inductions')
 @Entity()
 @Unique({ properties: ['projectId', 'identifier'] })
-@Index({ properties: ['projectId', 'createdAt', 'id'] })
-@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
-@Index({ properties: ['workerId', 'createdAt', 'id'] })
+@ListIndex('projectId')
+@ListIndex('subcontractorId')
+@ListIndex('workerId')
 export class Induction extends Timestamped {
   @Field(() => InductionId, {
     description: 'Identifies the induction in paths, as its `identifier` does within the project.',
@@ -59,7 +59,7 @@ export class Induction extends Timestamped {
   @Field(() => SubcontractorSummary)
   subcontractor!: SubcontractorSummary;
 
-  /** What the worker filled in; read for one induction alone, as `InductionDetails`. */
+  /** Answers of the worker; only selected for `InductionDetails`. */
   @Property({ type: 'jsonb', default: '[]', lazy: true })
   data!: InductionAnswer[];
 }

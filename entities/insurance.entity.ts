@@ -4,7 +4,7 @@ import { InsuranceStatus, InsuranceType } from '../schema/enums.ts';
 import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { InsuranceId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { SubcontractorSummary } from './summaries.type.ts';
 
@@ -12,9 +12,9 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @ObjectType({ description: 'An insurance document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:insurances')
 @Entity()
-@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
+@ListIndex('subcontractorId')
 @Index({ properties: ['builderId', 'expiry'] })
-@Index({ properties: ['builderId', 'createdAt', 'id'] })
+@ListIndex('builderId')
 export class Insurance extends Timestamped {
   @Field(() => InsuranceId, { description: 'Identifies the insurance in paths.' })
   @Id()
@@ -50,7 +50,7 @@ export class Insurance extends Timestamped {
   @Property({ type: 'text', nullable: true })
   url!: string | null;
 
-  /** Where the document stands in our own storage; it wins over a stored address. */
+  /** Key of the document in the storage; takes precedence over `url`. */
   @Property({ type: 'text', nullable: true })
   documentKey!: string | null;
 

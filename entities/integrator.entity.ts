@@ -1,7 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Timestamped } from './columns.ts';
 
-/** An approved application vendor. What its clients write belongs to it. ACC-1. */
+/** An approved application vendor, which owns what its clients write (ACC-1). */
 @Entity()
 export class Integrator extends Timestamped {
   @Id()

@@ -1,4 +1,5 @@
-import { Entity, Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { declareChangeTriggers } from './change-triggers.ts';
 
 /**
  * How many rows of each kind a large list has per builder and project, as changes to be added up: writers of one builder would wait for
@@ -11,7 +12,7 @@ export class ListTotal {
   @PrimaryKey({ type: 'bigint', autoincrement: true })
   id!: string;
 
-  /** Table that the rows are of. */
+  /** Table whose rows are counted. */
   @Property({ type: 'text' })
   list!: string;
 
@@ -29,36 +30,25 @@ export class ListTotal {
   added!: number;
 }
 
-/** A list whose totals are kept: its table, the column that tells rows apart, and the condition of those that count. */
+/** A list with stored totals: its table, the column of the kind, and the condition of the counted rows. */
 export interface CountedList {
   table: string;
   kind: string;
   active: 'archived_at is null' | 'true';
 }
 
-/** Every list whose totals are kept, filled by `KeepsTotal` as the entities load. */
+/** All lists with stored totals. `KeepsTotal` adds them when the entities are loaded. */
 export const countedLists: CountedList[] = [];
 
 /**
- * Keeps the table's totals per builder, project and kind, which is a column of it; only active rows count. The function
- * `<table>_total` is made by a migration.
+ * Stores totals of the table per builder, project and value of the column `kind`, of the active rows only if `active` is given. A
+ * migration creates the function `<table>_total` of the triggers.
  */
 export function KeepsTotal(table: string, kind: string, active?: 'archived_at is null') {
   const columns = ['builder_id', 'project_id', kind, ...(active ? [active] : [])];
   const key = (row: string) => `(${columns.map((column) => `${row}.${column}`).join(', ')})`;
-  const triggers = {
-    insert: 'referencing new table as changed for each statement',
-    delete: 'referencing old table as changed for each statement',
-    update: `for each row when (${key('old')} is distinct from ${key('new')})`,
-  };
   return (owner: new () => object) => {
     countedLists.push({ table, kind, active: active ?? 'true' });
-    for (const [event, scope] of Object.entries(triggers)) {
-      const name = `${table}_total_${event}`;
-      const expression = `create trigger "${name}" after ${event} on "${table}" ${scope} execute function "${table}_total"()`;
-      Trigger({ name, timing: 'after', events: [event as keyof typeof triggers], forEach: 'statement', expression })(
-        owner,
-      );
-    }
+    declareChangeTriggers(owner, { table, prefix: `${table}_total`, procedure: `${table}_total`, key });
   };
 }

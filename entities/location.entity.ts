@@ -5,7 +5,7 @@ import { Builder } from './builder.entity.ts';
 import { Id, Reference } from './columns.ts';
 import { Project } from './project.entity.ts';
 
-/** A place within a project, such as a level or a room. Read as part of a defect, so it needs no scope of its own. */
+/** A location within a project, such as a level or a room. It is part of a defect and needs no scope of its own. */
 @ObjectType({ description: 'A place within a project.', simpleResolvers: true })
 @Entity({ tableName: 'project_location' })
 @Index({ properties: ['projectId'] })

@@ -1,9 +1,9 @@
-import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { BuilderId, JsonObject, MeetingId, MeetingNoteId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Meeting } from './meeting.entity.ts';
 
@@ -13,17 +13,17 @@ export class MeetingActionItem {
   text!: string;
 }
 
-/** A note that an integrator keeps in step with one of its own (MTG-12). */
+/** A note that an integrator syncs (MTG-12). */
 @ObjectType({ description: 'A note of a meeting, synced from another application.', simpleResolvers: true })
 @Scoped('read:meetings')
 @Entity()
-// `sourceApp` is optional, and two notes without it are still the same note. MikroORM has no option for that.
+// Nulls are not distinct: notes without `sourceApp` have an identity too. MikroORM has no option for that.
 @Unique({
   name: 'meeting_note_identity_unique',
   expression: `create unique index "meeting_note_identity_unique" on "meeting_note"
     ("integrator_id", "meeting_id", "source_app", "external_source_id") nulls not distinct`,
 })
-@Index({ properties: ['meetingId', 'createdAt', 'id'] })
+@ListIndex('meetingId')
 export class MeetingNote extends Timestamped {
   @Field(() => MeetingNoteId, { description: 'Identifies the note.' })
   @Id()

@@ -5,28 +5,28 @@ import { MeetingStatus } from '../schema/enums.ts';
 import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { MeetingTemplate } from './meeting-template.entity.ts';
 import { Project } from './project.entity.ts';
 
 /**
- * What was written in a meeting that has a template. People write the sections and integrators the synced notes, so
- * that neither can disturb the other.
+ * Notes of a meeting with a template. People write the sections and integrators the synced notes, so that neither overwrites the
+ * other.
  */
 export interface MeetingTemplateResponse {
-  /** What people wrote above the sections. */
+  /** Text before the sections. */
   preface?: string;
-  /** By the template's order; `id` and `title` are those of the template's section. */
+  /** In the order of the template; `id` and `title` are those of its section. */
   sections: { id: string; title: string; text: string }[];
-  /** By the order of first sync; `noteId` is the id of the `MeetingNote`. */
+  /** In the order of the first sync; `noteId` is the id of the `MeetingNote`. */
   syncedNotes: { noteId: string; text: string }[];
 }
 
-/** Where a synced note stands in the notes of a meeting without a template. */
+/** Block of a synced note in the notes of a meeting without a template. */
 export interface NoteBlock {
   noteId: string;
-  /** Place of the first UTF-16 unit. */
+  /** Index of its first UTF-16 code unit. */
   start: number;
   text: string;
 }
@@ -37,11 +37,11 @@ export interface NoteBlock {
 @Entity()
 // A meeting without both source fields has no identity beyond its id: nulls are distinct.
 @Unique({ properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })
-@Index({ properties: ['builderId', 'createdAt', 'id'] })
-@Index({ properties: ['projectId', 'createdAt', 'id'] })
+@ListIndex('builderId')
+@ListIndex('projectId')
 @Index({ properties: ['builderId', 'date'] })
 export class Meeting extends Timestamped {
-  /** They follow from the rest or have a default; a writer need not give them. */
+  /** Computed, or with a default: optional for `em.create`. */
   [OptionalProps]?: 'name' | 'meetingTitle' | 'notes' | 'noteBlocks';
 
   @Field(() => MeetingId, { description: 'Identifies the meeting in paths.' })
@@ -91,7 +91,7 @@ export class Meeting extends Timestamped {
   @Property({ type: 'text', nullable: true, fieldName: 'notes' })
   plainNotes!: string | null;
 
-  /** The blocks of `plainNotes` that synced notes have written; the rest is people's. */
+  /** Blocks of `plainNotes` that belong to synced notes; people wrote the rest. */
   @Property({ type: 'jsonb', default: '[]' })
   noteBlocks!: NoteBlock[];
 
@@ -107,10 +107,10 @@ export class Meeting extends Timestamped {
       'What was written, by people and by integrators; the whole template response as text where the meeting has a template.',
   })
   get notes(): string | null {
-    return this.templateId === null ? this.plainNotes : textOf(this.templateResponse);
+    return this.templateId === null ? this.plainNotes : formatResponse(this.templateResponse);
   }
 
-  /** The integrator that made it; its identity there is `sourceApp` and `externalSourceId`. */
+  /** Integrator that created it; `sourceApp` and `externalSourceId` identify it there. */
   @Reference(() => Integrator, { nullable: true })
   integratorId!: string | null;
 
@@ -121,15 +121,15 @@ export class Meeting extends Timestamped {
   externalSourceId!: string | null;
 }
 
-/** The preface, the sections with text under their titles, then the synced notes; null when nothing was written. */
-function textOf(response: MeetingTemplateResponse | null): string | null {
+/** Returns the response as one text, or null if it is empty. */
+function formatResponse(response: MeetingTemplateResponse | null): string | null {
   return templateParts(response).join(PART_GAP) || null;
 }
 
-/** Between the parts of a template response, when it is read as one text. */
+/** Separator of the parts of a template response in one text. */
 export const PART_GAP = '\n\n';
 
-/** What `textOf` joins, in order; as many of the last ones as there are synced notes are theirs. */
+/** Returns the parts of a response in order: preface, sections with their titles, and one part for each synced note. */
 export function templateParts(response: MeetingTemplateResponse | null): string[] {
   const { preface = '', sections = [], syncedNotes = [] } = response ?? {};
   const written = sections.filter(({ text }) => text !== '').map(({ title, text }) => `${title}\n${text}`);

@@ -1,6 +1,6 @@
 import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
-import { Reference, Timestamped } from './columns.ts';
+import { Reference, SerialId, Timestamped } from './columns.ts';
 import { User } from './user.entity.ts';
 
 /** A user's membership in a builder. */
@@ -8,7 +8,7 @@ import { User } from './user.entity.ts';
 @Unique({ properties: ['userId', 'builderId'] })
 @Index({ properties: ['builderId'] })
 export class Membership extends Timestamped {
-  @Property({ type: 'integer', primary: true, autoincrement: true })
+  @SerialId()
   id!: number;
 
   @Reference(() => User)

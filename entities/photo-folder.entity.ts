@@ -1,9 +1,9 @@
-import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { BuilderId, FolderId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Project } from './project.entity.ts';
 
@@ -11,10 +11,10 @@ import { Project } from './project.entity.ts';
 @ObjectType({ description: 'A folder of photos in the gallery.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()
-@Index({ properties: ['builderId', 'createdAt', 'id'] })
-@Index({ properties: ['projectId', 'createdAt', 'id'] })
-@Index({ properties: ['parentId', 'createdAt', 'id'] })
-// One folder for each page that is synced, in each project that the page was in.
+@ListIndex('builderId')
+@ListIndex('projectId')
+@ListIndex('parentId')
+// One folder per synced page and project.
 @Unique({
   name: 'photo_folder_page_unique',
   expression: `create unique index "photo_folder_page_unique" on "photo_folder"
@@ -42,7 +42,7 @@ export class PhotoFolder extends Timestamped {
   @Property({ type: 'text' })
   name!: string;
 
-  /** Of a folder that a sync has made: whose page it is. */
+  /** Integrator, application and page of a folder that a sync created. */
   @Reference(() => Integrator, { nullable: true })
   integratorId!: string | null;
 
@@ -52,7 +52,7 @@ export class PhotoFolder extends Timestamped {
   @Property({ type: 'text', nullable: true })
   pageExternalSourceId!: string | null;
 
-  /** A deleted folder stays, unseen: archived photos were in it, and a repeated sync may still name it. */
+  /** A deleted folder remains stored: archived photos refer to it, and a repeated sync may name it. */
   @Instant({ nullable: true })
   archivedAt!: string | null;
 }

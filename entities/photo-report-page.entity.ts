@@ -3,8 +3,7 @@ import { Id, Reference } from './columns.ts';
 import { PhotoReport } from './photo-report.entity.ts';
 
 /**
- * A page of a report. It keeps its id over revisions as long as the path of `sourceBlockId`s that leads to it exists; what it says
- * is in the content of its report (PRP-8).
+ * A page of a report. It keeps its id over revisions as long as its path exists. Its content is in that of the report (PRP-8).
  */
 @Entity()
 @Unique({ properties: ['reportId', 'pathDigest'] })
@@ -20,11 +19,11 @@ export class PhotoReportPage {
   @Reference(() => PhotoReportPage, { nullable: true })
   parentId!: string | null;
 
-  /** The `sourceBlockId`s from the root to this page; none for the root. */
+  /** `sourceBlockId`s from the root to this page; empty for the root. */
   @Property({ type: 'text[]' })
   path!: string[];
 
-  /** SHA-256 of the path as JSON, in hexadecimal: a path is too long for an entry of an index. */
+  /** SHA-256 of the path as JSON, in hexadecimal, because a path can be too long for an index. */
   @Property({ type: 'text' })
   pathDigest!: string;
 }

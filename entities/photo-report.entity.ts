@@ -1,10 +1,10 @@
-import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { PhotoReportStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { BuilderId, PhotoReportId, ProjectId, Timestamp, UserId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Project } from './project.entity.ts';
 import { User } from './user.entity.ts';
@@ -21,13 +21,13 @@ export class SourceAuthor {
   email?: string | null;
 }
 
-/** A report of a site walk as it was last synced (PRP-1). */
+/** A report of a site walk, as last synced (PRP-1). */
 @ObjectType({ description: 'A report of a site walk, synced from another application.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()
 @Unique({ properties: ['builderId', 'sourceApp', 'sourceExternalId'] })
-@Index({ properties: ['builderId', 'createdAt', 'id'] })
-@Index({ properties: ['projectId', 'createdAt', 'id'] })
+@ListIndex('builderId')
+@ListIndex('projectId')
 export class PhotoReport extends Timestamped {
   @Field(() => PhotoReportId)
   @Id()
@@ -37,7 +37,7 @@ export class PhotoReport extends Timestamped {
   @Reference(() => Builder)
   builderId!: string;
 
-  /** Whose report it is: the one that synced it first. */
+  /** Integrator that synced it first, which owns it. */
   @Reference(() => Integrator)
   integratorId!: string;
 
@@ -85,11 +85,11 @@ export class PhotoReport extends Timestamped {
   @Property({ type: 'text', nullable: true })
   sourceDeepLink!: string | null;
 
-  /** SHA-256 of the content in canonical JSON, in hexadecimal: tells a retry from another content of the same revision. */
+  /** SHA-256 of the content in canonical JSON, in hexadecimal. Distinguishes a retry from a changed content. */
   @Property({ type: 'text' })
   fingerprint!: string;
 
-  /** The whole request but its revision. Not compressed: that would take longer than all else in a sync of megabytes. */
+  /** The request without its revision. Not compressed: compression would dominate the duration of a large sync. */
   @Property({ type: 'jsonb', columnType: 'jsonb storage external', ignoreSchemaChanges: ['type'] })
   content!: Record<string, unknown>;
 

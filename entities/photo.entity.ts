@@ -4,7 +4,7 @@ import { PhotoSource } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { AttachmentId, BuilderId, FolderId, JsonObject, ProjectId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
@@ -17,12 +17,12 @@ const ACTIVE = 'archived_at is null';
 @Scoped('read:photos')
 @Entity()
 @KeepsTotal('photo', 'source', ACTIVE)
-// Lists are counted and paged without reading the table: what they are filtered by is in the indexes.
-@Index({ properties: ['builderId', 'createdAt', 'id'], include: ['projectId', 'folderId', 'source'], where: ACTIVE })
-@Index({ properties: ['projectId', 'createdAt', 'id'], include: ['builderId', 'folderId', 'source'], where: ACTIVE })
-@Index({ properties: ['folderId', 'createdAt', 'id'], include: ['builderId', 'projectId', 'source'], where: ACTIVE })
+// The indexes include the filter columns, for index-only scans of pages and totals.
+@ListIndex('builderId', { include: ['projectId', 'folderId', 'source'], where: ACTIVE })
+@ListIndex('projectId', { include: ['builderId', 'folderId', 'source'], where: ACTIVE })
+@ListIndex('folderId', { include: ['builderId', 'projectId', 'source'], where: ACTIVE })
 @Index({ properties: ['key'] })
-// Identity of a photo that was created alone, then of one that was synced with its page. MikroORM has no option for either.
+// Identity of a photo that was created singly, and of one that was synced with its page. MikroORM has no option for either.
 @Unique({
   name: 'photo_source_unique',
   expression: `create unique index "photo_source_unique" on "photo" ("builder_id", "integrator_id", "external_source_id")
@@ -103,7 +103,7 @@ export class Photo extends Timestamped {
   @Instant({ nullable: true })
   archivedAt!: string | null;
 
-  /** The integrator that made it, and the photo's identity there. */
+  /** Integrator that created it; the columns below identify the photo there. */
   @Reference(() => Integrator, { nullable: true })
   integratorId!: string | null;
 

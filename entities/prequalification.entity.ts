@@ -1,17 +1,17 @@
-import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { PrequalificationStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { PrequalificationId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference, Timestamped } from './columns.ts';
+import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A builder's check of a subcontractor before it may work (RED-13). */
 @ObjectType({ description: "A builder's check of a subcontractor before it may work.", simpleResolvers: true })
 @Scoped('read:prequalifications')
 @Entity()
-@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
+@ListIndex('subcontractorId')
 export class Prequalification extends Timestamped {
   @Field(() => PrequalificationId, { description: 'Identifies the prequalification in paths.' })
   @Id()

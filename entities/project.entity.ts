@@ -1,17 +1,17 @@
-import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { ProjectStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference, Timestamped } from './columns.ts';
+import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Integration } from './integration.type.ts';
 
 /** A building site of a builder (RED-4). */
 @ObjectType({ description: 'A building site of a builder.', simpleResolvers: true })
 @Scoped('read:projects')
 @Entity()
-@Index({ properties: ['builderId', 'createdAt', 'id'] })
+@ListIndex('builderId')
 export class Project extends Timestamped {
   @Field(() => ProjectId, { description: 'Identifies the project in paths and filters.' })
   @Id()

@@ -1,6 +1,6 @@
 import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 
-/** What the instances have leased of a request budget in one window. The table is unlogged: a crash may forget it. */
+/** Requests that the instances have leased from a budget in one window. The table is unlogged: a crash may empty it. */
 @Entity()
 export class RateBudget {
   @PrimaryKey({ type: 'text' })

@@ -2,7 +2,7 @@ import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Reference } from './columns.ts';
 import { User } from './user.entity.ts';
 
-/** A browser in which a user has signed in. OAU-25. */
+/** Sign-in of a user in a browser (OAU-25). */
 @Entity({ tableName: 'oauth_session' })
 @Index({ properties: ['userId'] })
 @Index({ properties: ['expiresAt'] })

@@ -1,7 +1,7 @@
 import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant } from './columns.ts';
 
-/** Failed sign-ins of late from one address, or from one address to one account. OAU-27. */
+/** Recent failed sign-ins of one IP address, or of one IP address for one account (OAU-27). */
 @Entity({ tableName: 'oauth_sign_in_attempt' })
 @Index({ properties: ['expiresAt'] })
 export class SignInAttempt {
@@ -12,11 +12,11 @@ export class SignInAttempt {
   @Property({ type: 'integer' })
   failures!: number;
 
-  /** Attempts before this instant are rejected without a password check. */
+  /** Attempts before this time are rejected. */
   @Instant()
   retryAt!: string;
 
-  /** When the counter is reset. */
+  /** When the row is deleted. */
   @Instant()
   expiresAt!: string;
 }

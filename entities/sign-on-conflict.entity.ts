@@ -1,28 +1,27 @@
 import { createHash } from 'node:crypto';
-import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { SignOnConflictCode, SignOnType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Instant, Reference, Timestamped } from './columns.ts';
+import { Instant, ListIndex, Reference, SerialId, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Project } from './project.entity.ts';
 import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
 /**
- * A sign-on event that was answered 409, with what it said: reconciliation work for people. The same request sent again
- * is the same conflict (ATT-27, ATT-28).
+ * A sign-on event that was rejected with 409, for manual reconciliation. A repeated request is the same conflict (ATT-27, ATT-28).
  */
 @ObjectType({ description: 'A sign-on event that was refused with 409, as it was sent.', simpleResolvers: true })
 @Scoped('read:attendance')
 @Entity()
 @Unique({ properties: ['integratorId', 'builderId', 'projectId', 'digest'] })
-@Index({ properties: ['projectId', 'createdAt', 'id'] })
-@Index({ properties: ['builderId', 'createdAt', 'id'] })
+@ListIndex('projectId')
+@ListIndex('builderId')
 export class SignOnConflict extends Timestamped {
-  @Property({ type: 'integer', primary: true, autoincrement: true })
+  @SerialId()
   id!: number;
 
   @Reference(() => Integrator)
@@ -37,7 +36,7 @@ export class SignOnConflict extends Timestamped {
   @Reference(() => Worker)
   workerId!: string;
 
-  /** SHA-256 of the payload, in hexadecimal: the texts themselves are too long for one entry of an index. */
+  /** SHA-256 of the payload, in hexadecimal, because its texts are too long for an index. */
   @Property({ type: 'text' })
   digest!: string;
 
@@ -79,7 +78,7 @@ export class SignOnConflict extends Timestamped {
   project!: ProjectSummary;
 }
 
-/** What makes two refused requests the same one. */
+/** Returns the digest of a payload, which identifies repeated requests. */
 export function conflictDigest(payload: Pick<SignOnConflict, (typeof PAYLOAD)[number]>): string {
   const values = PAYLOAD.map((name) => payload[name]);
   return createHash('sha256').update(JSON.stringify(values)).digest('hex');

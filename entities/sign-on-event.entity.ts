@@ -11,11 +11,11 @@ import { SignOnVisit } from './sign-on-visit.entity.ts';
 import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
-/** What a gate has seen, as it was sent: accepted once and kept (ATT-10). */
+/** A sign-on or sign-off as the gate sent it (ATT-10). */
 @ObjectType({ description: 'A sign-on or sign-off that a gate has seen.', simpleResolvers: true })
 @Scoped('read:attendance')
 @Entity()
-// The identity of the physical event, whatever credentials sent it.
+// Identity of the physical event; it does not depend on the client's credentials.
 @Unique({ properties: ['integratorId', 'builderId', 'projectId', 'sourceEventId'] })
 @Index({
   name: 'sign_on_event_waiting',
@@ -38,7 +38,7 @@ export class SignOnEvent extends Timestamped {
   @Id()
   id!: string;
 
-  /** Order of receipt, finer than the clock: of sign-offs that wait for one sign-on the first wins. */
+  /** Order of receipt, finer than the clock. The first of several waiting sign-offs ends the visit. */
   @Property({ type: 'bigint', autoincrement: true })
   received!: string;
 

@@ -4,22 +4,20 @@ import { VisitAnomaly } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { SignOnVisitId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Project } from './project.entity.ts';
 import { ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
-/** SQL condition of a visit that nobody and nothing has ended. */
+/** SQL condition of a visit that is not signed off, closed or archived. */
 export const OPEN = 'signed_off_at is null and closed_at is null and archived_at is null';
 
-/**
- * One stay of a worker on a site, from a sign-on to the sign-off that names it: the attendance record (ATT-15, ATT-16).
- */
+/** A worker's visit to a site, from a sign-on to the sign-off that names it (ATT-15, ATT-16). */
 @ObjectType({ description: 'One stay of a worker on a site, as gates have observed it.', simpleResolvers: true })
 @Scoped('read:attendance')
 @Entity()
 @Index({ properties: ['projectId', 'signedOnAt'] })
-@Index({ properties: ['workerId', 'createdAt', 'id'] })
+@ListIndex('workerId')
 @Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })
 @Index({ name: 'sign_on_visit_open_of_builder', properties: ['builderId', 'createdAt', 'id'], where: OPEN })
 export class SignOnVisit extends Timestamped {

@@ -1,20 +1,20 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Instant, Reference } from './columns.ts';
+import { Instant, Reference, SerialId } from './columns.ts';
 import { Project } from './project.entity.ts';
 import { ProjectSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
 
-/** That a worker may enter, or once might, the site of a project (ATT-7). */
+/** Present or past permission of a worker to enter the site of a project (ATT-7). */
 @ObjectType({ description: 'That a worker may enter, or once might, the site of a project.', simpleResolvers: true })
 @Scoped('read:inductions')
 @Entity()
 @Unique({ properties: ['workerId', 'projectId'] })
 export class SiteAccess {
-  @Property({ type: 'integer', primary: true, autoincrement: true })
+  @SerialId()
   id!: number;
 
   @Reference(() => Builder)

@@ -1,19 +1,19 @@
-import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { SubcontractorStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { SubcontractorId } from '../schema/scalars.ts';
 import { Address } from './address.type.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Integration } from './integration.type.ts';
 
 /** A company that works for a builder, or the builder's own company record (RED-6, RED-7). */
 @ObjectType({ description: 'A company that works for a builder.', simpleResolvers: true })
 @Scoped('read:subcontractors')
 @Entity()
-// The list and its total without reading the table: what it filters by is in the index.
-@Index({ properties: ['builderId', 'createdAt', 'id'], include: ['isBuilder'], where: 'archived_at is null' })
+// The index includes the filter column, for index-only scans of pages and totals.
+@ListIndex('builderId', { include: ['isBuilder'], where: 'archived_at is null' })
 @Unique({
   name: 'subcontractor_company_unique',
   properties: ['builderId'],
@@ -56,7 +56,7 @@ export class Subcontractor extends Timestamped {
   @Property({ type: 'jsonb', default: '[]' })
   integrations!: Integration[];
 
-  /** An archived subcontractor is not found, and with it all that it has handed in (RED-9, RED-11). */
+  /** An archived subcontractor and its records are not found (RED-9, RED-11). */
   @Instant({ nullable: true })
   archivedAt!: string | null;
 }

@@ -3,8 +3,8 @@ import { ProfileType } from '../schema/enums.ts';
 import { ProfileId, ProjectId, SubcontractorId, WorkerId } from '../schema/scalars.ts';
 
 /*
- * What a record prints of another one that it belongs to. They are part of the record and need no scope beyond its own;
- * the `details` edge that GraphQL adds leads to the whole record, under its scope.
+ * Summaries of a related record. A summary is part of its record and needs only the scope of that record. In GraphQL its edge
+ * `details` returns the whole related record, which needs its own scope.
  */
 
 @ObjectType({ description: 'The project that a record belongs to.', simpleResolvers: true })
@@ -15,7 +15,7 @@ export class ProjectSummary {
   @Field(() => String, { description: 'Name of the project.' })
   name!: string;
 
-  /** Whose it is, where that was read. It is not printed. */
+  /** For authorization; undefined if not selected. Not a GraphQL field. */
   builderId?: string;
 }
 
@@ -27,10 +27,10 @@ export class SubcontractorSummary {
   @Field(() => String, { description: 'Name of the company.' })
   name!: string;
 
-  /** Whose it is, where that was read. It is not printed. */
+  /** For authorization; undefined if not selected. Not a GraphQL field. */
   builderId?: string;
 
-  /** Null unless it is archived. Read and not printed, like the builder. */
+  /** Not a GraphQL field. */
   archivedAt?: string | null;
 }
 
@@ -51,7 +51,7 @@ export class WorkerSummary {
   @Field(() => String, { description: 'First and last name of the worker.' })
   fullName!: string;
 
-  /** Whose it is, where that was read. It is not printed. */
+  /** For authorization; undefined if not selected. Not a GraphQL field. */
   builderId?: string;
 }
 

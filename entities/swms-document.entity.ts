@@ -1,10 +1,10 @@
-import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { SwmsStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { SwmsId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference, Timestamped } from './columns.ts';
+import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Project } from './project.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
@@ -12,7 +12,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @ObjectType({ description: 'A safe work method statement document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:swms')
 @Entity()
-@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
+@ListIndex('subcontractorId')
 export class SwmsDocument extends Timestamped {
   @Field(() => SwmsId, { description: 'Identifies the document in paths.' })
   @Id()
@@ -24,7 +24,7 @@ export class SwmsDocument extends Timestamped {
   @Reference(() => Subcontractor)
   subcontractorId!: string;
 
-  /** Null when the document holds for every project. */
+  /** Null if the document is valid for all projects. */
   @Reference(() => Project, { nullable: true })
   projectId!: string | null;
 
@@ -40,7 +40,7 @@ export class SwmsDocument extends Timestamped {
   @Property({ type: 'text', nullable: true })
   url!: string | null;
 
-  /** Where the document stands in our own storage; it wins over a stored address. */
+  /** Key of the document in the storage; takes precedence over `url`. */
   @Property({ type: 'text', nullable: true })
   documentKey!: string | null;
 }

@@ -4,7 +4,7 @@ import { TimesheetStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { TimesheetGroupId, TimesheetId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
 import { CostCode } from './cost-code.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { Profile } from './profile.entity.ts';
@@ -17,9 +17,9 @@ import { TimeType } from './time-type.entity.ts';
 @Scoped('read:timesheets')
 @Entity()
 @KeepsTotal('timesheet', 'status')
-// Lists are counted and paged without reading the table: what they are filtered by is in the indexes.
-@Index({ properties: ['builderId', 'createdAt', 'id'], include: ['projectId', 'status', 'date'] })
-@Index({ properties: ['projectId', 'createdAt', 'id'], include: ['builderId', 'status', 'date'] })
+// The indexes include the filter columns, for index-only scans of pages and totals.
+@ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
+@ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
 @Index({ properties: ['builderId', 'date'], include: ['createdAt', 'id', 'projectId', 'status'] })
 export class Timesheet extends Timestamped {
   @Field(() => TimesheetId, { description: 'Identifies the timesheet in paths.' })

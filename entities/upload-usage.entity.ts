@@ -1,8 +1,9 @@
-import { Entity, Index, PrimaryKey, Property, Trigger } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { declareChangeTriggers } from './change-triggers.ts';
 
 /**
- * Bytes that an integrator's unused uploads take or announce, as changes to be added up: a counter would make writers wait for
- * each other, and deadlock with the locks of folders. Triggers append the changes; the next upload adds them up.
+ * Bytes of an integrator's unused uploads, stored or announced, as changes to sum: a single counter row would serialise writers and
+ * deadlock with the locks of folders. Triggers append the changes; the next upload compacts them.
  */
 @Entity()
 @Index({ properties: ['integratorId'] })
@@ -18,19 +19,8 @@ export class UploadUsage {
   bytes!: string;
 }
 
-const COUNTS = (row: string) => `(${row}.consumed_at is null and ${row}.released_at is null)`;
-
-const SCOPES = {
-  insert: 'referencing new table as changed for each statement',
-  delete: 'referencing old table as changed for each statement',
-  update: `for each row when (${COUNTS('old')} is distinct from ${COUNTS('new')})`,
-};
-
-/** Appends to `UploadUsage` what each write of an upload changes. A migration makes the function `upload_usage_change`. */
+/** Appends the change of each write of an upload to `UploadUsage`. A migration creates the function of the triggers. */
 export function CountsUploadBytes(owner: new () => object): void {
-  for (const [event, scope] of Object.entries(SCOPES)) {
-    const name = `upload_usage_${event}`;
-    const expression = `create trigger "${name}" after ${event} on "upload" ${scope} execute function "upload_usage_change"()`;
-    Trigger({ name, timing: 'after', events: [event as keyof typeof SCOPES], forEach: 'statement', expression })(owner);
-  }
+  const key = (row: string) => `(${row}.consumed_at is null and ${row}.released_at is null)`;
+  declareChangeTriggers(owner, { table: 'upload', prefix: 'upload_usage', procedure: 'upload_usage_change', key });
 }

@@ -4,27 +4,26 @@ import { Instant, Reference } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { CountsUploadBytes } from './upload-usage.entity.ts';
 
-/** Why the bytes of an upload cannot be used, for as long as they are the same. */
+/** Failed check of the stored bytes of an upload. */
 export interface FailedImageCheck {
-  /** Of the stored object: a check of other bytes is made again. */
+  /** Version of the stored object; another version is checked again. */
   version: string;
   message: string;
 }
 
 /**
- * What a client may send, or has sent, to be used once in a photo. It belongs to the builder and integrator that made it.
- * UPL-15, UPL-16.
+ * An announced or stored upload, which one photo may use (UPL-15, UPL-16). It belongs to the builder and integrator that created it.
  */
 @Entity()
 @CountsUploadBytes
 @Index({ properties: ['createdAt'] })
-// Announced uploads of an integrator, whose URLs have expired or will.
+// Announced uploads of an integrator by expiry of their URLs.
 @Index({
   properties: ['integratorId', 'expiresAt'],
   where: 'consumed_at is null and released_at is null and expires_at is not null',
 })
 export class Upload {
-  /** Where the bytes stand until they are used. */
+  /** Storage key of the bytes until they are used. */
   @Property({ type: 'text', primary: true })
   key!: string;
 

@@ -1,16 +1,16 @@
-import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { WorkerId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference, Timestamped } from './columns.ts';
+import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person who works on site for a subcontractor (RED-19). */
 @ObjectType({ description: 'A person who works on site for a subcontractor.', simpleResolvers: true })
 @Scoped('read:subcontractors')
 @Entity()
-@Index({ properties: ['subcontractorId', 'createdAt', 'id'] })
+@ListIndex('subcontractorId')
 export class Worker extends Timestamped {
   @Field(() => WorkerId)
   @Id()
