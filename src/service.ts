@@ -12,9 +12,9 @@ import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { storeDemoPictures } from './demo/store-pictures.ts';
 import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
-import { sweeping } from './domain/uploads/sweep.ts';
 import { loggerOptions } from './http/logger-options.ts';
 import { createPurgeJob } from './oauth/tokens/purge.job.ts';
+import { createSweepJob } from './domain/uploads/sweep.ts';
 import { systemClock } from './shared/clock.ts';
 import { startJob } from './shared/jobs.ts';
 import { REGIONS } from './shared/regions.ts';
@@ -91,7 +91,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<RunningServi
       stopServing = () => supervisor.stop();
       stopwatch.lap('workers');
     }
-    const jobs = [createPurgeJob(direct), sweeping(direct, storages), createCompactionJob(direct)];
+    const jobs = [createPurgeJob(direct), createSweepJob(direct, storages), createCompactionJob(direct)];
     stopJobs = jobs.map((job) => startJob(job, log));
     return { stop, demo };
   } catch (error) {

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RateLimiter } from '../src/auth/rate-limiter.ts';
 import { Database } from '../src/database/database.ts';
-import { sweeping } from '../src/domain/uploads/sweep.ts';
 import { createPurgeJob } from '../src/oauth/tokens/purge.job.ts';
 import { createObjectKey } from '../src/storage/keys.ts';
+import { createSweepJob } from '../src/domain/uploads/sweep.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { FakeClock, type Service, startService, testConfig } from './harness.ts';
 
@@ -87,7 +87,7 @@ describe('the sweep', () => {
     const storages = openStorages(config, { secret: 'x'.repeat(43), clock: service.clock });
     const key = createObjectKey('photos', service.demo('A').builderIds[0]!, 'image/png');
     await storages.au1.store(key, Readable.from(['bytes']), 'image/png', 1_000);
-    const job = sweeping(databases(), storages);
+    const job = createSweepJob(databases(), storages);
     au1.skewMs = DAY - HOUR;
     expect(await job.run('au1')).toMatchObject({ objects: 0 });
     au1.skewMs = DAY + HOUR;

@@ -4,7 +4,7 @@ import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FileName, FileSize } from '../../schema/scalars.ts';
 import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
-import { createIntent } from '../../src/domain/uploads/uploads.ts';
+import { createUploadIntent } from '../../src/domain/uploads/uploads.ts';
 import { IMAGE_TYPES } from '../../src/images/types.ts';
 import { UploadIntent } from './attachment.type.ts';
 
@@ -38,6 +38,6 @@ export class AttachmentResolver {
     @Ctx() context: RequestContext,
   ): Promise<UploadIntent> {
     requireIntegrator(context);
-    return createIntent(context, builderId, { contentType, fileName, size });
+    return createUploadIntent(context, builderId, { contentType, fileName, size });
   }
 }

@@ -5,20 +5,20 @@ import type { FairShares } from '../shared/fair-shares.ts';
 import type { RegionId } from '../shared/regions.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** What an operation needs to know of the request that calls it. */
+/** Context of an operation's request. */
 export interface OperationContext {
   readonly region: RegionId;
-  /** The integrator that calls; null for an internal client. */
+  /** `integratorId` is null for an internal client. */
   readonly caller: { readonly integratorId: string | null };
   readonly database: Database;
-  /** Bytes of the region, and signed URLs to them. */
+  /** Storage of the region. */
   readonly storage: Storage;
   readonly clock: Clock;
-  /** Limits of the process that callers share, and the share that this request is charged to. */
+  /** Concurrency limits of the process, and the key of the caller's share. */
   readonly shares: FairShares;
   readonly shareKey: string;
-  /** Bytes that unused uploads of an integrator may take; null for any number. */
+  /** Maximum bytes of unused uploads of an integrator; null for no limit. */
   readonly uploadQuota: number | null;
-  /** Set by an operation whose status is not the usual one. */
+  /** Set by an operation to select a status other than the default. */
   outcome?: Outcome;
 }

@@ -4,8 +4,8 @@ import { requireBuilder } from '../auth/authorization.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
 import { discard } from '../domain/uploads/prepare-image.ts';
-import { checkQuota } from '../domain/uploads/quota.ts';
-import { declaredType, recordUploads } from '../domain/uploads/uploads.ts';
+import { requireQuota } from '../domain/uploads/quota.ts';
+import { parseDeclaredType, recordUploads } from '../domain/uploads/uploads.ts';
 import { detectImageType } from '../images/inspect.ts';
 import { ApiError, type FieldError, invalidField, notFound, ValidationError } from '../shared/errors.ts';
 import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
@@ -32,7 +32,7 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       if (!idPattern('builder').test(builderId)) throw notFound('Builder');
       await requireBuilder(context, builderId, null);
       const declaredBytes = contentLengthOf(request);
-      await checkQuota(context, declaredBytes);
+      await requireQuota(context, declaredBytes);
       // A body without a length is charged the largest one.
       const cost = uploadCost(declaredBytes > 0 ? declaredBytes : MAX_BULK_FILES * MAX_ATTACHMENT_BYTES);
       await holdUntilClosed(context.shares.uploads, { shareKey: context.shareKey, cost }, reply);
@@ -114,7 +114,7 @@ async function storeFiles(context: RequestContext, builderId: string, files: For
 
 /** Returns the declared media type; the detected one where the client declared none. */
 async function contentTypeOf({ contentType, path, fieldName }: FormFile): Promise<string> {
-  if (contentType !== 'application/octet-stream') return declaredType(fieldName, contentType);
+  if (contentType !== 'application/octet-stream') return parseDeclaredType(fieldName, contentType);
   const detected = await detectImageType(path);
   if (!detected) throw invalidField(fieldName, 'is not an image of an accepted type');
   return detected;

@@ -5,12 +5,12 @@ export interface CreateMeetingInput {
   date?: string | null;
   agenda?: string | null;
   notes?: string | null;
-  /** With `externalSourceId` the identity of the meeting in another application. */
+  /** With `externalSourceId` identifies the meeting in another application. */
   sourceApp?: string | null;
   externalSourceId?: string | null;
 }
 
-/** A note as it is in the other application: an absent field is empty. */
+/** A note as it is in the other application; absent fields are empty. */
 export interface MeetingNoteInput {
   sourceDeepLink?: string | null;
   sourceWebLink?: string | null;
@@ -22,7 +22,7 @@ export interface MeetingNoteInput {
   capturedEndedAt?: string | null;
 }
 
-/** The fields of a note as they are stored. */
+/** Returns the columns of a note. */
 export function toNoteFields(input: MeetingNoteInput) {
   const { detailBlocks, actionItems } = input;
   return {

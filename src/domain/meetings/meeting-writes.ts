@@ -12,7 +12,7 @@ import type { CreateMeetingInput } from './meeting-inputs.ts';
 import { rewriteNotes } from './plain-notes.ts';
 import { rewriteTemplate } from './template-notes.ts';
 
-/** Whose meeting, and when it is written. */
+/** Builder, integrator and time of a write. */
 export interface MeetingWrite {
   database: Database;
   integratorId: string | null;
@@ -21,14 +21,14 @@ export interface MeetingWrite {
 }
 
 /**
- * Makes a draft (MTG-3). With `sourceApp` and `externalSourceId` a repeat answers the meeting that is there, whatever else it says
- * (MTG-5).
+ * Creates a draft (MTG-3). Returns the existing meeting with the same `sourceApp` and `externalSourceId` if there is one, regardless
+ * of the other fields (MTG-5).
  */
 export async function createMeeting(
   write: MeetingWrite,
   input: CreateMeetingInput,
 ): Promise<{ meeting: Meeting; created: boolean }> {
-  const before = await sameSource(write, input);
+  const before = await findBySource(write, input);
   if (before) return { meeting: before, created: false };
   const { database, builderId, integratorId, now } = write;
   const { title, projectId = null, agenda = null, notes, sourceApp = null, externalSourceId = null } = input;
@@ -45,14 +45,14 @@ export async function createMeeting(
     await em.persist(meeting).flush();
     return { meeting, created: true };
   } catch (error) {
-    // Another request was first with the same source.
-    const winner = error instanceof UniqueConstraintViolationException ? await sameSource(write, input) : null;
+    // A concurrent request created the meeting of the same source.
+    const winner = error instanceof UniqueConstraintViolationException ? await findBySource(write, input) : null;
     if (winner) return { meeting: winner, created: false };
     throw error;
   }
 }
 
-async function sameSource(
+async function findBySource(
   { database, builderId, integratorId }: MeetingWrite,
   { sourceApp, externalSourceId }: CreateMeetingInput,
 ): Promise<Meeting | null> {
@@ -70,7 +70,7 @@ export async function changeMeeting(
   await acquireNotes(write, meetingId);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
-    change(meeting, values, now);
+    applyChanges(meeting, values, now);
     return meeting;
   });
 }
@@ -85,12 +85,12 @@ const NOTES_SIZE: Statement = {
     from meeting where id = $1`,
 };
 
-/** Bytes of notes from which on a write of them is charged as one of large values. */
+/** Bytes of notes above which a write is charged as a large value. */
 const LARGE_NOTES = 64 * 1024;
 
 /**
- * Waits until the caller may write the meeting with its notes, where they are large. To be called before the meeting is locked, so
- * that nobody waits for one who waits.
+ * Waits until the caller may write the meeting with its notes, if they are large. Call it before the meeting is locked, so that a
+ * waiting caller holds no lock.
  *
  * @param bytes About what is written beside.
  */
@@ -113,7 +113,7 @@ export async function lockMeeting(em: EntityManager, builderId: string, id: stri
  * Sets what differs. A record that changes moves on its `updatedAt`, always forward, so that it tells two states of the record
  * apart however quickly they follow each other. PostgreSQL keeps JSON in an order of its own, which is no difference.
  */
-export function change<T extends { updatedAt: string }>(record: T, values: Partial<NoInfer<T>>, now: number): void {
+export function applyChanges<T extends { updatedAt: string }>(record: T, values: Partial<NoInfer<T>>, now: number): void {
   const names = (Object.keys(values) as (keyof T)[]).filter((name) => !isDeepStrictEqual(record[name], values[name]));
   if (names.length === 0) return;
   for (const name of names) record[name] = values[name]!;
@@ -121,8 +121,8 @@ export function change<T extends { updatedAt: string }>(record: T, values: Parti
 }
 
 /**
- * Puts a person's text in place of the meeting's notes, unless somebody has changed the meeting since the person read it.
- * MTG-23 to MTG-25.
+ * Replaces the notes of a meeting with a person's text. Throws 409 if the meeting changed since `expectedUpdatedAt` (MTG-23 to
+ * MTG-25).
  */
 export async function rewriteMeetingNotes(
   write: MeetingWrite,
@@ -138,10 +138,10 @@ export async function rewriteMeetingNotes(
     }
     if (meeting.templateId === null) {
       const { text, blocks } = rewriteNotes({ text: meeting.plainNotes ?? '', blocks: meeting.noteBlocks }, notes);
-      change(meeting, { plainNotes: text || null, noteBlocks: blocks }, now);
+      applyChanges(meeting, { plainNotes: text || null, noteBlocks: blocks }, now);
     } else {
       const { sections } = await em.findOneOrFail(MeetingTemplate, meeting.templateId);
-      change(meeting, { templateResponse: rewriteTemplate(meeting.templateResponse, sections, notes) }, now);
+      applyChanges(meeting, { templateResponse: rewriteTemplate(meeting.templateResponse, sections, notes) }, now);
     }
     return meeting;
   });

@@ -1,6 +1,6 @@
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
 
-/** Notes of a meeting without a template: one text, in which each synced note has a block of its own. */
+/** Notes of a meeting without a template: one text, with one block for each synced note. */
 export interface PlainNotes {
   text: string;
   blocks: NoteBlock[];
@@ -8,32 +8,32 @@ export interface PlainNotes {
 
 const GAP = '\n\n';
 
-/** The notes with the synced note in its own block, or in a new one at the end. All else stays to the letter (MTG-19). */
-export function syncBlock({ text, blocks }: PlainNotes, noteId: string, written: string): PlainNotes {
+/** Returns the notes with the text of a synced note in its block, or in a new block at the end. Other text is unchanged (MTG-19). */
+export function syncBlock({ text, blocks }: PlainNotes, noteId: string, noteText: string): PlainNotes {
   const own = blocks.find((block) => block.noteId === noteId);
-  if (!own) return written === '' ? { text, blocks } : appendBlock({ text, blocks }, noteId, written);
+  if (!own) return noteText === '' ? { text, blocks } : appendBlock({ text, blocks }, noteId, noteText);
   const end = own.start + own.text.length;
-  const shift = written.length - own.text.length;
+  const shift = noteText.length - own.text.length;
   return {
-    text: text.slice(0, own.start) + written + text.slice(end),
+    text: text.slice(0, own.start) + noteText + text.slice(end),
     blocks: blocks.map((block) => {
-      if (block === own) return { ...own, text: written };
+      if (block === own) return { ...own, text: noteText };
       return block.start >= end ? { ...block, start: block.start + shift } : block;
     }),
   };
 }
 
-function appendBlock({ text, blocks }: PlainNotes, noteId: string, written: string): PlainNotes {
+function appendBlock({ text, blocks }: PlainNotes, noteId: string, noteText: string): PlainNotes {
   const before = text === '' ? '' : text + GAP;
-  return { text: before + written, blocks: [...blocks, { noteId, start: before.length, text: written }] };
+  return { text: before + noteText, blocks: [...blocks, { noteId, start: before.length, text: noteText }] };
 }
 
 /**
- * A person's text in place of the whole. What stands before and after the changed stretch keeps its blocks; a block of the stretch
- * keeps its note where its text still stands. A block that was written over is the person's from then on (MTG-20).
+ * Returns the notes with a person's text. Blocks outside the changed range remain; a block inside it remains if the new text contains
+ * its text. A block that was overwritten becomes the person's text (MTG-20).
  */
 export function rewriteNotes(before: PlainNotes, text: string): PlainNotes {
-  const [start, tail] = changedStretch(before.text, text);
+  const [start, tail] = findChangedRange(before.text, text);
   const shift = text.length - before.text.length;
   const kept: NoteBlock[] = [];
   const lost: NoteBlock[] = [];
@@ -43,50 +43,50 @@ export function rewriteNotes(before: PlainNotes, text: string): PlainNotes {
     else lost.push(block);
   }
   for (const block of lost) {
-    const found = placeAgain(before.text, block, text, kept);
+    const found = relocateBlock(before.text, block, text, kept);
     if (found !== undefined) kept.push({ ...block, start: found });
   }
   return { text, blocks: kept };
 }
 
-/** Length of what both texts begin with, and of what both then end with. */
-function changedStretch(before: string, after: string): [start: number, tail: number] {
-  const most = Math.min(before.length, after.length);
+/** Returns the length of the common prefix, and of the common suffix of the rest. */
+function findChangedRange(before: string, after: string): [start: number, tail: number] {
+  const maxLength = Math.min(before.length, after.length);
   let start = 0;
-  while (start < most && before[start] === after[start]) start++;
+  while (start < maxLength && before[start] === after[start]) start++;
   let tail = 0;
-  while (tail < most - start && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  while (tail < maxLength - start && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
   return [start, tail];
 }
 
-/** Where a block's text still stands: of several such places the one that comes as late among them as before. */
-function placeAgain(before: string, block: NoteBlock, after: string, taken: NoteBlock[]): number | undefined {
+/** Returns the new start of a block's text: of several occurrences, the one with the same ordinal number as before. */
+function relocateBlock(before: string, block: NoteBlock, after: string, taken: NoteBlock[]): number | undefined {
   const length = block.text.length;
   const isFree = (at: number) =>
     taken.every((other) => at + length <= other.start || at >= other.start + other.text.length);
-  for (const places of [paragraphsOf, placesOf]) {
-    const order = places(before, block.text).indexOf(block.start);
-    const found = places(after, block.text).filter(isFree);
+  for (const find of [findParagraphs, findOccurrences]) {
+    const order = find(before, block.text).indexOf(block.start);
+    const found = find(after, block.text).filter(isFree);
     if (order >= 0 && found.length > 0) return found[Math.min(order, found.length - 1)];
   }
   return undefined;
 }
 
-/** More places than this are not told apart: a text of one letter must not cost a look at each of them. */
-const MOST_PLACES = 50;
+/** Further occurrences are ignored, because a text of one letter can have very many. */
+const MAX_OCCURRENCES = 50;
 
-function placesOf(text: string, wanted: string): number[] {
-  const places: number[] = [];
-  if (wanted === '') return places;
-  for (let at = text.indexOf(wanted); at >= 0 && places.length < MOST_PLACES; at = text.indexOf(wanted, at + 1)) {
-    places.push(at);
+function findOccurrences(text: string, wanted: string): number[] {
+  const starts: number[] = [];
+  if (wanted === '') return starts;
+  for (let at = text.indexOf(wanted); at >= 0 && starts.length < MAX_OCCURRENCES; at = text.indexOf(wanted, at + 1)) {
+    starts.push(at);
   }
-  return places;
+  return starts;
 }
 
-/** The places where it stands between gaps. */
-function paragraphsOf(text: string, wanted: string): number[] {
-  return placesOf(text, wanted).filter((at) => {
+/** Returns the occurrences that are whole paragraphs. */
+function findParagraphs(text: string, wanted: string): number[] {
+  return findOccurrences(text, wanted).filter((at) => {
     const end = at + wanted.length;
     const begins = at === 0 || text.startsWith(GAP, at - GAP.length);
     return begins && (end === text.length || text.startsWith(GAP, end));

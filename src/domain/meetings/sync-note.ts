@@ -4,12 +4,12 @@ import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { conflict } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { NoteFields } from './meeting-inputs.ts';
-import { acquireNotes, change, lockMeeting, type MeetingWrite } from './meeting-writes.ts';
+import { acquireNotes, applyChanges, lockMeeting, type MeetingWrite } from './meeting-writes.ts';
 import { syncBlock } from './plain-notes.ts';
 import { syncToTemplate } from './template-notes.ts';
 
-/** Characters that the notes of one meeting may have in all, so that a list of meetings stays one that can be sent. */
-const LONGEST_NOTES = 1_000_000;
+/** Maximum characters of the notes of a meeting, to bound the size of lists of meetings. */
+const MAX_NOTES_LENGTH = 1_000_000;
 
 export interface NoteIdentity {
   sourceApp: string | null;
@@ -17,8 +17,8 @@ export interface NoteIdentity {
 }
 
 /**
- * Makes or updates the integrator's note and, in the same transaction, what the meeting's notes hold of it: its own block, or
- * its own entry of the template response. What people wrote stays as it is (MTG-17, MTG-19).
+ * Creates or updates the integrator's note and, in the same transaction, its block in the meeting's notes or its entry in the template
+ * response. Text that people wrote is unchanged (MTG-17, MTG-19).
  */
 export async function syncNote(
   write: MeetingWrite,
@@ -30,17 +30,17 @@ export async function syncNote(
   await acquireNotes(write, meetingId, JSON.stringify(fields).length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
-    const known = await em.findOne(MeetingNote, { meetingId, integratorId, ...identity });
-    const note = known ?? newNote(em, meeting, { ...identity, integratorId }, fields, now);
-    change(note, { ...fields, archivedAt: null }, now);
+    const existing = await em.findOne(MeetingNote, { meetingId, integratorId, ...identity });
+    const note = existing ?? createNote(em, meeting, { ...identity, integratorId }, fields, now);
+    applyChanges(note, { ...fields, archivedAt: null }, now);
     const { length } = meeting.notes ?? '';
-    change(meeting, writeThrough(meeting, note), now);
-    requireRoom(meeting, length);
-    return { note, created: known === null };
+    applyChanges(meeting, toSyncedNotes(meeting, note), now);
+    requireNotesLength(meeting, length);
+    return { note, created: existing === null };
   });
 }
 
-function newNote(
+function createNote(
   em: EntityManager,
   { id: meetingId, builderId }: Meeting,
   identity: NoteIdentity & { integratorId: string | null },
@@ -55,36 +55,39 @@ function newNote(
   return note;
 }
 
-/** What the meeting's notes become. */
-function writeThrough(meeting: Meeting, note: MeetingNote): Partial<Meeting> {
-  const written = textOf(note);
+/** Returns the notes columns of the meeting with the text of the note. */
+function toSyncedNotes(meeting: Meeting, note: MeetingNote): Partial<Meeting> {
+  const noteText = formatNote(note);
   if (meeting.templateId !== null) {
-    return { templateResponse: syncToTemplate(meeting.templateResponse, note.id, written) };
+    return { templateResponse: syncToTemplate(meeting.templateResponse, note.id, noteText) };
   }
   const before = { text: meeting.plainNotes ?? '', blocks: meeting.noteBlocks };
-  const { text, blocks } = syncBlock(before, note.id, written);
+  const { text, blocks } = syncBlock(before, note.id, noteText);
   return { plainNotes: text || null, noteBlocks: blocks };
 }
 
 /**
- * Throws 409 when the notes would become too long (MTG-21).
+ * Throws 409 if the notes become too long (MTG-21).
  *
- * @param before length that the notes had; they may always become shorter.
+ * @param before previous length; notes may always become shorter.
  */
-function requireRoom({ notes }: Meeting, before: number): void {
+function requireNotesLength({ notes }: Meeting, before: number): void {
   const { length } = notes ?? '';
-  if (length <= LONGEST_NOTES || length <= before) return;
-  throw conflict('MEETING_NOTES_FULL', `The notes of a meeting may have at most ${LONGEST_NOTES} characters in all.`);
+  if (length <= MAX_NOTES_LENGTH || length <= before) return;
+  throw conflict(
+    'MEETING_NOTES_FULL',
+    `The notes of a meeting may have at most ${MAX_NOTES_LENGTH} characters in all.`,
+  );
 }
 
-/** Fields of a detail block that hold its text, in the order in which people read them. */
+/** Fields of a detail block with text, in reading order. */
 const BLOCK_TEXT = ['title', 'heading', 'text', 'markdown', 'content'];
 
 /**
- * What people read of a note in the meeting's notes (MTG-18). A detail block has the form of the other application; only its texts
- * count.
+ * Returns the text of a note in the meeting's notes (MTG-18). Detail blocks have the format of the other application; only their text
+ * fields are used.
  */
-function textOf({ title, summaryMarkdown, detailBlocks, actionItems }: MeetingNote): string {
+function formatNote({ title, summaryMarkdown, detailBlocks, actionItems }: MeetingNote): string {
   const details = detailBlocks.flatMap((block) => BLOCK_TEXT.map((name) => block[name]));
   const texts = [title, summaryMarkdown, ...details, ...actionItems.map(({ text }) => `- ${text}`)];
   return texts.filter((text) => typeof text === 'string' && text !== '').join('\n');

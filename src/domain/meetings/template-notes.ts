@@ -9,24 +9,23 @@ import { rewriteNotes } from './plain-notes.ts';
 
 const EMPTY: MeetingTemplateResponse = { sections: [], syncedNotes: [] };
 
-/** The response with the synced note at its own place, or at a new one at the end. People's text is not touched. */
+/** Returns the response with the text of a synced note, which is added at the end if it is new. Other text is unchanged. */
 export function syncToTemplate(
   response: MeetingTemplateResponse | null,
   noteId: string,
   text: string,
 ): MeetingTemplateResponse {
-  const { syncedNotes, ...written } = response ?? EMPTY;
-  const known = syncedNotes.some((note) => note.noteId === noteId);
-  const all = known
+  const { syncedNotes, ...ownText } = response ?? EMPTY;
+  const exists = syncedNotes.some((note) => note.noteId === noteId);
+  const all = exists
     ? syncedNotes.map((note) => (note.noteId === noteId ? { noteId, text } : note))
     : [...syncedNotes, { noteId, text }];
-  return { ...written, syncedNotes: all.filter((note) => note.text !== '') };
+  return { ...ownText, syncedNotes: all.filter((note) => note.text !== '') };
 }
 
 /**
- * A person's text, as it reads after an edit of the whole, sorted back into the response: what stands under the title of a section
- * goes there, the synced notes that still stand keep their places, and the rest is the preface. Read again, it is the same
- * text, but that synced notes come last.
+ * Splits a person's edited text into the response: text under the title of a section belongs to that section, synced notes that the
+ * text still contains remain, and the rest is the preface. The response has the same text, but with the synced notes at the end.
  */
 export function rewriteTemplate(
   response: MeetingTemplateResponse | null,
@@ -34,18 +33,18 @@ export function rewriteTemplate(
   text: string,
 ): MeetingTemplateResponse {
   const before = response ?? EMPTY;
-  const { blocks } = rewriteNotes({ text: templateParts(before).join(GAP), blocks: blocksOf(before) }, text);
-  const standing = new Set(blocks.map(({ noteId }) => noteId));
+  const { blocks } = rewriteNotes({ text: templateParts(before).join(GAP), blocks: toBlocks(before) }, text);
+  const remaining = new Set(blocks.map(({ noteId }) => noteId));
   const known = new Set(before.sections.map(({ id }) => id));
   const headings = [...before.sections, ...template.filter(({ id }) => !known.has(id))];
   return {
-    ...sortIntoSections(withoutBlocks(text, blocks), headings),
-    syncedNotes: before.syncedNotes.filter(({ noteId }) => standing.has(noteId)),
+    ...splitIntoSections(removeBlocks(text, blocks), headings),
+    syncedNotes: before.syncedNotes.filter(({ noteId }) => remaining.has(noteId)),
   };
 }
 
-/** Where the synced notes stand in the response's text. */
-function blocksOf(response: MeetingTemplateResponse): NoteBlock[] {
+/** Returns the blocks of the synced notes in the text of the response. */
+function toBlocks(response: MeetingTemplateResponse): NoteBlock[] {
   const parts = templateParts(response);
   const first = parts.length - response.syncedNotes.length;
   let start = parts.slice(0, first).reduce((length, part) => length + part.length + GAP.length, 0);
@@ -56,8 +55,8 @@ function blocksOf(response: MeetingTemplateResponse): NoteBlock[] {
   });
 }
 
-/** The text without the blocks, and without the gap that each of them leaves. */
-function withoutBlocks(text: string, blocks: NoteBlock[]): string {
+/** Returns the text without the blocks and their separators. */
+function removeBlocks(text: string, blocks: NoteBlock[]): string {
   return [...blocks]
     .sort((one, other) => other.start - one.start)
     .reduce((rest, { start, text: { length } }) => {
@@ -67,18 +66,18 @@ function withoutBlocks(text: string, blocks: NoteBlock[]): string {
     }, text);
 }
 
-function sortIntoSections(
+function splitIntoSections(
   text: string,
   headings: MeetingTemplateSection[],
 ): Pick<MeetingTemplateResponse, 'preface' | 'sections'> {
   const found: { id: string; at: number; body: number }[] = [];
   let from = 0;
   for (const { id, title } of headings) {
-    const at = headingAt(text, title, from);
+    const at = findHeading(text, title, from);
     if (at < 0) continue;
     const body = at + title.length + 1;
     found.push({ id, at, body });
-    // The next one comes after a text of at least one character and a gap.
+    // The next heading follows at least one character and a separator.
     from = body + 1 + GAP.length;
   }
   const endOf = (next: { at: number } | undefined) => (next ? next.at - GAP.length : text.length);
@@ -88,8 +87,8 @@ function sortIntoSections(
   return { ...(preface && { preface }), sections };
 }
 
-/** Where a section's title stands as one: on a line of its own, after a gap or at the very start, with a text under it. */
-function headingAt(text: string, title: string, from: number): number {
+/** Returns the index of a section's title as a heading, or -1: a line at the start or after a separator, with text below. */
+function findHeading(text: string, title: string, from: number): number {
   const line = `${title}\n`;
   for (let at = text.indexOf(line, from); at >= 0; at = text.indexOf(line, at + 1)) {
     const begins = at === 0 || (at > GAP.length && text.startsWith(GAP, at - GAP.length));

@@ -1,19 +1,19 @@
 import type { OperationContext } from '../operation-context.ts';
 import {
-  activeCopies,
   archiveEmptyFolders,
   archivePhotos,
-  folderOfPage,
+  findActivePhotos,
+  findPageFolder,
+  findSyncedFolders,
   lockPage,
   type SyncedPage,
-  syncedFolders,
 } from './gallery-page.ts';
 import type { BulkDeleteInput, BulkDeleteResult } from './photo-inputs.ts';
 import { lockFolders } from './photo-location.ts';
 
 /**
- * Removes the photos of a page, in whatever project they are now, and its folder when a sync had made it and it is left
- * empty. A page that is not there is removed already (PHO-35 to PHO-37).
+ * Archives the photos of a page in all projects, and its folder if a sync created it and it is empty then. Succeeds for an unknown
+ * page (PHO-35 to PHO-37).
  */
 export function bulkDelete(
   { caller, clock, database }: OperationContext,
@@ -29,10 +29,10 @@ export function bulkDelete(
   return database.transaction(async (em) => {
     await lockPage(em, page);
     const now = new Date(clock.now()).toISOString();
-    const copies = await activeCopies(em, page);
+    const copies = await findActivePhotos(em, page);
     const project = copies[0]?.projectId ?? projectId ?? null;
-    const folder = project === null ? null : await folderOfPage(em, page, project, null);
-    const folders = await syncedFolders(em, page, null);
+    const folder = project === null ? null : await findPageFolder(em, page, project, null);
+    const folders = await findSyncedFolders(em, page, null);
     await lockFolders(em, folders, 'exclusive');
     const ids = copies.map(({ id }) => id);
     const archived = await archivePhotos(em, ids, now, null);

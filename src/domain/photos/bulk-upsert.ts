@@ -3,15 +3,15 @@ import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { ImageProblem } from '../uploads/prepare-image.ts';
 import { checkGalleryPhotos } from './check-gallery-photos.ts';
-import { type Committed, commitPage, folderNameNeeded } from './gallery-commit.ts';
+import { type CommitResult, commitPage, folderNameRequired } from './gallery-commit.ts';
 import { discardImages, type GalleryOutcome, prepareImages } from './gallery-images.ts';
-import { activeCopies, folderOfPage, type SyncedPage } from './gallery-page.ts';
+import { findActivePhotos, findPageFolder, type SyncedPage } from './gallery-page.ts';
 import type { BulkUpsertInput, BulkUpsertResult } from './photo-inputs.ts';
 import { requireProject } from './photo-location.ts';
 
 /**
- * Brings the photos of a page of another application into a project's gallery. Photos that are there are skipped, and one that
- * cannot be taken fails alone. The first new photo ends all copies of the page in other projects.
+ * Adds the photos of a page of another application to a project's gallery. Skips existing photos; a photo whose image cannot be used
+ * fails without the others. The first new photo archives all copies of the page in other projects.
  */
 export async function bulkUpsert(
   context: OperationContext,
@@ -36,41 +36,41 @@ async function upsertPage(
     pageExternalSourceId: input.externalSourceId,
   };
   const { usableFolderId, outcomes } = await prepare(context, page, input);
-  let committed: Committed;
+  let committed: CommitResult;
   try {
     const request = { ...input, usableFolderId };
     committed = await context.database.transaction((em) => commitPage(em, context, page, request, outcomes));
   } catch (error) {
-    // After any other error the photos may be there, and need their bytes.
+    // After any other error the photos may be committed, and need their bytes.
     if (error instanceof ApiError) await discardImages(context, [...outcomes.values()]);
     throw error;
   }
   const unused = [...outcomes].filter(([id]) => !committed.created.has(id)).map(([, outcome]) => outcome);
   await discardImages(context, unused);
-  return resultOf(input, committed, outcomes);
+  return toResult(input, committed, outcomes);
 }
 
-/** What is done before the transaction: the checks of the folder, and the images of the photos that are not there. */
+/** Checks the folder and prepares the images of the new photos, before the transaction. */
 async function prepare(context: OperationContext, page: SyncedPage, input: BulkUpsertInput) {
   const em = context.database.fork();
-  const usableFolderId = input.folderId == null ? null : await usableFolder(context, page, input);
-  const copies = await activeCopies(em, page);
+  const usableFolderId = input.folderId == null ? null : await findUsableFolder(context, page, input);
+  const copies = await findActivePhotos(em, page);
   const here = new Set(
     copies.filter(({ projectId }) => projectId === input.projectId).map(({ externalSourceId }) => externalSourceId),
   );
   const wanted = input.photos.filter(({ externalSourceId }) => !here.has(externalSourceId));
   if (wanted.length === 0) return { usableFolderId, outcomes: new Map<string, GalleryOutcome>() };
-  if (input.folderName == null && (await folderOfPage(em, page, input.projectId, usableFolderId)) === null) {
-    throw folderNameNeeded();
+  if (input.folderName == null && (await findPageFolder(em, page, input.projectId, usableFolderId)) === null) {
+    throw folderNameRequired();
   }
   return { usableFolderId, outcomes: await prepareImages(context, page, wanted) };
 }
 
 /**
- * The given folder if photos of the project may be put there. A folder that a sync made for this very page and that has been
- * left behind, or is gone, is as good as none: a client sends the one it was told, and may not know (PHO-29). 404 and 400 otherwise.
+ * Returns the given folder if it accepts photos of the project. Returns null for a folder that a sync created for the same page and
+ * that is archived or in a former project, because clients repeat the id that they received (PHO-29). Throws 404 or 400 otherwise.
  */
-async function usableFolder(
+async function findUsableFolder(
   { database }: OperationContext,
   page: SyncedPage,
   input: BulkUpsertInput,
@@ -80,15 +80,15 @@ async function usableFolder(
   const inProject = folder.projectId === null || folder.projectId === input.projectId;
   if (inProject && folder.archivedAt === null) return folder.id;
   const { integratorId, sourceApp, pageExternalSourceId } = folder;
-  const ofPage = JSON.stringify([integratorId, sourceApp, pageExternalSourceId]);
-  if (ofPage === JSON.stringify([page.integratorId, page.sourceApp, page.pageExternalSourceId])) return null;
+  const folderPage = JSON.stringify([integratorId, sourceApp, pageExternalSourceId]);
+  if (folderPage === JSON.stringify([page.integratorId, page.sourceApp, page.pageExternalSourceId])) return null;
   if (folder.archivedAt !== null) throw notFound('Photo folder');
   throw invalidField('folderId', 'is in another project');
 }
 
-function resultOf(
+function toResult(
   { photos }: BulkUpsertInput,
-  { folderId, created, existing, refused }: Committed,
+  { folderId, created, existing, rejected }: CommitResult,
   outcomes: ReadonlyMap<string, GalleryOutcome>,
 ): BulkUpsertResult {
   const ids = photos.map(({ externalSourceId }) => externalSourceId);
@@ -101,8 +101,8 @@ function resultOf(
   const failedPhotos = ids
     .filter((id) => !created.has(id) && !existing.has(id))
     .map((externalSourceId) => {
-      const problem = refused.get(externalSourceId) ?? outcomes.get(externalSourceId);
-      // A photo that was there at the first look and has been deleted since was not prepared.
+      const problem = rejected.get(externalSourceId) ?? outcomes.get(externalSourceId);
+      // A photo that existed before the transaction and was deleted since has no outcome.
       const { code, message, field } = problem instanceof ImageProblem ? problem : CHANGED;
       return { externalSourceId, code, message: field ? `${field} ${message}` : message };
     });

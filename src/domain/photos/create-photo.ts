@@ -5,13 +5,13 @@ import { ApiError, invalidField } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { discard, ImageProblem, type PreparedImage } from '../uploads/prepare-image.ts';
-import { prepareImage, type ReadyImage } from './image.ts';
+import { prepareImage, type ReadyImage } from './image-sources.ts';
 import type { CreatePhotoInput } from './photo-inputs.ts';
-import { folderFor, requireProject } from './photo-location.ts';
+import { lockFolderForProject, requireProject } from './photo-location.ts';
 
 /**
- * Makes a photo of an uploaded or downloaded image. With an `externalSourceId` that an active photo has, that photo is the
- * answer, whatever else is asked (PHO-8).
+ * Creates a photo from an uploaded or downloaded image. Returns the active photo with the same `externalSourceId` if there is one,
+ * regardless of the other fields (PHO-8).
  */
 export async function createPhoto(
   context: OperationContext,
@@ -21,9 +21,9 @@ export async function createPhoto(
   if (Boolean(input.imageAttachment) === Boolean(input.imageUrl)) {
     throw invalidField('imageAttachment', 'give either imageAttachment or imageUrl');
   }
-  const before = await sameSource(context, builderId, input);
+  const before = await findBySource(context, builderId, input);
   if (before) return replay(context, before);
-  await requirePlace(context, builderId, input);
+  await requireLocation(context, builderId, input);
   let image: ReadyImage | null = null;
   try {
     const ready = await prepareImage(context, builderId, input);
@@ -35,13 +35,13 @@ export async function createPhoto(
     else await discard(context.storage, ready.key);
     return created ? photo : replay(context, photo);
   } catch (error) {
-    const refused = error instanceof ImageProblem;
-    // After any other error the photo may be there, and needs its bytes.
-    if (image && (refused || error instanceof ApiError)) await discard(context.storage, image.key);
-    // The same request at the same moment may have made the photo, and used the upload up.
-    const winner = refused ? await sameSource(context, builderId, input) : null;
+    const isImageProblem = error instanceof ImageProblem;
+    // After any other error the photo may be committed, and needs its bytes.
+    if (image && (isImageProblem || error instanceof ApiError)) await discard(context.storage, image.key);
+    // A concurrent identical request may have created the photo and consumed the upload.
+    const winner = isImageProblem ? await findBySource(context, builderId, input) : null;
     if (winner) return replay(context, winner);
-    throw refused ? invalidField(error.field, error.message) : error;
+    throw isImageProblem ? invalidField(error.field, error.message) : error;
   }
 }
 
@@ -50,7 +50,7 @@ function replay(context: OperationContext, photo: Photo): Photo {
   return photo;
 }
 
-function sameSource(
+function findBySource(
   { caller, database }: OperationContext,
   builderId: string,
   { externalSourceId }: CreatePhotoInput,
@@ -61,16 +61,20 @@ function sameSource(
   return em.findOne(Photo, { ...identity, archivedAt: null });
 }
 
-async function requirePlace(context: OperationContext, builderId: string, { projectId, folderId }: CreatePhotoInput) {
+async function requireLocation(
+  context: OperationContext,
+  builderId: string,
+  { projectId, folderId }: CreatePhotoInput,
+) {
   if (projectId != null) await requireProject(context, builderId, projectId);
   if (folderId == null) return;
   const where = { builderId, projectId: projectId ?? null };
-  await context.database.transaction((em) => folderFor(em, where, { field: 'folderId', id: folderId }));
+  await context.database.transaction((em) => lockFolderForProject(em, where, { field: 'folderId', id: folderId }));
 }
 
 /**
- * Inserts the photo, or returns the one that a concurrent request has made of the same source: that request's key lets the insert
- * fail, and the repeated transaction finds its photo. The upload is locked before the folder, as everywhere in the gallery.
+ * Inserts the photo, or returns the one that a concurrent request created from the same source: the unique index makes the insert
+ * fail, and the retried transaction finds the photo. Lock order of the gallery: uploads before folders.
  */
 async function insertPhoto(
   em: EntityManager,
@@ -80,7 +84,7 @@ async function insertPhoto(
   image: ReadyImage,
 ): Promise<{ photo: Photo; created: boolean }> {
   const { caller, clock } = context;
-  const winner = await sameSource(context, builderId, input, em);
+  const winner = await findBySource(context, builderId, input, em);
   if (winner) return { photo: winner, created: false };
   const id = newId('attachment', clock.now());
   const now = new Date(clock.now()).toISOString();
@@ -90,8 +94,9 @@ async function insertPhoto(
     if (count === 0) throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
   }
   const where = { builderId, projectId: input.projectId ?? null };
-  const folder = input.folderId == null ? null : await folderFor(em, where, { field: 'folderId', id: input.folderId });
-  const photo = photoOf({
+  const folder =
+    input.folderId == null ? null : await lockFolderForProject(em, where, { field: 'folderId', id: input.folderId });
+  const photo = createGalleryPhoto({
     id,
     builderId,
     projectId: where.projectId ?? folder?.projectId ?? null,
@@ -111,7 +116,7 @@ async function insertPhoto(
   return { photo, created: true };
 }
 
-type Given = Pick<
+type PhotoFields = Pick<
   Photo,
   | 'id'
   | 'builderId'
@@ -126,13 +131,13 @@ type Given = Pick<
   | 'externalSourceId'
 >;
 
-/** A new photo of the gallery. */
-export function photoOf({
+/** Returns a new gallery photo, not yet stored. */
+export function createGalleryPhoto({
   image,
   now,
   capturedAt,
   ...given
-}: Given & { image: PreparedImage; now: string; capturedAt: string | null }): Photo {
+}: PhotoFields & { image: PreparedImage; now: string; capturedAt: string | null }): Photo {
   const { contentType, size, takenAt } = image.facts;
   const photoTakenDate = capturedAt ?? takenAt;
   return Object.assign(Object.create(Photo.prototype) as Photo, {

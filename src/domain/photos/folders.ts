@@ -8,14 +8,14 @@ import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { requireFound } from '../require-found.ts';
 import type { CreateFolderInput, UpdateFolderInput } from './photo-inputs.ts';
-import { folderFor, lockFolders, requireProject } from './photo-location.ts';
+import { lockFolderForProject, lockFolders, requireProject } from './photo-location.ts';
 
 interface Target {
   builderId: string;
   folderId: string;
 }
 
-/** A new folder; without a project of its own it is of its parent's (PHO-16). */
+/** Creates a folder. The default project is that of the parent (PHO-16). */
 export async function createFolder(
   context: OperationContext,
   builderId: string,
@@ -25,9 +25,10 @@ export async function createFolder(
   const { name, projectId = null, parentId = null } = input;
   if (projectId !== null) await requireProject(context, builderId, projectId);
   return database.transaction(async (em) => {
-    const place = { builderId, projectId };
-    const parent = parentId === null ? null : await folderFor(em, place, { field: 'parentId', id: parentId });
-    requireSameProject(parent, projectId ?? parent?.projectId ?? null);
+    const location = { builderId, projectId };
+    const parent =
+      parentId === null ? null : await lockFolderForProject(em, location, { field: 'parentId', id: parentId });
+    requireProjectOfParent(parent, projectId ?? parent?.projectId ?? null);
     const now = new Date(clock.now()).toISOString();
     const folder = Object.assign(Object.create(PhotoFolder.prototype) as PhotoFolder, {
       id: newId('folder', clock.now()),
@@ -47,7 +48,7 @@ export async function createFolder(
   });
 }
 
-/** Renames or moves a folder; never under itself. */
+/** Renames or moves a folder. Throws 409 if it would become its own ancestor. */
 export async function updateFolder(
   context: OperationContext,
   target: Target,
@@ -56,18 +57,18 @@ export async function updateFolder(
   const { clock, database } = context;
   const { name, parentId } = changes;
   return database.transaction(async (em) => {
-    // Two moves at once could each be right and make a cycle together.
+    // Two concurrent moves, each valid, could create a cycle together.
     if (parentId != null) {
       await acquireRecordLock(em, `photo folders ${target.builderId}`);
       await lockFolders(em, [target.folderId, parentId], 'exclusive');
     }
-    const folder = await activeFolder(em, target);
+    const folder = await lockActiveFolder(em, target);
     if (parentId != null && parentId !== folder.parentId) {
-      const parent = await folderFor(em, folder, { field: 'parentId', id: parentId });
+      const parent = await lockFolderForProject(em, folder, { field: 'parentId', id: parentId });
       if (await isWithin(em, parentId, folder.id)) {
         throw conflict('FOLDER_CYCLE', 'A folder cannot be moved into itself or a folder below it.');
       }
-      requireSameProject(parent, folder.projectId);
+      requireProjectOfParent(parent, folder.projectId);
     }
     if (name != null) folder.name = name;
     if (parentId !== undefined) folder.parentId = parentId;
@@ -76,15 +77,15 @@ export async function updateFolder(
   });
 }
 
-/** Deletes an empty folder; archived photos do not count. */
+/** Deletes a folder without active photos and folders; throws 409 otherwise. */
 export async function deleteFolder({ clock, database }: OperationContext, target: Target): Promise<PhotoFolder> {
   return database.transaction(async (em) => {
-    const folder = await activeFolder(em, target);
-    const inside = { archivedAt: null };
-    const holds =
-      (await em.count(Photo, { ...inside, folderId: folder.id })) +
-      (await em.count(PhotoFolder, { ...inside, parentId: folder.id }));
-    if (holds > 0) throw conflict('FOLDER_NOT_EMPTY', 'The folder holds photos or folders.');
+    const folder = await lockActiveFolder(em, target);
+    const active = { archivedAt: null };
+    const contents =
+      (await em.count(Photo, { ...active, folderId: folder.id })) +
+      (await em.count(PhotoFolder, { ...active, parentId: folder.id }));
+    if (contents > 0) throw conflict('FOLDER_NOT_EMPTY', 'The folder holds photos or folders.');
     folder.archivedAt = new Date(clock.now()).toISOString();
     return folder;
   });
@@ -95,18 +96,18 @@ const ANCESTORS = `with recursive up as (
     union select f.id, f.parent_id from photo_folder f join up on f.id = up.parent_id)
   select exists (select from up where id = ?) as found`;
 
-/** Whether the folder is that ancestor, or stands somewhere below it. */
+/** Whether the folder is the ancestor itself or one of its descendants. */
 async function isWithin(em: EntityManager, folderId: string, ancestorId: string): Promise<boolean> {
   const [row] = (await em.execute(ANCESTORS, [folderId, ancestorId])) as { found: boolean }[];
   return row!.found;
 }
 
-function requireSameProject(parent: PhotoFolder | null, projectId: string | null): void {
+function requireProjectOfParent(parent: PhotoFolder | null, projectId: string | null): void {
   if (parent && parent.projectId !== projectId) throw invalidField('parentId', 'is in another project');
 }
 
-/** Waits for those who are putting something into the folder. */
-function activeFolder(em: EntityManager, { builderId, folderId }: Target): Promise<PhotoFolder> {
+/** Locks the folder exclusively: waits for transactions that add to it. */
+function lockActiveFolder(em: EntityManager, { builderId, folderId }: Target): Promise<PhotoFolder> {
   return requireFound(
     em.findOne(PhotoFolder, { id: folderId, builderId, archivedAt: null }, { lockMode: LockMode.PESSIMISTIC_WRITE }),
     'Photo folder',

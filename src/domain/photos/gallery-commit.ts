@@ -6,30 +6,30 @@ import { invalidField } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { ImageProblem } from '../uploads/prepare-image.ts';
-import { photoOf } from './create-photo.ts';
+import { createGalleryPhoto } from './create-photo.ts';
 import type { GalleryImage, GalleryOutcome } from './gallery-images.ts';
 import {
-  activeCopies,
   archiveEmptyFolders,
   archivePhotos,
-  folderOfPage,
+  findActivePhotos,
+  findPageFolder,
+  findReusableUploads,
+  findSyncedFolders,
   lockPage,
-  type PageCopy,
-  reusableUploads,
+  type PagePhoto,
   type SyncedPage,
-  syncedFolders,
 } from './gallery-page.ts';
 import type { BulkUpsertInput, GalleryPhotoInput } from './photo-inputs.ts';
 import { lockFolders } from './photo-location.ts';
 
-export interface Committed {
+export interface CommitResult {
   folderId: string | null;
   /** New photos by external id. */
   created: Map<string, Photo>;
-  /** Photos that were there, by external id. */
-  existing: Map<string, PageCopy>;
-  /** Images that have found no use, because others were first or the upload was used meanwhile. */
-  refused: Map<string, ImageProblem>;
+  /** Existing photos by external id. */
+  existing: Map<string, PagePhoto>;
+  /** Photos whose upload was consumed meanwhile, by external id. */
+  rejected: Map<string, ImageProblem>;
 }
 
 interface Candidate {
@@ -39,10 +39,9 @@ interface Candidate {
 }
 
 /**
- * Makes the photos of a page whose images are ready, and their folder. When the first of them is made while the page has photos in
- * other projects, the page moves: all of those are archived, whether the call names them or not (PHO-31). Nothing moves without a
- * new photo (PHO-27), and the copies in the same project stay (PHO-32).
- * The number of statements does not depend on how many photos there are.
+ * Creates the photos of a page whose images are ready, and their folder. The first new photo moves the page: all its photos in other
+ * projects are archived, even those that the call does not name (PHO-31). Without a new photo nothing moves (PHO-27); photos in the
+ * same project remain (PHO-32). The number of statements does not depend on the number of photos.
  */
 export async function commitPage(
   em: EntityManager,
@@ -50,10 +49,10 @@ export async function commitPage(
   page: SyncedPage,
   input: BulkUpsertInput & { usableFolderId: string | null },
   outcomes: ReadonlyMap<string, GalleryOutcome>,
-): Promise<Committed> {
+): Promise<CommitResult> {
   const { projectId } = input;
   await lockPage(em, page);
-  const copies = await activeCopies(em, page);
+  const copies = await findActivePhotos(em, page);
   const here = new Map(
     copies.filter((copy) => copy.projectId === projectId).map((copy) => [copy.externalSourceId, copy]),
   );
@@ -66,35 +65,35 @@ export async function commitPage(
     return [{ id: newId('attachment', clock.now()), photo, image }];
   });
   const now = new Date(clock.now()).toISOString();
-  const used = await useUploads(em, page, candidates, now);
+  const used = await consumeUploads(em, page, candidates, now);
   const accepted = candidates.filter(({ image }) => image.uploadKey === null || used.has(image.uploadKey));
-  const refused = new Map(
+  const rejected = new Map(
     candidates
       .filter((candidate) => !accepted.includes(candidate))
-      .map(({ photo }) => [photo.externalSourceId, usedBefore()] as const),
+      .map(({ photo }) => [photo.externalSourceId, alreadyUsedProblem()] as const),
   );
-  const found = await folderOfPage(em, page, projectId, input.usableFolderId);
-  if (accepted.length === 0) return { folderId: found, created: new Map(), existing, refused };
+  const found = await findPageFolder(em, page, projectId, input.usableFolderId);
+  if (accepted.length === 0) return { folderId: found, created: new Map(), existing, rejected };
   const elsewhere = copies.filter((copy) => copy.projectId !== projectId).map(({ id }) => id);
-  const left = elsewhere.length > 0 ? await syncedFolders(em, page, projectId) : [];
-  const wanted = found === null ? left : [found, ...left];
-  const locked = await lockFolders(em, wanted, left.length > 0 ? 'exclusive' : 'shared');
+  const previousFolders = elsewhere.length > 0 ? await findSyncedFolders(em, page, projectId) : [];
+  const wanted = found === null ? previousFolders : [found, ...previousFolders];
+  const locked = await lockFolders(em, wanted, previousFolders.length > 0 ? 'exclusive' : 'shared');
   if (found !== null && !locked.has(found)) throw new ConcurrentUpdateError('The folder was deleted in between.');
-  const folderId = found ?? (await makeFolder(em, page, input, { id: newId('folder', clock.now()), now }));
+  const folderId = found ?? (await insertFolder(em, page, input, { id: newId('folder', clock.now()), now }));
   await archivePhotos(em, elsewhere, now, projectId);
-  const rows = accepted.map((candidate) => rowOf(candidate, page, { projectId, folderId, now }));
+  const rows = accepted.map((candidate) => toPhotoRow(candidate, page, { projectId, folderId, now }));
   await em.insertMany(Photo, rows);
-  await archiveEmptyFolders(em, left, now);
-  return { folderId, created: new Map(rows.map((row) => [row.externalSourceId!, row])), existing, refused };
+  await archiveEmptyFolders(em, previousFolders, now);
+  return { folderId, created: new Map(rows.map((row) => [row.externalSourceId!, row])), existing, rejected };
 }
 
-const usedBefore = () => new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
+const alreadyUsedProblem = () => new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
 
 /**
- * Uses the uploads up, each if it is unused, or if its photo may use it again. Returns the keys that could be. Their rows are locked in
- * the order of their keys, whatever order the photos are in.
+ * Consumes the uploads that are unused or that their photo may use again, and returns their keys. Locks their rows in the order of
+ * their keys.
  */
-async function useUploads(
+async function consumeUploads(
   em: EntityManager,
   page: SyncedPage,
   candidates: readonly Candidate[],
@@ -110,7 +109,7 @@ async function useUploads(
     [JSON.stringify(wanted.map(({ key }) => key))],
   )) as { key: string; unused: boolean }[];
   const unused = new Set(locked.filter((upload) => upload.unused).map(({ key }) => key));
-  const reusable = await reusableUploads(
+  const reusable = await findReusableUploads(
     em,
     page,
     wanted.filter(({ key }) => !unused.has(key)),
@@ -124,14 +123,14 @@ async function useUploads(
   return new Set(usable.map(({ key }) => key));
 }
 
-/** The folder comes with the first photo. */
-async function makeFolder(
+/** Creates the folder of a page; called for the first photo. */
+async function insertFolder(
   em: EntityManager,
   page: SyncedPage,
   { projectId, folderName }: BulkUpsertInput,
   { id, now }: { id: string; now: string },
 ): Promise<string> {
-  if (folderName == null) throw folderNameNeeded();
+  if (folderName == null) throw folderNameRequired();
   await em.insert(PhotoFolder, {
     ...page,
     id,
@@ -145,17 +144,18 @@ async function makeFolder(
   return id;
 }
 
-export const folderNameNeeded = () => invalidField('folderName', 'is required: the page has no folder in this project');
+export const folderNameRequired = () =>
+  invalidField('folderName', 'is required: the page has no folder in this project');
 
-function rowOf(
+function toPhotoRow(
   { id, photo, image }: Candidate,
   page: SyncedPage,
-  place: { projectId: string; folderId: string; now: string },
+  location: { projectId: string; folderId: string; now: string },
 ): Photo {
   const { externalSourceId, sequenceId = null, width, height } = photo;
-  return photoOf({
+  return createGalleryPhoto({
     ...page,
-    ...place,
+    ...location,
     id,
     fileName: photo.fileName ?? image.fileName,
     description: photo.description ?? null,

@@ -2,27 +2,27 @@ import { Photo } from '../../../entities/photo.entity.ts';
 import { NoCapacityError } from '../../images/capacity.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { discard, ImageProblem } from '../uploads/prepare-image.ts';
-import { reusableUploads, type SyncedPage } from './gallery-page.ts';
-import { ImageSources, type ReadyImage } from './image.ts';
+import { findReusableUploads, type SyncedPage } from './gallery-page.ts';
+import { ImageSources, type ReadyImage } from './image-sources.ts';
 import type { GalleryPhotoInput } from './photo-inputs.ts';
 
-/** Photos of one call that are worked on at a time. */
-const AT_A_TIME = 4;
-/** For all downloads and checks of one call (PHO-26). */
+/** Images of one call that are prepared concurrently. */
+const CONCURRENCY = 4;
+/** Milliseconds for all downloads and checks of one call (PHO-26). */
 export const DEADLINE_MS = 60_000;
 
-/** An image of a synced photo; a shared one is that of an earlier copy of the photo, and must not be discarded. */
+/** Image of a synced photo. A shared one belongs to an earlier copy of the photo and must not be discarded. */
 export interface GalleryImage extends ReadyImage {
   shared: boolean;
-  /** Name of the file, where the photo does not give one. */
+  /** File name if the photo has none. */
   fileName: string;
 }
 
 export type GalleryOutcome = GalleryImage | ImageProblem;
 
 /**
- * Prepares the images of many photos; what goes wrong with one is that one's outcome. By the photos' external ids. Must not
- * run inside a transaction: it may take a minute.
+ * Prepares the images of photos. Returns an image or a problem for each, by external id. Must not run inside a transaction, because
+ * it may take a minute.
  */
 export async function prepareImages(
   context: OperationContext,
@@ -32,9 +32,9 @@ export async function prepareImages(
 ): Promise<Map<string, GalleryOutcome>> {
   const outcomes = new Map<string, GalleryOutcome>();
   const sources = await ImageSources.load(context, page.builderId, wanted);
-  const earlier = await earlierCopies(context, page, sources, wanted);
+  const earlier = await findReusableImages(context, page, sources, wanted);
   const signal = AbortSignal.timeout(deadlineMs);
-  const waiting = withoutRepeats(wanted, outcomes);
+  const waiting = rejectRepeatedUploads(wanted, outcomes);
   const failures: unknown[] = [];
   const work = async () => {
     for (let next = waiting.shift(); next && failures.length === 0; next = waiting.shift()) {
@@ -50,7 +50,7 @@ export async function prepareImages(
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   if (failures.length > 0) {
     await discardImages(context, [...outcomes.values()]);
     throw failures[0];
@@ -58,7 +58,7 @@ export async function prepareImages(
   return outcomes;
 }
 
-/** Removes the bytes of images that no row has come to name. */
+/** Removes the bytes of images that no photo uses, except shared ones. */
 export async function discardImages({ storage }: OperationContext, outcomes: readonly GalleryOutcome[]): Promise<void> {
   const own = outcomes.filter((outcome) => !(outcome instanceof ImageProblem) && !outcome.shared) as GalleryImage[];
   await discard(storage, ...own.map(({ key }) => key));
@@ -66,27 +66,27 @@ export async function discardImages({ storage }: OperationContext, outcomes: rea
 
 async function prepareOne(sources: ImageSources, photo: GalleryPhotoInput, signal: AbortSignal): Promise<GalleryImage> {
   const { imageAttachment } = photo;
-  const name = imageAttachment ? sources.upload(imageAttachment).fileName : nameIn(photo.imageUrl!);
+  const name = imageAttachment ? sources.requireUpload(imageAttachment).fileName : parseFileName(photo.imageUrl!);
   const image = await sources.prepare(photo, signal);
   return { ...image, shared: false, fileName: name };
 }
 
-/** The last part of the path, if that is a name. */
-function nameIn(imageUrl: string): string {
+/** Returns the last segment of the path if it is a valid file name, else `photo`. */
+function parseFileName(imageUrl: string): string {
   const last = URL.canParse(imageUrl) ? new URL(imageUrl).pathname.split('/').pop()! : '';
   return /^[\w.-]{1,255}$/.test(last) ? last : 'photo';
 }
 
-/** One upload makes one photo: of two that name it in one call, the first has it. */
-function withoutRepeats(
+/** Returns the photos without those whose upload an earlier photo of the call uses; these get a problem as outcome. */
+function rejectRepeatedUploads(
   wanted: readonly GalleryPhotoInput[],
   outcomes: Map<string, GalleryOutcome>,
 ): GalleryPhotoInput[] {
-  const taken = new Set<string>();
+  const usedKeys = new Set<string>();
   return wanted.filter((photo) => {
     const key = photo.imageAttachment?.key;
-    if (key === undefined || !taken.has(key)) {
-      if (key !== undefined) taken.add(key);
+    if (key === undefined || !usedKeys.has(key)) {
+      if (key !== undefined) usedKeys.add(key);
       return true;
     }
     const problem = new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'is that of another photo too');
@@ -95,30 +95,30 @@ function withoutRepeats(
   });
 }
 
-/** Images of photos that may use again the upload of their own earlier copy: they need no second check. By the photos' external ids. */
-async function earlierCopies(
+/** Returns the checked images of photos that may reuse the upload of their own earlier copy, by external id. */
+async function findReusableImages(
   { database, region }: OperationContext,
   page: SyncedPage,
   sources: ImageSources,
   wanted: readonly GalleryPhotoInput[],
 ): Promise<Map<string, GalleryImage>> {
   const used = wanted.flatMap(({ externalSourceId, imageAttachment }) => {
-    const upload = imageAttachment?.regionId === region ? sources.known(imageAttachment.key) : null;
+    const upload = imageAttachment?.regionId === region ? sources.findUpload(imageAttachment.key) : null;
     return upload?.photoId ? [{ externalSourceId, key: upload.key }] : [];
   });
   const em = database.fork();
-  const reusable = await reusableUploads(em, page, used);
+  const reusable = await findReusableUploads(em, page, used);
   if (reusable.size === 0) return new Map();
   const rows = new Map((await em.find(Photo, { id: { $in: [...reusable.values()] } })).map((row) => [row.id, row]));
   return new Map(
     used.flatMap(({ externalSourceId, key }) => {
       const row = rows.get(reusable.get(key) ?? '');
-      return row ? [[externalSourceId, imageOf(row, key)] as const] : [];
+      return row ? [[externalSourceId, toGalleryImage(row, key)] as const] : [];
     }),
   );
 }
 
-function imageOf(row: Photo, uploadKey: string): GalleryImage {
+function toGalleryImage(row: Photo, uploadKey: string): GalleryImage {
   const { width, height } = row.metadata as { width: number; height: number };
   const contentType = row.contentType as ReadyImage['facts']['contentType'];
   const facts = { contentType, size: row.fileSize, width, height, takenAt: row.photoTakenDate };

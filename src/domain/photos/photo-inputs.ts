@@ -6,7 +6,7 @@ export interface AttachmentReference {
   regionId: RegionId;
 }
 
-/** The image of a photo: an upload or the address of one, exactly one of them. */
+/** Image of a photo: exactly one of an upload and a URL. */
 export interface ImageReference {
   imageAttachment?: AttachmentReference | null;
   imageUrl?: string | null;

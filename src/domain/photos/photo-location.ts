@@ -6,7 +6,7 @@ import type { OperationContext } from '../operation-context.ts';
 import { projects } from '../readers/project.reader.ts';
 import { requireFound } from '../require-found.ts';
 
-/** Throws 404 unless the project is the builder's. */
+/** Throws 404 unless the project belongs to the builder. */
 export async function requireProject(
   { database }: OperationContext,
   builderId: string,
@@ -16,10 +16,10 @@ export async function requireProject(
 }
 
 /**
- * The folder, kept from being deleted until the transaction ends, if it is the builder's and takes what belongs to that
- * project: 404 or 400 when not. A folder of no project takes everything.
+ * Returns the folder, locked against deletion until the transaction ends. Throws 404 unless it belongs to the builder, and 400 if it
+ * is in another project. A folder without a project accepts photos and folders of all projects.
  */
-export async function folderFor(
+export async function lockFolderForProject(
   em: EntityManager,
   where: { builderId: string; projectId: string | null },
   named: { field: string; id: string },
@@ -36,8 +36,8 @@ export async function folderFor(
 }
 
 /**
- * Locks the folders in the order of their ids until the transaction ends, and returns those that are active. A shared lock keeps a
- * folder from being deleted; an exclusive one also keeps everyone else from putting something into it.
+ * Locks the folders in the order of their ids until the transaction ends, and returns the ids of the active ones. A shared lock
+ * prevents deletion of a folder; an exclusive lock also prevents other transactions from adding to it.
  */
 export async function lockFolders(
   em: EntityManager,

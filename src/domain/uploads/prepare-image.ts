@@ -7,17 +7,17 @@ import { DownloadError, parseImageHost } from '../../storage/remote-downloader.t
 import { MAX_ATTACHMENT_BYTES, type Storage } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
 
-/** An image whose checked bytes stand under a final key. No row names it yet: whoever does not use it discards it. */
+/** A checked image, stored under its final key. No row refers to it yet: a caller that does not use it must discard it. */
 export interface PreparedImage {
   key: string;
   facts: ImageFacts;
 }
 
-/** Why an image cannot be used. */
+/** Thrown for an image that cannot be used. */
 export class ImageProblem extends Error {
   override name = 'ImageProblem';
   constructor(
-    /** Of the input: `imageAttachment.key`, `imageUrl`, `contentType`. */
+    /** Input field: `imageAttachment.key`, `imageUrl` or `contentType`. */
     readonly field: string,
     readonly code: string,
     message: string,
@@ -28,16 +28,15 @@ export class ImageProblem extends Error {
 
 const KEY = 'imageAttachment.key';
 
-/** What an image is checked for. */
 export interface PrepareOptions {
-  /** Type that the request itself gives, if any. */
+  /** Media type that the request requires, if any. */
   declared: string | null;
   signal?: AbortSignal;
 }
 
 /**
- * Checks an upload's bytes. They are copied first and the copy is checked, so that what was checked is what is kept, however
- * often the client sends other bytes. A failed check is recorded, and not repeated on the same bytes (UPL-17, UPL-23).
+ * Copies and checks the bytes of an upload. Checks the copy, because the client may overwrite the upload at any time. Records a failed
+ * check, to not repeat it for the same bytes (UPL-17, UPL-23). Throws `ImageProblem`.
  */
 export async function prepareUpload(
   context: OperationContext,
@@ -66,7 +65,8 @@ export async function prepareUpload(
 
 async function checkCopy(context: OperationContext, upload: Upload, key: string, { declared, signal }: PrepareOptions) {
   const requireDeclared = (detected: ImageType) => {
-    if (!isDeclared(detected, upload.contentType)) throw new BadImage(differs(detected, upload.contentType));
+    if (!matchesDeclared(detected, upload.contentType))
+      throw new BadImage(mismatchMessage(detected, upload.contentType));
     requireType(detected, declared);
   };
   const facts = await context.storage.withFile(key, (path, size) => {
@@ -77,7 +77,7 @@ async function checkCopy(context: OperationContext, upload: Upload, key: string,
   return facts;
 }
 
-/** Best effort: without it the check is made again. */
+/** Records a failed check. Best effort: without the record the check is repeated. */
 async function recordFailure(
   { database }: OperationContext,
   { key }: Upload,
@@ -89,7 +89,7 @@ async function recordFailure(
     .catch(() => undefined);
 }
 
-/** Downloads an image of an approved host, and checks it the same way. */
+/** Downloads an image from an approved host and checks it. Throws `ImageProblem`. */
 export async function prepareDownload(
   context: OperationContext,
   request: { imageUrl: string; builderId: string; isApproved: (host: string) => boolean },
@@ -118,20 +118,20 @@ export async function prepareDownload(
   }
 }
 
-/** Best effort: what stays behind is swept. */
+/** Removes stored objects. Best effort: the hourly sweep removes the rest. */
 export async function discard(storage: Storage, ...keys: string[]): Promise<void> {
   await storage.bytes.remove(keys).catch(() => undefined);
 }
 
-/** Throws where the request gives a type and the bytes have another. */
+/** Throws if the request requires another type than that of the bytes. */
 function requireType(detected: ImageType, declared: string | null): void {
-  if (declared === null || isDeclared(detected, declared)) return;
-  throw new ImageProblem('contentType', 'INVALID_IMAGE', differs(detected, declared));
+  if (declared === null || matchesDeclared(detected, declared)) return;
+  throw new ImageProblem('contentType', 'INVALID_IMAGE', mismatchMessage(detected, declared));
 }
 
-function isDeclared(detected: ImageType, declared: string): boolean {
+function matchesDeclared(detected: ImageType, declared: string): boolean {
   const type = imageTypeOf(declared);
   return type !== null && isSameType(type, detected);
 }
 
-const differs = (detected: ImageType, declared: string) => `is ${detected} by its bytes, not ${declared}`;
+const mismatchMessage = (detected: ImageType, declared: string) => `is ${detected} by its bytes, not ${declared}`;

@@ -5,70 +5,69 @@ import { ApiError, uploadQuotaExceeded } from '../../shared/errors.ts';
 import { SIGNED_URL_SECONDS, type Storage } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
 
-/** A PUT that began before its URL expired may still be on its way for as long. */
+/** A PUT that began before its URL expired may take this long. */
 const GRACE_MS = SIGNED_URL_SECONDS * 1000;
-/** Expired uploads that are looked up at a time. */
-const BATCH = 500;
-const AT_A_TIME = 8;
-/** That a request over its quota waits for; the hourly sweep looks up the others. */
+/** Expired uploads per query. */
+const BATCH_SIZE = 500;
+const CONCURRENCY = 8;
+/** Maximum batches for a request over its quota; the hourly sweep has no maximum. */
 const MAX_BATCHES = 4;
 
-const ownerOf = ({ caller }: OperationContext) => caller.integratorId ?? '';
+const toOwner = ({ caller }: OperationContext) => caller.integratorId ?? '';
 
-/** Throws 429 where that many more bytes are over the quota. Without a lock: to refuse a body before it is received. */
-export async function checkQuota(context: OperationContext, bytes: number): Promise<void> {
-  await withRelease(context, async () => {
+/** Throws 429 if the additional bytes exceed the quota. Takes no lock; used to reject a body before it is received. */
+export async function requireQuota(context: OperationContext, bytes: number): Promise<void> {
+  await retryAfterRelease(context, async () => {
     const sql = 'select coalesce(sum(bytes), 0) as bytes from upload_usage where integrator_id = ?';
-    const [row] = (await context.database.fork().execute(sql, [ownerOf(context)])) as { bytes: string }[];
-    requireRoom(context, Number(row!.bytes) + bytes);
+    const [row] = (await context.database.fork().execute(sql, [toOwner(context)])) as { bytes: string }[];
+    requireWithinQuota(context, Number(row!.bytes) + bytes);
   });
 }
 
 /**
- * Runs the work, which throws where it is over the quota, and once more after announced uploads that never came have stopped
- * counting.
+ * Runs the work. If it throws because of the quota, releases expired uploads without bytes and runs it once more.
  */
-export async function withRelease(context: OperationContext, work: () => Promise<void>): Promise<void> {
+export async function retryAfterRelease(context: OperationContext, work: () => Promise<void>): Promise<void> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'UPLOAD_QUOTA')) throw error;
     const { database, storage, clock } = context;
     const owner = { integratorId: context.caller.integratorId };
-    if ((await releaseUnsent(database, storage, clock.now(), owner)) === 0) throw error;
+    if ((await releaseUnsentUploads(database, storage, clock.now(), owner)) === 0) throw error;
     await work();
   }
 }
 
 /**
- * Adds the bytes to the usage, or throws 429. Uploads of one integrator wait for each other until their transactions end, so that
- * their sum never passes the quota; uses of uploads do not wait, they only lower it (UPL-27).
+ * Throws 429 if the additional bytes exceed the quota. Locks the usage of the integrator until the transaction ends, so that concurrent
+ * uploads cannot exceed it together; consuming an upload takes no lock, because it only lowers the usage (UPL-27).
  */
-export async function takeQuota(em: EntityManager, context: OperationContext, bytes: number): Promise<void> {
-  const owner = ownerOf(context);
+export async function reserveQuota(em: EntityManager, context: OperationContext, bytes: number): Promise<void> {
+  const owner = toOwner(context);
   await acquireRecordLock(em, `upload usage ${owner}`);
-  // The trigger of the table adds the uploads themselves.
+  // Compacts the changes into one row; the triggers of `upload` add the new uploads.
   const [row] = (await em.execute(
-    `with gathered as (delete from upload_usage where integrator_id = ? returning bytes),
-       total as (select coalesce(sum(bytes), 0) as bytes from gathered),
-       kept as (insert into upload_usage (integrator_id, bytes) select ?, bytes from total where bytes <> 0)
+    `with removed as (delete from upload_usage where integrator_id = ? returning bytes),
+       total as (select coalesce(sum(bytes), 0) as bytes from removed),
+       compacted as (insert into upload_usage (integrator_id, bytes) select ?, bytes from total where bytes <> 0)
      select bytes from total`,
     [owner, owner],
   )) as { bytes: string }[];
-  requireRoom(context, Number(row!.bytes) + bytes);
+  requireWithinQuota(context, Number(row!.bytes) + bytes);
 }
 
-function requireRoom({ uploadQuota }: OperationContext, bytes: number): void {
+function requireWithinQuota({ uploadQuota }: OperationContext, bytes: number): void {
   if (uploadQuota !== null && bytes > uploadQuota) throw uploadQuotaExceeded(uploadQuota);
 }
 
 /**
- * Ends the counting of uploads whose URL has expired without any bytes. Only the store knows: on S3 clients send their bytes there.
+ * Releases uploads whose URL expired without stored bytes from the quota. Reads the storage, because clients send bytes to S3 directly.
  *
- * @param owner restricts it to one integrator's uploads, or those of internal clients.
+ * @param owner integrator whose uploads are released, null for internal clients; default all.
  * @returns how many uploads no longer count.
  */
-export async function releaseUnsent(
+export async function releaseUnsentUploads(
   database: Database,
   storage: Storage,
   now: number,
@@ -79,7 +78,7 @@ export async function releaseUnsent(
   for (let batches = 0; !owner || batches < MAX_BATCHES; batches++) {
     const rows = (await em.execute(
       `select key from upload where consumed_at is null and released_at is null and expires_at < ?
-         ${owner ? 'and integrator_id is not distinct from ?' : ''} order by expires_at limit ${BATCH}`,
+         ${owner ? 'and integrator_id is not distinct from ?' : ''} order by expires_at limit ${BATCH_SIZE}`,
       [new Date(now - GRACE_MS).toISOString(), ...(owner ? [owner.integratorId] : [])],
     )) as { key: string }[];
     const sent = new Set<string>();
@@ -89,7 +88,7 @@ export async function releaseUnsent(
         if (await storage.bytes.stat(key)) sent.add(key);
       }
     };
-    await Promise.all(Array.from({ length: AT_A_TIME }, lookUp));
+    await Promise.all(Array.from({ length: CONCURRENCY }, lookUp));
     const unsent = rows.filter(({ key }) => !sent.has(key)).map(({ key }) => key);
     const some = 'key in (select json_array_elements_text(?::json))';
     await em.execute(`update upload set expires_at = null where ${some}`, [JSON.stringify([...sent])]);
@@ -98,7 +97,7 @@ export async function releaseUnsent(
       JSON.stringify(unsent),
     ]);
     released += unsent.length;
-    if (rows.length < BATCH) break;
+    if (rows.length < BATCH_SIZE) break;
   }
   return released;
 }

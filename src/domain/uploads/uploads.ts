@@ -5,7 +5,7 @@ import type { RegionId } from '../../shared/regions.ts';
 import { createUploadKey } from '../../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { takeQuota, withRelease } from './quota.ts';
+import { reserveQuota, retryAfterRelease } from './quota.ts';
 
 export interface DeclaredFile {
   fileName: string;
@@ -14,32 +14,32 @@ export interface DeclaredFile {
   size: number;
 }
 
-/** Where and how a client sends the bytes of one file. */
+/** Signed request with which a client uploads one file. */
 export interface UploadIntent {
   key: string;
   type: 'attachment';
   contentType: string;
   fileName: string;
-  /** Most bytes of an attachment. */
+  /** Maximum bytes of an attachment. */
   maxSize: number;
   uploadHeaders: Record<string, string>;
   uploadUrl: string;
   regionId: RegionId;
 }
 
-/** The declared type in lower case; throws 400 unless it is one that a photo may have. */
-export function declaredType(field: string, contentType: string): string {
+/** Returns the declared type in lower case. Throws 400 unless it is an image type. */
+export function parseDeclaredType(field: string, contentType: string): string {
   if (!imageTypeOf(contentType)) throw invalidField(field, `must be one of ${IMAGE_TYPES.join(', ')}`);
   return contentType.trim().toLowerCase();
 }
 
-/** Leave to upload one file; nothing but this is made (UPL-3). */
-export async function createIntent(
+/** Announces an upload and returns its signed request (UPL-3). */
+export async function createUploadIntent(
   context: OperationContext,
   builderId: string,
   file: DeclaredFile,
 ): Promise<UploadIntent> {
-  const contentType = declaredType('contentType', file.contentType);
+  const contentType = parseDeclaredType('contentType', file.contentType);
   const upload = { key: createUploadKey(builderId), ...file, contentType };
   const expiresAt = new Date(context.clock.now() + SIGNED_URL_SECONDS * 1000).toISOString();
   await recordUploads(context, builderId, [upload], expiresAt);
@@ -56,10 +56,9 @@ export async function createIntent(
 }
 
 /**
- * Makes the keys known, all of them or none: from now on each may be used once, by this integrator for this builder. Throws 429
- * where they do not fit into the integrator's quota.
+ * Stores uploads, all or none. Each may then be used once, by this integrator for this builder. Throws 429 if they exceed the quota.
  *
- * @param expiresAt when the URL to send the bytes to expires; null where the bytes are stored.
+ * @param expiresAt expiry of the upload URL; null if the bytes are stored.
  */
 export async function recordUploads(
   context: OperationContext,
@@ -72,9 +71,9 @@ export async function recordUploads(
   const unused = { consumedAt: null, photoId: null, releasedAt: null, failedCheck: null };
   const owner = { builderId, integratorId: caller.integratorId, createdAt, expiresAt, ...unused };
   const bytes = uploads.reduce((sum, { size }) => sum + size, 0);
-  await withRelease(context, () =>
+  await retryAfterRelease(context, () =>
     database.transaction(async (em) => {
-      await takeQuota(em, context, bytes);
+      await reserveQuota(em, context, bytes);
       await em.insertMany(
         Upload,
         uploads.map(({ key, fileName, contentType, size }) => ({ key, fileName, contentType, size, ...owner })),

@@ -5,11 +5,11 @@ import { ImageProblem, type PreparedImage, prepareDownload, prepareUpload } from
 import type { AttachmentReference, ImageReference } from './photo-inputs.ts';
 
 export interface ReadyImage extends PreparedImage {
-  /** The upload that it uses up. */
+  /** Upload that the photo consumes; null for a downloaded image. */
   uploadKey: string | null;
 }
 
-/** What has to be known before images are prepared, read at once for all of them. */
+/** Uploads and approved hosts for the images of several requests, loaded with one query each. */
 export class ImageSources {
   readonly #context: OperationContext;
   readonly #builderId: string;
@@ -36,8 +36,8 @@ export class ImageSources {
     return new ImageSources(context, builderId, uploads, hosts);
   }
 
-  /** The upload that the reference names, used or not; throws unless it is this integrator's, for this builder. */
-  upload({ key, regionId }: AttachmentReference): Upload {
+  /** Returns the referenced upload, consumed or not. Throws `ImageProblem` unless it belongs to this integrator and builder. */
+  requireUpload({ key, regionId }: AttachmentReference): Upload {
     const { region } = this.#context;
     if (regionId !== region) {
       throw new ImageProblem('imageAttachment.regionId', 'INVALID_REFERENCE', `must be ${region}`);
@@ -47,12 +47,12 @@ export class ImageSources {
     return upload;
   }
 
-  /** The integrator's upload of that key for the builder, if there is one. */
-  known(key: string): Upload | null {
+  /** Returns the integrator's upload for the builder by key, or null. */
+  findUpload(key: string): Upload | null {
     return this.#uploads.get(key) ?? null;
   }
 
-  /** Copies and checks the image. Throws `ImageProblem`. */
+  /** Copies or downloads the image and checks it. Throws `ImageProblem`. */
   async prepare(request: ImageReference, signal?: AbortSignal): Promise<ReadyImage> {
     const options = { declared: request.contentType ?? null, signal };
     if (!request.imageAttachment) {
@@ -60,7 +60,7 @@ export class ImageSources {
       const wanted = { imageUrl: request.imageUrl!, builderId: this.#builderId, isApproved };
       return { ...(await prepareDownload(this.#context, wanted, options)), uploadKey: null };
     }
-    const upload = this.upload(request.imageAttachment);
+    const upload = this.requireUpload(request.imageAttachment);
     if (upload.consumedAt !== null) {
       throw new ImageProblem('imageAttachment.key', 'INVALID_REFERENCE', 'has been used before');
     }
@@ -68,6 +68,7 @@ export class ImageSources {
   }
 }
 
+/** Prepares the image of a single request. Throws `ImageProblem`. */
 export async function prepareImage(
   context: OperationContext,
   builderId: string,
