@@ -16,11 +16,11 @@ afterAll(() => service.stop());
 
 describe.each(edges)('the edge $name', ({ type, field, scope }) => {
   const way = wayTo(type, scope);
-  // Visits and the like are for internal clients, which have no connections.
+  // Attendance types need an internal client, which has no connections.
   const name = scope === 'read:attendance' ? 'internal' : 'A';
 
   if (!way) {
-    it('is reached only from where its scope is needed already', () => expect(scopeOf(type)).toBe(scope));
+    it('starts from a type with the same scope', () => expect(scopeOf(type)).toBe(scope));
     return;
   }
 
@@ -38,7 +38,7 @@ describe.each(edges)('the edge $name', ({ type, field, scope }) => {
 
   if (name === 'internal') return;
 
-  it(`is refused where the builder's connection does not allow ${scope} (ACC-6, ACC-15)`, async () => {
+  it(`is 403 if the builder's connection does not allow ${scope} (ACC-6, ACC-15)`, async () => {
     const set = (scopes: readonly string[]) =>
       service.databases.au1
         .fork()
@@ -50,7 +50,7 @@ describe.each(edges)('the edge $name', ({ type, field, scope }) => {
       const refused = await service.graphql(await service.as('A'), documentOf(samples, way, field));
       expect(refused.errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE', http: { status: 403 } });
       if (!isEnvelope(getNamedType(field.type))) return;
-      // A page past the end holds no record that could be refused, and tells the count all the same.
+      // A page past the end has no record to authorize, but it has the total count.
       const count = documentOf(samples, way, field, `${field.name}(offset: 1000000) { meta { totalCount } }`);
       const counted = await service.graphql(await service.as('A'), count);
       expect(counted.errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE', http: { status: 403 } });

@@ -13,10 +13,10 @@ const fields = [schema.getQueryType()!, schema.getMutationType()!].flatMap((type
   Object.values(type.getFields()).map((field) => ({ kind: type.name as 'Query' | 'Mutation', field })),
 );
 
-/** What a sample of the name stands for: the ids of one builder's records. A sample that is no id is of nobody. */
+/** Whether a sample value is the id of a builder's record. */
 const isChild = (kind: string) => kind.endsWith('Id') && kind !== 'BuilderId' && !kind.includes('External');
 
-/** Names of the samples that an operation's body is made of. */
+/** Returns the names of the samples in the body of an operation. */
 function samplesInBody(field: string): string[] {
   const used = new Set<string>();
   const watched = new Proxy({} as Samples, { get: (_, name) => void used.add(String(name)) });
@@ -41,7 +41,7 @@ const inGraphql = fields.flatMap(({ kind: root, field }) => {
 
 let service: Service;
 let calls: OperationCalls;
-/** Of a builder that integrator A is connected to, of its other one, and of one that it is not connected to. */
+/** Samples of a builder that integrator A is connected to, of its other builder, and of an unconnected builder. */
 let own: Samples;
 let others: Samples;
 let strangers: Samples;
@@ -60,7 +60,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** The record is not found, is not let in, or filters everything away; nothing of its builder is in the answer. */
+/** Expects 404, 403 or an empty page, without data of the foreign builder. */
 function expectNothing({ status, code, body }: Outcome, foreign: Samples, kind: string): void {
   expect([200, 400, 403, 404, 409], body).toContain(status);
   const sent = body.replaceAll(foreign[kind]!, '');
@@ -69,7 +69,7 @@ function expectNothing({ status, code, body }: Outcome, foreign: Samples, kind: 
   if (status === 403 || status === 404) expect(code).toMatch(/^(FORBIDDEN|NOT_FOUND|INSUFFICIENT_SCOPE)$/);
 }
 
-/** What each of the foreign records is, to see that nothing happened to it. */
+/** Returns the foreign records, to compare them before and after. */
 async function stateOf(foreign: Samples): Promise<unknown[]> {
   await restoreSamples(service.databases.au1);
   const tables = [
@@ -88,7 +88,7 @@ async function stateOf(foreign: Samples): Promise<unknown[]> {
   );
 }
 
-// Without a builder among its parameters, an operation finds a record of the integrator's other builder rightly.
+// Operations without a builder among their arguments accept records of the integrator's other builder.
 const restWithBuilder = inRest.filter(({ operation }) =>
   locateArguments(operation, schema).some(({ argument }) => argument.name === 'builderId'),
 );
@@ -102,8 +102,8 @@ describe.each([
     rest: restWithBuilder,
     graphql: graphqlWithBuilder,
   },
-])('with a record of a builder $of, under one of its own,', ({ foreignOf, rest, graphql }) => {
-  it.each(rest)('$name has nothing to give or to change: $kind (ACC-12)', async ({ kind, operation }) => {
+])('with a record of a builder $of under a connected builder,', ({ foreignOf, rest, graphql }) => {
+  it.each(rest)('$name returns and changes nothing: $kind (ACC-12)', async ({ kind, operation }) => {
     const foreign = foreignOf();
     const before = await stateOf(foreign);
     const samples = { ...own, [kind]: foreign[kind]! };
@@ -112,7 +112,7 @@ describe.each([
     expect(await stateOf(foreign)).toEqual(before);
   });
 
-  it.each(graphql)('$name has nothing to give or to change: $kind (ACC-12)', async ({ kind, root, field }) => {
+  it.each(graphql)('$name returns and changes nothing: $kind (ACC-12)', async ({ kind, root, field }) => {
     const foreign = foreignOf();
     const before = await stateOf(foreign);
     const samples = { ...own, [kind]: foreign[kind]! };

@@ -8,7 +8,7 @@ import { type Samples, samplesOf } from './support/samples.ts';
 let service: Service;
 let own: Samples;
 let strangers: Samples;
-/** The builder of every id in the database that belongs to one. */
+/** Builder of each record id in the database. */
 let ownerOf: Map<string, string>;
 let records = 0;
 let questions = 0;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Of every table that has both an id and a builder. */
+/** Reads the builder of each id from all tables with both columns. */
 async function ownersIn(database: Database): Promise<Map<string, string>> {
   const em = database.fork();
   const tables = (await em.execute(
@@ -43,14 +43,14 @@ async function ownersIn(database: Database): Promise<Map<string, string>> {
   return owners;
 }
 
-/** Every plain field of the type, and of what it holds without an edge. */
+/** Returns the selection of all fields of the type except edges, nested types included. */
 function plainFields(type: GraphQLObjectType, depth = 0): string {
   const fields = Object.values(type.getFields()).filter(({ args }) =>
     args.every(({ type: own }) => !isNonNullType(own)),
   );
   const written = fields.flatMap((field): string[] => {
     const named = getNamedType(field.type);
-    // Members of a union may have fields of one name and several types.
+    // Members of a union may have fields with the same name and different types.
     if (isLeafType(named)) return [`${type.name}_${field.name}: ${field.name}`];
     if (depth > 1 || edges.some((edge) => edge.field === field)) return [];
     const members = targetsOf(field).map((member) => `... on ${member.name} { ${plainFields(member, depth + 1)} }`);
@@ -66,7 +66,7 @@ const members = (field: Field) =>
     .map((type) => `... on ${type.name} { ${plainFields(type)} }`)
     .join(' ');
 
-/** Every id in an answer, wherever it stands. */
+/** Returns all ids in a response. */
 function idsIn(value: unknown): string[] {
   if (typeof value === 'string') return /^[a-z]+_[a-z0-9]+$/.test(value) ? [value] : [];
   if (value === null || typeof value !== 'object') return [];
@@ -76,7 +76,7 @@ function idsIn(value: unknown): string[] {
 describe.each(edges)('the edge $name', ({ type, field }) => {
   const way = wayTo(type, null, (query) => required(query).length > 0) ?? [];
   const passed = [...way.map((step) => step.type), type, ...targetsOf(field)];
-  // Visits and the like are for internal clients.
+  // Attendance types need an internal client.
   const name = passed.some((one) => scopeOf(one) === 'read:attendance') ? 'internal' : 'A';
 
   async function ask(edge: string): Promise<string[]> {
@@ -86,11 +86,11 @@ describe.each(edges)('the edge $name', ({ type, field }) => {
     return idsIn(answer.data);
   }
 
-  it('is on a way that begins at one builder', () => {
+  it('is reachable from the query of one builder', () => {
     expect(way.length).toBeGreaterThan(0);
   });
 
-  it('leads to records of that builder alone (ACC-15)', async () => {
+  it('returns only records of that builder (ACC-15)', async () => {
     const found = await ask(`${call(own, field)} ${selected(field, members(field))}`);
     const owned = found.filter((id) => ownerOf.has(id));
     records += owned.length;

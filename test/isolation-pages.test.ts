@@ -31,7 +31,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** The cookie of a browser in which the person has signed in. */
+/** Signs in and returns the session cookie. */
 async function signedIn(email: string): Promise<string> {
   const { regionId, id } = service.demoUser((user) => user.email === email);
   const sql = 'select id, password_hash as "passwordHash" from app_user where id = ?';
@@ -47,14 +47,14 @@ async function open(url: string, cookie: string) {
   return { status: statusCode, body, location: headers.location };
 }
 
-/** Names and ids of the companies that the person has nothing to do with. */
+/** Names and ids of the builders of which the user is not a member. */
 const foreignTo = (builderIds: string[]) =>
   companies.filter(({ id }) => !builderIds.includes(id)).flatMap(({ id, name }) => [id, name]);
 
 describe.each(inject('demo').users.map(({ email }) => ({ email })))('with the session of $email', ({ email }) => {
   const { builderIds } = inject('demo').users.find((user) => user.email === email)!;
 
-  it('the page of a report opens for a member of its builder, and for nobody else (PRP-38)', async () => {
+  it('the page of a report opens only for members of its builder (PRP-38)', async () => {
     const cookie = await signedIn(email);
     const seen = await Promise.all(
       companies
@@ -74,7 +74,7 @@ describe.each(inject('demo').users.map(({ email }) => ({ email })))('with the se
       if (reportId) expect(CLOSED).toContain((await open(`/reports/${reportId}`, cookie)).status);
   });
 
-  it("the consent names the person's own companies, whichever is asked for", async () => {
+  it("the consent page shows only the user's own builders", async () => {
     const cookie = await signedIn(email);
     const { clientId, redirectUris } = service.demo('A public');
     for (const builderId of ['', ...companies.map(({ id }) => id)]) {

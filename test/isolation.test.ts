@@ -10,12 +10,12 @@ import { restoreSamples, type Samples, samplesOf } from './support/samples.ts';
 const schema = buildServiceSchema();
 const operations = routeTable(schema);
 
-/** Every root field of the schema, whether REST shows it or GraphQL alone. */
+/** All root fields of the schema. */
 const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
   Object.values(type?.getFields() ?? {}).map((field) => ({ kind: type!.name as 'Query' | 'Mutation', field })),
 );
 
-/** Statuses of an operation that was done. */
+/** Statuses of success. */
 const SUCCESS = [200, 201, 202];
 
 let service: Service;
@@ -64,11 +64,11 @@ const graphqlCalls = fields.map(({ kind, field }) => ({
 describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
   '$name',
   ({ scope, needsBuilder, listsReachable, call }) => {
-    it('declares its scope, or in so many words that it needs none', () => {
+    it('declares its scope, or null for none', () => {
       expect(scope === null || typeof scope === 'string').toBe(true);
     });
 
-    it('answers its own integrator (ACC-3)', async () => {
+    it('succeeds for its own integrator (ACC-3)', async () => {
       expect(SUCCESS).toContain((await call(await service.as('A'))).status);
     });
 
@@ -96,14 +96,14 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
       });
     }
 
-    it('gives an unconnected integrator nothing (ACC-10, ACC-11, ACC-13)', async () => {
+    it('returns nothing to an unconnected integrator (ACC-10, ACC-11, ACC-13)', async () => {
       const answer = await call(await service.as('B'));
       if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
       else if (needsBuilder) expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN' });
       else expect(answer).toMatchObject({ status: 404, code: 'NOT_FOUND' });
     });
 
-    it('gives nothing after the connection is revoked (ACC-5)', async () => {
+    it('returns nothing after the connection is revoked (ACC-5)', async () => {
       const token = await service.as('A');
       const { integrator } = service.demo('A');
       const connection = (status: string) =>
@@ -129,13 +129,13 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
 );
 
 describe('an internal client', () => {
-  it.each([...restCalls, ...uploadCalls])('is refused by REST: $name (ACC-16)', async ({ call }) => {
+  it.each([...restCalls, ...uploadCalls])('is 403 in REST: $name (ACC-16)', async ({ call }) => {
     expect(await call(await service.as('internal'))).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   });
 });
 
 describe('a signed URL', () => {
-  /** The path and query, as a client would send them after changing what it likes. */
+  /** Returns the path and query of a manipulated URL. */
   const call = (method: 'GET' | 'PUT', url: string) => {
     calls.count++;
     const { pathname, search } = new URL(url);
@@ -166,9 +166,9 @@ describe('a signed URL', () => {
     download = photo.json().imageUrl;
   });
 
-  it('holds for what it was signed for', async () => {
+  it('is valid for the signed object and method', async () => {
     expect((await call('PUT', upload)).statusCode).toBe(200);
-    // The sample's row stands without bytes.
+    // The row of the sample has no stored bytes.
     expect((await call('GET', download)).statusCode).toBe(404);
   });
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** A call of the client's to one of the two instances. */
+/** Sends a request to one of two instances. */
 const send = (at: number, method: 'POST' | 'PATCH' | 'DELETE', path: string, payload: object) =>
   (at % 2 === 0 ? service.app : other).inject({
     method,
@@ -31,7 +31,7 @@ const send = (at: number, method: 'POST' | 'PATCH' | 'DELETE', path: string, pay
     payload,
   });
 
-/** The same call many times at once, half of it to each of two instances over one database. */
+/** Sends concurrent copies of a request, half of them to each of two instances. */
 async function sendAtOnce(method: 'POST' | 'DELETE', body: object) {
   const answers = await Promise.all(
     Array.from({ length: SENDS }, (_, index) => send(index, method, '/photo-gallery/bulk-upsert', body)),
@@ -48,8 +48,8 @@ const active = async (table: string) =>
     unknown
   >[];
 
-describe('50 sends of one page at once, to two instances', () => {
-  it('make each photo once and one folder, and every one of them learns all the ids (PHO-30)', async () => {
+describe('50 concurrent upserts of one page on two instances', () => {
+  it('create each photo once and one folder, and each response has all ids (PHO-30)', async () => {
     const photos = await Promise.all(
       Array.from({ length: 4 }, async (_, index) => ({
         externalSourceId: `${index}`,
@@ -84,7 +84,7 @@ describe('50 sends of one page at once, to two instances', () => {
     expect(await active('photo_folder')).toEqual([]);
   }, 60_000);
 
-  it('keep the bytes of the photos alone', async () => {
+  it('leave only the bytes of the photos', async () => {
     const [row] = (await service.databases.au1
       .fork()
       .execute(`select count(distinct key)::int as keys from photo where page_external_source_id = 'page'`)) as {
@@ -95,7 +95,7 @@ describe('50 sends of one page at once, to two instances', () => {
     expect(await readdir(join(service.dataDir, 'storage', 'spool')).catch(() => [])).toEqual([]);
   });
 
-  it('end well when one moves and another deletes the page', async () => {
+  it('stay consistent while one request moves and another deletes the page', async () => {
     const photos = [{ externalSourceId: '1', imageAttachment: await client.upload() }];
     const page = { externalSourceId: 'page', sourceApp: 'app' };
     await client.ok('POST', '/photo-gallery/bulk-upsert', { ...page, folderName: 'P', photos, projectId: projects[0] });
@@ -109,7 +109,7 @@ describe('50 sends of one page at once, to two instances', () => {
   });
 });
 
-describe('at two instances at once', () => {
+describe('concurrent requests on two instances', () => {
   it('an upload is used once, whether by a photo or by the photos of pages (UPL-16)', async () => {
     for (let round = 0; round < 3; round++) {
       const uploads = await Promise.all(Array.from({ length: 12 }, () => client.upload()));
@@ -132,7 +132,7 @@ describe('at two instances at once', () => {
     }
   });
 
-  it('three folders are never moved into a circle (PHO-19)', async () => {
+  it('moves of three folders never create a cycle (PHO-19)', async () => {
     const names = ['x', 'y', 'z'];
     for (let round = 0; round < 5; round++) {
       const folders: { id: string }[] = [];
@@ -146,7 +146,7 @@ describe('at two instances at once', () => {
     }
   });
 
-  it('a page that moves, is deleted and whose photos are moved and deleted by hand stays whole', async () => {
+  it('a page stays consistent while it is moved and deleted and its photos are changed', async () => {
     for (let round = 0; round < 6; round++) {
       const page = { externalSourceId: `whole-${round}`, sourceApp: 'race' };
       const photos = await Promise.all(
@@ -189,7 +189,7 @@ describe('at two instances at once', () => {
     }
   });
 
-  it('bytes that are replaced while they are used are those that were checked (UPL-17)', async () => {
+  it('a photo has the checked bytes even if the upload is overwritten meanwhile (UPL-17)', async () => {
     const [small, large] = [await picture('jpeg', { width: 20 }), await picture('jpeg', { width: 90, height: 70 })];
     const size = Math.max(small.length, large.length);
     const [one, two] = [small, large].map((bytes) => Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]));

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { photoFaults } from './proof/photo-faults.ts';
 
-// The same on an S3 server, and for longer: `npm run proof -- photo-faults-s3`, `-- photo-faults`.
-it('photos are never without bytes, doubled or lost while instances are killed, with clients that retry', async () => {
+// On an S3 server, and longer: `npm run proof -- photo-faults-s3`, `-- photo-faults`.
+it('no photo is lost, duplicated or without bytes while instances are killed and clients retry', async () => {
   const { wrong, ...report } = await photoFaults({
     ...{ store: 'local', pages: 8, photosPerPage: 4, workers: 8 },
     ...{ pause: 100, faults: 4 },

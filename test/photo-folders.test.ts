@@ -40,12 +40,12 @@ describe('POST /builders/{builderId}/photo-folders', () => {
     expect(await client.ok('GET', `/photo-folders/${folder.id}`)).toEqual(folder);
   });
 
-  it("is of its parent's project when it names none (PHO-16)", async () => {
+  it("has its parent's project by default (PHO-16)", async () => {
     const parent = await create({ name: 'Top', projectId });
     expect(await create({ name: 'Below', parentId: parent.id })).toMatchObject({ parentId: parent.id, projectId });
   });
 
-  it('takes a name of 1 to 255 characters (PHO-15)', async () => {
+  it('accepts a name of 1 to 255 characters (PHO-15)', async () => {
     await create({ name: '🏗'.repeat(255) });
     for (const name of ['', 'a'.repeat(256), 5, null, undefined]) {
       expect(await statusOf('POST', '/photo-folders', { name })).toEqual([400, ['name']]);
@@ -72,7 +72,7 @@ describe('POST /builders/{builderId}/photo-folders', () => {
 });
 
 describe('GET /builders/{builderId}/photo-folders', () => {
-  it('lists by project and parent, in pages (PHO-17)', async () => {
+  it('filters by project and parent, in pages (PHO-17)', async () => {
     const top = await create({ name: 'List', projectId: otherProjectId });
     const below = [];
     for (let index = 0; index < 3; index++) {
@@ -87,7 +87,7 @@ describe('GET /builders/{builderId}/photo-folders', () => {
 });
 
 describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
-  it('changes the name or the parent, and leaves the rest (PHO-18)', async () => {
+  it('changes only the given name or parent (PHO-18)', async () => {
     const [top, folder] = [await create({ name: 'Top', projectId }), await create({ name: 'Moves', projectId })];
     service.clock.advance(1_000);
     expect(await client.ok('PATCH', `/photo-folders/${folder.id}`, { name: 'Renamed' })).toEqual({
@@ -125,7 +125,7 @@ describe('PATCH /builders/{builderId}/photo-folders/{folderId}', () => {
     });
   });
 
-  it('lets no two moves at once make a cycle (PHO-19)', async () => {
+  it('two concurrent moves do not create a cycle (PHO-19)', async () => {
     for (let round = 0; round < 5; round++) {
       const [one, other] = [await create({ name: 'x', projectId }), await create({ name: 'y', projectId })];
       const answers = await Promise.all([
@@ -158,7 +158,7 @@ describe('DELETE /builders/{builderId}/photo-folders/{folderId}', () => {
     await client.ok('DELETE', `/photo-folders/${folder.id}`);
   });
 
-  it('never loses a photo that comes at the same time (PHO-20)', async () => {
+  it('does not delete the folder of a concurrently added photo (PHO-20)', async () => {
     for (let round = 0; round < 5; round++) {
       const folder = await create({ name: 'Race', projectId });
       const { id } = await client.createPhoto({ projectId });
@@ -186,7 +186,7 @@ describe('a photo', () => {
     expect(await client.ok('PATCH', `/photos/${id}`, { folderId: null })).toMatchObject({ folderId: null, projectId });
   });
 
-  it('is 400 when it is made in a folder of another project (PHO-9)', async () => {
+  it('is 400 in a folder of another project (PHO-9)', async () => {
     const elsewhere = await create({ name: 'elsewhere', projectId: otherProjectId });
     const body = { fileName: 'a', imageAttachment: await client.upload(), projectId, folderId: elsewhere.id };
     expect(await statusOf('POST', '/photos', body)).toEqual([400, ['folderId']]);
@@ -194,7 +194,7 @@ describe('a photo', () => {
 });
 
 describe('folders through GraphQL', () => {
-  it('lead to their photos and folders', async () => {
+  it('have their photos and folders', async () => {
     const top = await create({ name: 'Graph', projectId });
     const below = await create({ name: 'Below', parentId: top.id });
     const photo = await client.createPhoto({ folderId: below.id });
@@ -217,7 +217,7 @@ describe('folders through GraphQL', () => {
     });
   });
 
-  it('say the same of a cycle', async () => {
+  it('return the same error for a cycle', async () => {
     const top = await create({ name: 'Graph', projectId });
     const answer = await service.graphql(
       client.token,

@@ -23,7 +23,7 @@ const UPSERT = `mutation($b: BuilderId!, $p: ProjectId!, $photos: [GalleryPhoto!
 let service: Service;
 let other: FastifyInstance;
 let client: Client;
-/** The page's project, the one that it moves to, and a third one. */
+/** The project of the page, the project that it moves to, and a third one. */
 let from: string;
 let to: string;
 let third: string;
@@ -49,7 +49,7 @@ afterAll(() => service.stop());
 const photosNamed = (...names: string[]): Promise<Photo[]> =>
   Promise.all(names.map(async (name) => ({ externalSourceId: name, imageAttachment: await client.upload() })));
 
-/** A photo of that name whose bytes are no image. */
+/** A photo whose bytes are not an image. */
 async function badPhoto(name: string): Promise<Photo> {
   return { externalSourceId: name, imageAttachment: await client.upload(Buffer.from('no image at all, just text')) };
 }
@@ -64,7 +64,7 @@ async function throughGraphql(projectId: string, photos: Photo[]) {
   return answer.data.bulkUpsertPhotos;
 }
 
-/** Names of the page's active photos, by their project. */
+/** Returns the names of the page's active photos by project. */
 async function activePhotos(): Promise<Record<string, string[]>> {
   const rows = (await service.databases.au1.fork().execute(
     `select project_id as project, array_agg(external_source_id order by external_source_id) as names from photo
@@ -74,7 +74,7 @@ async function activePhotos(): Promise<Record<string, string[]>> {
   return Object.fromEntries(rows.map(({ project, names }) => [project, names]));
 }
 
-/** Projects of the page's active folders. */
+/** Returns the projects of the page's active folders. */
 async function activeFolders(): Promise<string[]> {
   const rows = (await service.databases.au1.fork().execute(
     `select project_id as project from photo_folder
@@ -88,7 +88,7 @@ describe.each([
   ['REST', throughRest],
   ['GraphQL', throughGraphql],
 ])('a bulk upsert to another project through %s', (_face, upsert) => {
-  it('archives every copy of the page in every other project, whether it names the photo or not (PHO-31)', async () => {
+  it('archives all copies of the page in other projects, even those that it does not name (PHO-31)', async () => {
     const photos = await photosNamed('1', '2', '3');
     const before = await upsert(from, photos);
     const after = await upsert(to, [photos[1]!]);
@@ -101,7 +101,7 @@ describe.each([
   });
 
   // PHO-31
-  it('archives copies whose replacement failed, and a later call makes them from their own uploads', async () => {
+  it('archives copies whose replacement failed; a later call creates them from their own uploads', async () => {
     const photos = await photosNamed('1', '2');
     await upsert(from, photos);
     const after = await upsert(to, [await badPhoto('1'), photos[1]!]);
@@ -116,7 +116,7 @@ describe.each([
     expect(await activePhotos()).toEqual({ [to]: ['1', '2'] });
   });
 
-  it('moves nothing when every photo fails (PHO-27)', async () => {
+  it('moves nothing if all photos fail (PHO-27)', async () => {
     await upsert(from, await photosNamed('1', '2'));
     const after = await upsert(to, [await badPhoto('1'), await badPhoto('3')]);
     expect(after).toMatchObject({ folderId: null, createdAttachmentIds: [] });
@@ -124,7 +124,7 @@ describe.each([
     expect(await activeFolders()).toEqual([from]);
   });
 
-  it('leaves the copies in its own project that it does not name (PHO-32)', async () => {
+  it('keeps the copies in its own project that it does not name (PHO-32)', async () => {
     await upsert(to, await photosNamed('1', '2'));
     await upsert(to, await photosNamed('3'));
     expect(await activePhotos()).toEqual({ [to]: ['1', '2', '3'] });
@@ -132,7 +132,7 @@ describe.each([
 });
 
 describe('a page that moves in several calls', () => {
-  it('uses the uploads of its own earlier copies again in each of them, there and back (PHO-34)', async () => {
+  it('reuses the uploads of its earlier copies in each call, also when it moves back (PHO-34)', async () => {
     const photos = await photosNamed('1', '2', '3');
     await throughRest(from, photos);
     for (const project of [to, from]) {
@@ -145,7 +145,7 @@ describe('a page that moves in several calls', () => {
       expect(await activePhotos()).toEqual({ [project]: ['1', '2', '3'] });
       expect(await activeFolders()).toEqual([project]);
     }
-    // Photos that were left behind on the way there still have their uploads after the way back.
+    // Photos that the first move did not name can still reuse their uploads after the second.
     await throughRest(to, [photos[0]!]);
     await throughRest(from, [photos[0]!]);
     expect(await throughRest(from, photos)).toMatchObject({ failedPhotos: [] });
@@ -153,7 +153,7 @@ describe('a page that moves in several calls', () => {
   });
 
   // PHO-34
-  it('cannot use again the upload of a photo that a person deleted, or those of a page that was deleted', async () => {
+  it('cannot reuse the upload of a photo that a person deleted, or those of a deleted page', async () => {
     const photos = await photosNamed('1', '2');
     const { createdAttachmentIds } = await throughRest(from, photos);
     await client.ok('DELETE', `/photos/${createdAttachmentIds[0]}`);
@@ -167,7 +167,7 @@ describe('a page that moves in several calls', () => {
     ]);
   });
 
-  it('lets no other photo, page or integrator use its uploads (PHO-34)', async () => {
+  it('does not allow other photos, pages or integrators to use its uploads (PHO-34)', async () => {
     const photos = await photosNamed('1', '2');
     await throughRest(from, photos);
     await throughRest(to, [photos[1]!]);
@@ -180,7 +180,7 @@ describe('a page that moves in several calls', () => {
     expect((await neighbour.ok('POST', PATH, body)).failedPhotos).toMatchObject([{ code: 'INVALID_REFERENCE' }]);
   });
 
-  it('leaves a folder of a person in the project that it has left (PHO-33)', async () => {
+  it('does not archive a folder of a person in its previous project (PHO-33)', async () => {
     const folder = await client.ok('POST', '/photo-folders', { name: 'By hand', projectId: from }, 201);
     const photos = await photosNamed('1', '2');
     await client.ok('POST', PATH, { ...page, projectId: from, folderId: folder.id, photos });
@@ -190,8 +190,8 @@ describe('a page that moves in several calls', () => {
   });
 });
 
-describe('sends of one page to several projects at once, to two instances', () => {
-  it('leave the whole page in one project and one folder, whichever was last (PHO-30)', async () => {
+describe('concurrent upserts of one page to several projects on two instances', () => {
+  it('leave the whole page in one project and one folder (PHO-30)', async () => {
     const photos = await photosNamed('1', '2', '3', '4');
     await throughRest(from, photos);
     for (let round = 0; round < 4; round++) {
@@ -211,7 +211,7 @@ describe('sends of one page to several projects at once, to two instances', () =
       expect(Object.keys(active)).toHaveLength(1);
       const [last] = Object.keys(active) as [string];
       expect(await activeFolders()).toEqual([last]);
-      // A retry of the last one completes what an overtaken call could not prepare.
+      // A retry of the last call completes photos that a concurrent call prevented.
       expect(await throughRest(last, photos)).toMatchObject({ failedPhotos: [] });
       expect(await activePhotos()).toEqual({ [last]: ['1', '2', '3', '4'] });
     }

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** The same with a store that takes 300 ms for a copy. */
+/** Returns the context with a storage whose copies take 300 ms. */
 async function slowed() {
   const context = await contextOf();
   const { bytes } = context.storage;
@@ -37,7 +37,7 @@ async function slowed() {
   return context;
 }
 
-/** What a resolver would be given, without a request. */
+/** Returns the context of a resolver without a request. */
 async function contextOf() {
   const sql = 'select integrator_id from oauth_client where id = ?';
   const [row] = await rows(sql, [service.demo('A').clientId]);
@@ -78,7 +78,7 @@ const foldersOf = (page: { externalSourceId: string }) =>
   );
 
 describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
-  it('makes the photos and their folder, and tells every id (PHO-10, PHO-21, PHO-24)', async () => {
+  it('creates the photos and their folder, and returns all ids (PHO-10, PHO-21, PHO-24)', async () => {
     const page = newPage();
     const photos = await photosOf(3);
     const result = await upsert({
@@ -122,7 +122,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
   });
 
   // PHO-23, PHO-24, PHO-28
-  it('skips photos that exist (1, 2), and takes the returned folder on repeated sends (4)', async () => {
+  it('skips existing photos, and accepts the returned folder in repeated calls', async () => {
     const page = newPage();
     const photos = await photosOf(2);
     const first = await upsert({ ...page, photos });
@@ -145,7 +145,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await foldersOf(page)).toHaveLength(1);
   });
 
-  it('has one bad photo fail alone (3) (PHO-25)', async () => {
+  it('creates the other photos if one fails (PHO-25)', async () => {
     const page = newPage();
     const [good] = await photosOf(1);
     const bad = await client.upload(Buffer.from('no image at all, just text'));
@@ -183,7 +183,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     ]);
   });
 
-  it('makes no folder when every photo fails (PHO-27)', async () => {
+  it('creates no folder if all photos fail (PHO-27)', async () => {
     const page = newPage();
     const photos = [
       { externalSourceId: 'a', imageAttachment: { key: 'uploads/none', regionId: 'au1', type: 'attachment' } },
@@ -193,7 +193,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await foldersOf(page)).toEqual([]);
   });
 
-  it('is 404 or 400 for a folder that cannot be used, unless a sync made it for the page (PHO-29)', async () => {
+  it('is 404 or 400 for an unusable folder, unless a sync created it for the page (PHO-29)', async () => {
     const elsewhere = { name: 'Elsewhere', projectId: otherProjectId };
     const { id: otherFolderId } = await client.ok('POST', '/photo-folders', elsewhere, 201);
     const page = newPage();
@@ -209,7 +209,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(again.folderId).not.toBe(leftBehind);
   });
 
-  it('puts photos into a folder that a person made (PHO-28)', async () => {
+  it('adds photos to a folder that a person created (PHO-28)', async () => {
     const folder = await client.ok('POST', '/photo-folders', { name: 'By hand', projectId }, 201);
     const page = newPage();
     const body = { ...page, folderId: folder.id, folderName: undefined };
@@ -223,9 +223,9 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await client.ok('GET', `/photo-folders/${folder.id}`)).toMatchObject({ id: folder.id });
   });
 
-  describe('of a page that moves to another project (5)', () => {
+  describe('of a page that moves to another project', () => {
     // PHO-31
-    it('archives the old copies and makes the new ones with their folder, also from the same references', async () => {
+    it('archives the old copies and creates the new ones with their folder, also from the same references', async () => {
       const page = newPage();
       const photos = await photosOf(3);
       const before = await upsert({ ...page, photos });
@@ -244,11 +244,11 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
         [page.externalSourceId],
       );
       expect(active).toEqual(Array(3).fill({ project_id: otherProjectId }));
-      // The answer was lost, and the client, which knows the old folder alone, sends the same again.
+      // The response was lost, and the client repeats the call with the old folder.
       expect(await upsert(body)).toMatchObject({ folderId: after.folderId, skippedPhotos: after.createdPhotos });
     });
 
-    it('leaves no empty folder behind, and comes back from the same references (PHO-33, PHO-34)', async () => {
+    it('archives the empty folder, and can move back with the same references (PHO-33, PHO-34)', async () => {
       const page = newPage();
       const photos = await photosOf(1);
       await upsert({ ...page, photos });
@@ -259,7 +259,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
       expect(active).toMatchObject([{ id: back.folderId, project_id: projectId }]);
     });
 
-    it("does not let another photo or page use the copy's reference (PHO-34)", async () => {
+    it("does not allow another photo or page to use the copy's reference (PHO-34)", async () => {
       const page = newPage();
       const [photo] = await photosOf(1);
       await upsert({ ...page, photos: [photo] });
@@ -274,7 +274,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     });
   });
 
-  it('keeps the pages of applications and integrators apart (PHO-23)', async () => {
+  it('distinguishes pages by application and integrator (PHO-23)', async () => {
     const page = newPage();
     const first = await upsert({ ...page, photos: await photosOf(1) });
     const app = await upsert({ ...page, sourceApp: 'another', photos: await photosOf(1) });
@@ -300,7 +300,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     }
   });
 
-  it('is 400 for a wrong shape anywhere, and does nothing (PHO-21, PHO-22, PHO-38)', async () => {
+  it('is 400 for any invalid field, and changes nothing (PHO-21, PHO-22, PHO-38)', async () => {
     const [photo] = await photosOf(1);
     const wrong: [object, unknown][] = [
       [{ photos: [] }, ['photos']],
@@ -352,7 +352,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     await upsert({ ...newPage(), photos: [photo] });
   });
 
-  it('takes a number of statements that does not grow with the photos', async () => {
+  it('needs the same number of statements for any number of photos', async () => {
     const count = async (
       photos: { externalSourceId: string; imageAttachment: Reference }[],
       page: object,
@@ -378,7 +378,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(made[1]).toBeLessThan(25);
   }, 60_000);
 
-  it('fails with TIMEOUT what is not done in time, and keeps nothing of it (PHO-26)', async () => {
+  it('fails with TIMEOUT after the deadline, and keeps no bytes of failed photos (PHO-26)', async () => {
     const photos = await photosOf(6);
     const wanted = photos as GalleryPhoto[];
     const context = (await slowed()) as unknown as RequestContext;
@@ -410,7 +410,7 @@ describe('POST /builders/{builderId}/photo-gallery/bulk-upsert', () => {
 });
 
 describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
-  it('removes the photos, and the folder that the sync had made (PHO-36, PHO-37)', async () => {
+  it('archives the photos, and the folder that the sync created (PHO-36, PHO-37)', async () => {
     const page = newPage();
     const { folderId, createdAttachmentIds } = await upsert({ ...page, photos: await photosOf(2) });
     expect(await client.ok('DELETE', PATH, page)).toEqual({
@@ -421,7 +421,7 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect((await client.send('GET', `/photo-folders/${folderId}`)).statusCode).toBe(404);
   });
 
-  it('finds the page after it moved, whatever project and folder it is told (6) (PHO-35)', async () => {
+  it('finds the page after it moved, regardless of the given project and folder (PHO-35)', async () => {
     const page = newPage();
     const photos = await photosOf(1);
     const before = await upsert({ ...page, photos });
@@ -433,7 +433,7 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     });
   });
 
-  it('succeeds on what is not there, with nothing deleted (PHO-36)', async () => {
+  it('succeeds for an unknown page with no deleted ids (PHO-36)', async () => {
     const page = newPage();
     const { folderId } = await upsert({ ...page, photos: await photosOf(1) });
     await client.ok('DELETE', PATH, page);
@@ -447,7 +447,7 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     expect(await client.ok('DELETE', PATH, newPage())).toMatchObject({ status: 'deleted', deletedAttachmentIds: [] });
   });
 
-  it('takes its input from the query as well (PHO-35)', async () => {
+  it('accepts its input as query parameters (PHO-35)', async () => {
     const page = newPage();
     const { createdAttachmentIds } = await upsert({ ...page, photos: await photosOf(1) });
     const answer = await client.ok('DELETE', `${PATH}?${new URLSearchParams(page)}`);
@@ -459,7 +459,7 @@ describe('DELETE /builders/{builderId}/photo-gallery/bulk-upsert', () => {
     ]);
   });
 
-  it('leaves a folder that holds something else (PHO-37)', async () => {
+  it('does not archive a folder with other photos (PHO-37)', async () => {
     const page = newPage();
     const { folderId } = await upsert({ ...page, photos: await photosOf(1) });
     const own = await client.createPhoto({ folderId });

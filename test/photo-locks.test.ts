@@ -18,7 +18,7 @@ let service: Service;
 let instances: FastifyInstance[];
 let client: Client;
 let projects: [string, string];
-/** Holds locks in a transaction, and watches who waits, which a transaction sees only once. */
+/** Holds row locks in a transaction and watches which statements wait for them. */
 let holder: pg.Client;
 let observer: pg.Client;
 
@@ -71,7 +71,7 @@ const untilOneWaits = () =>
     }, WAIT)
     .toBe(1);
 
-/** Which of the rows a request has not locked while it waits for a row that somebody else holds. */
+/** Returns the rows that a request has not locked while it waits for a held row. */
 async function freeWhileWaiting(held: Rows, others: Rows, request: () => Promise<LightMyRequestResponse>) {
   await holder.query('begin');
   await lockRows(held);
@@ -86,7 +86,7 @@ async function freeWhileWaiting(held: Rows, others: Rows, request: () => Promise
 }
 
 describe('a transaction of the gallery locks', () => {
-  it('the uploads of a bulk upsert in the order of their keys, whatever order the photos are in', async () => {
+  it('the uploads of a bulk upsert in the order of their keys', async () => {
     const uploads = (await uploadsOf(6)).toSorted((one, next) => (one.key < next.key ? -1 : 1));
     const [first, ...rest] = uploads.map(({ key }) => key);
     const body = { externalSourceId: 'order', sourceApp: 'locks', folderName: 'Order', projectId: projects[0] };
@@ -150,8 +150,8 @@ describe('a transaction of the gallery locks', () => {
   });
 });
 
-describe('eight bulk upserts of the same twelve uploads at once, to two instances', () => {
-  /** Deadlocks of this database so far. Backends report theirs at the latest when they end. */
+describe('eight concurrent bulk upserts of the same twelve uploads on two instances', () => {
+  /** Returns the number of deadlocks of the database. Backends report theirs at the latest when they end. */
   async function deadlocks(): Promise<number> {
     const others = `pg_stat_activity where datname = current_database() and backend_type = 'client backend'
       and pid not in (pg_backend_pid(), ${(holder as pg.Client & { processID: number }).processID})`;
@@ -161,7 +161,7 @@ describe('eight bulk upserts of the same twelve uploads at once, to two instance
     return (await observer.query<{ deadlocks: number }>(sql)).rows[0]!.deadlocks;
   }
 
-  it('cause no deadlock and no 503, and each upload makes one photo', async () => {
+  it('cause no deadlock and no 503, and each upload becomes one photo', async () => {
     const random = randomOf(8);
     const before = await deadlocks();
     for (let round = 0; round < 12; round++) {

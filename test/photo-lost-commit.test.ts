@@ -36,7 +36,7 @@ const photoNamed = async (fileName: string) => {
   return rows[0] as { id: string } | undefined;
 };
 
-describe('a photo whose commit is durable and whose answer is lost', () => {
+describe('a photo whose commit succeeds and whose response is lost', () => {
   const requests: [string, string, (fileName: string) => Promise<object>][] = [
     ['created alone', '/photos', async (fileName) => ({ fileName, imageAttachment: await client.upload() })],
     [

@@ -66,7 +66,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect([answer.statusCode, errorsOf(answer)]).toEqual([400, [field]]);
   });
 
-  it('takes the largest size (UPL-2)', async () => {
+  it('accepts the maximum size (UPL-2)', async () => {
     await client.ok('POST', '/attachments/presign', { ...body, size: 41943040 });
   });
 
@@ -133,7 +133,7 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(image.rawPayload.equals(bytes)).toBe(true);
   });
 
-  it('serves a picture that is a page as well as a picture, and as nothing else (UPL-20, UPL-31)', async () => {
+  it('serves an image that is also valid HTML as an image only (UPL-20, UPL-31)', async () => {
     const bytes = Buffer.concat([await picture(), Buffer.from('<!doctype html><script>alert(1)</script>')]);
     const photo = await client.createPhoto({ imageAttachment: await client.upload(bytes), fileName: 'a.html' });
     const { headers, rawPayload } = await client.download(photo.imageUrl);
@@ -145,12 +145,12 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(rawPayload.equals(bytes)).toBe(true);
   });
 
-  it.each(['jpeg', 'png', 'webp', 'gif'] as const)('takes %s (UPL-18)', async (format) => {
+  it.each(['jpeg', 'png', 'webp', 'gif'] as const)('accepts %s (UPL-18)', async (format) => {
     const reference = await client.upload(await picture(format), `image/${format}`);
     expect(await client.createPhoto({ imageAttachment: reference })).toMatchObject({ contentType: `image/${format}` });
   });
 
-  it('takes HEIC under either name, image/jpg for JPEG and image/apng for PNG (UPL-18)', async () => {
+  it('accepts HEIC under both types, image/jpg for JPEG and image/apng for PNG (UPL-18)', async () => {
     for (const type of ['image/heic', 'image/heif']) {
       const photo = await client.createPhoto({ imageAttachment: await client.upload(heic(), type), contentType: type });
       expect(photo.contentType).toBe('image/heic');
@@ -162,7 +162,7 @@ describe('POST /builders/{builderId}/photos', () => {
   });
 
   // PHO-7
-  it('takes the date of its EXIF data when none is given, and sorts by creation when there is none', async () => {
+  it('has the date of its EXIF data by default, and else sorts by creation', async () => {
     const dated = await client.upload(await datedPicture('2025:03:04 05:06:07', '+01:00'));
     expect(await client.createPhoto({ imageAttachment: dated })).toMatchObject({
       photoTakenDate: '2025-03-04T04:06:07.000Z',
@@ -174,7 +174,7 @@ describe('POST /builders/{builderId}/photos', () => {
   });
 
   // PHO-8
-  it('answers 200 with the same photo when its externalSourceId is sent again, before anything else is checked', async () => {
+  it('answers 200 with the existing photo of the same externalSourceId, before any other check', async () => {
     const reference = await client.upload();
     const body = { fileName: 'a.jpg', imageAttachment: reference, externalSourceId: 'again' };
     const first = await client.ok('POST', '/photos', body, 201);
@@ -187,7 +187,7 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(third.id).not.toBe(first.id);
   });
 
-  it('makes one photo of many identical requests at once (PHO-8)', async () => {
+  it('creates one photo from concurrent identical requests (PHO-8)', async () => {
     const body = { fileName: 'a.jpg', imageAttachment: await client.upload(), externalSourceId: 'at-once' };
     const answers = await Promise.all(Array.from({ length: 30 }, () => client.send('POST', '/photos', body)));
     expect(new Set(answers.map((answer) => answer.json().id)).size).toBe(1);
@@ -195,7 +195,7 @@ describe('POST /builders/{builderId}/photos', () => {
     expect(answers.every(({ statusCode }) => [200, 201].includes(statusCode))).toBe(true);
   });
 
-  it('takes one photo of an upload, however many ask at once (UPL-16)', async () => {
+  it('creates one photo from an upload over concurrent requests (UPL-16)', async () => {
     const imageAttachment = await client.upload();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => client.send('POST', '/photos', { fileName: 'a.jpg', imageAttachment })),
@@ -206,7 +206,7 @@ describe('POST /builders/{builderId}/photos', () => {
     }
   });
 
-  it('serves what was checked, whatever is uploaded afterwards (UPL-17)', async () => {
+  it('serves the checked bytes, even if others are uploaded afterwards (UPL-17)', async () => {
     const bytes = await picture();
     const { uploadUrl, key, regionId, type } = await client.presign(bytes);
     await client.put(uploadUrl, bytes);
@@ -229,7 +229,7 @@ describe('POST /builders/{builderId}/photos', () => {
       expect(answer.json().errors).toEqual([{ fieldName: field, message: expect.stringMatching(message) }]);
     };
 
-    it('when the bytes are no image, or of another type than declared (PHO-6, UPL-19)', async () => {
+    it('when the bytes are not an image, or not of the declared type (PHO-6, UPL-19)', async () => {
       await refused(Buffer.from('no image at all, just text'), 'image/jpeg', /accepted type/);
       await refused(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/png', /accepted type/);
       await refused(await picture('png'), 'image/jpeg', /image\/png by its bytes/);
@@ -238,7 +238,7 @@ describe('POST /builders/{builderId}/photos', () => {
       await refused(await picture(), 'image/jpeg', /by its bytes/, 'contentType', { contentType: 'text/html' });
     });
 
-    it('when the image is truncated, or unfolds to too many pixels (UPL-20, UPL-21)', async () => {
+    it('when the image is truncated, or has too many pixels (UPL-20, UPL-21)', async () => {
       const whole = await picture();
       await refused(whole.subarray(0, whole.length - 100), 'image/jpeg', /truncated/);
       const frames = await animation('gif');
@@ -261,7 +261,7 @@ describe('POST /builders/{builderId}/photos', () => {
       expect([answer.statusCode, errorsOf(answer)]).toEqual([400, ['imageAttachment.key']]);
     });
 
-    it("when the upload is another builder's, another integrator's, or nobody's (UPL-15)", async () => {
+    it('when the upload is unknown or belongs to another builder or integrator (UPL-15)', async () => {
       const elsewhere = await clientOf(service, 'A', 1);
       const [neighbour, foreign] = [await clientOf(service, 'C'), await clientOf(service, 'B')];
       expect(neighbour.builderId).toBe(client.builderId);
@@ -309,7 +309,7 @@ describe('POST /builders/{builderId}/photos', () => {
       const send = (length: number) =>
         client.send('POST', '/photos', { fileName: 'a', imageUrl: 'https://a.example/b', [field]: ofLength(length) });
       expect((await send(longest + 1)).json().errors).toEqual([{ fieldName: field, message: expect.any(String) }]);
-      // The host is not approved, so a text that is not too long leads to that error.
+      // A text of valid length leads to the error of the host, which is not approved.
       expect(errorsOf(await send(longest))).toEqual(['imageUrl']);
       expect((await send(longest)).json().errors[0].message).toMatch('not approved');
     });
@@ -335,7 +335,7 @@ describe('POST /builders/{builderId}/photos', () => {
     await client.createPhoto({ imageAttachment });
   });
 
-  it('is 403 without the scope, and says the same through GraphQL', async () => {
+  it('is 403 without the scope, also through GraphQL', async () => {
     const answer = await service.request({
       method: 'POST',
       url: `/builders/${client.builderId}/photos`,
@@ -357,7 +357,7 @@ describe('POST /builders/{builderId}/photos', () => {
 });
 
 describe('photos', () => {
-  it('are listed while they are active, those of the gallery unless told otherwise (PHO-3)', async () => {
+  it('are listed while they are active, by default those of the gallery (PHO-3)', async () => {
     const own = await clientOf(service, 'A', 1);
     const made = [await own.createPhoto(), await own.createPhoto(), await own.createPhoto()];
     await own.ok('DELETE', `/photos/${made[1].id}`);
@@ -372,7 +372,7 @@ describe('photos', () => {
     expect([answer.statusCode, errorsOf(answer)]).toEqual([400, ['source']]);
   });
 
-  it('can be found by project and folder (PHO-3)', async () => {
+  it('can be filtered by project and folder (PHO-3)', async () => {
     service.clock.advance(1_000);
     const photo = await client.createPhoto({ projectId });
     const { meta } = await client.ok('GET', `/photos?projectId=${projectId}`);
@@ -383,13 +383,13 @@ describe('photos', () => {
     expect(await client.ok('GET', '/photos?folderId=fold_anone')).toMatchObject({ data: [] });
   });
 
-  it('are listed without asking the storage, in one statement', async () => {
+  it('are listed in one statement, without a request to the storage', async () => {
     await client.createPhoto();
     const count = await service.countStatements('au1', () => client.ok('GET', '/photos'));
     expect(count).toBeLessThanOrEqual(2);
   });
 
-  it('are read one by one, in their source (PHO-4)', async () => {
+  it('are read singly, by source (PHO-4)', async () => {
     const { id } = await client.createPhoto();
     expect(await client.ok('GET', `/photos/${id}`)).toMatchObject({ id });
     expect(await client.ok('GET', `/photos/${id}?source=GALLERY`)).toMatchObject({ id });
@@ -400,7 +400,7 @@ describe('photos', () => {
     expect((await elsewhere.send('GET', `/photos/${id}`)).statusCode).toBe(404);
   });
 
-  it('are patched: what is left out stays, null takes away (PHO-11)', async () => {
+  it('are patched: absent fields stay unchanged, null removes a value (PHO-11)', async () => {
     const { id, createdAt, ...photo } = await client.createPhoto({ description: 'before', projectId });
     service.clock.advance(1_000);
     const renamed = await client.ok('PATCH', `/photos/${id}`, { fileName: 'new.jpg' });
@@ -427,7 +427,7 @@ describe('photos', () => {
     expect((await client.send('PATCH', `/photos/${id}`, { fileName: 'a' })).statusCode).toBe(404);
   });
 
-  it('of other sources can be read, and not written (PHO-13)', async () => {
+  it('of other sources are read-only (PHO-13)', async () => {
     const { id } = await client.createPhoto();
     await service.databases.au1.fork().execute(`update photo set source = 'DEFECT' where id = ?`, [id]);
     expect(await client.ok('GET', `/photos/${id}?source=DEFECT`)).toMatchObject({ source: 'DEFECT' });
@@ -436,14 +436,14 @@ describe('photos', () => {
     expect((await client.send('DELETE', `/photos/${id}`)).statusCode).toBe(404);
   });
 
-  it("are any connected client's to change (PHO-13)", async () => {
+  it('can be changed by any connected client (PHO-13)', async () => {
     const { id } = await client.createPhoto();
     const other = await clientOf(service, 'C');
     expect(other.builderId).toBe(client.builderId);
     expect((await other.send('PATCH', `/photos/${id}`, { fileName: 'theirs.jpg' })).statusCode).toBe(200);
   });
 
-  it('are reached through GraphQL from project and defect', async () => {
+  it('are fields of project and defect in GraphQL', async () => {
     const { id } = await client.createPhoto({ projectId });
     const em = service.databases.au1.fork();
     const [defect] = (await em.execute('select id from defect where builder_id = ? limit 1', [client.builderId])) as {

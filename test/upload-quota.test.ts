@@ -17,7 +17,7 @@ let client: Client;
 
 beforeAll(async () => {
   service = await startService({ UPLOAD_QUOTA: '1' });
-  // Files are as old as the machine's clock says.
+  // Ages of files are by the clock of the machine.
   service.clock.advance(Date.now() - service.clock.now());
 });
 afterAll(() => service.stop());
@@ -26,7 +26,7 @@ beforeEach(async () => {
   client = await clientOf(service, 'A');
 });
 
-/** A picture of exactly that many bytes. */
+/** Creates an image of exactly `bytes` bytes. */
 async function aPicture(bytes: number): Promise<Buffer> {
   const image = await picture();
   return Buffer.concat([image, Buffer.alloc(bytes - image.length)]);
@@ -64,7 +64,7 @@ async function storedFiles(): Promise<number> {
 }
 
 describe('POST /builders/{builderId}/attachments/presign', () => {
-  it('answers 429 UPLOAD_QUOTA beyond the bytes that unused uploads may take, to this integrator alone (ERR-17, LIM-22, UPL-27)', async () => {
+  it('answers 429 UPLOAD_QUOTA beyond the quota, only to this integrator (ERR-17, LIM-22, UPL-27)', async () => {
     expect((await presign(MIB)).statusCode).toBe(200);
     expect(outcome(await presign(1))).toEqual(FULL);
     expect((await presign(MIB, await clientOf(service, 'B'))).statusCode).toBe(200);
@@ -82,7 +82,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'UPLOAD_QUOTA', http: { status: 429 } });
   });
 
-  it('answers 200 to exactly as many as fit when they are sent at once to two instances (UPL-27)', async () => {
+  it('answers 200 to exactly as many concurrent requests as fit the quota, on two instances (UPL-27)', async () => {
     const other = await service.another();
     const url = `/builders/${client.builderId}/attachments/presign`;
     const payload = { contentType: 'image/jpeg', fileName: 'a.jpg', size: MIB / 8, type: 'attachment' };
@@ -96,7 +96,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(22);
   });
 
-  it('counts an upload no longer once a photo uses it (LIM-22, UPL-28)', async () => {
+  it('does not count an upload that a photo uses (LIM-22, UPL-28)', async () => {
     const image = await aPicture(MIB);
     const imageAttachment = await client.upload(image);
     expect(outcome(await presign(1))).toEqual(FULL);
@@ -104,7 +104,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect((await presign(MIB)).statusCode).toBe(200);
   });
 
-  it('counts an announced upload no longer once its URL has expired without any bytes (LIM-22, UPL-28)', async () => {
+  it('does not count an announced upload whose URL expired without stored bytes (LIM-22, UPL-28)', async () => {
     await presign(MIB);
     service.clock.advance(29 * MINUTE);
     expect(outcome(await presign(1))).toEqual(FULL);
@@ -112,7 +112,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     expect((await presign(MIB)).statusCode).toBe(200);
   });
 
-  it('counts stored bytes after their URL has expired, until they are swept (UPL-28)', async () => {
+  it('counts stored bytes after their URL expired, until the sweep deletes them (UPL-28)', async () => {
     await client.upload(await aPicture(MIB));
     service.clock.advance(40 * MINUTE);
     expect(outcome(await presign(1))).toEqual(FULL);
@@ -126,7 +126,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
 });
 
 describe.each(['upload', 'bulk-upload'] as const)('POST /builders/{builderId}/attachments/%s', (operation) => {
-  it('answers 429 UPLOAD_QUOTA beyond the bytes that unused uploads may take, and keeps nothing (UPL-27)', async () => {
+  it('answers 429 UPLOAD_QUOTA beyond the quota, and stores nothing (UPL-27)', async () => {
     const image = await aPicture(600_000);
     expect((await send(operation, [image])).statusCode).toBe(201);
     const before = await storedFiles();
@@ -135,7 +135,7 @@ describe.each(['upload', 'bulk-upload'] as const)('POST /builders/{builderId}/at
   });
 
   // UPL-27
-  it('answers 201 to exactly as many as fit when they are sent at once, and keeps nothing of the others', async () => {
+  it('answers 201 to exactly as many concurrent requests as fit the quota, and stores nothing of the others', async () => {
     const image = await aPicture(300_000);
     const before = await storedFiles();
     const answers = await Promise.all(Array.from({ length: 8 }, () => send(operation, [image])));

@@ -64,7 +64,7 @@ const type = (name = 'type', body = 'attachment'): Part => ({ name, body });
 const errorsOf = (answer: { json(): { errors?: { fieldName: string }[] } }) =>
   answer.json().errors?.map(({ fieldName }) => fieldName);
 
-/** Every file of the service's storage, finished or not. */
+/** Returns all files of the storage, temporary ones included. */
 async function storedFiles(): Promise<string[]> {
   const names = await readdir(join(service.dataDir, 'storage'), { recursive: true, withFileTypes: true }).catch(
     () => [],
@@ -82,7 +82,7 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['file:0 with type', () => [file('file:0'), type()]],
     ['both types', () => [type(), file(), type('type:0')]],
     ['among fields that nobody knows', () => [{ name: 'colour', body: 'red' }, file(), type()]],
-  ])('answers 201 with a reference that makes a photo: %s (UPL-10)', async (_name, parts) => {
+  ])('answers 201 with a reference for a photo: %s (UPL-10)', async (_name, parts) => {
     const answer = await send('upload', formOf(parts()));
     expect(answer.statusCode).toBe(201);
     const { imageUrl, ...reference } = answer.json();
@@ -105,16 +105,16 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['a wrong type:0', () => [file('file:0'), type('type:0', 'photo')], ['type:0']],
     ['two types of which one is wrong', () => [file(), type(), type('type:0', 'photo')], ['type:0']],
     ['a file under another number', () => [file('file:1'), type()], ['file:1']],
-  ])('is 400 that names the fields for %s (UPL-13)', async (_name, parts, fields) => {
+  ])('is 400 with the invalid fields for %s (UPL-13)', async (_name, parts, fields) => {
     const answer = await send('upload', formOf(parts()));
     expect([answer.statusCode, errorsOf(answer)]).toEqual([400, fields]);
   });
 
-  it('takes one file: file and file:0 together are 413 (UPL-14)', async () => {
+  it('accepts one file: file and file:0 together are 413 (UPL-14)', async () => {
     expect((await send('upload', formOf([file(), file('file:0'), type()]))).statusCode).toBe(413);
   });
 
-  it('needs no scope, and is 401, 403, 404 and 405 like the rest (UPL-1)', async () => {
+  it('needs no scope, and is 401, 403, 404 and 405 like other operations (UPL-1)', async () => {
     expect((await send('upload', formOf([file(), type()]), undefined, await service.as('A', []))).statusCode).toBe(201);
     expect((await send('upload', formOf([file(), type()]), undefined, 'garbage')).statusCode).toBe(401);
     expect((await send('upload', formOf([file(), type()]), undefined, await service.as('B'))).statusCode).toBe(403);
@@ -130,7 +130,7 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     expect([get.statusCode, get.headers.allow]).toEqual([405, 'POST']);
   });
 
-  it('knows the type by the bytes where none is declared (UPL-12)', async () => {
+  it('detects the type from the bytes if none is declared (UPL-12)', async () => {
     const png = await picture('png');
     const answer = await send(
       'upload',
@@ -157,7 +157,7 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['a long value', () => [file(), type('type', 'a'.repeat(2_000))], ['type']],
     ['a prototype', () => [file(), type('__proto__')], ['body']],
     ['a huge field name', () => [file(), type(), type('n'.repeat(5_000))], ['body']],
-  ])('is 400 with %s, and leaves nothing (UPL-13)', async (_name, parts, fields) => {
+  ])('is 400 with %s, and stores nothing (UPL-13)', async (_name, parts, fields) => {
     const before = await storedFiles();
     const answer = await send('upload', formOf(parts()));
     expect([answer.statusCode, errorsOf(answer)], answer.body).toEqual([400, fields]);
@@ -168,14 +168,14 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['two files', () => formOf([file(), file('other'), type()])],
     ['very many fields', () => formOf(Array.from({ length: 3_000 }, (_, index) => type(`field-${index}`)))],
     ['more than 40 MiB', () => formOf([type(), file('file', { body: Buffer.alloc(41_943_041) })])],
-  ])('is 413 with %s, and leaves nothing (UPL-14)', async (_name, form) => {
+  ])('is 413 with %s, and stores nothing (UPL-14)', async (_name, form) => {
     const before = await storedFiles();
     const answer = await send('upload', form());
     expect([answer.statusCode, answer.json().code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     expect(await storedFiles()).toEqual(before);
   });
 
-  it('takes 40 MiB (UPL-14)', async () => {
+  it('accepts 40 MiB (UPL-14)', async () => {
     const body = Buffer.concat([image, Buffer.alloc(41_943_040 - image.length)]);
     const answer = await send('upload', formOf([type(), file('file', { body })]));
     expect(answer.statusCode).toBe(201);
@@ -187,19 +187,19 @@ describe('POST /builders/{builderId}/attachments/upload', () => {
     ['another boundary', 'multipart/form-data; boundary=other', 400],
     ['JSON', 'application/json', 415],
     ['another multipart', 'multipart/mixed; boundary=a-boundary-of-ours', 415],
-  ])('refuses %s (UPL-14)', async (_name, contentType, status) => {
+  ])('rejects %s (UPL-14)', async (_name, contentType, status) => {
     const before = await storedFiles();
     expect((await send('upload', formOf([file(), type()]), contentType)).statusCode).toBe(status);
     expect(await storedFiles()).toEqual(before);
   });
 
-  it('refuses a form that ends early (UPL-14)', async () => {
+  it('rejects a truncated form (UPL-14)', async () => {
     const before = await storedFiles();
     const form = formOf([type(), file()]);
     for (const left of [1, 5, 40, image.length + 60, form.length - 5, form.length]) {
       const answer = await send('upload', form.subarray(0, form.length - left));
       expect([400, 201].includes(answer.statusCode), `${left}: ${answer.body}`).toBe(true);
-      // The last line break belongs to nothing.
+      // The last line break is not part of the form.
       if (left > 5) expect(answer.statusCode).toBe(400);
       else if (answer.statusCode === 201) return;
     }
@@ -229,7 +229,7 @@ describe('POST /builders/{builderId}/attachments/bulk-upload', () => {
     }
   });
 
-  it('takes one type for all, and 25 files (UPL-11)', async () => {
+  it('accepts one type for all files, and 25 files (UPL-11)', async () => {
     const files = Array.from({ length: 25 }, (_, index) => file(`file:${index}`));
     expect((await send('bulk-upload', formOf([...files, type()]))).json().uploads).toHaveLength(25);
   });
@@ -305,7 +305,7 @@ describe('any multipart body', () => {
     },
   );
 
-  it('is refused when it is noise', async () => {
+  it('is rejected if it is random bytes', async () => {
     for (let round = 0; round < 50; round++) {
       expect((await send('upload', randomBytes(500))).statusCode).toBe(400);
     }

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** All at once, on the two instances in turn; the statuses of the answers. */
+/** Sends the events concurrently, alternating between two instances, and returns the statuses. */
 const race = async (...events: GateEvent[]) => {
   const answers = await Promise.all(events.map((event, at) => send(instances[at % 2]!, token, event)));
   return answers.map(({ status }) => status);
@@ -25,20 +25,20 @@ const race = async (...events: GateEvent[]) => {
 
 const many = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
-describe('on two instances', () => {
-  it('of any number of identical events at once one is 201 and the rest are 200 (ATT-14)', async () => {
+describe('concurrent events on two instances', () => {
+  it('identical events: one is 201 and the rest are 200 (ATT-14)', async () => {
     for (let round = 0; round < 5; round++) {
       const statuses = await race(...many(24, signOn(worker)));
       expect(statuses.sort()).toEqual([...many(23, 200), 201]);
     }
   });
 
-  it('of any number of identical early sign-offs at once one is 202 and the rest are 200 (ATT-14)', async () => {
+  it('identical sign-offs before their sign-on: one is 202 and the rest are 200 (ATT-14)', async () => {
     const statuses = await race(...many(24, signOff(signOn(worker))));
     expect(statuses.sort()).toEqual([...many(23, 200), 202]);
   });
 
-  it('a sign-on and its sign-off that race always end with both applied (ATT-21)', async () => {
+  it('a sign-on and its sign-off are both applied in the end (ATT-21)', async () => {
     for (let round = 0; round < 40; round++) {
       const on = signOn(worker);
       const off = signOff(on);
@@ -55,7 +55,7 @@ describe('on two instances', () => {
   });
 
   // ATT-25
-  it('of many distinct sign-offs for one visit exactly one is applied, whether its sign-on is there or in flight', async () => {
+  it('exactly one of many distinct sign-offs for a visit is applied, before and after its sign-on', async () => {
     for (const early of [false, true]) {
       const on = signOn(worker);
       if (!early) await race(on);
@@ -69,7 +69,7 @@ describe('on two instances', () => {
     }
   });
 
-  it('two events that name each other do not lock each other out', async () => {
+  it('two events that name each other do not deadlock', async () => {
     for (let round = 0; round < 20; round++) {
       const one = signOff(signOn(worker));
       const other = signOff(one, { sourceEventId: one.sourceSignOnEventId! });
@@ -78,20 +78,20 @@ describe('on two instances', () => {
     }
   });
 
-  it('different data under one id: one is kept, the others are 409 (ATT-13)', async () => {
+  it('different data under one id: one is stored, the others are 409 (ATT-13)', async () => {
     const event = signOn(worker);
     const variants = Array.from({ length: 10 }, (_, index) => ({ ...event, deviceId: `turnstile ${index}` }));
     expect((await race(...variants)).sort()).toEqual([201, ...many(9, 409)]);
   });
 
-  it('a visit that people end while its sign-off arrives is never overwritten (ATT-26)', async () => {
+  it('a sign-off does not overwrite a concurrent manual end of the visit (ATT-26)', async () => {
     for (let round = 0; round < 20; round++) {
       const on = signOn(worker);
       const { body } = await send(service.app, token, on);
       const id = body.data.signOnId;
       const [[status]] = await Promise.all([race(signOff(on)), endVisit(service, id, 'closed_at')]);
       const visit = (await attendanceOf(service)).visits.find((row) => row.id === id)!;
-      // Whoever was second leaves the other's word alone: a sign-off that was first stays, one that was second is 409.
+      // The first of the two wins: the sign-off is applied, or it is 409.
       expect(status).toBe(visit.signedOffAt ? 201 : 409);
     }
   });

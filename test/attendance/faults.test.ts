@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { attendanceFaults } from '../proof/attendance-faults.ts';
 
-it('loses and doubles nothing while PostgreSQL and instances are killed, with gates that retry', async () => {
+it('loses and duplicates no event while PostgreSQL and instances are killed and gates retry', async () => {
   const { wrong, ...report } = await attendanceFaults({ events: 600, workers: 30, gates: 16, pause: 500 });
   console.info('attendance under faults:', report);
   expect(wrong).toEqual([]);

@@ -9,17 +9,17 @@ import { clientCredentials, GateClient, type GateOptions } from '../gate-client/
 import { BASE_URL, type Service, startService } from '../harness.ts';
 import { attendanceOf, gate } from '../support/attendance.ts';
 
-/** What the network does to a request: nothing arrives, the answer is lost, or another machine answers. */
+/** Simulated network failures: the request is lost, the response is lost, or a proxy responds. */
 type Fault = 'refused' | 'lost' | 'broken gateway' | 503 | 429 | 401;
 
 let service: Service;
 let network: Server;
 let folder: string;
 let faults: Fault[];
-/** Bodies that have arrived at the network, in order. */
+/** Bodies of the received requests, in order. */
 let bodies: string[];
 const [worker, colleague] = gate().workers.active as [string, string];
-/** The service's clock stands still; the gate's may not be ahead of it. */
+/** The clock of the service is fixed; that of the gate must not be ahead of it. */
 const morning = new Date('2026-05-25T20:30:00Z');
 const evening = new Date('2026-05-26T05:00:00Z');
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
     const { method, url, headers } = request;
     const answer = await service.request({ method: method as 'POST', url: url!, headers: headers as never, payload });
     if (fault === 'lost') return response.destroy();
-    // The header tells the clock that judged the event.
+    // The header has the time of the clock that validated the event.
     const date = new Date(service.clock.now()).toUTCString();
     response.writeHead(answer.statusCode, { ...answer.headers, date } as never).end(answer.body);
   }).listen(0, '127.0.0.1');
@@ -76,7 +76,7 @@ function openGate(more: Partial<GateOptions> = {}): Promise<GateClient> {
 const statuses = (client: GateClient) => client.settled.map(({ status }) => status);
 
 describe('the example gate', () => {
-  it('sends what it has seen, and knows the answers', async () => {
+  it('sends its events and returns the responses', async () => {
     const client = await openGate();
     const on = await client.signOn(worker, morning);
     await client.signOff(on, evening);
@@ -99,7 +99,7 @@ describe('the example gate', () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  it('goes on after it was switched off, even where a line was half written', async () => {
+  it('resumes after a restart, even if the last line of its journal is incomplete', async () => {
     const before = await openGate();
     const on = await before.signOn(worker, morning);
     await before.deliver();
@@ -113,7 +113,7 @@ describe('the example gate', () => {
     expect((await openGate()).waiting).toBe(0);
   });
 
-  it('sends again what it has sent, when the answer did not reach its disk, and gets 200', async () => {
+  it('repeats an event whose response was not written to its journal, and gets 200', async () => {
     const before = await openGate();
     await before.signOn(worker, morning);
     await before.deliver();
@@ -123,7 +123,7 @@ describe('the example gate', () => {
     expect(statuses(after)).toEqual([200]);
   });
 
-  it('keeps what is refused for people, and does not send it again', async () => {
+  it('keeps rejected events for manual review and does not repeat them', async () => {
     const client = await openGate();
     const on = await client.signOn(worker, morning);
     await client.signOff({ ...on, workerId: colleague }, evening);
@@ -139,7 +139,7 @@ describe('the example gate', () => {
     expect(bodies).toHaveLength(sent);
   });
 
-  it('keeps an event that is in the future of the service, and sends it when the time has come', async () => {
+  it('keeps an event that is ahead of the clock of the service and sends it later', async () => {
     const client = await openGate({ longestDelay: 5 });
     const early = await client.signOn(worker, new Date(service.clock.now() + 65_000));
     const usual = await client.signOn(colleague, morning);
@@ -158,7 +158,7 @@ describe('the example gate', () => {
     expect(new Set(sent).size).toBe(1);
   });
 
-  it('keeps an event of the future on its disk when it is switched off meanwhile', async () => {
+  it('keeps an event that is ahead of the clock over a restart', async () => {
     const client = await openGate({ longestDelay: 60_000 });
     await client.signOn(worker, new Date(service.clock.now() + 3_600_000));
     const ending = new AbortController();
@@ -170,7 +170,7 @@ describe('the example gate', () => {
     expect([after.waiting, after.refused]).toEqual([1, []]);
   });
 
-  it('keeps every other 400 for people to look at, and goes on with the rest', async () => {
+  it('keeps every other 400 for manual review and continues with the other events', async () => {
     const client = await openGate();
     const event = (sourceEventId: string, changes: object) => ({
       ...{ sourceEventId, workerId: worker, type: 'SIGN_ON' as const, occurredAt: morning.toISOString() },
@@ -205,7 +205,7 @@ describe('the example gate', () => {
     expect(JSON.parse(await readFile(join(folder, 'seen.ndjson'), 'utf8'))).toEqual(event);
   });
 
-  it('stops when it is told to, and loses nothing', async () => {
+  it('stops on request and loses no event', async () => {
     const client = await openGate({ firstDelay: 60_000 });
     await client.signOn(worker, morning);
     faults = [503];

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gates.service.stop());
 
 describe('the identity of an event', () => {
-  it('is scoped to the integrator: another one on the same project knows nothing of it (ATT-10)', async () => {
+  it('is scoped to the integrator: another integrator may use the same id on the project (ATT-10)', async () => {
     const other = await gates.service.as('C');
     const { on } = await gates.begin();
     const foreign = await send(gates.service.app, other, { ...on, workerId: gates.colleague });
@@ -24,7 +24,7 @@ describe('the identity of an event', () => {
     expect(outcome(await gates.post(signOff(on)))).toEqual([201, 'APPLIED', false]);
   });
 
-  it('is scoped to the project: a sign-off elsewhere waits for a sign-on there (ATT-10)', async () => {
+  it('is scoped to the project: a sign-off waits for a sign-on of its own project (ATT-10)', async () => {
     const { on } = await gates.begin();
     const { builderId } = gate();
     const em = gates.service.databases.au1.fork();
@@ -43,7 +43,7 @@ describe('the identity of an event', () => {
 });
 
 describe('the conflicts', () => {
-  it('are kept with what was sent, each once however often it was answered (ATT-28)', async () => {
+  it('are stored with the event, once per distinct request (ATT-28)', async () => {
     const { on } = await gates.begin();
     const sent = { ...on, deviceId: 'turnstile 9' };
     for (let times = 0; times < 3; times++) await gates.post(sent);

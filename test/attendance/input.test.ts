@@ -16,7 +16,7 @@ afterAll(() => service.stop());
 
 const post = (event: object, url?: string) => send(service.app, token, event, url);
 
-/** The names of the fields that a 400 complains of. */
+/** Returns the names of the invalid fields of a 400. */
 async function badFields(event: object): Promise<string[]> {
   const { status, body } = await post(event);
   expect([status, Object.keys(body)]).toEqual([400, ['errors']]);
@@ -28,7 +28,7 @@ describe('400', () => {
     expect(await badFields({})).toEqual(['occurredAt', 'sourceEventId', 'type', 'workerId']);
   });
 
-  it('names every field that is wrong, at once (ATT-1)', async () => {
+  it('names all invalid fields (ATT-1)', async () => {
     const event = {
       sourceEventId: '',
       sourceSignOnEventId: 7,
@@ -85,7 +85,7 @@ describe('400', () => {
     async (occurredAt) => expect((await post({ ...signOn(worker), occurredAt })).status).toBe(201),
   );
 
-  it("for an event more than 5,000 ms ahead of the server's clock, saying by how much (ATT-3)", async () => {
+  it("for an event more than 5,000 ms ahead of the server's clock, with the difference in the message (ATT-3)", async () => {
     const occurredAt = new Date(service.clock.now() + 5_001).toISOString();
     const { status, body } = await post({ ...signOn(worker), occurredAt });
     expect([status, body.errors]).toEqual([
@@ -99,28 +99,28 @@ describe('400', () => {
     ]);
   });
 
-  it('not for the same event once the time has come (ATT-3)', async () => {
+  it('not for the same event once the clock has reached it (ATT-3)', async () => {
     const event = { ...signOn(worker), occurredAt: new Date(service.clock.now() + 5_001).toISOString() };
     expect((await post(event)).status).toBe(400);
     service.clock.advance(1);
     expect((await post(event)).status).toBe(201);
   });
 
-  it("not for an event 5,000 ms ahead of the server's clock, for clocks that differ (ATT-3)", async () => {
+  it("not for an event 5,000 ms ahead of the server's clock (ATT-3)", async () => {
     const occurredAt = new Date(service.clock.now() + 5_000).toISOString();
     const event = { ...signOn(worker), occurredAt };
     expect(await post(event)).toMatchObject({ status: 201, body: { data: { status: 'APPLIED', duplicate: false } } });
     expect(await post(event)).toMatchObject({ status: 200, body: { data: { duplicate: true } } });
   });
 
-  it('for a SIGN_ON with sourceSignOnEventId, beside what else is wrong (ATT-4)', async () => {
+  it('for a SIGN_ON with sourceSignOnEventId, together with other errors (ATT-4)', async () => {
     const event = { ...signOn(worker), sourceSignOnEventId: 'gate-0' };
     expect(await badFields(event)).toEqual(['sourceSignOnEventId']);
     const occurredAt = '2026-06-02T00:00:00Z';
     expect(await badFields({ ...event, occurredAt })).toEqual(['occurredAt', 'sourceSignOnEventId']);
   });
 
-  it('for a type of another case, or none', async () => {
+  it('for a type in lower case or no type', async () => {
     for (const type of ['sign_on', 'SIGN_ON ', '', null, ['SIGN_ON'], 1]) {
       expect(await badFields({ ...signOn(worker), type })).toEqual(['type']);
     }
@@ -137,11 +137,14 @@ describe('400', () => {
     expect(response.json().errors).toHaveLength(4);
   });
 
-  it.each(['[]', '"x"', 'null', '[{"sourceEventId":"x"}]'])('for the body %s, which is no object', async (payload) => {
-    const response = await send(payload);
-    expect(response.statusCode).toBe(400);
-    expect(response.json().errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
-  });
+  it.each(['[]', '"x"', 'null', '[{"sourceEventId":"x"}]'])(
+    'for the body %s, which is not an object',
+    async (payload) => {
+      const response = await send(payload);
+      expect(response.statusCode).toBe(400);
+      expect(response.json().errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
+    },
+  );
 });
 
 describe('401 and 403', () => {
@@ -170,7 +173,7 @@ describe('401 and 403', () => {
 });
 
 describe('404', () => {
-  it("for a project that is not the builder's, that does not exist, or whose id is none (ATT-9)", async () => {
+  it('for a project of another builder, an unknown project and an invalid id (ATT-9)', async () => {
     const { builderId, projectId } = gate();
     const other = service.demo('A').builderIds.find((id) => id !== builderId)!;
     for (const url of [
@@ -184,7 +187,7 @@ describe('404', () => {
     }
   });
 
-  it('after the input: a bad body for an unknown project is 400 (ATT-9)', async () => {
+  it('only after the validation: an invalid body for an unknown project is 400 (ATT-9)', async () => {
     expect((await post({}, gatePath({ ...gate(), projectId: 'proj_nosuch' }))).status).toBe(400);
   });
 });
@@ -200,14 +203,14 @@ describe('GraphQL', () => {
   const { builderId, projectId } = gate();
   const record = (event: object, as = token) => service.graphql(as, MUTATION, { builderId, projectId, ...event });
 
-  it('takes the same events under the same identity (ATT-5)', async () => {
+  it('accepts the same events under the same identity (ATT-5)', async () => {
     const event = signOn(worker);
     const { body } = await post(event);
     const { data } = await record(event);
     expect(data.recordSignOnEvent.data).toEqual({ ...body.data, duplicate: true });
   });
 
-  it("takes an event 5,000 ms ahead of the server's clock, and none 5,001 ms ahead", async () => {
+  it("accepts an event 5,000 ms ahead of the server's clock and rejects one 5,001 ms ahead", async () => {
     const at = (ahead: number) => new Date(service.clock.now() + ahead).toISOString();
     const taken = await record({ ...signOn(worker), occurredAt: at(5_000) });
     expect(taken.data.recordSignOnEvent.data).toMatchObject({ status: 'APPLIED' });
@@ -218,7 +221,7 @@ describe('GraphQL', () => {
     });
   });
 
-  it('says the same of what is wrong (ATT-5)', async () => {
+  it('returns the same field errors (ATT-5)', async () => {
     const event = signOn(worker);
     await post(event);
     const mismatch = await record({ ...event, deviceId: 'x' });
@@ -232,7 +235,7 @@ describe('GraphQL', () => {
     expect(unknown.errors![0]!.extensions).toMatchObject({ code: 'FORBIDDEN', http: { status: 403 } });
   });
 
-  it('takes none from an internal client (ATT-6)', async () => {
+  it('rejects events of an internal client (ATT-6)', async () => {
     const internal = await record(signOn(worker), await service.as('internal'));
     expect(internal.errors![0]!.extensions).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
     const em = service.databases.au1.fork();

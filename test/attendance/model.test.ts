@@ -24,10 +24,10 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-/** One model for each integrator: they know nothing of each other. */
+/** One independent model per integrator. */
 type Model = AttendanceModel[];
 
-/** The service in one run, whose events have names of their own, and the visits that it has told of. */
+/** One run of the service: the number in the ids of its events, and the ids of the returned visits. */
 interface Real {
   run: number;
   visitIds: Map<Visit, string>;
@@ -40,7 +40,7 @@ const named = (event: GateEvent, run: number): GateEvent => ({
   ...(event.sourceSignOnEventId && { sourceSignOnEventId: `run-${run}-${event.sourceSignOnEventId}` }),
 });
 
-/** Sends an event, or the same one several times at once to both instances. */
+/** Sends an event, or concurrent copies of it, to both instances. */
 class Send implements fc.AsyncCommand<Model, Real> {
   constructor(
     readonly integrator: number,
@@ -79,7 +79,7 @@ class Send implements fc.AsyncCommand<Model, Real> {
   toString = () => `${INTEGRATORS[this.integrator]} ×${this.times} ${JSON.stringify(this.event)}`;
 }
 
-/** An operator ends a visit by hand. */
+/** An operator closes or archives a visit. */
 class End implements fc.AsyncCommand<Model, Real> {
   constructor(
     readonly integrator: number,
@@ -108,7 +108,7 @@ class End implements fc.AsyncCommand<Model, Real> {
   toString = () => `${this.how} visit ${this.at} of ${INTEGRATORS[this.integrator]}`;
 }
 
-/** Access comes and goes; what gates have seen is taken all the same. */
+/** Grants or revokes site access, which must not affect events. */
 class Access implements fc.AsyncCommand<Model, Real> {
   constructor(
     readonly workerId: string,
@@ -126,8 +126,8 @@ class Access implements fc.AsyncCommand<Model, Real> {
 
 const known = [workers.active[0]!, workers.active[1]!, workers.revoked[0]!];
 
-/** What a gate in order sees: of each of a few visits the sign-on, its sign-off, and another sign-off. */
-const orderly = fc
+/** Valid events of a few visits: the sign-on, its sign-off and another sign-off. */
+const validEvent = fc
   .tuple(fc.nat(5), fc.constantFrom('on' as const, 'off' as const, 'off' as const, 'again' as const))
   .map(
     ([visit, what]): GateEvent => ({
@@ -140,16 +140,16 @@ const orderly = fc
     }),
   );
 
-/** Something else in it than in order. */
-const twist: fc.Arbitrary<Partial<GateEvent>> = fc.oneof(
+/** A change that may make an event invalid or conflicting. */
+const change: fc.Arbitrary<Partial<GateEvent>> = fc.oneof(
   fc.record({ workerId: fc.constantFrom(...known, NOBODY!) }),
   fc.record({ occurredAt: fc.constantFrom('2026-05-20T20:00:00.000Z', '2026-05-20T23:00:00.000Z') }),
   fc.record({ deviceId: fc.constant('turnstile') }),
   fc.record({ sourceSignOnEventId: fc.constantFrom(null, 'on0', 'on1', 'off1', 'again0', 'nowhere') }),
   fc.record({ type: fc.constantFrom('SIGN_ON' as const, 'SIGN_OFF' as const) }),
 );
-const twisted = fc.tuple(orderly, twist).map(([event, change]): GateEvent => ({ ...event, ...change }));
-const anyEvent = fc.oneof({ weight: 3, arbitrary: orderly }, { weight: 1, arbitrary: twisted });
+const changedEvent = fc.tuple(validEvent, change).map(([event, changes]): GateEvent => ({ ...event, ...changes }));
+const anyEvent = fc.oneof({ weight: 3, arbitrary: validEvent }, { weight: 1, arbitrary: changedEvent });
 const integrator = fc.constantFrom(0, 0, 1);
 const times = fc.constantFrom(1, 1, 1, 4);
 
@@ -166,7 +166,7 @@ const commands = fc.commands(
   { maxCommands: 60, size: 'max' },
 );
 
-it('answers and keeps what a plain model does, whatever two integrators send to two instances (ATT-22)', async () => {
+it('responds and stores like an in-memory model, for random events of two integrators on two instances (ATT-22)', async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(commands, async (sequence) => {

@@ -1,8 +1,7 @@
 import type { GateEvent } from '../support/attendance.ts';
 
 /*
- * Gate attendance by the rules of the contract, in a few lines of plain memory, written without a look at the service: one
- * integrator's events on one project.
+ * In-memory model of the contract's rules for the events of one integrator on one project, independent of the implementation.
  */
 
 export interface Visit {
@@ -19,7 +18,7 @@ interface Known {
   visit: Visit | null;
 }
 
-/** What is expected of an answer. */
+/** Expected response. */
 export interface Expected {
   status: number;
   code?: string;
@@ -31,7 +30,7 @@ export class AttendanceModel {
   readonly known = new Map<string, Known>();
   readonly visits: Visit[] = [];
 
-  /** The answer to an event that is well formed and whose worker is known on the site. */
+  /** Returns the response to a valid event of a worker with site access. */
   send(event: GateEvent): Expected {
     const before = this.known.get(event.sourceEventId);
     if (before) return this.#again(before, event);
@@ -62,7 +61,7 @@ export class AttendanceModel {
     const visit = { workerId: event.workerId, on: event.occurredAt, off: null, closed: false, archived: false };
     this.visits.push(visit);
     this.known.set(event.sourceEventId, { event, state: 'APPLIED', visit });
-    // A Map remembers the order of receipt.
+    // A Map iterates in the order of receipt.
     for (const waiting of this.#waitingFor(event)) {
       const reason = this.#refusal(waiting.event);
       if (reason) waiting.state = { rejected: reason };
@@ -74,7 +73,7 @@ export class AttendanceModel {
     return { status: 201, state: 'APPLIED', visit };
   }
 
-  /** Why a sign-off cannot be applied to what it names; null when it can, or what it names is not there. */
+  /** Returns the conflict of a sign-off with the event that it names, or null. */
   #refusal({ sourceEventId, sourceSignOnEventId, workerId }: GateEvent): string | null {
     if (!sourceSignOnEventId || sourceSignOnEventId === sourceEventId) return 'SIGN_ON_REQUIRED';
     const on = this.known.get(sourceSignOnEventId);

@@ -38,7 +38,7 @@ const visitOf = async (id: string) => (await attendanceOf(service)).visits.find(
 const now = () => new Date(service.clock.now()).toISOString();
 
 describe('attendance close', () => {
-  it('ends the visit with who said so and when, and a later sign-off is 409 (ATT-33)', async () => {
+  it('stores the time and the person who closed the visit; a later sign-off is 409 (ATT-33)', async () => {
     const { on, visitId } = await begin();
     const at = '2026-05-21T16:30:00+10:00';
     const closed = await operate('attendance', 'close', visitId, '--by', ' Robin Walsh ', '--at', at);
@@ -51,7 +51,7 @@ describe('attendance close', () => {
     expect(await visitOf(visitId)).toMatchObject({ closedAt, signedOffAt: null });
   });
 
-  it('closes it now unless told otherwise, and once (ATT-33)', async () => {
+  it('closes a visit once, by default at the current time (ATT-33)', async () => {
     const { visitId } = await begin();
     expect(await operate('attendance', 'close', visitId, '--by', 'Robin')).toMatchObject({
       closedAt: now(),
@@ -61,7 +61,7 @@ describe('attendance close', () => {
     expect(again).toMatchObject({ closedBy: 'Robin', changed: false });
   });
 
-  it('refuses a visit that a gate has ended, that is archived, or that does not exist (ATT-33)', async () => {
+  it('rejects a visit that is signed off, archived or unknown (ATT-33)', async () => {
     const { on, visitId } = await begin();
     await send(service.app, token, signOff(on));
     const refused = await operate('attendance', 'close', visitId, '--by', 'Robin');
@@ -75,7 +75,7 @@ describe('attendance close', () => {
     expect((await operate('attendance', 'close', 'saevt_a', '--by', 'R')).error).toMatch(/^VISIT: /);
   });
 
-  it('refuses a time in the future, before the sign-on, or none, and nobody to say so (ATT-33)', async () => {
+  it('rejects a time in the future, before the sign-on or invalid, and a missing person (ATT-33)', async () => {
     const { visitId } = await begin();
     const close = async (...args: string[]) => (await operate('attendance', 'close', visitId, ...args)).error;
     expect(await close('--by', 'R', '--at', '2026-06-02T00:00:00Z')).toMatch(/^--at: .* future/);
@@ -88,7 +88,7 @@ describe('attendance close', () => {
 });
 
 describe('attendance archive', () => {
-  it('puts a visit away, open or ended, and once; a later sign-off is 409 (ATT-34)', async () => {
+  it('archives an open or ended visit once; a later sign-off is 409 (ATT-34)', async () => {
     const { on, visitId } = await begin();
     expect(await operate('attendance', 'archive', visitId)).toMatchObject({ archivedAt: now(), changed: true });
     expect(await operate('attendance', 'archive', visitId)).toMatchObject({ changed: false });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => gates.service.stop());
 
 describe('Sign-off arrives before its sign-on: 202', () => {
-  it('is kept, with a null attendance id, and replays show its current status (ATT-18)', async () => {
+  it('is stored with a null visit id, and a replay returns its current status (ATT-18)', async () => {
     const on = signOn(gates.worker);
     const off = signOff(on);
     const first = await gates.post(off);
@@ -42,7 +42,7 @@ describe('Sign-off arrives before its sign-on: 202', () => {
   });
 
   // ATT-19
-  it('that then conflicts never blocks the sign-on; it is kept as rejected, and its replay is 409 with the reason', async () => {
+  it('is stored as rejected if it conflicts with the sign-on; its replay is then 409 with the reason', async () => {
     const on = signOn(gates.worker);
     const off = signOff(on, { workerId: gates.colleague });
     await gates.post(off);
@@ -53,7 +53,7 @@ describe('Sign-off arrives before its sign-on: 202', () => {
     expect(outcome(await gates.post(signOff(on)))).toEqual([201, 'APPLIED', false]);
   });
 
-  it('of several for one sign-on the first received wins, the others are rejected (ATT-20)', async () => {
+  it('the first received of several for one sign-on is applied, the others are rejected (ATT-20)', async () => {
     const on = signOn(gates.worker);
     const foreign = signOff(on, { workerId: gates.colleague });
     const offs = Array.from({ length: 5 }, (_, index) =>

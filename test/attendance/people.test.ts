@@ -4,12 +4,12 @@ import { attendanceOf, endVisit, type GateEvent, gate, send, signOff, signOn } f
 
 let service: Service;
 let internal: string;
-/** Days before the demo's own attendance, so that a day holds what was sent here alone. */
+/** A day before the attendance of the demo data, so that it contains only events of this test. */
 const DAY = '2024-01-10';
 const { builderId, projectId, workers } = gate();
 const [worker, colleague] = workers.active as [string, string];
 
-/** What was sent, by what became of it. */
+/** Sent events by the state that they have afterwards. */
 const sent: Record<string, GateEvent> = {};
 
 beforeAll(async () => {
@@ -65,13 +65,13 @@ describe('attendance(date)', () => {
     expect(await attendance(`date: "${DAY}"`)).toEqual(['closed', 'ended', 'late', 'midnight', 'night']);
   });
 
-  it('reckons the day where the site is (ATT-30)', async () => {
+  it('uses the day of the given time zone (ATT-30)', async () => {
     // Sydney is eleven hours ahead in January: its day begins at 13:00 UTC of the day before.
     const sydney = await attendance(`date: "${DAY}", timeZone: "Australia/Sydney"`);
     expect(sydney).toEqual(['closed', 'dayBefore', 'ended', 'late', 'midnight']);
   });
 
-  it('gives each visit with its worker, project, times and events', async () => {
+  it('returns each visit with its worker, project, times and events', async () => {
     const { attendance } = await onProject(`attendance(date: "${DAY}", limit: 1) {
       data { id createdAt signedOnAt signedOffAt closedAt closedBy archivedAt anomaly worker { id fullName } project { id name }
         events { data { type status occurredAt integrator { name } visit { id } } } } meta { totalCount } }`);
@@ -91,7 +91,7 @@ describe('attendance(date)', () => {
     });
   });
 
-  it('knows every time zone that it takes', async () => {
+  it('lists a day in every accepted time zone', async () => {
     const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
     const fields = zones.map((zone, at) => `z${at}: attendance(date: "${DAY}", timeZone: "${zone}") { ${PAGE} }`);
     for (let from = 0; from < fields.length; from += 60) await onProject(fields.slice(from, from + 60).join(' '));
@@ -112,7 +112,7 @@ describe('attendance(date)', () => {
 const ids = (page: { data: { sourceEventId: string }[] }) => page.data.map(({ sourceEventId }) => sourceEventId);
 
 describe('open visits', () => {
-  it('are those that neither a gate nor a person has ended, of the project and of the builder (ATT-31)', async () => {
+  it('are the visits that are not signed off, closed or archived, of the project and of the builder (ATT-31)', async () => {
     const { visits } = await attendanceOf(service);
     const open = visits.filter((visit) => !visit.signedOffAt && !visit.closedAt && !visit.archivedAt);
     const page = `openVisits { ${PAGE} data { signedOffAt closedAt archivedAt } }`;
@@ -125,7 +125,7 @@ describe('open visits', () => {
 });
 
 describe('visits of a worker', () => {
-  it('are listed with the archived ones, on all projects or on one (ATT-31)', async () => {
+  it('include the archived ones, on all projects or on one (ATT-31)', async () => {
     const { visits } = await attendanceOf(service);
     const query = `{ project(builderId: "${builderId}", projectId: "${projectId}") { openVisits { data { worker { id details {
       visits { ${PAGE} } here: visits(projectId: "${projectId}") { ${PAGE} data { archivedAt } } elsewhere: visits(projectId: "proj_nosuch") { ${PAGE} }
@@ -140,7 +140,7 @@ describe('visits of a worker', () => {
   });
 });
 
-describe('what is left to reconcile', () => {
+describe('open reconciliation work', () => {
   const FIELDS = `
     pendingSignOffs { data { sourceEventId status rejection visit { id } } }
     rejectedSignOffs { data { sourceEventId sourceSignOnEventId status rejection worker { id } } }
@@ -182,7 +182,7 @@ describe('what is left to reconcile', () => {
     expect(ids(data.builder.signOnConflicts)).toContain(sent.conflict!.sourceEventId);
   });
 
-  it('takes one statement for each edge', async () => {
+  it('is read with one statement per edge', async () => {
     const read = () =>
       onProject(`attendance(date: "${DAY}") { data { events { data { id } } } } openVisits { data { id } }`);
     await read();
@@ -193,7 +193,7 @@ describe('what is left to reconcile', () => {
 describe('the scope', () => {
   const EDGES = [`attendance(date: "${DAY}")`, 'openVisits', 'pendingSignOffs', 'rejectedSignOffs', 'signOnConflicts'];
 
-  it.each(EDGES)('%s is for internal clients with read:attendance alone (ATT-29)', async (edge) => {
+  it.each(EDGES)('%s requires an internal client with read:attendance (ATT-29)', async (edge) => {
     const query = `{ project(builderId: "${builderId}", projectId: "${projectId}") { ${edge} { ${PAGE} } } }`;
     const without = service.demo('internal').scopes.filter((scope) => scope !== 'read:attendance');
     for (const token of [await service.as('A'), await service.as('internal', without)]) {

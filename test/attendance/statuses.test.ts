@@ -41,14 +41,14 @@ describe('New applied event: 201', () => {
     expect(await gates.visit(second.visitId)).toMatchObject({ signedOffAt: null });
   });
 
-  it('takes a sign-off that is earlier than its sign-on, and flags the visit for people (ATT-17)', async () => {
+  it('accepts a sign-off earlier than its sign-on and flags the visit (ATT-17)', async () => {
     const { on, visitId } = await gates.begin();
     const earlier = signOff(on, { occurredAt: '2026-05-20T20:59:59.999Z' });
     expect(outcome(await gates.post(earlier))).toEqual([201, 'APPLIED', false]);
     expect(await gates.visit(visitId)).toMatchObject({ anomaly: 'SIGN_OFF_BEFORE_SIGN_ON' });
   });
 
-  it('takes a worker whose site access was revoked (ATT-8)', async () => {
+  it('accepts events of a worker whose site access was revoked (ATT-8)', async () => {
     const [revoked] = gate().workers.revoked;
     expect(outcome(await gates.post(signOn(revoked!)))).toEqual([201, 'APPLIED', false]);
   });
@@ -63,7 +63,7 @@ describe('New applied event: 201', () => {
     expect(await accesses()).toEqual(before);
   });
 
-  it('takes an event of this very moment', async () => {
+  it('accepts an event of the current time', async () => {
     const occurredAt = new Date(gates.service.clock.now()).toISOString();
     expect(outcome(await gates.post(signOn(gates.worker, { occurredAt })))).toEqual([201, 'APPLIED', false]);
   });
@@ -81,7 +81,7 @@ describe('Same ID and same payload replayed: 200', () => {
     }
   });
 
-  it('compares instants, and null with absent, not spelling (ATT-12)', async () => {
+  it('compares instants regardless of their notation, and null like an absent field (ATT-12)', async () => {
     const event = signOn(gates.worker, { occurredAt: '2026-05-20T21:00:00Z' });
     await gates.post(event);
     for (const occurredAt of ['2026-05-20T21:00:00.000Z', '2026-05-20T21:00:00+00:00', '2026-05-20T21:00Z']) {
@@ -90,7 +90,7 @@ describe('Same ID and same payload replayed: 200', () => {
     }
   });
 
-  it('does not mind what has become of the visit since (ATT-11)', async () => {
+  it('does not depend on later changes of the visit (ATT-11)', async () => {
     const { on, visitId } = await gates.begin();
     const off = signOff(on);
     await gates.post(off);
@@ -99,7 +99,7 @@ describe('Same ID and same payload replayed: 200', () => {
     expect(outcome(await gates.post(off))).toEqual([200, 'APPLIED', true]);
   });
 
-  it('after another client of the integrator has sent it: credentials rotate, the identity stays (ACC-1, ATT-10)', async () => {
+  it('also for another client of the same integrator (ACC-1, ATT-10)', async () => {
     const event = signOn(gates.worker);
     await gates.post(event);
     const other = gates.service.demo('A without read:timesheets');
@@ -132,7 +132,7 @@ describe('Same ID, different data: 409 EVENT_MISMATCH (ATT-13)', () => {
 });
 
 describe('Sign-off references another worker: 409 WORKER_MISMATCH (ATT-24)', () => {
-  it('and the right worker can still sign off, even under the same id (ATT-27)', async () => {
+  it('and a later sign-off of the right worker is applied, even under the same id (ATT-27)', async () => {
     const { on } = await gates.begin();
     const off = signOff(on, { workerId: gates.colleague });
     await gates.expectConflict(off, 'WORKER_MISMATCH');
@@ -164,7 +164,7 @@ describe('Sign-off with no sign-on: 409 SIGN_ON_REQUIRED (ATT-23)', () => {
 });
 
 describe('Second distinct sign-off for same visit: 409 ALREADY_SIGNED_OFF (ATT-25)', () => {
-  it('and the first one stands', async () => {
+  it('and the first sign-off remains', async () => {
     const { on, visitId } = await gates.begin();
     await gates.post(signOff(on));
     await gates.expectConflict(signOff(on, { occurredAt: '2026-05-21T06:00:00Z' }), 'ALREADY_SIGNED_OFF');

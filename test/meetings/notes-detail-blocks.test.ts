@@ -22,14 +22,14 @@ describe.each([
   ['a meeting without a template', () => meetings.newMeeting()],
   ['a meeting with a template', () => meetings.newTemplateMeeting()],
 ])('the notes of %s', (_case, newMeeting) => {
-  it('hold the texts of a note that has only detail blocks, block by block (MTG-18)', async () => {
+  it('contain the texts of a note that has only detail blocks (MTG-18)', async () => {
     const meetingId = await newMeeting();
     const { status, body } = await meetings.sync(meetingId, { externalSourceId: 'n-1', detailBlocks: BLOCKS });
     expect([status, body.detailBlocks]).toEqual([201, BLOCKS]);
     expect(await meetings.notesOf(meetingId)).toBe(WRITTEN);
   });
 
-  it('hold the same through GraphQL', async () => {
+  it('contain the same through GraphQL', async () => {
     const meetingId = await newMeeting();
     const { builderId, service, token } = meetings;
     const { errors } = await service.graphql(token, UPSERT, { builderId, meetingId, blocks: BLOCKS });
@@ -37,7 +37,7 @@ describe.each([
     expect(await meetings.notesOf(meetingId)).toBe(WRITTEN);
   });
 
-  it('hold the texts of the blocks between the summary and the action items (MTG-18)', async () => {
+  it('contain the texts of the blocks between the summary and the action items (MTG-18)', async () => {
     const meetingId = await newMeeting();
     await meetings.sync(meetingId, {
       ...{ externalSourceId: 'n-1', title: 'Crane', summaryMarkdown: 'On **Monday**.' },
@@ -46,7 +46,7 @@ describe.each([
     expect(await meetings.notesOf(meetingId)).toBe('Crane\nOn **Monday**.\nRoad closed\n- Book it');
   });
 
-  it('follow the blocks of the next sync, and keep what a person wrote around them (MTG-19)', async () => {
+  it('are updated by the next sync, which keeps text around the block (MTG-19)', async () => {
     const meetingId = await newMeeting();
     await meetings.sync(meetingId, { externalSourceId: 'n-1', detailBlocks: [{ text: 'Crane' }] });
     await meetings.editUntilSaved(meetingId, (notes) => `Mine\n\n${notes}`);

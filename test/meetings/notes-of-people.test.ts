@@ -20,7 +20,7 @@ describe.each([
   ['without a template', () => meetings.newMeeting()],
   ['with a template', () => meetings.newTemplateMeeting()],
 ])('the notes of a meeting %s', (_, make) => {
-  it('hold each synced note once, in its own place, beside what people wrote (MTG-17, MTG-19)', async () => {
+  it('contain each synced note once, in its own block, beside the text of people (MTG-17, MTG-19)', async () => {
     const meetingId = await make();
     await meetings.editUntilSaved(meetingId, () => 'Safety\nWear hats.');
     await meetings.sync(meetingId, { externalSourceId: '1', title: 'Crane', actionItems: [{ text: 'Book it' }] });
@@ -31,7 +31,7 @@ describe.each([
     expect(await meetings.notesOf(meetingId)).toBe('Safety\nWear hats and boots.\n\nCrane\nTuesday\n\nHoist');
   });
 
-  it('are not changed by a sync that says nothing new (MTG-19)', async () => {
+  it('are not changed by a repeated sync (MTG-19)', async () => {
     const meetingId = await make();
     await meetings.sync(meetingId, FULL);
     const before = await meetings.read(meetingId);
@@ -40,7 +40,7 @@ describe.each([
   });
 
   // MTG-24
-  it('are saved for the person who read the latest; who did not gets 409 MEETING_CHANGED and nothing is changed', async () => {
+  it('are saved with the latest updatedAt; with an older one nothing changes and it is 409 MEETING_CHANGED', async () => {
     const meetingId = await make();
     const read = await meetings.read(meetingId);
     const first = await meetings.edit(meetingId, 'Mine', read.updatedAt);
@@ -54,7 +54,7 @@ describe.each([
     expect(await meetings.notesOf(meetingId)).toBe('Mine\n\nCrane');
   });
 
-  it('keep both a note sync and a person’s edit that come at the same time (MTG-24)', async () => {
+  it('contain both of a concurrent sync and edit (MTG-24)', async () => {
     const meetingId = await make();
     await meetings.sync(meetingId, { externalSourceId: '0', title: 'Note 0, first' });
     const syncs = Array.from({ length: 8 }, (_, at) =>
@@ -75,13 +75,13 @@ describe.each([
 });
 
 describe('updateMeetingNotes', () => {
-  it('empties the notes, and starts them in a meeting without any (MTG-23)', async () => {
+  it('can empty the notes, and create those of a meeting without notes (MTG-23)', async () => {
     const meetingId = await meetings.newMeeting('Old');
     await meetings.editUntilSaved(meetingId, () => '');
     expect(await meetings.notesOf(meetingId)).toBeNull();
   });
 
-  it('needs write:meetings, and the builder’s meeting (MTG-23)', async () => {
+  it('requires write:meetings and a meeting of the builder (MTG-23)', async () => {
     const meetingId = await meetings.newMeeting();
     const { updatedAt } = await meetings.read(meetingId);
     const reader = await meetings.edit(meetingId, 'x', updatedAt, await meetings.service.as('A', ['read:meetings']));

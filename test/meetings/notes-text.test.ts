@@ -7,7 +7,7 @@ import { rewriteTemplate, syncToTemplate } from '../../src/domain/meetings/templ
 const NONE: PlainNotes = { text: '', blocks: [] };
 const read = (response: MeetingTemplateResponse) => templateParts(response).join(PART_GAP);
 
-/** Text in which the same few lines, gaps and titles meet again and again. */
+/** Random text of a few repeated lines, separators and titles. */
 const line = fc.constantFrom('Safety', 'Actions', 'Hats.', 'Crane', '', ' ', 'a', 'aa');
 const anyText = fc.array(line, { maxLength: 8 }).map((lines) => lines.join('\n'));
 const noteId = fc.constantFrom('mnote_1', 'mnote_2', 'mnote_3');
@@ -17,14 +17,14 @@ const step = fc.oneof(
   fc.record({ by: fc.constant('insert' as const), at: fc.nat(100), text: anyText }),
 );
 
-/** What is left of the notes without the synced blocks. */
-function ofPeople({ text, blocks }: PlainNotes): string {
+/** Returns the notes without the synced blocks. */
+function withoutSyncedBlocks({ text, blocks }: PlainNotes): string {
   const last = [...blocks].sort((one, other) => other.start - one.start);
   return last.reduce((rest, block) => rest.slice(0, block.start) + rest.slice(block.start + block.text.length), text);
 }
 
 describe('the notes of a meeting without a template', () => {
-  it('begin with the first synced note, and hold the next ones under it', () => {
+  it('contain the synced notes in the order of their first sync', () => {
     const one = syncBlock(NONE, 'mnote_1', 'Crane');
     expect(one.text).toBe('Crane');
     expect(syncBlock(one, 'mnote_2', 'Hats').text).toBe('Crane\n\nHats');
@@ -34,14 +34,14 @@ describe('the notes of a meeting without a template', () => {
   });
 
   // MTG-20
-  it('keep the block of a note where a person has written around it, and even where the same words stand twice', () => {
+  it('keep the block of a note after an edit around it, even if its text occurs twice', () => {
     const synced = syncBlock({ text: 'Crane', blocks: [] }, 'mnote_1', 'Crane');
     expect(synced.text).toBe('Crane\n\nCrane');
     const edited = rewriteNotes(synced, 'First: Crane\n\nCrane\n\nlast');
     expect(syncBlock(edited, 'mnote_1', 'Hoist').text).toBe('First: Crane\n\nHoist\n\nlast');
   });
 
-  it('follow a block that a person has moved, and give up one that a person has written over (MTG-20)', () => {
+  it('keep a block that was moved by an edit, and drop one that was overwritten (MTG-20)', () => {
     const synced = syncBlock(syncBlock({ text: 'Mine', blocks: [] }, 'mnote_1', 'Crane'), 'mnote_2', 'Hats');
     const moved = rewriteNotes(synced, 'Crane\n\nMine, longer\n\nHats');
     expect(syncBlock(moved, 'mnote_1', 'Hoist').text).toBe('Hoist\n\nMine, longer\n\nHats');
@@ -52,17 +52,17 @@ describe('the notes of a meeting without a template', () => {
   });
 
   // MTG-19
-  it('never lose or change what people wrote, whatever is synced; and hold each note once, where its block says', () => {
+  it('keep the text of people over all syncs, and contain each note once, at its block', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
         let notes = NONE;
         for (const one of steps) {
           if (one.by === 'sync') {
-            const before = ofPeople(notes);
+            const before = withoutSyncedBlocks(notes);
             const isNew = !notes.blocks.some((block) => block.noteId === one.noteId);
             const gap = isNew && one.text !== '' && notes.text !== '' ? '\n\n' : '';
             notes = syncBlock(notes, one.noteId, one.text);
-            expect(ofPeople(notes)).toBe(before + gap);
+            expect(withoutSyncedBlocks(notes)).toBe(before + gap);
             const own = notes.blocks.find((block) => block.noteId === one.noteId);
             expect(own?.text ?? '').toBe(one.text);
           } else {
@@ -92,7 +92,7 @@ describe('the notes of a meeting with a template', () => {
   ];
   const rewrite = (response: MeetingTemplateResponse | null, text: string) => rewriteTemplate(response, SECTIONS, text);
 
-  it('sort a person’s text into the sections by their titles (MTG-25)', () => {
+  it('split an edited text into the sections by their titles (MTG-25)', () => {
     const response = rewrite(null, 'Hello\n\nSafety\nHats.\n\nBoots.\n\nActions\nCall.');
     expect(response).toEqual({
       preface: 'Hello',
@@ -104,7 +104,7 @@ describe('the notes of a meeting with a template', () => {
     });
   });
 
-  it('keep synced notes that still stand, and give up one that a person has written over (MTG-20)', () => {
+  it('keep synced notes that an edit contains, and drop one that was overwritten (MTG-20)', () => {
     const synced = syncToTemplate(
       syncToTemplate(rewrite(null, 'Safety\nHats.'), 'mnote_1', 'Crane'),
       'mnote_2',
@@ -118,7 +118,7 @@ describe('the notes of a meeting with a template', () => {
     expect(syncToTemplate(synced, 'mnote_1', '').syncedNotes).toEqual([{ noteId: 'mnote_2', text: 'Hoist' }]);
   });
 
-  it('read exactly as a person wrote them, where no note is synced', () => {
+  it('are exactly the edited text if no note is synced', () => {
     fc.assert(
       fc.property(anyText, anyText, (first, text) => {
         expect(read(rewrite(rewrite(null, first), text))).toBe(text);
@@ -127,7 +127,7 @@ describe('the notes of a meeting with a template', () => {
     );
   });
 
-  it('stay as they are when a person saves them unchanged, and never change by a sync but for its own note', () => {
+  it('are unchanged by an edit without changes, and a sync changes only its own note', () => {
     fc.assert(
       fc.property(anyText, fc.array(fc.tuple(noteId, anyText), { maxLength: 6 }), (text, syncs) => {
         let response: MeetingTemplateResponse = rewrite(null, text);

@@ -52,7 +52,7 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/notes', () => {
     expect(await meetings.listOf(meetingId)).toEqual([updated.body]);
   });
 
-  it('takes what is absent or null for empty (MTG-14)', async () => {
+  it('treats absent and null fields as empty (MTG-14)', async () => {
     const meetingId = await meetings.newMeeting();
     await meetings.sync(meetingId, FULL);
     const { externalSourceId, sourceApp } = FULL;
@@ -67,7 +67,7 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/notes', () => {
     expect(await meetings.notesOf(meetingId)).toBeNull();
   });
 
-  it('knows a note by sourceApp and externalSourceId, in its meeting, of its integrator (MTG-13)', async () => {
+  it('identifies a note by sourceApp and externalSourceId within its meeting and integrator (MTG-13)', async () => {
     const meetingId = await meetings.newMeeting();
     const ids = new Set<string>();
     for (const note of [
@@ -86,14 +86,14 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/notes', () => {
     expect(ids.size).toBe(5);
   });
 
-  it('makes one note of many at once, on two instances: one 201, the rest 200 (MTG-13)', async () => {
+  it('creates one note from concurrent requests on two instances: one 201, the rest 200 (MTG-13)', async () => {
     const meetingId = await meetings.newMeeting();
     const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => meetings.sync(meetingId, FULL, at % 2)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(11).fill(200), 201]);
     expect(await meetings.notesOf(meetingId)).toBe('Crane\nOn **Monday**.\n- Book it\n- Tell all');
   });
 
-  it('400 that names every field that is wrong, never coerced (MTG-12)', async () => {
+  it('400 with all invalid fields, without coercion (MTG-12)', async () => {
     const meetingId = await meetings.newMeeting();
     const fields = async (note: object) => {
       const { status, body } = await meetings.sync(meetingId, note);
@@ -124,7 +124,7 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/notes', () => {
   it.each([
     ['detailBlocks', 500, {}],
     ['actionItems', 100, { text: 'x' }],
-  ])('takes at most so many %s: %i (MTG-12)', async (field, most, item) => {
+  ])('limits %s to %i items (MTG-12)', async (field, most, item) => {
     const meetingId = await meetings.newMeeting();
     const note = (count: number) => ({ externalSourceId: 'x', [field]: Array(count).fill(item) });
     expect((await meetings.sync(meetingId, note(most))).status).toBe(201);
@@ -158,7 +158,7 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/notes', () => {
         'https://a.example/ü',
       ],
     ],
-  ])('400 for a %s that nobody should follow (MTG-15)', async (field, links) => {
+  ])('400 for an unsafe %s (MTG-15)', async (field, links) => {
     const meetingId = await meetings.newMeeting();
     for (const link of links) {
       const { status, body } = await meetings.sync(meetingId, { externalSourceId: 'x', [field]: link });
@@ -166,7 +166,7 @@ describe('POST /builders/{builderId}/meetings/{meetingId}/notes', () => {
     }
   });
 
-  it('409 MEETING_NOTES_FULL when the notes of the meeting would pass a million characters (MTG-21)', async () => {
+  it('409 MEETING_NOTES_FULL if the notes of the meeting would exceed a million characters (MTG-21)', async () => {
     const meetingId = await meetings.newMeeting();
     const big = (id: string) => ({ externalSourceId: id, summaryMarkdown: 'x'.repeat(600_000) });
     expect((await meetings.sync(meetingId, big('1'))).status).toBe(201);

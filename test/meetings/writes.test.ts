@@ -52,7 +52,7 @@ let named = 0;
 const source = () => ({ sourceApp: 'fieldnotes', externalSourceId: `m-${++named}` });
 
 describe('POST /builders/{builderId}/meetings', () => {
-  it('201 with a draft, now, about no project, when only a title is given (MTG-3)', async () => {
+  it('201 with a draft without a project, dated now, if only a title is given (MTG-3)', async () => {
     const { status, body } = await create({ title: '  Weekly site meeting ' });
     expect(status).toBe(201);
     const now = new Date(service.clock.now()).toISOString();
@@ -73,7 +73,7 @@ describe('POST /builders/{builderId}/meetings', () => {
     expect(list.body.data).toContainEqual(body);
   });
 
-  it('201 with all that is given (MTG-3)', async () => {
+  it('201 with all given fields (MTG-3)', async () => {
     const given = {
       title: 'Kick-off',
       projectId,
@@ -87,14 +87,14 @@ describe('POST /builders/{builderId}/meetings', () => {
     expect(Object.keys(body)).toHaveLength(11);
   });
 
-  it('200 with the meeting that is there, when sourceApp and externalSourceId are repeated (MTG-5)', async () => {
+  it('200 with the existing meeting of the same sourceApp and externalSourceId (MTG-5)', async () => {
     const identity = source();
     const first = await create({ title: 'Kick-off', ...identity });
     const again = await create({ title: 'Other', projectId: 'proj_nosuch', ...identity });
     expect(again).toEqual({ status: 200, body: first.body });
   });
 
-  it('201 each time with one of them alone, for another builder, and for another integrator (MTG-6)', async () => {
+  it('201 with only one of them, for another builder and for another integrator (MTG-6)', async () => {
     const { externalSourceId, sourceApp } = source();
     for (const body of [{ externalSourceId }, { sourceApp }]) {
       for (let sent = 0; sent < 2; sent++) expect((await create({ title: 'T', ...body })).status).toBe(201);
@@ -112,7 +112,7 @@ describe('POST /builders/{builderId}/meetings', () => {
     expect((await service.request(elsewhere)).statusCode).toBe(201);
   });
 
-  it('makes one meeting of many repeats at once, on two instances (MTG-5)', async () => {
+  it('creates one meeting from concurrent requests on two instances (MTG-5)', async () => {
     const instances = [service.app, await service.another()];
     const payload = { title: 'Kick-off', ...source() };
     const headers = { authorization: `Bearer ${token}` };
@@ -126,7 +126,7 @@ describe('POST /builders/{builderId}/meetings', () => {
     expect(new Set(answers.map((answer) => answer.json().id)).size).toBe(1);
   });
 
-  it('400 that names every field that is wrong', async () => {
+  it('400 with all invalid fields', async () => {
     expect(await badFields(create({}))).toEqual(['title']);
     const wrong = {
       title: 5,
@@ -152,7 +152,7 @@ describe('POST /builders/{builderId}/meetings', () => {
   it.each([
     ['externalSourceId', 220],
     ['sourceApp', 80],
-  ])('holds %s to 1 to %i characters (MTG-4)', async (field, longest) => {
+  ])('limits %s to 1 to %i characters (MTG-4)', async (field, longest) => {
     expect((await create({ title: 'T', [field]: '𝄞'.repeat(longest) })).status).toBe(201);
     expect(await badFields(create({ title: 'T', [field]: 'x'.repeat(longest + 1) }))).toEqual([field]);
   });

@@ -27,7 +27,7 @@ afterAll(() => service.stop());
 const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;
 
-/** Sends text as it is. */
+/** Sends a request with a body of text. */
 const sendText = (payload: string) =>
   service.request({
     method: 'POST',
@@ -75,14 +75,14 @@ describe('a fingerprint', () => {
     ['the order of a list', '{"a":[1,2]}', '{"a":[2,1]}'],
     ['neighbouring doubles', '{"a":0.1}', '{"a":0.10000000000000002}'],
     ['the ends of what a double holds', '{"a":5e-324}', '{"a":0}'],
-  ])('tells %s apart (PRP-2)', async (_, one, other) => {
+  ])('distinguishes %s (PRP-2)', async (_, one, other) => {
     const body = request({ page: page() });
     expect(await outcome(withMetadata(body, one))).toBe('DONE');
     expect(await outcome(withMetadata(body, other))).toBe('REVISION_CONFLICT');
     expect(await outcome(withMetadata(body, one))).toBe('REPLAY');
   });
 
-  it('leaves out what is no part of a request, and nothing that is (PRP-2)', async () => {
+  it('covers exactly the fields of a request (PRP-2)', async () => {
     const body = request({ page: page([blocks.text('a')]) });
     expect(await send(A[0]!, 'POST', body)).toBe('DONE');
     const extra = { ...body, unknown: 1, sourceAuthor: { ...body.sourceAuthor, phone: '1' } };
@@ -97,7 +97,7 @@ describe('a fingerprint', () => {
     }
   });
 
-  it('is one through REST and GraphQL (PRP-35)', async () => {
+  it('is the same through REST and GraphQL (PRP-35)', async () => {
     const body = request({ page: page([blocks.list('l', [item('i', { checked: null, depth: 0 })], 'CHECKLIST')]) });
     expect(await send(A[0]!, 'POST', body)).toBe('DONE');
     const names = Object.keys(body)
@@ -113,7 +113,7 @@ describe('a fingerprint', () => {
 });
 
 describe('a source', () => {
-  it('is told from one that looks alike, and from one whose parts run together (PRP-1)', async () => {
+  it('differs from one with similar or concatenated parts (PRP-1)', async () => {
     const body = request({ page: page() });
     const ids = ['caf\u00e9', 'cafe\u0301', 'CAF\u00c9', 'café ', '","', '"]', 'a\u0001b'].map((id) => ({
       ...body,
@@ -126,7 +126,7 @@ describe('a source', () => {
     for (const one of [...ids, ...parts]) expect(await send(A[0]!, 'POST', one)).toBe('DONE');
   });
 
-  it('is another one of each builder (PRP-1)', async () => {
+  it('is distinct for each builder (PRP-1)', async () => {
     const body = request({ page: page() });
     const elsewhere = await clientOf(service, 'A', 1);
     expect(elsewhere.builderId).not.toBe(A[0]!.builderId);
@@ -140,7 +140,7 @@ describe('a source', () => {
 });
 
 describe('the highest revision', () => {
-  it('is the last: it can be repeated and archived, and nothing restores it', async () => {
+  it('can be repeated and archived, and no revision restores it', async () => {
     const body = request({ sourceRevision: 2_147_483_647, page: page() });
     expect(await send(A[0]!, 'POST', body)).toBe('DONE');
     expect(await send(A[0]!, 'POST', body)).toBe('REPLAY');
@@ -156,11 +156,11 @@ describe('the highest revision', () => {
   });
 });
 
-describe('over two instances', () => {
+describe('concurrent requests on two instances', () => {
   const together = <T>(count: number, work: (at: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, at) => work(at)));
 
-  it('two integrators that sync one source have one owner, and the other can do nothing with it (PRP-10)', async () => {
+  it('a source that two integrators sync has one owner, and the other gets 409 (PRP-10)', async () => {
     for (let round = 0; round < 5; round++) {
       const body = request({ page: page() });
       const codes = await together(16, (at) =>
@@ -185,7 +185,7 @@ describe('over two instances', () => {
     }
   });
 
-  it('one content of many wins under one revision, and one revision of many is the last (PRP-10)', async () => {
+  it('one of several contents wins under one revision, and the highest revision remains (PRP-10)', async () => {
     const body = request({ page: page() });
     const contents = await together(16, (at) =>
       send(A[at % 2]!, 'POST', { ...body, page: page([blocks.text(`t${at}`)]) }),
@@ -199,7 +199,7 @@ describe('over two instances', () => {
     expect(row).toEqual({ source_revision: 17 });
   });
 
-  it('archives and restores that race leave what the last of them says', async () => {
+  it('archives and restores leave the state of the last one', async () => {
     for (let round = 0; round < 5; round++) {
       const body = request({ page: page([blocks.page('child')]) });
       await A[0]!.ok('POST', PATH, body);
@@ -216,14 +216,14 @@ describe('over two instances', () => {
         [body.sourceExternalId],
       );
       expect(row).toMatchObject({ revision: 13, odd: null, pages: 2 });
-      // Whatever came last, the next revision restores it, and then it can be archived.
+      // The next revision restores the report, which can then be archived again.
       expect(await send(A[1]!, 'POST', { ...body, sourceRevision: 14 })).toBe('DONE');
       expect(await send(A[0]!, 'DELETE', identityOf(body))).toBe('DONE');
       expect(await send(A[1]!, 'PATCH', { ...body, sourceRevision: 15 })).toBe('NOT_FOUND');
     }
   });
 
-  it('a photo that is archived or moved while a report takes it is in one of both, and nothing hangs', async () => {
+  it('a photo is either archived or moved, or used by a report, and no request hangs', async () => {
     const [projectId, otherId] = [
       await projectOf(service, A[0]!.builderId),
       await projectOf(service, A[0]!.builderId, 1),
@@ -248,7 +248,7 @@ describe('over two instances', () => {
 });
 
 describe('names of JavaScript in free-form JSON', () => {
-  it('are 400 where they could reach a prototype, also in a GraphQL document, and plain names otherwise', async () => {
+  it('are 400 if they could change a prototype, also in a GraphQL document, and ordinary names otherwise', async () => {
     const metadata = { constructor: { prototype: { a: 1 } }, toString: 1, hasOwnProperty: [] };
     const body = request({ page: page([], { contentMetadata: metadata }) });
     expect(await send(A[0]!, 'POST', body)).toBe('DONE');
@@ -268,10 +268,10 @@ describe('names of JavaScript in free-form JSON', () => {
     expect(({} as { a?: number }).a).toBeUndefined();
   });
 
-  it('of as many levels as a body may have is taken, and read again', async () => {
+  it('with the maximum number of levels is stored and returned', async () => {
     const nested = (levels: number): Json => (levels === 0 ? 1 : { a: nested(levels - 1) });
     const at = (levels: number) => request({ page: page([], { contentMetadata: nested(levels) }) });
-    // The request and its page are two.
+    // The request and its page are two levels.
     expect(await send(A[0]!, 'POST', at(62))).toBe('DONE');
     const answer = await A[0]!.send('POST', PATH, at(63));
     expect([answer.statusCode, answer.json().errors]).toMatchObject([400, [{ fieldName: 'body' }]]);

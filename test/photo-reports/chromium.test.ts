@@ -40,7 +40,7 @@ afterAll(async () => {
 interface Visit {
   context: BrowserContext;
   tab: Page;
-  /** What the browser complained of, and every dialog that a script opened. */
+  /** Errors of the browser console, and dialogs that scripts opened. */
   complaints: string[];
 }
 
@@ -70,7 +70,7 @@ const expectHeading = (tab: Page, name: string) =>
 const sync = async (document: Json): Promise<string> =>
   (await client.ok('POST', '/photo-reports/sync', request({ page: document }))).photoReportId;
 
-/** A walk as people make one, with a block of every kind. */
+/** A realistic report with a block of each type. */
 async function walk(): Promise<Json> {
   const large = await client.createPhoto({
     imageAttachment: await client.upload(await picture('jpeg', { width: 1600, height: 1200 })),
@@ -110,7 +110,7 @@ async function walk(): Promise<Json> {
 }
 
 describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, () => {
-  it('a member signs in and reads the report, on a phone and on a desk, then signs out', async () => {
+  it('a member signs in, reads the report in a mobile and a desktop viewport, and signs out', async () => {
     const { root, gone } = await walk();
     const id = await sync(root);
     await client.ok('DELETE', `/photos/${gone}`);
@@ -140,7 +140,7 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await context.close();
   });
 
-  it('no script that was synced runs, and none would be let (PRP-39)', async () => {
+  it('no synced script runs, and the content security policy blocks scripts (PRP-39)', async () => {
     const evil = `</title></script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"'onfocus=alert(4) autofocus x="`;
     const runs = [{ text: evil, marks: ['BOLD'] }];
     const id = await sync(
@@ -159,7 +159,7 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await tab.getByRole('heading', { level: 1 }).filter({ hasText: 'alert(1)' }).waitFor();
     expect(await tab.locator('script, svg, [onerror], [onfocus], img[src="x"]').count()).toBe(0);
     expect(complaints).toEqual([]);
-    // What a page that did not escape would have let in: its policy has no place for a script.
+    // Simulates missing escaping: the content security policy still blocks the script.
     const blocked = tab.waitForEvent('console', { predicate: (message) => /Content Security/.test(message.text()) });
     await tab.evaluate(`document.body.insertAdjacentHTML('beforeend', '<img src="/none" onerror="alert(5)">')`);
     expect((await blocked).text()).toContain('script-src');
@@ -167,7 +167,7 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await context.close();
   });
 
-  it('no long word runs out of the window', async () => {
+  it('long words do not overflow the viewport', async () => {
     const long = 'W'.repeat(400);
     const deep = [0, 1, 2, 3, 4, 5, 6].map((depth) => item(`i${depth}`, { depth, richText: [{ text: long }] }));
     const inner = page([

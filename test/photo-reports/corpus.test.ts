@@ -10,7 +10,7 @@ import { addPhoto } from './photos.ts';
 
 const pathsOf = (document: Json) => validatePageDocument(document, 'page').map(({ fieldName }) => fieldName);
 
-/** Path of the page that stands at the level, in what `atLevel` makes. */
+/** Path of the page at a level of the document that `atLevel` creates. */
 const pathAt = (level: number) => `page${'.blocks[0].childPage'.repeat(level - 1)}`;
 
 const LEVELS = [1, 2, 3, 4];
@@ -31,13 +31,13 @@ describe('blocks in the whole tree', () => {
   const texts = (count: number, prefix = 'b') =>
     Array.from({ length: count }, (_, at) => blocks.text(`${prefix}${at}`));
 
-  it('may be 500 in one page (PRP-23)', () => {
+  it('are at most 500 in one page (PRP-23)', () => {
     expect(pathsOf(page(texts(499)))).toEqual([]);
     expect(pathsOf(page(texts(500)))).toEqual([]);
     expect(pathsOf(page(texts(501)))).toEqual(['page.blocks']);
   });
 
-  it('may be 500 over several pages (PRP-23)', () => {
+  it('are at most 500 over several pages (PRP-23)', () => {
     const tree = (inner: number, outer: number) => page([blocks.page('child', page(texts(inner))), ...texts(outer)]);
     expect(pathsOf(tree(249, 250))).toEqual([]);
     expect(pathsOf(tree(250, 250))).toEqual(['page.blocks']);
@@ -46,7 +46,7 @@ describe('blocks in the whole tree', () => {
     expect(pathsOf(tree(501, 0))).toEqual(['page.blocks[0].childPage.blocks']);
   });
 
-  it('count the pages themselves (PRP-23)', () => {
+  it('include PAGE blocks (PRP-23)', () => {
     expect(pathsOf(page(Array.from({ length: 500 }, (_, at) => blocks.page(`p${at}`))))).toEqual([]);
     expect(pathsOf(page([...Array(250).keys()].map((at) => blocks.page(`p${at}`, page(texts(1))))))).toEqual([]);
     const over = [...Array(250).keys()].map((at) => blocks.page(`p${at}`, page(texts(at === 0 ? 2 : 1))));
@@ -63,8 +63,8 @@ describe('page levels', () => {
   });
 });
 
-describe('the errors of one answer', () => {
-  it('name all that is wrong, in the order of the document (PRP-32)', () => {
+describe('the errors of one response', () => {
+  it('include all errors, in the order of the document (PRP-32)', () => {
     const document = page([
       { ...blocks.heading('a', 9), color: 'red' },
       blocks.page('b', page([blocks.text('c', []), blocks.list('d', [{ id: '', depth: 7 }])], { title: 5 })),
@@ -91,12 +91,12 @@ describe('the errors of one answer', () => {
     expect(pathsOf(wrong(101))).toHaveLength(100);
   });
 
-  it('repeat no more than the beginning of an unknown name', () => {
+  it('contain only the beginning of a long unknown name', () => {
     const [error] = validatePageDocument(page([], { ['x'.repeat(1_000_000)]: 1 }), 'page');
     expect(error!.fieldName.length).toBeLessThan(200);
   });
 
-  it('are made of any value', () => {
+  it('are returned for any value', () => {
     for (const value of [undefined, null, 5, 'page', [], [page()], true]) expect(pathsOf(value)).toEqual(['page']);
   });
 });
@@ -105,7 +105,7 @@ describe('the schema in the OpenAPI document', () => {
   const ajv = new Ajv2020({ strict: false });
   ajv.addSchema({ $id: 'openapi', components: { schemas: pageSchemas } });
   const isValid = ajv.compile({ $ref: 'openapi#/components/schemas/PageDocument' });
-  /** What JSON Schema has no word for. */
+  /** Rules that JSON Schema cannot express. */
   const beyond = /twice|three times|20001 c|20000 c|lone surrogate|U\+0000|\\u0000|udfff|too large/;
 
   it.each(CASES.filter(({ name }) => !beyond.test(name)))('agrees: $name', ({ page: document, wrong }) => {
@@ -128,12 +128,12 @@ describe('through the service', () => {
     sourceExternalId: "walk", sourceRevision: 1, sourceCreatedAt: "2026-03-02T07:30:00Z", walkthroughDate: "2026-03-02T07:30:00Z",
     sourceAuthor: { externalId: "a", name: "b" }, page: $page) { status } }`;
 
-  /** Those that a JSON parser lets pass at all. */
+  /** Cases that are valid JSON. */
   const refused = CASES.filter(
     ({ wrong, name }) => wrong.length > 0 && !/U\+0000|lone surrogate|\\u0000|udfff|too large/.test(name),
   );
 
-  it('refuses the same with 400, through REST and GraphQL (ERR-2, ERR-8, PRP-35)', async () => {
+  it('rejects invalid documents with 400 through REST and GraphQL (ERR-2, ERR-8, PRP-35)', async () => {
     for (const { name, page: document, wrong } of refused) {
       const expected = wrong.map((path) => `page.${path}`);
       const rest = await client.send('POST', '/photo-reports/sync', request({ page: document }));
@@ -152,7 +152,7 @@ describe('through the service', () => {
     ['a lone surrogate', String.raw`{"a":["\ud800"]}`],
     ['U+0000 in a name', String.raw`{"\u0000":1}`],
     ['a number that is too large', '{"a":[1e999]}'],
-  ])('refuses %s in free-form JSON (PRP-31)', async (_, metadata) => {
+  ])('rejects %s in free-form JSON (PRP-31)', async (_, metadata) => {
     const body = JSON.stringify(request({ page: page([], { contentMetadata: 'HERE' }) })).replace('"HERE"', metadata);
     const answer = await service.request({
       method: 'POST',
@@ -164,7 +164,7 @@ describe('through the service', () => {
     expect(answer.json().errors[0].fieldName).toMatch(/^page\.contentMetadata/);
   });
 
-  it('takes what is valid, at each level', async () => {
+  it('accepts valid documents at each level', async () => {
     const photo = await addPhoto(service, client.builderId);
     for (const level of LEVELS.slice(0, 3)) {
       const document = atLevel(level, page([...everyBlock().blocks, blocks.image('image', photo)]));
@@ -172,7 +172,7 @@ describe('through the service', () => {
     }
   });
 
-  it('refuses the same where it is written into a GraphQL document', async () => {
+  it('rejects invalid literals in a GraphQL document', async () => {
     const literal = (inside: string) =>
       mutation.replace('page: $page', `page: ${inside}`).replace(/, \$page: \w+!/, '');
     const wrong = [

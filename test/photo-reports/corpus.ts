@@ -1,6 +1,6 @@
 import { blocks, item, type Json, page, rich } from './documents.ts';
 
-/** What stands in a page, and the paths in that page at which something is wrong; none where it is valid. */
+/** A page and the paths of its errors; none if it is valid. */
 export interface Case {
   name: string;
   page: Json;
@@ -19,7 +19,7 @@ const without = (object: Json, name: string): Json => {
   return rest;
 };
 
-/** A text at its longest, one shorter and one longer, in ASCII and beyond; at its shortest and one shorter. */
+/** Cases for the length of a text: at and around its limits, in ASCII and in two code units per character. */
 function lengths(what: string, path: string, min: number, max: number, make: (text: string) => Json): Case[] {
   return [
     good(`${what}: ${max} characters`, make('a'.repeat(max))),
@@ -36,7 +36,7 @@ function lengths(what: string, path: string, min: number, max: number, make: (te
   ];
 }
 
-/** A list at its longest and shortest, and one beyond. */
+/** Cases for the length of a list: at and around its limits. */
 function counts(what: string, path: string, min: number, max: number, make: (count: number) => Json): Case[] {
   return [
     good(`${what}: ${max}`, make(max)),
@@ -47,7 +47,7 @@ function counts(what: string, path: string, min: number, max: number, make: (cou
   ];
 }
 
-/** An integer at its ends, and beyond; and what is none. */
+/** Cases for an integer: at and around its limits, and other values. */
 function integers(what: string, path: string, min: number, max: number, make: (value: Json) => Json): Case[] {
   const wrong = [min - 1, max + 1, min + 0.5, String(min), true, [min], {}];
   return [
@@ -290,7 +290,7 @@ const childRules: Case[] = [
   ),
 ];
 
-/** Every rule at its bound, one below and one above; each is to hold in the root page and in nested ones. */
+/** Each rule at, below and above its limit; each applies to the root page and to nested pages. */
 export const CASES: Case[] = [
   ...pageRules,
   ...blockRules,

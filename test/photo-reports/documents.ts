@@ -5,7 +5,7 @@ export type Json = any;
 
 export const rich = (...texts: string[]): Json => texts.map((text) => ({ text }));
 
-/** Blocks of each type that are valid, by what they are called in the tests. */
+/** Valid blocks of each type by name. */
 export const blocks = {
   text: (id: string, richText: Json = rich('Slab edge')): Json => ({
     sourceBlockId: id,
@@ -62,7 +62,7 @@ export const everyBlock = (): Json =>
     blocks.page('child', page([blocks.text('text')])),
   ]);
 
-/** A sync request that is valid; of a new report unless told otherwise. */
+/** A valid sync request, by default of a new report. */
 export const request = (more: object = {}): Json => ({
   sourceApp: 'site-notes',
   sourceExternalId: `walk-${randomUUID()}`,
@@ -74,7 +74,7 @@ export const request = (more: object = {}): Json => ({
   ...more,
 });
 
-/** The page within so many others: 1 gives the page itself. */
+/** Nests the page at a level; level 1 is the page itself. */
 export function atLevel(level: number, inner: Json): Json {
   return level === 1 ? inner : page([blocks.page(`level-${level}`, atLevel(level - 1, inner))]);
 }

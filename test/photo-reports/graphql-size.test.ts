@@ -28,7 +28,7 @@ const SYNC = `mutation ($builderId: BuilderId!, $sourceApp: ReportSourceApp!, $s
 }`;
 const syncWith = (field: string) => SYNC.replace('FIELD', field);
 
-/** A report of so many MiB. */
+/** Creates a report of about `mib` MiB. */
 const reportOf = (mebibytes: number) => {
   const text = 'a'.repeat(20_000);
   const many = Math.floor((mebibytes * MEBIBYTE) / 20_100);
@@ -49,7 +49,7 @@ const refusal = (answer: { statusCode: number; json(): Json }) => [
 const TOO_LARGE = [413, 'PAYLOAD_TOO_LARGE'];
 
 describe('a GraphQL request', () => {
-  it('may be as large as a REST one to sync, with POST or PATCH, and means the same (LIM-11, PRP-35)', async () => {
+  it('may be as large as a REST request for a sync, with the same result (LIM-11, PRP-35)', async () => {
     const report = reportOf(20);
     const answer = await post({ query: syncWith('syncPhotoReport'), variables: variablesOf(report) });
     expect(answer.json()).toEqual({
@@ -89,7 +89,7 @@ describe('a GraphQL request', () => {
     expect(refusal(await post(body, reader))).toEqual(TOO_LARGE);
   });
 
-  it('of more than 1 MiB takes from the budget of syncs once, before its body is read (LIM-2)', async () => {
+  it('of more than 1 MiB is charged to the budget of syncs once, before its body is read (LIM-2)', async () => {
     service.clock.advance(10_000);
     const sync = { query: syncWith('syncPhotoReport'), variables: variablesOf(reportOf(2)) };
     const answer = await post(sync);
@@ -105,7 +105,7 @@ describe('a GraphQL request', () => {
     service.clock.advance(10_000);
   }, 60_000);
 
-  it('whose length is not announced is a usual one (LIM-11)', async () => {
+  it('without Content-Length has the ordinary limit (LIM-11)', async () => {
     await (service.app as FastifyInstance).listen({ port: 0, host: '127.0.0.1' });
     const { port } = service.app.server.address() as AddressInfo;
     const chunked = (body: string) =>

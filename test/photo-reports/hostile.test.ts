@@ -81,7 +81,7 @@ describe('a hostile body', () => {
     expect((await send(bytes)).status).toBe(400);
   });
 
-  it('is refused without memory that stays', async () => {
+  it('is rejected without a memory leak', async () => {
     const bodies = [
       '['.repeat(20 * MEBIBYTE),
       whole(pagesWithin(10_000)),
@@ -102,7 +102,7 @@ describe('a hostile body', () => {
     expect(held() - before).toBeLessThan(30);
   }, 120_000);
 
-  it('ends the walk at the hundredth error, however long the list is (PRP-32)', () => {
+  it('stops the validation at the hundredth error (PRP-32)', () => {
     const list = { ...page(), blocks: new Array(3_000_000).fill(5) };
     expect(validatePageDocument(list, 'page')).toHaveLength(100);
   });

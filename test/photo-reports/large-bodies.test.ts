@@ -82,7 +82,7 @@ const faces = [
   ['GraphQL', sendGraphql],
 ] as const;
 
-/** Bodies that were parsed since the service began, by where. */
+/** Returns the number of bodies parsed on the event loop and in the worker thread. */
 async function parsedBodies(): Promise<{ eventLoop: number; worker: number }> {
   const { body } = await service.request({ url: '/metrics' });
   const of = (thread: string) => Number(new RegExp(`parsed_bodies_total{thread="${thread}"} (\\d+)`).exec(body)![1]);
@@ -102,7 +102,7 @@ describe.each(faces)('a valid report through %s', (_face, send) => {
   it.each([
     ['of more than 1 MiB', largePage],
     ['of many values', densePage],
-  ])('%s is parsed by the worker thread alone, and stored as it is', async (_size, pageOf) => {
+  ])('%s is parsed only in the worker thread, and stored unchanged', async (_size, pageOf) => {
     const { id: mappedAdminUserId } = service.demoUser(({ builderIds }) => builderIds.includes(A.builderId));
     const body = request({ page: pageOf(), mappedAdminUserId, sourceDeepLink: 'https://a.example/walks/1' });
     const before = await parsedBodies();
@@ -123,7 +123,7 @@ describe.each(faces)('a valid report through %s', (_face, send) => {
     expect(await storedOf(body)).toMatchObject({ pages: 2 });
   });
 
-  it('is the same content through the other face and on the event loop (PRP-35)', async () => {
+  it('has the same content through the other API and on the event loop (PRP-35)', async () => {
     const body = request({ page: page([blocks.text('t')]) });
     const spaces = ' '.repeat(MEBIBYTE);
     expect(await send(JSON.stringify(body))).toMatchObject({ status: 200, data: { idempotent: false } });
@@ -151,7 +151,7 @@ describe('the valid report of the most runs', () => {
 });
 
 describe.each(faces)('an invalid report of more than 1 MiB through %s', (_face, send) => {
-  it('is 400 with the path of every field that is wrong', async () => {
+  it('is 400 with the path of each invalid field', async () => {
     const wrong = page([blocks.list('l', items(1)), blocks.heading('h', 7), blocks.image('i', 'photo')]);
     const { status, errors } = await send(JSON.stringify(request({ sourceRevision: 0, page: wrong })));
     expect(status).toBe(400);
@@ -253,7 +253,7 @@ describe('a share whose memory for large bodies is in use', () => {
     expect(rejected).toContain('"RATE_LIMITED"');
     expect(await sendRest(JSON.stringify(request({ page: largePage() })), C)).toMatchObject({ status: 200 });
     for (const { socket } of uploads) socket.destroy();
-    // What they held is returned when the service notices that their connections closed.
+    // Their memory is released when the service notices the closed connections.
     const again = async () => (await sendRest(JSON.stringify(request({ page: largePage() })))).status;
     await expect.poll(again, { timeout: 60_000 }).toBe(200);
   });

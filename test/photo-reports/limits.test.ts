@@ -8,7 +8,7 @@ import { page, request } from './documents.ts';
 const PATH = '/photo-reports/sync';
 
 describe('docs/photo-reports.md', () => {
-  it('shows the limits that are checked', () => {
+  it('contains the limits of the validation', () => {
     const page = readFileSync('docs/photo-reports.md', 'utf8');
     const shown = /<!-- photo-report-limits:begin -->\n([\s\S]*?)\n<!-- photo-report-limits:end -->/.exec(page);
     expect(shown?.[1]).toBe(toLimitsTable());
@@ -26,7 +26,7 @@ describe('RATE_LIMIT_SYNC', () => {
 
   afterAll(() => service.stop());
 
-  it('is a budget of its own: 429 with Retry-After, in REST and in GraphQL, while all else goes on', async () => {
+  it('is a separate budget: 429 with Retry-After in REST and GraphQL, without effect on other operations', async () => {
     const { sourceApp, sourceExternalId, ...rest } = request({ page: page() });
     const body = { sourceApp, sourceExternalId, ...rest };
     const answers = [

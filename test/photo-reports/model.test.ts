@@ -29,7 +29,7 @@ afterAll(async () => {
 const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;
 
-/** The contents that reports are made of, by name. */
+/** Contents of the reports by name. */
 const CONTENTS: Record<string, { photos: number[]; failed: boolean; paths: string[] }> = {
   plain: { photos: [], failed: false, paths: [''] },
   nested: { photos: [], failed: false, paths: ['', 'child', 'child/inner'] },
@@ -44,10 +44,10 @@ function documentOf(content: string): Json {
   return page([blocks.text(content), ...(content === 'plain' ? [] : [blocks.page('child', child)])]);
 }
 
-/** The service as it is to be compared with the model: the reports of one run. */
+/** The reports of one run in the service. */
 class Real {
   readonly #run = randomUUID();
-  /** Ids that were given to each report and page. */
+  /** Ids of each report and page. */
   readonly #ids = new Map<string, string>();
 
   id = (report: string) => `${report}-${this.#run}`;
@@ -65,7 +65,7 @@ class Real {
     return { http, status, idempotent, sourceRevision };
   }
 
-  /** What is stored of all reports of the run. */
+  /** Returns the stored reports of the run. */
   async stored(): Promise<Json[]> {
     return sql(
       `select split_part(r.source_external_id, '-', 1) as report, r.source_revision as revision, r.status,
@@ -92,7 +92,7 @@ class SyncCommand implements Command {
   async run(model: Model, real: Real): Promise<void> {
     const { who, report, revision, content, updateOnly } = this.attempt;
     const { sourceApp, sourceExternalId, ...body } = request({ sourceRevision: revision, page: documentOf(content) });
-    // Twice: the second is a retry whose first answer was lost.
+    // The second request is a retry after a lost response.
     for (let sent = 0; sent < 2; sent++) {
       const expected = model.sync(this.attempt);
       expect(await real.call(updateOnly ? 'PATCH' : 'POST', who, report, body)).toEqual(expected);
@@ -142,7 +142,7 @@ const anyCommand = [
 ];
 
 // PRP-1, PRP-3, PRP-4, PRP-5, PRP-6
-it('answers whatever two integrators send as the model does, and stores what the model holds', async () => {
+it('responds and stores like an in-memory model, for random requests of two integrators', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(anyCommand, { maxCommands: 40, size: 'max' }), async (sequence) => {
       await sql('update photo set archived_at = null where id in (?)', [photos]);

@@ -1,13 +1,13 @@
-/** What a sync is about, as far as it decides anything. */
+/** Fields of a sync that a decision depends on. */
 export interface Attempt {
   who: string;
   report: string;
   revision: number;
-  /** Name of the content; two of the same name are the same. */
+  /** Name of the content; equal names mean equal contents. */
   content: string;
-  /** Photos that the content shows. */
+  /** Photos of the content. */
   photos: string[];
-  /** Whether an image of it has failed. */
+  /** Whether an image of the content failed. */
   failed: boolean;
   updateOnly: boolean;
 }
@@ -32,7 +32,7 @@ interface Stored {
 
 const refused = (code: string): Answer => ({ http: code === 'NOT_FOUND' ? 404 : 409, code });
 
-/** The rules of syncs and archives in memory, one call at a time. */
+/** In-memory model of syncs and archives, without concurrency. */
 export class Model {
   readonly reports = new Map<string, Stored>();
   readonly archivedPhotos = new Set<string>();

@@ -21,7 +21,7 @@ afterAll(() => service.stop());
 const sql = (text: string, values: unknown[] = []) =>
   service.databases.au1.fork().execute(text, values) as Promise<Json[]>;
 
-/** The cookie of a browser in which the first member of the builder has signed in. */
+/** Signs in as the first member of the builder and returns the session cookie. */
 async function signedIn(builderId = A.builderId): Promise<string> {
   const [user] = await sql(
     `select u.id, u.password_hash as "passwordHash" from app_user u join membership m on m.user_id = u.id
@@ -39,7 +39,7 @@ const open = (id: string, cookie?: string) =>
 const sync = async (more: object) => (await A.ok('POST', PATH, request(more))).photoReportId as string;
 
 describe('the page of a report', () => {
-  it('shows a member what was synced: nested pages, lists, checklists, images and what failed (PRP-39)', async () => {
+  it('shows a member the report: nested pages, lists, checklists, images and failed images (PRP-39)', async () => {
     const [photo, gone] = [await addPhoto(service, A.builderId), await addPhoto(service, A.builderId)];
     const inside = [...everyBlock().blocks, blocks.image('photo', photo), blocks.image('gone', gone)];
     const id = await sync({ page: page(inside, { title: 'Level 3', shortDescription: 'Before the pour' }) });
@@ -60,7 +60,7 @@ describe('the page of a report', () => {
     expect(src).toContain('signature=');
   });
 
-  it('shows nothing without a session, and with one that is over (PRP-38)', async () => {
+  it('shows nothing without a session or with an expired one (PRP-38)', async () => {
     const id = await sync({});
     const asksToSignIn = async (cookie?: string) => {
       const { statusCode, headers, body } = await open(id, cookie);
@@ -74,7 +74,7 @@ describe('the page of a report', () => {
     await asksToSignIn(cookie);
   });
 
-  it('is 404 for a user of another builder, and for a report that there is not (PRP-38)', async () => {
+  it('is 404 for a user of another builder and for an unknown report (PRP-38)', async () => {
     const id = await sync({});
     const cookie = await signedIn();
     await sql('update photo_report set builder_id = (select id from builder where id <> ? limit 1) where id = ?', [
@@ -89,7 +89,7 @@ describe('the page of a report', () => {
     }
   });
 
-  it('leaves nothing of a script that was synced: every text is escaped (PRP-39)', async () => {
+  it('escapes all text of a report (PRP-39)', async () => {
     const evil = `"'></p></title><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">&lt;b&gt;`;
     const runs = [{ text: evil, marks: ['BOLD', 'ITALIC'] }, { text: evil }];
     const inside = (child: Json[]) =>
@@ -117,7 +117,7 @@ describe('the page of a report', () => {
     const tags = [...body.replace('<!doctype html>', '').matchAll(/<([^>]*)>/g)].map(([, tag]) => tag!);
     const own =
       /^(\/?(html|head|body|header|main|nav|article|title|h[1-6]|p|dl|dt|dd|time|a|section|ul|ol|li|span|strong|em|code|figure)|meta|link)( (lang|charset|name|content|rel|href|type|class|id|datetime|role|aria-label)="[^"<>]*")*$/;
-    // The icon and the form to sign out.
+    // The icon and the sign-out form.
     const fixed =
       /^(img src="\/oauth\/assets\/[\w.-]+" alt="" width="28" height="28"|\/?form|form method="post" action="\/reports\/[\w?=-]+" class="out"|input type="hidden" name="csrf" value="[\w-]{43}"|\/?button)$/;
     expect(tags.filter((tag) => !own.test(tag) && !fixed.test(tag))).toEqual([]);
@@ -125,7 +125,7 @@ describe('the page of a report', () => {
     expect(body).toContain('href="https://notes.example/&#39;onmouseover=&#39;alert(1)"');
   });
 
-  it('makes no link of an imported deep link that is not HTTPS (PRP-39)', async () => {
+  it('does not link an imported deep link that is not HTTPS (PRP-39)', async () => {
     const id = await sync({});
     await sql(`update photo_report set source_deep_link = 'javascript:alert(1)' where id = ?`, [id]);
     expect((await open(id, await signedIn())).body).not.toContain('javascript:');

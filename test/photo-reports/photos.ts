@@ -1,7 +1,7 @@
 import { newId } from '../../src/shared/ids.ts';
 import type { Service } from '../harness.ts';
 
-/** A photo of the gallery, by its row alone. */
+/** Inserts the row of a gallery photo, without bytes. */
 export async function addPhoto(service: Service, builderId: string, projectId: string | null = null): Promise<string> {
   const id = newId('attachment', service.clock.now());
   const now = new Date(service.clock.now()).toISOString();

@@ -40,7 +40,7 @@ async function graphql(query: string, variables: object): Promise<Json> {
 }
 
 describe('photoReport', () => {
-  it('gives the tree, with what was left out filled in and the photos signed (PRP-37)', async () => {
+  it('returns the tree with defaults for absent fields and signed photo URLs (PRP-37)', async () => {
     const photo = await addPhoto(service, A.builderId, projectId);
     const body = request({ projectId, page: page([...everyBlock().blocks, blocks.image('image', photo)]) });
     const { photoReportId, pageId } = await A.ok('POST', PATH, body);
@@ -76,7 +76,7 @@ describe('photoReport', () => {
     });
   });
 
-  it('is null where the photo was archived, and the report stays (PRP-37)', async () => {
+  it('returns null for an archived photo (PRP-37)', async () => {
     const photo = await addPhoto(service, A.builderId);
     const { photoReportId } = await A.ok('POST', PATH, request({ page: page([blocks.image('image', photo)]) }));
     await archivePhoto(service, photo);
@@ -91,7 +91,7 @@ describe('photoReport', () => {
     expect(errors![0]!.extensions).toMatchObject({ code: 'NOT_FOUND', http: { status: 404 } });
   });
 
-  it('is read under read:photos, and written under write:photos (PRP-36)', async () => {
+  it('requires read:photos to read and write:photos to sync (PRP-36)', async () => {
     const { photoReportId } = await A.ok('POST', PATH, request());
     const writer = await service.as('A', ['write:photos']);
     const { errors } = await service.graphql(writer, ONE, { b: A.builderId, r: photoReportId });
@@ -100,7 +100,7 @@ describe('photoReport', () => {
 });
 
 describe('photoReports', () => {
-  it('lists the active ones or the archived ones, of a project or all (PRP-36)', async () => {
+  it('lists active or archived reports, of a project or all (PRP-36)', async () => {
     const body = request({ projectId });
     const { photoReportId } = await A.ok('POST', PATH, body);
     const idsWhere = async (variables: object) => {
@@ -116,7 +116,7 @@ describe('photoReports', () => {
     expect(await idsWhere({ archived: true })).toEqual([photoReportId]);
   });
 
-  it('takes as many statements for many reports, pages and photos as for one', async () => {
+  it('needs the same number of statements for many reports, pages and photos as for one', async () => {
     const photosOf = (count: number) =>
       Promise.all(Array.from({ length: count }, () => addPhoto(service, A.builderId)));
     const sync = async (photos: string[]) => {
@@ -131,13 +131,13 @@ describe('photoReports', () => {
       service.countStatements('au1', () => graphql(query, variables));
     await graphql(ONE, { r: small });
     const one = await statements(ONE, { r: small });
-    // One more reads the content on a slow connection, because it is large.
+    // One more statement reads the large content on a separate connection.
     expect(await statements(ONE, { r: large })).toBe(one + 1);
     for (let more = 0; more < 10; more++) await sync(await photosOf(3));
     expect(await statements(LIST, {})).toBeLessThanOrEqual(one + 1);
   });
 
-  it('takes all filters together, in a statement whose name PostgreSQL keeps whole', async () => {
+  it('accepts all filters together, in a statement whose name PostgreSQL does not truncate', async () => {
     const names = new Set<string>();
     const end = service.databases.au1.onStatement(({ name }) => names.add(name));
     const query = `query ($b: BuilderId!, $p: ProjectId, $app: ReportSourceApp, $id: ReportExternalId, $archived: Boolean) {

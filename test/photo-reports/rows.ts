@@ -5,7 +5,7 @@ import { page, request } from './documents.ts';
 
 const NOW = Date.UTC(2026, 2, 2);
 
-/** A report of one page without blocks, by its rows alone. */
+/** Inserts the rows of a report of one page without blocks. */
 export async function addReport(database: Database, builderId: string, title: string): Promise<string> {
   const { sourceRevision, ...content } = request({ page: page([], { title }) });
   const { sourceApp, sourceExternalId, sourceCreatedAt, walkthroughDate, sourceAuthor } = content;

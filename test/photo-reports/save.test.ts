@@ -28,7 +28,7 @@ const snapshot = async (id: string) => [
 const tree = (...titles: string[]) =>
   page(titles.map((title) => blocks.page(title, page([blocks.text('a')], { title }))));
 
-/** Runs the work while every write of that table does what the body of a PL/pgSQL function says. */
+/** Runs the work with a trigger that executes a PL/pgSQL body on each write of the table. */
 async function whileWriting(table: string, body: string, work: () => Promise<void>): Promise<void> {
   await sql(`create function sabotage() returns trigger language plpgsql as $$ begin ${body} return new; end $$`);
   await sql(`create trigger sabotage before insert or update on ${table} for each row execute function sabotage()`);
@@ -92,7 +92,7 @@ describe('concurrent syncs', () => {
     expect(all.filter(({ code }) => code === 'REVISION_CONFLICT')).toHaveLength(19);
   });
 
-  it('of many revisions end with the highest, whole, and never go back (PRP-10)', async () => {
+  it('of many revisions end with the highest one, complete (PRP-10)', async () => {
     const body = request();
     const revisions = Array.from({ length: 20 }, (_, at) => at + 1).sort(() => Math.random() - 0.5);
     const all = await outcomes(
@@ -121,7 +121,7 @@ describe('concurrent syncs', () => {
     }
   });
 
-  it('and archives of one report leave it in one state or the other, whole', async () => {
+  it('and archives of one report leave it consistently in one of the states', async () => {
     const body = request({ page: tree('east') });
     const { photoReportId } = await A.ok('POST', PATH, body);
     const { sourceApp, sourceExternalId } = body;

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => deployment?.close());
 
-/** Each test comes from an address of its own, so that none slows another down. */
+/** Each test has its own IP address, so that its failed sign-ins do not delay other tests. */
 let addresses = 0;
 const visitor = () => new Browser(instance.app, `198.51.100.${++addresses}`);
 
@@ -39,7 +39,7 @@ const signIn = async (browser: Browser, id: string, user: string, password = PAS
 const outcome = ({ status, heading }: PageView) => [status, heading];
 
 describe('/reports/{photoReportId}', () => {
-  it('asks who it is, and shows the report to a member who has signed in (PRP-38)', async () => {
+  it('shows the sign-in form, and the report to a signed-in member (PRP-38)', async () => {
     const browser = visitor();
     const asked = await browser.send('GET', `/reports/${own}`);
     expect([asked.status, asked.location]).toEqual([303, `/reports/sign-in?to=${own}`]);
@@ -53,13 +53,13 @@ describe('/reports/{photoReportId}', () => {
     });
     expect([answer.status, answer.location]).toEqual([303, `/reports/${own}`]);
     expect(outcome(await browser.follow(answer))).toEqual([200, 'Level 3']);
-    // Once is enough.
+    // One sign-in is enough.
     expect(outcome(await open(browser, own))).toEqual([200, 'Level 3']);
     expect((await browser.send('GET', `/reports/sign-in?to=${own}`)).location).toBe(`/reports/${own}`);
   });
 
   // PRP-38
-  it('is 404 for a member of another builder, as for a report that there is not, and says who is signed in', async () => {
+  it('is 404 for a member of another builder as for an unknown report, and shows the signed-in user', async () => {
     const browser = visitor();
     const refused = await signIn(browser, foreign, 'user_a');
     expect(outcome(refused)).toEqual([404, 'Not found']);
@@ -75,7 +75,7 @@ describe('/reports/{photoReportId}', () => {
   });
 
   // PRP-38
-  it('asks for the same before a report that there is not, so that nobody learns which there are', async () => {
+  it('shows the same sign-in form for an unknown report, to not disclose which exist', async () => {
     const [there, none] = [
       await visitor().send('GET', `/reports/${own}`),
       await visitor().send('GET', '/reports/phrep_none'),
@@ -98,7 +98,7 @@ describe('/reports/{photoReportId}', () => {
     expect(outcome(await open(browser, own))).toEqual([200, 'Level 3']);
   });
 
-  it('is 404 for a person who has signed in and whose membership has ended', async () => {
+  it('is 404 for a signed-in user whose membership has ended', async () => {
     await addUser(deployment, 'user_leaves', ['buil_a']);
     const browser = visitor();
     expect(outcome(await signIn(browser, own, 'user_leaves'))).toEqual([200, 'Level 3']);
@@ -106,7 +106,7 @@ describe('/reports/{photoReportId}', () => {
     expect(outcome(await open(browser, own))).toEqual([404, 'Not found']);
   });
 
-  it('asks again when the session is over', async () => {
+  it('shows the sign-in form after the session has expired', async () => {
     const browser = visitor();
     await signIn(browser, own, 'user_a');
     deployment.clock.at = START + 12 * 3_600_000;
@@ -116,7 +116,7 @@ describe('/reports/{photoReportId}', () => {
 });
 
 describe('signing out', () => {
-  it('ends the session of every region, and leads back to the report (PRP-40)', async () => {
+  it('ends the sessions of all regions and redirects to the report (PRP-40)', async () => {
     const browser = visitor();
     const page = await signIn(browser, own, 'user_both');
     const before = new Map(browser.cookies);
@@ -127,7 +127,7 @@ describe('signing out', () => {
     for (const id of [own, american]) expect(outcome(await open(browser, id))).toEqual([200, 'Sign in']);
   });
 
-  it('lets another person in from the page that says not found', async () => {
+  it('allows another user to sign in from the 404 page', async () => {
     const browser = visitor();
     const refused = await signIn(browser, foreign, 'user_a');
     await browser.submit(refused, 'Sign out');
@@ -136,7 +136,7 @@ describe('signing out', () => {
 });
 
 describe('the form', () => {
-  it('says no more of an unknown e-mail than of a wrong password', async () => {
+  it('returns the same response for an unknown e-mail address and a wrong password', async () => {
     const browser = visitor();
     const [wrong, unknown] = [
       await signIn(browser, own, 'user_a', 'wrong'),
@@ -147,7 +147,7 @@ describe('the form', () => {
     expect(unknown.body.replace('nobody@', 'user_a@')).toBe(wrong.body);
   });
 
-  it('is refused without the token of the browser that it was shown to', async () => {
+  it('is rejected without the CSRF token of the browser', async () => {
     const browser = visitor();
     const page = await open(browser, own);
     const body = new URLSearchParams({ email: 'user_a@example.com', password: PASSWORD });
@@ -166,7 +166,7 @@ describe('the form', () => {
     expect(out.status).toBe(403);
   });
 
-  it('gives the browser a new identifier, so that one that was planted is worth nothing', async () => {
+  it('issues a new session identifier, against session fixation', async () => {
     const browser = visitor();
     const page = await open(browser, own);
     const planted = browser.cookies.get('session-au1')!;
@@ -186,7 +186,7 @@ describe('the form', () => {
     'PHREP_A',
     '',
     'phrep_a&to=phrep_b',
-  ])('leads nowhere but to a report: ?to=%s is 404', async (to) => {
+  ])('redirects only to a report: ?to=%s is 404', async (to) => {
     const browser = visitor();
     for (const path of ['sign-in', 'signed-out']) {
       const view = await browser.send('GET', `/reports/${path}?to=${to}`);
@@ -204,7 +204,7 @@ describe('the form', () => {
     expect(outcome(await open(browser, own))).toEqual([200, 'Sign in']);
   });
 
-  it('is slowed down after ten failures, whatever the region of the account, and for OAuth too', async () => {
+  it('is delayed after ten failures, in all regions and for OAuth too', async () => {
     const browser = visitor();
     for (let attempt = 0; attempt < 10; attempt++) {
       expect((await signIn(browser, own, attempt % 2 ? 'user_a' : 'user_u', 'wrong')).status).toBe(400);
@@ -221,7 +221,7 @@ describe('the form', () => {
     deployment.clock.at = START;
   });
 
-  it('counts no failure in the region where nobody has that e-mail', async () => {
+  it('counts no failure in a region without that e-mail address', async () => {
     for (let times = 0; times < 12; times++) {
       const browser = new Browser(instance.app, '198.51.100.250');
       expect((await signIn(browser, own, 'user_a')).status).toBe(200);

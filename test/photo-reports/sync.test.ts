@@ -35,7 +35,7 @@ const higher = (body: Json, by = 1, more: object = {}) => ({
 });
 
 describe('200', () => {
-  it('is the answer of a committed snapshot, and of its retry with idempotent true (PRP-3, PRP-7)', async () => {
+  it('for a committed snapshot, and for its retry with idempotent true (PRP-3, PRP-7)', async () => {
     const body = request();
     const answer = await A.ok('POST', PATH, body);
     expect(answer).toEqual({
@@ -48,7 +48,7 @@ describe('200', () => {
     expect(await A.ok('POST', PATH, body)).toEqual({ ...answer, idempotent: true });
   });
 
-  it('compares contents, not spellings: order of fields, escapes and numbers (PRP-2)', async () => {
+  it('compares contents regardless of the order of fields, escapes and notation of numbers (PRP-2)', async () => {
     const body = request({ page: page([blocks.text('a'), blocks.heading('b', 2)]) });
     const { photoReportId } = await A.ok('POST', PATH, body);
     const reversed = (value: Json): Json => {
@@ -67,7 +67,7 @@ describe('200', () => {
     expect(answer.json()).toMatchObject({ idempotent: true, photoReportId });
   });
 
-  it('is synced when no image failed, and partial when one did, however deep (PRP-7)', async () => {
+  it('is synced if no image failed, else partial, at any level (PRP-7)', async () => {
     const nested = (inner: Json) => page([blocks.page('one', page([blocks.page('two', page([inner]))]))]);
     const synced = request({ page: nested(blocks.text('a')) });
     expect(await A.ok('POST', PATH, synced)).toMatchObject({ status: 'synced' });
@@ -93,7 +93,7 @@ describe('200', () => {
     for (const path of ['', 'west', 'west/inner']) expect(after[path]).toBe(before[path]);
   });
 
-  it('takes the identical retry even after its photos were archived (PRP-3)', async () => {
+  it('for an identical retry after its photos were archived (PRP-3)', async () => {
     const photo = await addPhoto(service, A.builderId, projectId);
     const body = request({ projectId, page: page([blocks.image('a', photo)]) });
     const first = await A.ok('POST', PATH, body);
@@ -102,7 +102,7 @@ describe('200', () => {
     expect(conflictOf(await A.send('POST', PATH, higher(body)))).toEqual([409, 'ATTACHMENT_CONFLICT']);
   });
 
-  it('takes the identical retry after the mapped user has left the builder (PRP-3)', async () => {
+  it('for an identical retry after the mapped user has left the builder (PRP-3)', async () => {
     const user = service.demoUser(({ email }) => email.startsWith('alex'));
     const id = (user as Json).userId ?? (user as Json).id;
     const body = request({ mappedAdminUserId: id });
@@ -114,13 +114,13 @@ describe('200', () => {
     expect(answer.json().errors).toEqual([{ fieldName: 'mappedAdminUserId', message: expect.any(String) }]);
   });
 
-  it('lets an image be of no project, and repeats of marks stand (PRP-14, PRP-28)', async () => {
+  it('accepts photos without a project, and repeated marks (PRP-14, PRP-28)', async () => {
     const photo = await addPhoto(service, A.builderId, null);
     const marked = blocks.text('b', [{ text: 'x', marks: ['BOLD', 'BOLD'] }]);
     await A.ok('POST', PATH, request({ projectId, page: page([blocks.image('a', photo), marked]) }));
   });
 
-  it('keeps the whole request, as it was sent (PRP-37)', async () => {
+  it('stores the whole request unchanged (PRP-37)', async () => {
     const body = request({
       sourceCreatedAt: '2026-03-02T18:30:00+11:00',
       sourceDeepLink: 'https://notes.example/walks/1',
@@ -134,7 +134,7 @@ describe('200', () => {
     expect(data.photoReport.sourceCreatedAt).toBe('2026-03-02T07:30:00.000Z');
   });
 
-  it('does not mix reports of other applications or ids (PRP-1)', async () => {
+  it('distinguishes reports of other applications and ids (PRP-1)', async () => {
     const body = request();
     const ids = [
       await A.ok('POST', PATH, body),
@@ -146,7 +146,7 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it('names every field of the request that fails, beside those of the page (PRP-18)', async () => {
+  it('with all invalid fields of the request and of the page (PRP-18)', async () => {
     const answer = await A.send('POST', PATH, {
       ...request(),
       ...{ sourceApp: '', sourceRevision: '5', walkthroughDate: '2026-02-31T00:00:00Z', projectId: 'proj_1' },
@@ -176,7 +176,7 @@ describe('400', () => {
     ['a fraction', 1.5],
     ['text', '1'],
     ['null', null],
-  ])('refuses the revision %s (PRP-18)', async (_, sourceRevision) => {
+  ])('for the revision %s (PRP-18)', async (_, sourceRevision) => {
     const answer = await A.send('POST', PATH, request({ sourceRevision }));
     expect(answer.statusCode).toBe(400);
     expect(answer.json().errors).toMatchObject([{ fieldName: 'sourceRevision' }]);

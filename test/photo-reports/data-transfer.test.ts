@@ -24,7 +24,7 @@ const BASE_URL = 'http://localhost:4000';
 const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url');
 const MEBIBYTE = 1024 * 1024;
 
-/** A deployment: an operator's databases and storage, and the service over them. */
+/** A deployment with its own databases and storage. */
 interface Deployment {
   operator: CliHarness;
   app: FastifyInstance;
@@ -32,14 +32,14 @@ interface Deployment {
 
 let here: Deployment;
 let there: Deployment;
-/** The integrator whose reports they are, and another, in the deployment where they were synced. */
+/** Clients of the owner of the reports and of another integrator, in the first deployment. */
 let owner: Client;
 let other: Client;
 let ownerId: string;
 let folder: string;
 let photo: Json;
 let bytes: Buffer;
-/** Requests by the ids of their reports: all that was synced. */
+/** Synced requests by report id. */
 const requests = new Map<string, Json>();
 let archivedId: string;
 
@@ -131,7 +131,7 @@ describe('an export, imported elsewhere', () => {
     imported = await clientOf(there, ownerId);
   });
 
-  it('gives the same reports: ids, trees, page ids and requests', async () => {
+  it('has the same reports: ids, trees, page ids and requests', async () => {
     for (const archived of [false, true]) {
       const expected = await graphql(here, owner, ALL(archived));
       expect(expected.photoReports.data.length).toBeGreaterThan(0);
@@ -139,7 +139,7 @@ describe('an export, imported elsewhere', () => {
     }
   });
 
-  it('gives photos that open, with the same bytes', async () => {
+  it('has the same bytes of photos', async () => {
     const query = `{ photoReports(builderId: "buil_a", projectId: null) { data { page { blocks { ... on ReportImage { photo { imageUrl } } } } } } }`;
     const { photoReports } = await graphql(there, imported, query);
     const urls = photoReports.data.flatMap(({ page: { blocks: all } }: Json) =>
@@ -151,7 +151,7 @@ describe('an export, imported elsewhere', () => {
     expect(rawPayload.equals(bytes)).toBe(true);
   });
 
-  it('takes the identical retry of its owner as idempotent, the archived one too, and keeps them as they are', async () => {
+  it('accepts an identical retry of the owner as idempotent, also of an archived report', async () => {
     for (const [photoReportId, body] of requests) {
       expect(await imported.ok('POST', PATH, body)).toMatchObject({ idempotent: true, photoReportId });
     }
@@ -159,7 +159,7 @@ describe('an export, imported elsewhere', () => {
     expect(photoReports.data.map(({ id }: Json) => id)).toEqual([archivedId]);
   });
 
-  it('is still its owner’s: another integrator gets 409, and a higher revision of the owner keeps the ids', async () => {
+  it('keeps the owner: another integrator gets 409, and a higher revision of the owner keeps the ids', async () => {
     const { integratorId } = await there.operator.json(['integrator', 'create', '--name', 'Late']);
     const late = await clientOf(there, integratorId);
     const [photoReportId, body] = [...requests][1]!;
@@ -172,12 +172,12 @@ describe('an export, imported elsewhere', () => {
 });
 
 describe('an import', () => {
-  /** It stays so: nothing that is tried here is committed. */
+  /** Not modified: no import of these tests is committed. */
   let empty: CliHarness;
 
   afterAll(() => empty.close());
 
-  /** Imports the export with changed rows, which must be refused, and answers what was told. */
+  /** Imports the export with changed rows, expects a failure, and returns the messages. */
   async function problemsOf(
     change: { reports?: (rows: Json[]) => Json[]; pages?: (rows: Json[]) => Json[] },
     ...args: string[]
@@ -226,7 +226,7 @@ describe('an import', () => {
     line = text.split('\n').findIndex((row) => row.includes('"projectId":"proj_aa"')) + 1;
   });
 
-  it('holds the page to the rules of a sync, and names file, line and path', async () => {
+  it('validates the page like a sync, with file, line and path in the error', async () => {
     const broken = page([
       blocks.page('a', page([blocks.heading('h', 5), blocks.list('l', [item('i', { color: 1 })])])),
     ]);
@@ -248,7 +248,7 @@ describe('an import', () => {
     ['sourceAuthor', { sourceAuthor: { name: 'a' } }, 'content.sourceAuthor.externalId'],
     ['sourceDeepLink', { sourceDeepLink: 'https://a:b@c.example' }, 'content.sourceDeepLink'],
     ['an unknown field', { sourceRevision: 1 }, 'content.sourceRevision'],
-  ])('holds the rest of the content to the rules, too: %s', async (_, more, field) => {
+  ])('validates the rest of the content: %s', async (_, more, field) => {
     expect((await problemsOf(inContent(() => more)))[0]).toEqual([
       'photo-reports.ndjson',
       line,
@@ -257,7 +257,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('does not trust the fingerprint', async () => {
+  it('verifies the fingerprint', async () => {
     const [told] = await problemsOf(changing(({ content }) => ({ content: { ...content, sourceDeepLink: null } })));
     expect(told).toEqual(['photo-reports.ndjson', line, 'fingerprint', 'is not that of the content']);
     const [again] = await problemsOf(changing(() => ({ fingerprint: 'a'.repeat(64) })));
@@ -271,12 +271,12 @@ describe('an import', () => {
     ['projectId', null],
     ['walkthroughDate', '2026-03-02T07:00:01.000Z'],
     ['sourceAuthor', { externalId: 'author-118', name: 'Another' }],
-  ])('does not take another %s than the content has', async (field, value) => {
+  ])('rejects a %s that differs from the content', async (field, value) => {
     const [told] = await problemsOf(changing(() => ({ [field]: value })));
     expect(told).toEqual(['photo-reports.ndjson', line, field, 'is not what the content says']);
   });
 
-  it('wants the pages of the tree, each under its own parent, though it may keep other rows', async () => {
+  it('requires each page of the tree under its parent, and accepts additional rows', async () => {
     const isChild = ({ path }: Json) => path[0] === 'one' && path.length === 2;
     for (const args of [[], ['--keep-good']]) {
       const missing = await problemsOf({ pages: (rows) => rows.filter(({ path }) => path[0] !== 'child') }, ...args);
@@ -306,7 +306,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('wants the photos that a report shows to be there, and of its builder', async () => {
+  it('requires the photos of a report to exist and to belong to its builder', async () => {
     const strange = inContent(({ page: root }) => ({
       page: { ...root, blocks: [...root.blocks, blocks.image('x', 'att_none')] },
     }));
@@ -322,7 +322,7 @@ describe('an import', () => {
 });
 
 describe('the demo data and the sample', () => {
-  it('have reports as a sync stores them', async () => {
+  it('have reports like those of a sync', async () => {
     const { url, drop } = await createDatabase(inject('cluster').templates.au1);
     const demo = new Database('au1', url);
     const made = join(folder, 'demo');
@@ -350,7 +350,7 @@ describe('the largest reports', () => {
     });
   const DIGITS = 32 * MEBIBYTE;
 
-  it('go through an export and an import: of 31 MiB, and of as many digits as numbers may have', async () => {
+  it('can be exported and imported: 31 MiB, and the maximum number of digits', async () => {
     for (const metadata of [`"${'a'.repeat(31 * MEBIBYTE)}"`, `[${'1e300,'.repeat(Math.floor(DIGITS / 300))}0]`]) {
       expect((await syncMetadata(metadata)).statusCode).toBe(200);
     }
@@ -363,7 +363,7 @@ describe('the largest reports', () => {
     expect(problems).toEqual([]);
   }, 120_000);
 
-  it('are 400 when few bytes of numbers would become many (PRP-31)', async () => {
+  it('are 400 if their numbers exceed the maximum number of digits (PRP-31)', async () => {
     const { statusCode, body } = await syncMetadata(`[${'1e300,'.repeat(DIGITS / 300 + 1)}0]`);
     expect(statusCode).toBe(400);
     const { errors } = JSON.parse(body);
