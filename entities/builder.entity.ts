@@ -2,19 +2,17 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { OmittedWhenNull, Scoped } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
-import { Id, Timestamped } from './columns.ts';
+import { IdField, TextField, Timestamped } from './columns.ts';
 
 /** A construction company. Every builder-scoped record belongs to one (RED-3). */
 @ObjectType({ description: 'A construction company.', simpleResolvers: true })
 @Scoped('read:builders')
 @Entity()
 export class Builder extends Timestamped {
-  @Field(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })
-  @Id()
+  @IdField(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })
   id!: string;
 
-  @Field(() => String, { description: 'Name of the company.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Name of the company.' })
   name!: string;
 
   @Field(() => String, {

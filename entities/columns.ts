@@ -1,5 +1,5 @@
 import { type EntityClass, type EntityProperty, type Platform, Type } from '@mikro-orm/core';
-import { Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
+import { Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Timestamp } from '../schema/scalars.ts';
 
@@ -28,6 +28,43 @@ export const snakeCase = (property: string) => property.replace(/[A-Z]/g, (lette
 /** A `timestamptz(3)` column. */
 export function Instant(options: { nullable?: boolean; lazy?: boolean } = {}) {
   return Property({ type: InstantType, ...options });
+}
+
+interface FieldOptions {
+  description?: string;
+  nullable?: boolean;
+}
+
+/** A column and a GraphQL field with the same nullability. */
+function columnField(column: PropertyDecorator, type: () => object, options: FieldOptions): PropertyDecorator {
+  return (owner, property) => {
+    column(owner, property);
+    Field(type, options)(owner, property as string);
+  };
+}
+
+/** A primary key, created by `newId`, that is a GraphQL field. */
+export function IdField(type: () => object, options: FieldOptions = {}) {
+  return columnField(Id() as PropertyDecorator, type, options);
+}
+
+/** A `text` column that is a GraphQL field. */
+export function TextField(options: FieldOptions = {}) {
+  return columnField(
+    Property({ type: 'text', nullable: options.nullable }) as PropertyDecorator,
+    () => String,
+    options,
+  );
+}
+
+/** A `timestamptz(3)` column that is a GraphQL field. */
+export function InstantField(options: FieldOptions = {}) {
+  return columnField(Instant({ nullable: options.nullable }) as PropertyDecorator, () => Timestamp, options);
+}
+
+/** A column for a value of an enum that is a GraphQL field. */
+export function EnumField(items: () => Record<string, string>, options: FieldOptions = {}) {
+  return columnField(Enum({ items, nullable: options.nullable }) as PropertyDecorator, items, options);
 }
 
 /** Foreign key whose property is the plain id: `projectId`, in the column `project_id`. */
@@ -67,11 +104,9 @@ export function ListIndex(property: string, options: { include?: string[]; where
 /** Times of creation and of the last change, set by the writing code from the injected clock. */
 @ObjectType({ simpleResolvers: true })
 export abstract class Timestamped {
-  @Field(() => Timestamp, { description: 'When the record was made.' })
-  @Instant()
+  @InstantField({ description: 'When the record was made.' })
   createdAt!: string;
 
-  @Field(() => Timestamp, { description: 'When the record last changed.' })
-  @Instant()
+  @InstantField({ description: 'When the record last changed.' })
   updatedAt!: string;
 }

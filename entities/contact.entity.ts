@@ -1,10 +1,10 @@
-import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { ContactType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { ContactId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person to speak to about a subcontractor (RED-16). */
@@ -13,8 +13,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Entity()
 @ListIndex('subcontractorId')
 export class Contact extends Timestamped {
-  @Field(() => ContactId, { description: 'Identifies the contact.' })
-  @Id()
+  @IdField(() => ContactId, { description: 'Identifies the contact.' })
   id!: string;
 
   @Reference(() => Builder)
@@ -23,24 +22,20 @@ export class Contact extends Timestamped {
   @Reference(() => Subcontractor)
   subcontractorId!: string;
 
-  @Field(() => String, { description: 'Full name of the person.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Full name of the person.' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'E-mail address of the person.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'E-mail address of the person.' })
   email!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Telephone number, as it was entered.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Telephone number, as it was entered.' })
   phone!: string | null;
 
   @Field(() => Boolean, { description: 'Whether it is the person to ask first.' })
   @Property({ type: 'boolean', default: false })
   isPrimary!: boolean;
 
-  @Field(() => ContactType)
-  @Enum({ items: () => ContactType })
+  @EnumField(() => ContactType)
   type!: ContactType;
 
   @Field(() => [ProjectId], { description: 'The projects that the person answers for.' })

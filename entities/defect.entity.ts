@@ -1,10 +1,10 @@
-import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { DefectPriority, DefectStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
-import { AttachmentId, BuilderId, DefectId, ProjectId, Timestamp } from '../schema/scalars.ts';
+import { AttachmentId, BuilderId, DefectId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { DefectAssignee } from './defect-assignee.type.ts';
 import { Location } from './location.entity.ts';
 import { Project } from './project.entity.ts';
@@ -17,8 +17,7 @@ import { Project } from './project.entity.ts';
 @ListIndex('builderId')
 @ListIndex('projectId')
 export class Defect extends Timestamped {
-  @Field(() => DefectId, { description: 'Identifies the defect in paths.' })
-  @Id()
+  @IdField(() => DefectId, { description: 'Identifies the defect in paths.' })
   id!: string;
 
   @Field(() => Int, { description: 'Number of the defect within its project.' })
@@ -33,24 +32,19 @@ export class Defect extends Timestamped {
   @Reference(() => Project)
   projectId!: string;
 
-  @Field(() => String, { description: 'What is wrong, in a few words.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'What is wrong, in a few words.' })
   title!: string;
 
-  @Field(() => String, { nullable: true, description: 'What is wrong, in full.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'What is wrong, in full.' })
   description!: string | null;
 
-  @Field(() => DefectStatus)
-  @Enum({ items: () => DefectStatus })
+  @EnumField(() => DefectStatus)
   status!: DefectStatus;
 
-  @Field(() => DefectPriority)
-  @Enum({ items: () => DefectPriority })
+  @EnumField(() => DefectPriority)
   priority!: DefectPriority;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When it has to be done.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When it has to be done.' })
   dueDate!: string | null;
 
   @Reference(() => Location, { nullable: true })
@@ -67,7 +61,6 @@ export class Defect extends Timestamped {
   @Property({ type: 'text[]', default: [] })
   photoIds!: string[];
 
-  @Field(() => Timestamp, { nullable: true, description: 'When it was closed.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When it was closed.' })
   closedAt!: string | null;
 }

@@ -1,10 +1,10 @@
-import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { InductionStatus, InductionType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { InductionId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, ListIndex, Reference, Timestamped } from './columns.ts';
 import { InductionAnswer } from './induction-answer.type.ts';
 import { Project } from './project.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
@@ -20,10 +20,9 @@ import { Worker } from './worker.entity.ts';
 @ListIndex('subcontractorId')
 @ListIndex('workerId')
 export class Induction extends Timestamped {
-  @Field(() => InductionId, {
+  @IdField(() => InductionId, {
     description: 'Identifies the induction in paths, as its `identifier` does within the project.',
   })
-  @Id()
   id!: string;
 
   @Reference(() => Builder)
@@ -42,12 +41,10 @@ export class Induction extends Timestamped {
   @Property({ type: 'integer' })
   identifier!: number;
 
-  @Field(() => InductionType)
-  @Enum({ items: () => InductionType })
+  @EnumField(() => InductionType)
   type!: InductionType;
 
-  @Field(() => InductionStatus)
-  @Enum({ items: () => InductionStatus })
+  @EnumField(() => InductionStatus)
   status!: InductionStatus;
 
   @Field(() => ProjectSummary)

@@ -1,10 +1,10 @@
-import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { InsuranceStatus, InsuranceType } from '../schema/enums.ts';
 import { GraphOnly, Scoped } from '../schema/rest.ts';
-import { InsuranceId, Timestamp } from '../schema/scalars.ts';
+import { InsuranceId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { SubcontractorSummary } from './summaries.type.ts';
 
@@ -16,8 +16,7 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @Index({ properties: ['builderId', 'expiry'] })
 @ListIndex('builderId')
 export class Insurance extends Timestamped {
-  @Field(() => InsuranceId, { description: 'Identifies the insurance in paths.' })
-  @Id()
+  @IdField(() => InsuranceId, { description: 'Identifies the insurance in paths.' })
   id!: string;
 
   @Reference(() => Builder)
@@ -26,28 +25,22 @@ export class Insurance extends Timestamped {
   @Reference(() => Subcontractor)
   subcontractorId!: string;
 
-  @Field(() => String, { description: 'Name of the document.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Name of the document.' })
   name!: string;
 
-  @Field(() => InsuranceType)
-  @Enum({ items: () => InsuranceType })
+  @EnumField(() => InsuranceType)
   type!: InsuranceType;
 
-  @Field(() => String, { nullable: true, description: "The builder's own name of a type `OTHER`." })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: "The builder's own name of a type `OTHER`." })
   customType!: string | null;
 
-  @Field(() => InsuranceStatus)
-  @Enum({ items: () => InsuranceStatus })
+  @EnumField(() => InsuranceStatus)
   status!: InsuranceStatus;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When the cover ends.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When the cover ends.' })
   expiry!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'HTTPS address of the document.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'HTTPS address of the document.' })
   url!: string | null;
 
   /** Key of the document in the storage; takes precedence over `url`. */

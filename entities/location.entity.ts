@@ -1,8 +1,8 @@
-import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Entity, Index } from '@mikro-orm/decorators/legacy';
+import { ObjectType } from 'type-graphql';
 import { LocationId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference } from './columns.ts';
+import { IdField, Reference, TextField } from './columns.ts';
 import { Project } from './project.entity.ts';
 
 /** A location within a project, such as a level or a room. It is part of a defect and needs no scope of its own. */
@@ -10,8 +10,7 @@ import { Project } from './project.entity.ts';
 @Entity({ tableName: 'project_location' })
 @Index({ properties: ['projectId'] })
 export class Location {
-  @Field(() => LocationId, { description: 'Identifies the place.' })
-  @Id()
+  @IdField(() => LocationId, { description: 'Identifies the place.' })
   id!: string;
 
   @Reference(() => Builder)
@@ -20,7 +19,6 @@ export class Location {
   @Reference(() => Project)
   projectId!: string;
 
-  @Field(() => String, { description: 'Name of the place, such as a level or a room.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Name of the place, such as a level or a room.' })
   name!: string;
 }

@@ -1,9 +1,9 @@
 import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
-import { BuilderId, JsonObject, MeetingId, MeetingNoteId, Timestamp } from '../schema/scalars.ts';
+import { BuilderId, JsonObject, MeetingId, MeetingNoteId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Meeting } from './meeting.entity.ts';
 
@@ -25,8 +25,7 @@ export class MeetingActionItem {
 })
 @ListIndex('meetingId')
 export class MeetingNote extends Timestamped {
-  @Field(() => MeetingNoteId, { description: 'Identifies the note.' })
-  @Id()
+  @IdField(() => MeetingNoteId, { description: 'Identifies the note.' })
   id!: string;
 
   @Field(() => BuilderId, { description: 'The builder that the meeting belongs to.' })
@@ -40,28 +39,22 @@ export class MeetingNote extends Timestamped {
   @Reference(() => Integrator, { nullable: true })
   integratorId!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Application that the note comes from.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Application that the note comes from.' })
   sourceApp!: string | null;
 
-  @Field(() => String, { description: 'Identifier of the note there.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Identifier of the note there.' })
   externalSourceId!: string;
 
-  @Field(() => String, { nullable: true, description: 'Opens the note in that application.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Opens the note in that application.' })
   sourceDeepLink!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Opens the note in a browser.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Opens the note in a browser.' })
   sourceWebLink!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Title of the note.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Title of the note.' })
   title!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Markdown.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Markdown.' })
   summaryMarkdown!: string | null;
 
   @Field(() => [JsonObject], { description: 'Blocks in the form of the application that the note comes from.' })
@@ -72,15 +65,12 @@ export class MeetingNote extends Timestamped {
   @Property({ type: 'jsonb', default: '[]' })
   actionItems!: MeetingActionItem[];
 
-  @Field(() => Timestamp, { nullable: true, description: 'When the recording behind the note began.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When the recording behind the note began.' })
   capturedStartedAt!: string | null;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When the recording behind the note ended.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When the recording behind the note ended.' })
   capturedEndedAt!: string | null;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When the note was archived; null while it is active.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When the note was archived; null while it is active.' })
   archivedAt!: string | null;
 }

@@ -3,7 +3,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { MeetingTemplateId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference } from './columns.ts';
+import { IdField, Reference, TextField } from './columns.ts';
 
 @ObjectType({ description: 'A heading under which notes of a meeting are written.', simpleResolvers: true })
 export class MeetingTemplateSection {
@@ -23,15 +23,13 @@ export class MeetingTemplateSection {
 @Entity()
 @Index({ properties: ['builderId'] })
 export class MeetingTemplate {
-  @Field(() => MeetingTemplateId)
-  @Id()
+  @IdField(() => MeetingTemplateId)
   id!: string;
 
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => String)
-  @Property({ type: 'text' })
+  @TextField()
   name!: string;
 
   @Field(() => [MeetingTemplateSection])

@@ -1,11 +1,11 @@
 import { OptionalProps } from '@mikro-orm/core';
-import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { MeetingStatus } from '../schema/enums.ts';
 import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, Instant, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { MeetingTemplate } from './meeting-template.entity.ts';
 import { Project } from './project.entity.ts';
@@ -44,8 +44,7 @@ export class Meeting extends Timestamped {
   /** Computed, or with a default: optional for `em.create`. */
   [OptionalProps]?: 'name' | 'meetingTitle' | 'notes' | 'noteBlocks';
 
-  @Field(() => MeetingId, { description: 'Identifies the meeting in paths.' })
-  @Id()
+  @IdField(() => MeetingId, { description: 'Identifies the meeting in paths.' })
   id!: string;
 
   @Field(() => Timestamp, { description: 'When the record was made.' })
@@ -61,8 +60,7 @@ export class Meeting extends Timestamped {
   @Reference(() => Project, { nullable: true })
   projectId!: string | null;
 
-  @Field(() => String, { description: 'Title, 1 to 160 characters.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Title, 1 to 160 characters.' })
   title!: string;
 
   @Field(() => String, { description: 'The same text as `title`.' })
@@ -70,16 +68,13 @@ export class Meeting extends Timestamped {
     return this.title;
   }
 
-  @Field(() => Timestamp, { description: 'When the meeting is held.' })
-  @Instant()
+  @InstantField({ description: 'When the meeting is held.' })
   date!: string;
 
-  @Field(() => MeetingStatus)
-  @Enum({ items: () => MeetingStatus })
+  @EnumField(() => MeetingStatus)
   status!: MeetingStatus;
 
-  @Field(() => String, { nullable: true, description: 'What is to be discussed.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'What is to be discussed.' })
   agenda!: string | null;
 
   @Field(() => String, { description: 'The same text as `title`.' })

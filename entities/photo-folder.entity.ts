@@ -3,7 +3,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { BuilderId, FolderId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { IdField, Instant, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Project } from './project.entity.ts';
 
@@ -22,8 +22,7 @@ import { Project } from './project.entity.ts';
     where "page_external_source_id" is not null and "archived_at" is null`,
 })
 export class PhotoFolder extends Timestamped {
-  @Field(() => FolderId, { description: 'Identifies the folder in paths and filters.' })
-  @Id()
+  @IdField(() => FolderId, { description: 'Identifies the folder in paths and filters.' })
   id!: string;
 
   @Field(() => BuilderId, { description: 'The builder that the folder belongs to.' })
@@ -38,8 +37,7 @@ export class PhotoFolder extends Timestamped {
   @Reference(() => PhotoFolder, { nullable: true })
   parentId!: string | null;
 
-  @Field(() => String, { description: 'Name of the folder.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Name of the folder.' })
   name!: string;
 
   /** Integrator, application and page of a folder that a sync created. */

@@ -1,10 +1,10 @@
-import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { PhotoReportStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
-import { BuilderId, PhotoReportId, ProjectId, Timestamp, UserId } from '../schema/scalars.ts';
+import { BuilderId, PhotoReportId, ProjectId, UserId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Project } from './project.entity.ts';
 import { User } from './user.entity.ts';
@@ -29,8 +29,7 @@ export class SourceAuthor {
 @ListIndex('builderId')
 @ListIndex('projectId')
 export class PhotoReport extends Timestamped {
-  @Field(() => PhotoReportId)
-  @Id()
+  @IdField(() => PhotoReportId)
   id!: string;
 
   @Field(() => BuilderId)
@@ -45,32 +44,26 @@ export class PhotoReport extends Timestamped {
   @Reference(() => Project, { nullable: true })
   projectId!: string | null;
 
-  @Field(() => String, { description: 'Application that the report comes from.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Application that the report comes from.' })
   sourceApp!: string;
 
-  @Field(() => String, { description: 'Identifier of the report there.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Identifier of the report there.' })
   sourceExternalId!: string;
 
   @Field(() => Int, { description: 'The revision that was synced last.' })
   @Property({ type: 'integer' })
   sourceRevision!: number;
 
-  @Field(() => PhotoReportStatus)
-  @Enum({ items: () => PhotoReportStatus })
+  @EnumField(() => PhotoReportStatus)
   status!: PhotoReportStatus;
 
-  @Field(() => String, { description: 'Title of the root page.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Title of the root page.' })
   title!: string;
 
-  @Field(() => Timestamp, { description: 'When the report was made there.' })
-  @Instant()
+  @InstantField({ description: 'When the report was made there.' })
   sourceCreatedAt!: string;
 
-  @Field(() => Timestamp, { description: 'When the site was walked.' })
-  @Instant()
+  @InstantField({ description: 'When the site was walked.' })
   walkthroughDate!: string;
 
   @Field(() => SourceAuthor)
@@ -81,8 +74,7 @@ export class PhotoReport extends Timestamped {
   @Reference(() => User, { nullable: true })
   mappedAdminUserId!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Opens the report in its application.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Opens the report in its application.' })
   sourceDeepLink!: string | null;
 
   /** SHA-256 of the content in canonical JSON, in hexadecimal. Distinguishes a retry from a changed content. */
@@ -93,7 +85,6 @@ export class PhotoReport extends Timestamped {
   @Property({ type: 'jsonb', columnType: 'jsonb storage external', ignoreSchemaChanges: ['type'] })
   content!: Record<string, unknown>;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When it was archived; null while it is active.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When it was archived; null while it is active.' })
   archivedAt!: string | null;
 }

@@ -1,10 +1,10 @@
-import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { PhotoSource } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
-import { AttachmentId, BuilderId, FolderId, JsonObject, ProjectId, Timestamp } from '../schema/scalars.ts';
+import { AttachmentId, BuilderId, FolderId, JsonObject, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
@@ -36,10 +36,9 @@ const ACTIVE = 'archived_at is null';
     where "page_external_source_id" is not null and "archived_at" is null`,
 })
 export class Photo extends Timestamped {
-  @Field(() => AttachmentId, {
+  @IdField(() => AttachmentId, {
     description: 'Identifies the photo in paths; also its attachment id, which `IMAGE` blocks of a photo report carry.',
   })
-  @Id()
   id!: string;
 
   @Field(() => BuilderId, { description: 'The builder that the photo belongs to.' })
@@ -53,8 +52,7 @@ export class Photo extends Timestamped {
   @Reference(() => Project, { nullable: true })
   projectId!: string | null;
 
-  @Field(() => PhotoSource, { description: 'The area that owns the photo.' })
-  @Enum({ items: () => PhotoSource })
+  @EnumField(() => PhotoSource, { description: 'The area that owns the photo.' })
   source!: PhotoSource;
 
   @Field(() => FolderId, {
@@ -64,32 +62,26 @@ export class Photo extends Timestamped {
   @Reference(() => PhotoFolder, { nullable: true })
   folderId!: string | null;
 
-  @Field(() => String, { description: 'Name of the file, also of a download.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Name of the file, also of a download.' })
   fileName!: string;
 
-  @Field(() => String, { description: 'Media type, as the bytes say.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Media type, as the bytes say.' })
   contentType!: string;
 
-  @Field(() => String, { description: 'Storage key.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Storage key.' })
   key!: string;
 
   @Field(() => String, { description: 'Bytes, in decimal digits.' })
   @Property({ type: 'integer' })
   fileSize!: number;
 
-  @Field(() => String, { nullable: true, description: 'Text about the photo.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Text about the photo.' })
   description!: string | null;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When it was taken, if that is known.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When it was taken, if that is known.' })
   photoTakenDate!: string | null;
 
-  @Field(() => Timestamp, { description: '`photoTakenDate`, or else `createdAt`.' })
-  @Instant()
+  @InstantField({ description: '`photoTakenDate`, or else `createdAt`.' })
   sortDate!: string;
 
   @Field(() => JsonObject, {
@@ -99,8 +91,7 @@ export class Photo extends Timestamped {
   @Property({ type: 'jsonb', default: '{}' })
   metadata!: Record<string, unknown>;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When it was archived; null while it is active.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When it was archived; null while it is active.' })
   archivedAt!: string | null;
 
   /** Integrator that created it; the columns below identify the photo there. */

@@ -1,10 +1,10 @@
-import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Entity } from '@mikro-orm/decorators/legacy';
+import { ObjectType } from 'type-graphql';
 import { PrequalificationStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { PrequalificationId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A builder's check of a subcontractor before it may work (RED-13). */
@@ -13,8 +13,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Entity()
 @ListIndex('subcontractorId')
 export class Prequalification extends Timestamped {
-  @Field(() => PrequalificationId, { description: 'Identifies the prequalification in paths.' })
-  @Id()
+  @IdField(() => PrequalificationId, { description: 'Identifies the prequalification in paths.' })
   id!: string;
 
   @Reference(() => Builder)
@@ -23,11 +22,9 @@ export class Prequalification extends Timestamped {
   @Reference(() => Subcontractor)
   subcontractorId!: string;
 
-  @Field(() => PrequalificationStatus)
-  @Enum({ items: () => PrequalificationStatus })
+  @EnumField(() => PrequalificationStatus)
   status!: PrequalificationStatus;
 
-  @Field(() => String, { nullable: true, description: "The reviewer's comments." })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: "The reviewer's comments." })
   reviewComments!: string | null;
 }

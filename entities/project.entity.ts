@@ -1,10 +1,10 @@
-import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { ProjectStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integration } from './integration.type.ts';
 
 /** A building site of a builder (RED-4). */
@@ -13,19 +13,16 @@ import { Integration } from './integration.type.ts';
 @Entity()
 @ListIndex('builderId')
 export class Project extends Timestamped {
-  @Field(() => ProjectId, { description: 'Identifies the project in paths and filters.' })
-  @Id()
+  @IdField(() => ProjectId, { description: 'Identifies the project in paths and filters.' })
   id!: string;
 
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => ProjectStatus)
-  @Enum({ items: () => ProjectStatus })
+  @EnumField(() => ProjectStatus)
   status!: ProjectStatus;
 
-  @Field(() => String, { description: 'Name of the project.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Name of the project.' })
   name!: string;
 
   @Field(() => [Integration], { description: 'The same project in other platforms.' })

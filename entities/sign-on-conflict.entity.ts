@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { SignOnConflictCode, SignOnType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
-import { Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Instant, ListIndex, Reference, SerialId, Timestamped } from './columns.ts';
+import { EnumField, InstantField, ListIndex, Reference, SerialId, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Project } from './project.entity.ts';
 import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
@@ -40,32 +39,26 @@ export class SignOnConflict extends Timestamped {
   @Property({ type: 'text' })
   digest!: string;
 
-  @Field(() => SignOnConflictCode, { description: 'The code of the latest answer.' })
-  @Enum({ items: () => SignOnConflictCode })
+  @EnumField(() => SignOnConflictCode, { description: 'The code of the latest answer.' })
   code!: SignOnConflictCode;
 
   @Field(() => Int, { description: 'How often the same request was refused.' })
   @Property({ type: 'integer', default: 1 })
   answers!: number;
 
-  @Field(() => String)
-  @Property({ type: 'text' })
+  @TextField()
   sourceEventId!: string;
 
-  @Field(() => String, { nullable: true })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true })
   sourceSignOnEventId!: string | null;
 
-  @Field(() => SignOnType)
-  @Enum({ items: () => SignOnType })
+  @EnumField(() => SignOnType)
   type!: SignOnType;
 
-  @Field(() => Timestamp)
-  @Instant()
+  @InstantField()
   occurredAt!: string;
 
-  @Field(() => String, { nullable: true })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true })
   deviceId!: string | null;
 
   @Field(() => IntegratorSummary, { description: 'Whose gate it is.' })

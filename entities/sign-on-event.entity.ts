@@ -1,10 +1,10 @@
-import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { SignOnConflictCode, SignOnEventStatus, SignOnType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
-import { SignOnEventId, Timestamp } from '../schema/scalars.ts';
+import { SignOnEventId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Project } from './project.entity.ts';
 import { SignOnVisit } from './sign-on-visit.entity.ts';
@@ -34,8 +34,7 @@ import { Worker } from './worker.entity.ts';
 })
 @Index({ properties: ['visitId'] })
 export class SignOnEvent extends Timestamped {
-  @Field(() => SignOnEventId)
-  @Id()
+  @IdField(() => SignOnEventId)
   id!: string;
 
   /** Order of receipt, finer than the clock. The first of several waiting sign-offs ends the visit. */
@@ -54,32 +53,25 @@ export class SignOnEvent extends Timestamped {
   @Reference(() => Worker)
   workerId!: string;
 
-  @Field(() => String, { description: 'Identity of the physical event at the gate.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Identity of the physical event at the gate.' })
   sourceEventId!: string;
 
-  @Field(() => String, { nullable: true, description: 'On a sign-off: identity of the sign-on that it ends.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'On a sign-off: identity of the sign-on that it ends.' })
   sourceSignOnEventId!: string | null;
 
-  @Field(() => SignOnType)
-  @Enum({ items: () => SignOnType })
+  @EnumField(() => SignOnType)
   type!: SignOnType;
 
-  @Field(() => Timestamp, { description: 'When the gate saw it.' })
-  @Instant()
+  @InstantField({ description: 'When the gate saw it.' })
   occurredAt!: string;
 
-  @Field(() => String, { nullable: true, description: 'The gate.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'The gate.' })
   deviceId!: string | null;
 
-  @Field(() => SignOnEventStatus)
-  @Enum({ items: () => SignOnEventStatus })
+  @EnumField(() => SignOnEventStatus)
   status!: SignOnEventStatus;
 
-  @Field(() => SignOnConflictCode, { nullable: true, description: 'Why a rejected sign-off could not be applied.' })
-  @Enum({ items: () => SignOnConflictCode, nullable: true })
+  @EnumField(() => SignOnConflictCode, { nullable: true, description: 'Why a rejected sign-off could not be applied.' })
   rejection!: SignOnConflictCode | null;
 
   /** The visit that it began or ended. */

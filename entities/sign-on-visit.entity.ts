@@ -1,10 +1,10 @@
-import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Index } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { VisitAnomaly } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
-import { SignOnVisitId, Timestamp } from '../schema/scalars.ts';
+import { SignOnVisitId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Project } from './project.entity.ts';
 import { ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
@@ -21,8 +21,7 @@ export const OPEN = 'signed_off_at is null and closed_at is null and archived_at
 @Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })
 @Index({ name: 'sign_on_visit_open_of_builder', properties: ['builderId', 'createdAt', 'id'], where: OPEN })
 export class SignOnVisit extends Timestamped {
-  @Field(() => SignOnVisitId)
-  @Id()
+  @IdField(() => SignOnVisitId)
   id!: string;
 
   @Reference(() => Builder)
@@ -34,34 +33,31 @@ export class SignOnVisit extends Timestamped {
   @Reference(() => Worker)
   workerId!: string;
 
-  @Field(() => Timestamp, { description: 'When the gate saw the worker come.' })
-  @Instant()
+  @InstantField({ description: 'When the gate saw the worker come.' })
   signedOnAt!: string;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When the gate saw the worker go.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When the gate saw the worker go.' })
   signedOffAt!: string | null;
 
-  @Field(() => Timestamp, {
+  @InstantField({
     nullable: true,
     description: 'When the worker left, as a person who closed the visit says.',
   })
-  @Instant({ nullable: true })
   closedAt!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Who closed the visit by hand.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Who closed the visit by hand.' })
   closedBy!: string | null;
 
-  @Field(() => Timestamp, {
+  @InstantField({
     nullable: true,
     description: 'When the visit was put away; attendance no longer counts it.',
   })
-  @Instant({ nullable: true })
   archivedAt!: string | null;
 
-  @Field(() => VisitAnomaly, { nullable: true, description: 'What people should look at; null when nothing is odd.' })
-  @Enum({ items: () => VisitAnomaly, nullable: true })
+  @EnumField(() => VisitAnomaly, {
+    nullable: true,
+    description: 'What people should look at; null when nothing is odd.',
+  })
   anomaly!: VisitAnomaly | null;
 
   @Field(() => WorkerSummary)

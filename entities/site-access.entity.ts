@@ -1,9 +1,8 @@
 import { Entity, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
-import { Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Instant, Reference, SerialId } from './columns.ts';
+import { InstantField, Reference, SerialId } from './columns.ts';
 import { Project } from './project.entity.ts';
 import { ProjectSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
@@ -26,12 +25,10 @@ export class SiteAccess {
   @Reference(() => Project)
   projectId!: string;
 
-  @Field(() => Timestamp)
-  @Instant()
+  @InstantField()
   grantedAt!: string;
 
-  @Field(() => Timestamp, { nullable: true, description: 'When it ended; null while it holds.' })
-  @Instant({ nullable: true })
+  @InstantField({ nullable: true, description: 'When it ended; null while it holds.' })
   revokedAt!: string | null;
 
   @Field(() => ProjectSummary)

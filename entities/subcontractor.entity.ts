@@ -5,7 +5,7 @@ import { Scoped } from '../schema/rest.ts';
 import { SubcontractorId } from '../schema/scalars.ts';
 import { Address } from './address.type.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { IdField, Instant, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integration } from './integration.type.ts';
 
 /** A company that works for a builder, or the builder's own company record (RED-6, RED-7). */
@@ -20,19 +20,16 @@ import { Integration } from './integration.type.ts';
   where: 'is_builder and archived_at is null',
 })
 export class Subcontractor extends Timestamped {
-  @Field(() => SubcontractorId, { description: 'Identifies the subcontractor in paths.' })
-  @Id()
+  @IdField(() => SubcontractorId, { description: 'Identifies the subcontractor in paths.' })
   id!: string;
 
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => String, { description: 'Name of the company.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Name of the company.' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'Australian Business Number: digits.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'Australian Business Number: digits.' })
   abn!: string | null;
 
   @Field(() => Boolean, { description: "Whether it is the builder's internal company record, of which there is one." })

@@ -1,10 +1,10 @@
-import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { ObjectType } from 'type-graphql';
 import { SwmsStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { SwmsId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Project } from './project.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
@@ -14,8 +14,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Entity()
 @ListIndex('subcontractorId')
 export class SwmsDocument extends Timestamped {
-  @Field(() => SwmsId, { description: 'Identifies the document in paths.' })
-  @Id()
+  @IdField(() => SwmsId, { description: 'Identifies the document in paths.' })
   id!: string;
 
   @Reference(() => Builder)
@@ -28,16 +27,13 @@ export class SwmsDocument extends Timestamped {
   @Reference(() => Project, { nullable: true })
   projectId!: string | null;
 
-  @Field(() => String, { description: 'Title of the document.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Title of the document.' })
   name!: string;
 
-  @Field(() => SwmsStatus)
-  @Enum({ items: () => SwmsStatus })
+  @EnumField(() => SwmsStatus)
   status!: SwmsStatus;
 
-  @Field(() => String, { nullable: true, description: 'HTTPS address of the document.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'HTTPS address of the document.' })
   url!: string | null;
 
   /** Key of the document in the storage; takes precedence over `url`. */

@@ -1,9 +1,9 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Entity, Unique } from '@mikro-orm/decorators/legacy';
+import { ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { TimeTypeId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Reference } from './columns.ts';
+import { IdField, Reference, TextField } from './columns.ts';
 
 /** Kind of worked time, such as ordinary or overtime (RED-25). */
 @ObjectType({ description: 'Kind of worked time, such as ordinary or overtime.', simpleResolvers: true })
@@ -11,14 +11,12 @@ import { Id, Reference } from './columns.ts';
 @Entity({ tableName: 'timesheet_time_type' })
 @Unique({ properties: ['builderId', 'name'] })
 export class TimeType {
-  @Field(() => TimeTypeId, { description: 'Identifies the time type.' })
-  @Id()
+  @IdField(() => TimeTypeId, { description: 'Identifies the time type.' })
   id!: string;
 
   @Reference(() => Builder)
   builderId!: string;
 
-  @Field(() => String, { description: 'Name, unique for the builder; timesheets carry it as `timeType`.' })
-  @Property({ type: 'text' })
+  @TextField({ description: 'Name, unique for the builder; timesheets carry it as `timeType`.' })
   name!: string;
 }

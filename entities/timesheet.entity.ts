@@ -1,10 +1,10 @@
-import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Field, Float, ObjectType } from 'type-graphql';
 import { TimesheetStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
-import { TimesheetGroupId, TimesheetId, Timestamp } from '../schema/scalars.ts';
+import { TimesheetGroupId, TimesheetId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, Instant, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { CostCode } from './cost-code.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { Profile } from './profile.entity.ts';
@@ -22,8 +22,7 @@ import { TimeType } from './time-type.entity.ts';
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
 @Index({ properties: ['builderId', 'date'], include: ['createdAt', 'id', 'projectId', 'status'] })
 export class Timesheet extends Timestamped {
-  @Field(() => TimesheetId, { description: 'Identifies the timesheet in paths.' })
-  @Id()
+  @IdField(() => TimesheetId, { description: 'Identifies the timesheet in paths.' })
   id!: string;
 
   @Reference(() => Builder)
@@ -41,20 +40,17 @@ export class Timesheet extends Timestamped {
   @Reference(() => TimeType, { nullable: true })
   timeTypeId!: string | null;
 
-  @Field(() => TimesheetStatus)
-  @Enum({ items: () => TimesheetStatus })
+  @EnumField(() => TimesheetStatus)
   status!: TimesheetStatus;
 
-  @Field(() => Timestamp, { description: 'The day worked.' })
-  @Instant()
+  @InstantField({ description: 'The day worked.' })
   date!: string;
 
   @Field(() => Float, { description: 'Hours worked, decimal.' })
   @Property({ type: 'double' })
   hours!: number;
 
-  @Field(() => String, { nullable: true, description: 'What the person wrote about the work.' })
-  @Property({ type: 'text', nullable: true })
+  @TextField({ nullable: true, description: 'What the person wrote about the work.' })
   notes!: string | null;
 
   @Field(() => TimesheetGroupId, { nullable: true, description: 'Timesheets handed in together share a group.' })

@@ -1,9 +1,9 @@
-import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ObjectType } from 'type-graphql';
+import { Entity } from '@mikro-orm/decorators/legacy';
+import { ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { WorkerId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { Id, ListIndex, Reference, Timestamped } from './columns.ts';
+import { IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person who works on site for a subcontractor (RED-19). */
@@ -12,8 +12,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Entity()
 @ListIndex('subcontractorId')
 export class Worker extends Timestamped {
-  @Field(() => WorkerId)
-  @Id()
+  @IdField(() => WorkerId)
   id!: string;
 
   @Reference(() => Builder)
@@ -22,7 +21,6 @@ export class Worker extends Timestamped {
   @Reference(() => Subcontractor)
   subcontractorId!: string;
 
-  @Field(() => String)
-  @Property({ type: 'text' })
+  @TextField()
   fullName!: string;
 }

@@ -27,12 +27,8 @@ export class InductionResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Induction>> {
     const where = { subcontractorId: id, projectId, status };
-    return authorizeSubcontractorPage(
-      context,
-      id,
-      'read:inductions',
-      await inductions.select(selection).findPage(context.database, where, windowOf(page)),
-    );
+    const found = await inductions.select(selection).findPage(context.database, where, windowOf(page));
+    return authorizeSubcontractorPage(context, id, 'read:inductions', found);
   }
 
   @Query(() => InductionPage, { description: 'The inductions to a project.' })

@@ -33,12 +33,8 @@ export class ContactResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Contact>> {
     const where = { subcontractorId: id, projectId, isPrimary };
-    return authorizeSubcontractorPage(
-      context,
-      id,
-      'read:contacts',
-      await contacts.select(selection).findPage(context.database, where, windowOf(page)),
-    );
+    const found = await contacts.select(selection).findPage(context.database, where, windowOf(page));
+    return authorizeSubcontractorPage(context, id, 'read:contacts', found);
   }
 }
 
