@@ -10,7 +10,7 @@ import { AttendanceModel, type Visit } from './model.ts';
 const RUNS = Number(process.env.MODEL_RUNS ?? 25);
 const INTEGRATORS = ['A', 'C'] as const;
 const { projectId, workers } = gate();
-const [NOBODY] = workers.none;
+const [WORKER_WITHOUT_ACCESS] = workers.none;
 
 let service: Service;
 let instances: FastifyInstance[];
@@ -33,8 +33,8 @@ interface Real {
   visitIds: Map<Visit, string>;
 }
 
-const place = () => ({ database: service.databases.au1, clock: service.clock });
-const named = (event: GateEvent, run: number): GateEvent => ({
+const createContext = () => ({ database: service.databases.au1, clock: service.clock });
+const withRunPrefix = (event: GateEvent, run: number): GateEvent => ({
   ...event,
   sourceEventId: `run-${run}-${event.sourceEventId}`,
   ...(event.sourceSignOnEventId && { sourceSignOnEventId: `run-${run}-${event.sourceSignOnEventId}` }),
@@ -52,14 +52,14 @@ class Send implements fc.AsyncCommand<Model, Real> {
   check = () => true;
 
   async run(model: Model, { run, visitIds }: Real): Promise<void> {
-    const event = named(this.event, run);
+    const event = withRunPrefix(this.event, run);
     const token = tokens[this.integrator]!;
     const copies = Array.from({ length: this.times }, (_, copy) =>
       send(instances[(this.instance + copy) % 2]!, token, event),
     );
     const answers = await Promise.all(copies);
     const wellFormed = event.type === 'SIGN_OFF' || !event.sourceSignOnEventId;
-    if (!wellFormed || event.workerId === NOBODY) {
+    if (!wellFormed || event.workerId === WORKER_WITHOUT_ACCESS) {
       for (const { status } of answers) expect(status).toBe(wellFormed ? 403 : 400);
       return;
     }
@@ -102,7 +102,9 @@ class End implements fc.AsyncCommand<Model, Real> {
     const visit = this.#visit(model);
     visit[this.how] = true;
     const visitId = visitIds.get(visit)!;
-    await (this.how === 'closed' ? closeVisit(place(), { visitId, by: 'Robin' }) : archiveVisit(place(), visitId));
+    await (this.how === 'closed'
+      ? closeVisit(createContext(), { visitId, by: 'Robin' })
+      : archiveVisit(createContext(), visitId));
   }
 
   toString = () => `${this.how} visit ${this.at} of ${INTEGRATORS[this.integrator]}`;
@@ -118,7 +120,7 @@ class Access implements fc.AsyncCommand<Model, Real> {
   check = () => true;
 
   async run(): Promise<void> {
-    await (this.granted ? grantSiteAccess : revokeSiteAccess)(place(), { workerId: this.workerId, projectId });
+    await (this.granted ? grantSiteAccess : revokeSiteAccess)(createContext(), { workerId: this.workerId, projectId });
   }
 
   toString = () => `${this.granted ? 'grant' : 'revoke'} ${this.workerId}`;
@@ -142,7 +144,7 @@ const validEvent = fc
 
 /** A change that may make an event invalid or conflicting. */
 const change: fc.Arbitrary<Partial<GateEvent>> = fc.oneof(
-  fc.record({ workerId: fc.constantFrom(...known, NOBODY!) }),
+  fc.record({ workerId: fc.constantFrom(...known, WORKER_WITHOUT_ACCESS!) }),
   fc.record({ occurredAt: fc.constantFrom('2026-05-20T20:00:00.000Z', '2026-05-20T23:00:00.000Z') }),
   fc.record({ deviceId: fc.constant('turnstile') }),
   fc.record({ sourceSignOnEventId: fc.constantFrom(null, 'on0', 'on1', 'off1', 'again0', 'nowhere') }),
