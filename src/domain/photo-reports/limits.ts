@@ -12,7 +12,8 @@ export interface Limit {
 const limit = (of: string, min: number, max: number, unit: string): Limit => ({ of, min, max, unit });
 
 /**
- * Limits of a photo report, for validation, the OpenAPI document and the documentation. Lengths are counted in Unicode code points (PRP-18, PRP-19, PRP-22 to PRP-31).
+ * Limits of a photo report, for validation, the OpenAPI document and the documentation. Lengths are counted in Unicode code points
+ * (PRP-18, PRP-19, PRP-22 to PRP-31).
  */
 export const LIMITS = {
   sourceApp: limit('`sourceApp`', 1, 80, 'characters'),
