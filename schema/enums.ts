@@ -5,14 +5,14 @@ import { REGIONS } from '../src/shared/regions.ts';
 export const enumValues = new Map<string, readonly string[]>();
 
 /** Declares an enum for GraphQL, the OpenAPI document and the database's check constraint. Returns its values by name. */
-function declareEnum<const T extends readonly string[]>(name: string, description: string, ...list: T) {
+export function declareEnum<const T extends readonly string[]>(name: string, description: string, ...list: T) {
   const object = Object.fromEntries(list.map((value) => [value, value])) as { [K in T[number]]: K };
   registerEnumType(object, { name, description });
   enumValues.set(name, list);
   return object;
 }
 
-type Value<T> = T[keyof T];
+export type Value<T> = T[keyof T];
 
 export const ProjectStatus = declareEnum(
   'ProjectStatus',

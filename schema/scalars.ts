@@ -160,7 +160,8 @@ export const FilterText = text('FilterText', 'Text to compare with, 1 to 200 cha
   example: 'Professional indemnity',
 });
 
-function idScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
+/** The scalar of the identifiers of a kind. */
+export function idScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
   const pattern = idPattern(kind);
   const example = `${ID_PREFIXES[kind]}_a0mkq3v8t2n4c7x1p9r5w6yzb`;
   return scalar<string>({
