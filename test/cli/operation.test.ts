@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CliError } from '../../src/cli/cli-error.ts';
 import { runCli } from '../../src/cli/run.ts';
+import { renderMigrationIndex } from '../../src/cli/services/migration-files.ts';
 import { createMigration } from '../../src/cli/services/migrations.ts';
 import { updateSchemaDocuments } from '../../src/cli/services/schema-documents.ts';
 import { formatSettingsTable } from '../../src/config/settings.ts';
@@ -115,20 +116,27 @@ describe('migrate create', () => {
     const snapshot = JSON.parse(await readFile(join(MIGRATIONS, 'schema.json'), 'utf8'));
     delete snapshot.tables.find(({ name }: { name: string }) => name === 'app_user').columns.picture_key;
     await writeFile(join(folder, 'schema.json'), JSON.stringify(snapshot));
-    const created = (await createMigration('user-picture', folder))!;
-    const written = (await readdir(folder)).find((name) => name.endsWith('.ts'));
+    const made = (await createMigration('user-picture', folder))!;
+    const written = (await readdir(folder)).find((name) => /^\d.*\.ts$/.test(name));
     expect(written).toMatch(/^\d{14}-user-picture\.ts$/);
-    const className = `Migration${written!.slice(0, 14)}_user_picture`;
-    expect(created).toMatchObject({ file: join(folder, written!), className, import: `./${written}` });
-    expect(created.statements.join()).toContain('alter table "app_user" add "picture_key" text null');
+    const className = `Migration${written!.slice(0, 14)}UserPicture`;
+    expect(made).toMatchObject({ file: join(folder, written!), className });
+    expect(made.statements.join()).toContain('alter table "app_user" add "picture_key" text null');
     const code = await readFile(join(folder, written!), 'utf8');
     expect(code).toContain(`export class ${className} extends Migration`);
     expect(code).toContain('alter table "app_user" drop column "picture_key"');
+    expect(await readFile(join(folder, 'index.ts'), 'utf8')).toContain(`import { ${className} } from './${written}';`);
     expect(await createMigration('again', folder)).toBeNull();
   });
 
-  it('rejects a name that is not hyphenated words, and a folder without a snapshot', async () => {
-    expect(await cli.errorOf(['migrate', 'create', 'Add_Things'])).toMatch(/^NAME: "Add_Things" must be lower-case/);
+  it('writes index.ts as it is committed', async () => {
+    expect(await renderMigrationIndex(MIGRATIONS)).toBe(await readFile(join(MIGRATIONS, 'index.ts'), 'utf8'));
+  });
+
+  it('refuses a name that is not words with hyphens, and a folder without a snapshot', async () => {
+    expect(await operator.refusal(['migrate', 'create', 'Add_Things'])).toMatch(
+      /^NAME: "Add_Things" must be lower-case/,
+    );
     await expect(createMigration('things', tmpdir())).rejects.toThrow(/^migrate create: there is no schema\.json in /);
   });
 });

@@ -66,12 +66,7 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
   defineCommand(io, create, async (_options, name) => {
     const made = await createMigration(name!);
     if (!made) return { data: { file: null }, text: 'The entities match the last migration.' };
-    const { file, className, import: path } = made;
-    const text = [
-      `Wrote ${file} and schema.json. Add to index.ts, and to the end of its list:`,
-      `  import { ${className} } from '${path}';`,
-    ];
-    return { data: made, text: text.join('\n') };
+    return { data: made, text: `Wrote ${made.file}, and schema.json and index.ts beside it.` };
   });
 }
 

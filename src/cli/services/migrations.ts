@@ -12,7 +12,9 @@ import {
 } from '../../database/run-migrations.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import { CliError } from '../cli-error.ts';
+import { MigrationFileGenerator, writeMigrationIndex } from './migration-files.ts';
 import { findSourceRoot } from './source-root.ts';
+import { requireListedSources } from './unlisted-sources.ts';
 
 export interface RegionStatus {
   applied: string[];
@@ -79,6 +81,7 @@ export const migrationStatus = (databases: Databases, regions: readonly RegionId
 export async function createMigration(name: string, folder?: string) {
   if (!/^[a-z][a-z0-9-]{0,59}$/.test(name))
     throw CliError.forOption('NAME', `"${name}" must be lower-case words with hyphens between`);
+  await requireListedSources();
   const path = folder ?? join(await findSourceRoot(), 'src', 'database', 'migrations');
   await access(join(path, 'schema.json')).catch(() => {
     throw CliError.forOption('migrate create', `there is no schema.json in ${path}`);
@@ -86,6 +89,7 @@ export async function createMigration(name: string, folder?: string) {
   const orm = createOrm('postgresql://localhost/none', {
     migrations: {
       ...{ path, pathTs: path, glob: '[0-9]*.ts', emit: 'ts', snapshot: true, snapshotName: 'schema', silent: true },
+      generator: MigrationFileGenerator,
       fileName: (timestamp: string) => `${timestamp}-${name}`,
     },
   });
@@ -93,7 +97,8 @@ export async function createMigration(name: string, folder?: string) {
     const { fileName, code, diff } = await orm.migrator.create(undefined, false, false, name.replaceAll('-', '_'));
     if (!fileName) return null;
     const className = /class (\w+)/.exec(code)![1]!;
-    return { file: join(path, fileName), className, import: `./${fileName}`, statements: diff.up };
+    await writeMigrationIndex(path);
+    return { file: join(path, fileName), className, statements: diff.up };
   } finally {
     await orm.close();
   }

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../cli-error.ts';
 import { findSourceRoot } from './source-root.ts';
+import { requireListedSources } from './unlisted-sources.ts';
 
 /** Writes the committed schema documents. With `check` it writes nothing, and throws `CliError` if one is stale. */
 export async function updateSchemaDocuments(
@@ -12,6 +13,7 @@ export async function updateSchemaDocuments(
   await access(target).catch(() => {
     throw CliError.forOption('schema emit', `there is no folder ${target}`);
   });
+  await requireListedSources();
   // Imported here because no other command needs the resolvers.
   const { requireCurrentSchemaDocuments, writeSchemaDocuments } = await import('./schema-generator.ts');
   if (!check) return { files: await writeSchemaDocuments(target) };

@@ -4,7 +4,7 @@ import { Migration20261120183100ListIndexes } from './20261120183100-list-indexe
 import { Migration20261122070000TotalTriggers } from './20261122070000-total-triggers.ts';
 import { Migration20261122070531UploadQuotas } from './20261122070531-upload-quotas.ts';
 
-/** Every migration, oldest first. */
+/** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
   Migration20261120173400Initial,
   Migration20261120183000ListTotals,
