@@ -7,6 +7,7 @@ import { Contact } from '../../entities/contact.entity.ts';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Defect } from '../../entities/defect.entity.ts';
 import { ImageHost } from '../../entities/image-host.entity.ts';
+import { entities } from '../../entities/index.ts';
 import { Induction } from '../../entities/induction.entity.ts';
 import { InductionAnswer } from '../../entities/induction-answer.type.ts';
 import { Insurance } from '../../entities/insurance.entity.ts';
@@ -46,7 +47,7 @@ import { User } from '../../entities/user.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
 import type { FieldError } from '../shared/errors.ts';
-import type { IdKind } from '../shared/ids.ts';
+import { type IdKind, idKindOf } from '../shared/ids.ts';
 import { createObjectType } from './contract-fields.ts';
 import {
   enumOf,
@@ -106,10 +107,10 @@ const templateResponse = () =>
 const noteBlocks = () => list(object({ noteId: text, start: integer, text }));
 
 /**
- * Every file, parents before children. Integrators are included because their events, meetings and notes are identified by
+ * The files that differ from the default and those before them, parents before children. Integrators are included because their events, meetings and notes are identified by
  * integrator: without it, the next sync would create each of them again. Credentials are not transferred.
  */
-export const fileDefinitions: FileDefinition[] = [
+const declaredFiles: FileDefinition[] = [
   { file: 'integrators', entity: Integrator, id: 'integrator' },
   {
     file: 'builders',
@@ -228,20 +229,6 @@ export const fileDefinitions: FileDefinition[] = [
   },
 ];
 
-/** Returns the file definitions with a check that the files which rows refer to are stored. */
-export function requireStoredFiles(hasFile: (key: string) => boolean): FileDefinition[] {
-  return fileDefinitions.map((definition) => {
-    const files = Object.entries(definition.storageKeys ?? {}).map(([property, folder]) => {
-      const message = `must name a file under files/${folder}/, or one of the storage`;
-      return [
-        property,
-        () => textMatching('text', message, (key) => key.startsWith(`${folder}/`) && hasFile(key)),
-      ] as const;
-    });
-    return { ...definition, fieldTypes: { ...definition.fieldTypes, ...Object.fromEntries(files) } };
-  });
-}
-
 /** Entities that are not transferred: credentials, grants, and counters of the service. */
 export const excludedEntities: EntityClass<object>[] = [
   OAuthClient,
@@ -259,3 +246,34 @@ export const excludedEntities: EntityClass<object>[] = [
   ImageHost,
   Upload,
 ];
+
+/** Every file, parents before children: those declared above, then one for each other entity that has an identifier of its own. */
+export const fileDefinitions: FileDefinition[] = [...declaredFiles, ...defaultFiles()];
+
+function defaultFiles(): FileDefinition[] {
+  const decided = new Set([...declaredFiles.map(({ entity }) => entity), ...excludedEntities]);
+  const undecided = (entities as EntityClass<object>[]).filter((entity) => !decided.has(entity));
+  return undecided.flatMap((entity) => {
+    const id = idKindOf(entity.name);
+    return id === null ? [] : [{ file: toFileName(entity.name), entity, id }];
+  });
+}
+
+/** Returns the file of an entity: `site-deliveries` for `SiteDelivery`. */
+function toFileName(entity: string): string {
+  return `${entity.replace(/(?!^)[A-Z]/g, '-$&').toLowerCase()}s`.replace(/([^aeiou])ys$/, '$1ies');
+}
+
+/** Returns the file definitions with a check that the files which rows refer to are stored. */
+export function requireStoredFiles(hasFile: (key: string) => boolean): FileDefinition[] {
+  return fileDefinitions.map((definition) => {
+    const files = Object.entries(definition.storageKeys ?? {}).map(([property, folder]) => {
+      const message = `must name a file under files/${folder}/, or one of the storage`;
+      return [
+        property,
+        () => textMatching('text', message, (key) => key.startsWith(`${folder}/`) && hasFile(key)),
+      ] as const;
+    });
+    return { ...definition, fieldTypes: { ...definition.fieldTypes, ...Object.fromEntries(files) } };
+  });
+}

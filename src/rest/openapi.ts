@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { API_VERSION } from '../../schema/rest.ts';
+import { recordType } from '../../schema/selection.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import { createGuide, TAGS } from './openapi/guide.ts';
 import { describeOperation } from './openapi/operation.ts';
@@ -56,7 +57,7 @@ export async function createOpenApiDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    tags: tags.map((name) => ({ name, ...(name in TAGS && { description: TAGS[name] }) })),
+    tags: tags.map((name) => ({ name, description: TAGS[name] ?? describeRecords(name, schema, operations) })),
     paths,
     components: {
       securitySchemes: securitySchemes(baseUrl),
@@ -123,4 +124,10 @@ function usedIn<T>(paths: object, section: string, components: Record<string, T>
   return Object.fromEntries(
     Object.entries(components).filter(([name]) => text.includes(`"#/components/${section}/${name}"`)),
   );
+}
+
+/** Returns the description of the records that a read of the tag returns, for a tag that the guide does not describe. */
+function describeRecords(tag: string, schema: GraphQLSchema, operations: Operation[]): string | null | undefined {
+  const read = operations.find((operation) => operation.tag === tag && operation.kind === 'Query');
+  return read && recordType(schema.getQueryType()!.getFields()[read.field]!.type).description;
 }
