@@ -5,6 +5,7 @@ import { Location } from '../entities/location.entity.ts';
 import { Subcontractor } from '../entities/subcontractor.entity.ts';
 import { type Service, startService } from './harness.ts';
 import { type Accounts, addAccounts, second, stamps } from './support/accounts.ts';
+import { nullFieldsOf } from './support/null-fields.ts';
 
 let service: Service;
 let accounts: Accounts;
@@ -84,6 +85,7 @@ describe('200', () => {
     const response = await service.get(`/builders/${accounts.builderId}/defects/defect_a1`, token);
     expect(response.statusCode).toBe(200);
     expect(response.json()).toEqual({
+      ...nullFieldsOf('Defect'),
       id: 'defect_a1',
       identifier: 1,
       builderId: accounts.builderId,
@@ -98,7 +100,6 @@ describe('200', () => {
       photoIds: ['att_a1', 'att_a2'],
       createdAt: second(1),
       updatedAt: second(2),
-      closedAt: null,
     });
   });
 

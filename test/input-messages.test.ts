@@ -6,7 +6,7 @@ import { locateArguments } from '../src/rest/input.ts';
 import { createOpenApiDocument } from '../src/rest/openapi.ts';
 import { BASE_URL, type Service, startService } from './harness.ts';
 import { namedOperation } from './support/operation-calls.ts';
-import { type Samples, samplesOf } from './support/samples.ts';
+import { requireSample, type Samples, samplesOf } from './support/samples.ts';
 import { WRONG_TEXTS, wrongBodies } from './support/wrong-values.ts';
 
 interface FieldError {
@@ -54,7 +54,7 @@ const inPathOf = (operation: Operation) =>
 
 function urlOf(operation: Operation): string {
   const types = new Map(inPathOf(operation).map(({ name, argument }) => [name, getNamedType(argument.type).name]));
-  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => samples[types.get(name)!]!);
+  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => requireSample(samples, types.get(name)!));
 }
 
 /** Returns the field errors of a 400 response of REST; none for another status. */

@@ -4,6 +4,7 @@ import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { routeTable } from '../schema/route-table.ts';
 import { locateArguments } from '../src/rest/input.ts';
 import { type Service, startService } from './harness.ts';
+import { generatedEntities } from './support/generated-rows.ts';
 import { OperationCalls, type Outcome } from './support/operation-calls.ts';
 import { BODIES, restoreSamples, type Samples, samplesOf } from './support/samples.ts';
 
@@ -81,6 +82,7 @@ async function stateOf(foreign: Samples): Promise<unknown[]> {
     'sign_on_event',
     'sign_on_visit',
     'upload',
+    ...generatedEntities.map((entity) => service.databases.au1.metadata.get(entity).tableName),
   ];
   const em = service.databases.au1.fork();
   return Promise.all(

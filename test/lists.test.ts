@@ -4,7 +4,7 @@ import { buildServiceSchema } from '../resolvers/service-schema.ts';
 import { type Operation, routeTable } from '../schema/route-table.ts';
 import { locateArguments } from '../src/rest/input.ts';
 import { type Service, startService } from './harness.ts';
-import { type Samples, samplesOf } from './support/samples.ts';
+import { requireSample, type Samples, samplesOf } from './support/samples.ts';
 
 const schema = buildServiceSchema();
 
@@ -35,7 +35,10 @@ afterAll(() => service.stop());
 
 async function send(operation: Operation, query = '') {
   const idOf = (name: string) =>
-    samples[getNamedType(locateArguments(operation, schema).find((one) => one.name === name)!.argument.type).name]!;
+    requireSample(
+      samples,
+      getNamedType(locateArguments(operation, schema).find((one) => one.name === name)!.argument.type).name,
+    );
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => idOf(name));
   return service.get(`${path}${query}`, await service.as('A'), { 'x-service-builder-id': samples.BuilderId! });
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Project } from '../entities/project.entity.ts';
 import { SCOPES } from '../schema/scopes.ts';
 import { type Service, startService } from './harness.ts';
+import { nullFieldsOf } from './support/null-fields.ts';
 import { day, insertSubcontractors } from './support/subcontractor-data.ts';
 
 let service: Service;
@@ -34,6 +35,7 @@ describe('GET /builders/{id}/projects/{projectId}', () => {
     const response = await service.get('/builders/buil_a/projects/proj_new', token);
     expect(response.statusCode).toBe(200);
     expect(response.json()).toEqual({
+      ...nullFieldsOf('Project'),
       id: 'proj_new',
       status: 'UPCOMING',
       createdAt: day(10),

@@ -9,7 +9,7 @@ import type { Statement } from '../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../src/database/pool/session-settings.ts';
 import { locateArguments } from '../src/rest/input.ts';
 import { type Service, startService } from './harness.ts';
-import { type Samples, samplesOf } from './support/samples.ts';
+import { requireSample, type Samples, samplesOf } from './support/samples.ts';
 
 const SNAPSHOT = join(import.meta.dirname, 'samples', 'plans.txt');
 const schema = buildServiceSchema();
@@ -45,7 +45,7 @@ async function recordReads(): Promise<Map<string, Statement>> {
     const named = (location: string) => locations.filter((one) => one.location === location);
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
       const { argument } = locations.find((one) => one.name === name)!;
-      return samples[getNamedType(argument.type).name]!;
+      return requireSample(samples, getNamedType(argument.type).name);
     });
     const filters = named('query').flatMap(({ name, argument }) => {
       const value = toSampleValue(getNamedType(argument.type));

@@ -5,6 +5,7 @@ import { TimeType } from '../entities/time-type.entity.ts';
 import { Timesheet } from '../entities/timesheet.entity.ts';
 import { SCOPES } from '../schema/scopes.ts';
 import { type Service, startService } from './harness.ts';
+import { nullFieldsOf } from './support/null-fields.ts';
 import { day, insertSubcontractors } from './support/subcontractor-data.ts';
 
 let service: Service;
@@ -76,6 +77,7 @@ describe('GET /timesheets/{timesheetId}', () => {
     const response = await get('/timesheets/ts_a2');
     expect(response.statusCode).toBe(200);
     expect(response.json()).toEqual({
+      ...nullFieldsOf('Timesheet'),
       id: 'ts_a2',
       status: 'APPROVED_2',
       createdAt: day(2),

@@ -8,6 +8,7 @@ import type { RowProblem } from '../../src/data-transfer/row-reader.ts';
 import { Database } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { createDatabase } from '../setup/database.ts';
+import { insertGeneratedRows } from '../support/generated-rows.ts';
 
 /** Sample data of two builders, in every file of the format. */
 export const SAMPLES = join(import.meta.dirname, '../samples/company');
@@ -31,7 +32,11 @@ export class DataTransferFixture {
   /** Creates a database with the rows of the sample. */
   async sampleDatabase(): Promise<Database> {
     if (!this.#empty) await this.emptyDatabase();
-    this.#filled ??= makeTemplate(await this.#empty!, (database) => importFolder(database, SAMPLES));
+    this.#filled ??= makeTemplate(await this.#empty!, async (database) => {
+      await importFolder(database, SAMPLES);
+      const [builder] = await readSample('builders');
+      await insertGeneratedRows(database, String(builder!.id), 'a0generated');
+    });
     return this.#clone(await this.#filled);
   }
 
@@ -104,6 +109,17 @@ export async function readFiles(folder: string): Promise<Record<string, string>>
   return Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')])),
   );
+}
+
+/** The texts of an export without the files and the null fields that the sample does not have, because they are newer than it. */
+export async function withoutNewerFields(texts: Record<string, string>): Promise<Record<string, string>> {
+  const samples = await readFiles(SAMPLES);
+  const reduced = Object.entries(samples).map(([file, sampled]) => {
+    const fieldsOf = (text: string) => Object.keys(text === '' ? {} : JSON.parse(text.split('\n', 1)[0]!));
+    const newer = fieldsOf(texts[file] ?? '').filter((name) => !fieldsOf(sampled).includes(name));
+    return [file, newer.reduce((text, name) => text.replaceAll(`,"${name}":null`, ''), texts[file] ?? '')];
+  });
+  return Object.fromEntries(reduced);
 }
 
 /** Imports a folder and returns the result with all problems. */

@@ -37,19 +37,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // As root, PostgreSQL runs as another user, who has to pass through.
   await chmod(dataDir, 0o711);
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+  let cluster: Cluster | undefined;
+  const stop = async () => {
+    await cluster?.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
   try {
-    const cluster = await openCluster({ dataDir, settings });
+    cluster = await openCluster({ dataDir, settings });
     const templates = { au1: 'template_au1', us1: 'template_us1' };
     const empty = 'template_empty';
     await makeTables(cluster, empty);
     project.provide('demo', await fillTemplates(cluster, empty, templates));
     project.provide('cluster', { url: cluster.url('postgres'), template: 'template1', empty, templates });
-    return async () => {
-      await cluster.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    };
+    return stop;
   } catch (error) {
-    await rm(dataDir, { recursive: true, force: true });
+    await stop();
     throw error;
   }
 }
@@ -58,7 +60,10 @@ async function makeTables(cluster: Cluster, name: string): Promise<void> {
   await cluster.ensureDatabase(name);
   const database = new Database('au1', cluster.url(name));
   await runPendingMigrations(database, 'auto');
+  const pending = await database.orm.schema.getUpdateSchemaSQL({ wrap: false });
   await database.close();
+  if (pending.trim() === '') return;
+  throw new Error(`No migration makes what the entities declare. Run: npm run cli -- migrate create NAME\n${pending}`);
 }
 
 /** Nobody may be connected to a template when it is cloned. */

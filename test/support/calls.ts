@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Service } from '../harness.ts';
 import { type Described, type Json, needsBuilder } from '../proof/fuzz/contract.ts';
 import { picture } from './images.ts';
-import { BODIES, type Samples } from './samples.ts';
+import { BODIES, requireSample, type Samples } from './samples.ts';
 
 /** A request, and to which of the services it goes. */
 export interface Sent {
@@ -168,12 +168,13 @@ export class Calls {
 
   #urlOf(path: string): string {
     const kinds: Record<string, string> = {
-      ...{ projectId: 'ProjectId', insuranceId: 'InsuranceId', prequalId: 'PrequalificationId', swmsDocId: 'SwmsId' },
-      ...{ identifierOrId: 'InductionKey', timesheetId: 'TimesheetId', folderId: 'FolderId', photoId: 'AttachmentId' },
-      ...{ meetingId: 'MeetingId', defectId: 'DefectId', builderId: 'BuilderId' },
+      ...{ prequalId: 'PrequalificationId', swmsDocId: 'SwmsId' },
+      ...{ identifierOrId: 'InductionKey', photoId: 'AttachmentId' },
       id: path.startsWith('/subcontractors') ? 'SubcontractorId' : 'BuilderId',
     };
-    return path.replace(/\{(\w+)\}/g, (_, name: string) => this.#samples[kinds[name]!]!);
+    return path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      requireSample(this.#samples, kinds[name] ?? `${name[0]!.toUpperCase()}${name.slice(1)}`),
+    );
   }
 
   #get(url: string): Sent {

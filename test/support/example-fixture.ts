@@ -14,6 +14,7 @@ import { digestOf } from '../../src/shared/secrets.ts';
 import { type Service, startService, TOKEN_KEY, testConfig } from '../harness.ts';
 import { CHEAP_HASH } from '../oauth/fixtures.ts';
 import { createDatabase } from '../setup/database.ts';
+import { insertGeneratedRows } from './generated-rows.ts';
 
 /** Records with the identifiers of the document's examples. */
 const RECORDS = join(import.meta.dirname, '../samples/examples');
@@ -89,6 +90,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
   const problems: unknown[] = [];
   await importFolder(database, RECORDS, { onProblem: (problem) => void problems.push(problem) });
   if (problems.length > 0) throw new Error(`Bad records: ${JSON.stringify(problems)}`);
+  await insertGeneratedRows(database, BUILDER_ID, ID_BODY);
   for (const table of KEPT) {
     await sql(`create table kept_${table} as select * from ${table} where builder_id = '${BUILDER_ID}'`);
   }

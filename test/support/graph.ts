@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { recordType } from '../../schema/selection.ts';
-import { SAMPLED, type Samples } from './samples.ts';
+import { requireSample, SAMPLED, type Samples } from './samples.ts';
 
 export type Field = GraphQLField<unknown, unknown>;
 
@@ -84,7 +84,9 @@ export function documentOf(
 }
 
 export const call = (samples: Samples, field: Field) => {
-  const values = required(field).map(({ name, type }) => `${name}: "${samples[getNamedType(type).name]}"`);
+  const values = required(field).map(
+    ({ name, type }) => `${name}: "${requireSample(samples, getNamedType(type).name)}"`,
+  );
   return values.length ? `${field.name}(${values.join(', ')})` : field.name;
 };
 

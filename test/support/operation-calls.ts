@@ -6,7 +6,7 @@ import { locateArguments } from '../../src/rest/input.ts';
 import { createRestSchema } from '../../src/rest/projection.ts';
 import type { StaticOperation } from '../../src/rest/static-operations/static-operation.ts';
 import type { Service } from '../harness.ts';
-import { BODIES, restoreSamples, type Samples } from './samples.ts';
+import { BODIES, requireSample, restoreSamples, type Samples } from './samples.ts';
 
 const schema = buildServiceSchema();
 const restSchema = createRestSchema(schema);
@@ -41,7 +41,7 @@ export class OperationCalls {
     if (CONSUMERS.includes(operation.field)) await restoreSamples(this.service.databases.au1);
     const locations = locateArguments(operation, schema);
     const value = (name: string) =>
-      samples[getNamedType(locations.find((one) => one.name === name)!.argument.type).name]!;
+      requireSample(samples, getNamedType(locations.find((one) => one.name === name)!.argument.type).name);
     const url = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => value(name));
     const builder = locations.some(({ location }) => location === 'header') && {
       'x-service-builder-id': samples.BuilderId!,

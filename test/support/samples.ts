@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.ts';
+import { generatedEntities, idScalarOf, insertGeneratedRows } from './generated-rows.ts';
 
 /**
  * A real id of each kind, all of one builder and belonging together: the project is one on which the subcontractor works, the
@@ -21,7 +22,17 @@ export const SAMPLED = new Set([
   'DefectId',
   'MeetingId',
   'PhotoReportId',
+  ...generatedEntities.map(idScalarOf),
 ]);
+
+/** The sample of a scalar. Throws where there is none. */
+export function requireSample(samples: Samples, scalar: string): string {
+  const sample = samples[scalar];
+  if (sample !== undefined) return sample;
+  throw new Error(
+    `There is no sample of ${scalar}: name its kind in ID_PREFIXES like the entity and list the entity in entities/index.ts, or add the sample to test/support/samples.ts.`,
+  );
+}
 
 /** One row of the builder with everything that an operation may ask for. */
 const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as "SwmsId", q.id as "PrequalificationId",
@@ -52,7 +63,8 @@ export async function samplesOf(database: Database, builderId: string, integrato
   const photo = { AttachmentId: `att_${name}`, FolderId: `fold_${name}` };
   await em.execute(SAMPLE_FOLDER, [photo.FolderId, builderId, row.ProjectId]);
   await em.execute(SAMPLE_PHOTO, [photo.AttachmentId, builderId, row.ProjectId, integrator, `photos/${name}.jpg`]);
-  return { BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo };
+  const samples = { BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo };
+  return { ...samples, ...(await insertGeneratedRows(database, builderId, name, samples)) };
 }
 
 const SAMPLE_FOLDER = `insert into photo_folder (id, builder_id, project_id, name, created_at, updated_at)
