@@ -7,6 +7,7 @@ import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { requireMarkers, writeFigures } from '../support/figures.ts';
 import { swiftMissing } from '../support/swift.ts';
+import { addResource } from './add-resource.ts';
 import { attendanceFaults } from './attendance-faults.ts';
 import { cluster } from './cluster.ts';
 import { faults } from './faults.ts';
@@ -28,6 +29,7 @@ interface Report {
 }
 
 interface Options {
+  keep?: boolean;
   brief?: boolean;
   refuse?: string;
   connections?: string;
@@ -47,6 +49,10 @@ interface Proof {
 const PHOTOS = { photosPerPage: 6, workers: 8, pause: 700, say };
 
 const PROOFS: Record<string, Proof> = {
+  'add-resource': {
+    about: 'a resource and a field are added to a copy by the procedure of CONTRIBUTING.md; --keep leaves the copy',
+    run: ({ keep = false }) => addResource({ keep, say }),
+  },
   'attendance-faults': {
     about: '10,000 gate events while PostgreSQL and instances are killed: nothing lost, nothing doubled',
     run: () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, say }),
@@ -100,6 +106,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     list: { type: 'boolean' },
+    keep: { type: 'boolean' },
     brief: { type: 'boolean' },
     refuse: { type: 'string' },
     connections: { type: 'string' },
