@@ -33,8 +33,11 @@ const tables = async () =>
       .execute("select table_name from information_schema.tables where table_schema = 'public' order by 1")
   ).map((row) => (row as { table_name: string }).table_name);
 
-describe('migrations', () => {
-  it('fail the start in the mode `check` while one is pending', async () => {
+/** Milliseconds that grow with the number of migrations, each of which takes seconds on a loaded machine. */
+const timeout = 20_000 + 5_000 * migrations.length;
+
+describe('the migrations', { timeout }, () => {
+  it('stop the start in the mode `check` while one is pending', async () => {
     await expect(runPendingMigrations(database, 'check')).rejects.toThrow(PendingMigrationsError);
   });
 

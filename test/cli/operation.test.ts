@@ -22,7 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-describe('migrate up, down and status', () => {
+/** Milliseconds that grow with the number of migrations, each of which takes seconds on a loaded machine. */
+const timeout = 20_000 + 5_000 * names.length;
+
+describe('migrate up, down and status', { timeout }, () => {
   const none = { applied: [], pending: names };
   const all = { applied: names, pending: [] };
 
