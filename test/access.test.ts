@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
-import { routeTable } from '../schema/route-table.ts';
-import { createStaticOperations } from '../src/rest/static-operations.ts';
-import { Operation } from '../schema/route-table.ts';
+import { Operation, routeTable } from '../schema/route-table.ts';
 import type { Scope } from '../schema/scopes.ts';
 import { recordType } from '../schema/selection.ts';
+import { createStaticOperations } from '../src/rest/static-operations.ts';
 import { type Service, startService } from './harness.ts';
 
 /** Scopes of the REST operations by path and method; null where none is required. */

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RateLimiter } from '../src/auth/rate-limiter.ts';
 import { Database } from '../src/database/database.ts';
+import { createSweepJob } from '../src/domain/uploads/sweep.ts';
 import { createPurgeJob } from '../src/oauth/tokens/purge.job.ts';
 import { createObjectKey } from '../src/storage/keys.ts';
-import { createSweepJob } from '../src/domain/uploads/sweep.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { FakeClock, type Service, startService, testConfig } from './harness.ts';
 

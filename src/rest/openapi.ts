@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { API_VERSION } from '../../schema/rest.ts';
-import { recordType } from '../../schema/selection.ts';
 import type { Operation } from '../../schema/route-table.ts';
+import { recordType } from '../../schema/selection.ts';
 import { createGuide, TAGS } from './openapi/guide.ts';
 import { describeOperation } from './openapi/operation.ts';
 import { headerParameters, parameterComponents } from './openapi/parameters.ts';

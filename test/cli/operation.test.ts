@@ -137,9 +137,7 @@ describe('migrate create', () => {
   });
 
   it('refuses a name that is not words with hyphens, and a folder without a snapshot', async () => {
-    expect(await cli.errorOf(['migrate', 'create', 'Add_Things'])).toMatch(
-      /^NAME: "Add_Things" must be lower-case/,
-    );
+    expect(await cli.errorOf(['migrate', 'create', 'Add_Things'])).toMatch(/^NAME: "Add_Things" must be lower-case/);
     await expect(createMigration('things', tmpdir())).rejects.toThrow(/^migrate create: there is no schema\.json in /);
   });
 });

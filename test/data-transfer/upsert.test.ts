@@ -1,5 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { countRows, DataTransferFixture, importAndCollect, type Row, readFiles, readSample, SAMPLES, toNdjson } from './fixture.ts';
+import {
+  countRows,
+  DataTransferFixture,
+  importAndCollect,
+  type Row,
+  readFiles,
+  readSample,
+  SAMPLES,
+  toNdjson,
+} from './fixture.ts';
 
 const fixture = new DataTransferFixture();
 afterAll(() => fixture.dispose());

@@ -3,8 +3,8 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose
 import { describe, expect, test } from 'vitest';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { BASE_URL, createFakeClock, START } from './service.ts';
 import { nonCanonicalForms } from '../support/jwt.ts';
+import { BASE_URL, createFakeClock, START } from './service.ts';
 
 const MINUTE = 60_000;
 const key = newSecret();

@@ -79,7 +79,9 @@ export async function recordFastPath(transaction: Transaction, received: Receive
   if (decision.status !== 201) return null;
   const id = newId('signOnEvent', now);
   const values = toEventValues(received, id);
-  const insert: BoundStatement = isSignOn ? [FAST_SIGN_ON, [...values, newId('signOnVisit', now)]] : [FAST_SIGN_OFF, values];
+  const insert: BoundStatement = isSignOn
+    ? [FAST_SIGN_ON, [...values, newId('signOnVisit', now)]]
+    : [FAST_SIGN_OFF, values];
   const locked = transaction.query(toLockStatement(received));
   const [[rows]] = await Promise.all([transaction.commit(insert), locked]);
   const [inserted] = rows!;

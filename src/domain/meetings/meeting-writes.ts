@@ -113,7 +113,11 @@ export async function lockMeeting(em: EntityManager, builderId: string, id: stri
  * Sets what differs. A record that changes moves on its `updatedAt`, always forward, so that it tells two states of the record
  * apart however quickly they follow each other. PostgreSQL keeps JSON in an order of its own, which is no difference.
  */
-export function applyChanges<T extends { updatedAt: string }>(record: T, values: Partial<NoInfer<T>>, now: number): void {
+export function applyChanges<T extends { updatedAt: string }>(
+  record: T,
+  values: Partial<NoInfer<T>>,
+  now: number,
+): void {
   const names = (Object.keys(values) as (keyof T)[]).filter((name) => !isDeepStrictEqual(record[name], values[name]));
   if (names.length === 0) return;
   for (const name of names) record[name] = values[name]!;

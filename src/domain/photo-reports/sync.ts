@@ -81,7 +81,8 @@ export async function syncReport(
       requirePhotos(photos, tree.images, request.projectId);
       saveStarted = true;
       const { length } = snapshot.jsonb;
-      if (length > LARGE_SNAPSHOT) await transaction.extendTimeout(STATEMENT_TIMEOUT_MS + Math.ceil(length * PARSING_MS_PER_BYTE));
+      if (length > LARGE_SNAPSHOT)
+        await transaction.extendTimeout(STATEMENT_TIMEOUT_MS + Math.ceil(length * PARSING_MS_PER_BYTE));
       return await writer.commit(transaction, facts);
     });
   } catch (error) {
