@@ -1,0 +1,82 @@
+import type { LightMyRequestResponse } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../harness.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
+import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+import { blocks, type Json, page, request } from './documents.ts';
+import { addPhoto } from './photos.ts';
+
+const PATH = '/photo-reports/sync';
+/** Keeps syncs from saving, with all that they have read and locked before. */
+const HOLD_REPORTS = 'lock table photo_report in share mode';
+
+let service: Service;
+let client: Client;
+let other: ConcurrentTransaction;
+
+beforeAll(async () => {
+  service = await startService();
+  other = await ConcurrentTransaction.open(service.databases.au1.url);
+  client = await clientOf(service, 'A');
+});
+
+afterAll(async () => {
+  await other.close();
+  await service.stop();
+});
+
+const sync = (body: Json) => () => client.send('POST', PATH, body);
+const withPhoto = (photo: string, more: object = {}) => request({ page: page([blocks.image('a', photo)]), ...more });
+const outcomeOf = (answer: LightMyRequestResponse) => [answer.statusCode, answer.json().code];
+
+describe('while a sync is being saved', () => {
+  it('another one of its report waits, and is decided by what the first has stored (PRP-10)', async () => {
+    const body = request();
+    const contradiction = { ...body, page: page([blocks.text('other')]) };
+    const [first, second] = await other.respondWhileOpen(HOLD_REPORTS, [], [sync(body), sync(contradiction)]);
+    expect(first!.json()).toMatchObject({ idempotent: false });
+    expect(outcomeOf(second!)).toEqual([409, 'REVISION_CONFLICT']);
+    expect(await client.ok('POST', PATH, body)).toMatchObject({ idempotent: true });
+  });
+
+  it('the archival of its report waits, and archives it', async () => {
+    const body = request();
+    const { sourceApp, sourceExternalId } = body;
+    const archive = () => client.send('DELETE', PATH, { sourceApp, sourceExternalId });
+    const [synced, archived] = await other.respondWhileOpen(HOLD_REPORTS, [], [sync(body), archive]);
+    expect(synced!.statusCode).toBe(200);
+    expect(archived!.statusCode).toBe(200);
+    const sql = 'select archived_at is not null as archived from photo_report where id = ?';
+    const rows = await service.databases.au1.fork().execute(sql, [synced!.json().photoReportId]);
+    expect(rows).toEqual([{ archived: true }]);
+  });
+
+  it('its photos are neither archived nor moved, and other reports may name them too (PRP-14)', async () => {
+    const photo = await addPhoto(service, client.builderId);
+    const [synced] = await other.respondWhileOpen(HOLD_REPORTS, [], [sync(withPhoto(photo))], async () => {
+      expect(await other.findUnlocked('photo', [photo], 'update')).toEqual([]);
+      expect(await other.findUnlocked('photo', [photo], 'share')).toEqual([photo]);
+    });
+    expect(synced!.statusCode).toBe(200);
+  });
+});
+
+describe('a sync whose photo', () => {
+  it('is archived before it has locked it is 409 (PRP-14)', async () => {
+    const photo = await addPhoto(service, client.builderId);
+    const archive = 'update photo set archived_at = now() where id = $1';
+    const [answer] = await other.respondWhileOpen(archive, [photo], [sync(withPhoto(photo))]);
+    expect(outcomeOf(answer!)).toEqual([409, 'ATTACHMENT_CONFLICT']);
+  });
+
+  it('is put into another project before it has locked it is 409 (PRP-14)', async () => {
+    const photo = await addPhoto(service, client.builderId);
+    const [projectId, elsewhere] = [
+      await projectOf(service, client.builderId),
+      await projectOf(service, client.builderId, 1),
+    ];
+    const move = 'update photo set project_id = $2 where id = $1';
+    const [answer] = await other.respondWhileOpen(move, [photo, elsewhere], [sync(withPhoto(photo, { projectId }))]);
+    expect(outcomeOf(answer!)).toEqual([409, 'ATTACHMENT_CONFLICT']);
+  });
+});

@@ -1,0 +1,80 @@
+import type { LightMyRequestResponse } from 'fastify';
+import pg from 'pg';
+import { expect } from 'vitest';
+
+/** Long enough for a loaded machine; a request that waits for a lock fails after 5 seconds. */
+const WAIT = { timeout: 4_000, interval: 10 };
+
+/**
+ * A transaction on a connection of its own. A test keeps it open while requests of the service wait for its locks, so that
+ * their statements interleave in one known order.
+ */
+export class ConcurrentTransaction {
+  readonly #client: pg.Client;
+  /** Outside of the transaction, which reads the activity of others once only. */
+  readonly #observer: pg.Client;
+
+  private constructor(url: string) {
+    this.#client = new pg.Client({ connectionString: url });
+    this.#observer = new pg.Client({ connectionString: url });
+  }
+
+  static async open(url: string): Promise<ConcurrentTransaction> {
+    const transaction = new ConcurrentTransaction(url);
+    await Promise.all([transaction.#client.connect(), transaction.#observer.connect()]);
+    return transaction;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#client.end(), this.#observer.end()]);
+  }
+
+  /**
+   * Runs the work while the transaction is open, after its first statement; then commits, also when the work fails. A lock
+   * `in share mode` of a table lets others read it and lock its rows, and keeps every write of it waiting.
+   */
+  async whileOpen<T>(sql: string, values: unknown[], work: () => Promise<T>): Promise<T> {
+    await this.#client.query('begin');
+    try {
+      await this.#client.query(sql, values);
+      return await work();
+    } finally {
+      await this.#client.query('commit');
+    }
+  }
+
+  /**
+   * Responses of requests that are sent one after the other while the transaction is open, each once those before it wait for
+   * locks.
+   *
+   * @param check runs when all of them wait
+   */
+  async respondWhileOpen(
+    sql: string,
+    values: unknown[],
+    requests: readonly (() => Promise<LightMyRequestResponse>)[],
+    check: () => Promise<void> = async () => undefined,
+  ): Promise<LightMyRequestResponse[]> {
+    const responses: Promise<LightMyRequestResponse>[] = [];
+    await this.whileOpen(sql, values, async () => {
+      for (const send of requests) {
+        responses.push(send());
+        await this.untilWaiting(responses.length);
+      }
+      await check();
+    });
+    return Promise.all(responses);
+  }
+
+  /** Resolves once that many statements of this database wait for locks. */
+  async untilWaiting(count: number): Promise<void> {
+    const sql = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await this.#observer.query(sql)).rows.length, WAIT).toBe(count);
+  }
+
+  /** Ids of those rows on which another transaction has no lock that conflicts with that of the mode. */
+  async findUnlocked(table: string, ids: readonly string[], mode: 'share' | 'update'): Promise<string[]> {
+    const sql = `select id from ${table} where id = any($1) order by id for ${mode} skip locked`;
+    return (await this.#observer.query<{ id: string }>(sql, [ids])).rows.map(({ id }) => id);
+  }
+}
