@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { applyMutant, findMutants } from './mutants.ts';
+import { recordReach } from './reach.ts';
+
+/** Sources with one change each. */
+const mutate = (source: string) => findMutants('a.ts', source).map((mutant) => applyMutant(source, mutant));
+
+describe('findMutants', () => {
+  it.each([
+    ['if (a) b;', ['if (!(a)) b;']],
+    ['const x = a ? b : c;', ['const x = !(a) ? b : c;']],
+    ['const x = a < b;', ['const x = a <= b;']],
+    ['const x = a && b;', ['const x = a || b;']],
+    ['const x = a === 1;', ['const x = a !== 1;', 'const x = a === 2;']],
+    ['const x = true;', ['const x = false;']],
+    ['const DAY_MS = 24 * HOUR_MS;', ['const DAY_MS = 24 / HOUR_MS;']],
+    ['await lock();', [';']],
+    ["throw new Error('a');", [';']],
+    ['x = y;', [';']],
+    ['const o = { lockMode: LockMode.PESSIMISTIC_READ };', ['const o = { lockMode: LockMode.NONE };']],
+  ])('changes %s', (source, expected) => {
+    expect(mutate(source)).toEqual(expected);
+  });
+
+  it.each([
+    ['`select id from a where b is null for share`', ['b is not null for share`', 'b is null`']],
+    ['`select id from a where b = $1 and c <= $2`', ['b <> $1 and', '= $1 or c', 'c < $2`']],
+    ['`update a set b = $1 where c = $2`', ['set b = $1 where c <> $2`']],
+    ['`insert into a values ($1) on conflict (b) do nothing`', ['values ($1)`']],
+    ["'select pg_advisory_xact_lock($1)'", ["'select pg_try_advisory_xact_lock($1)'"]],
+  ])('changes the SQL %s', (source, expected) => {
+    const found = mutate(source);
+    expect(found).toHaveLength(expected.length);
+    for (const [at, mutated] of found.entries()) expect(mutated).toContain(expected[at]);
+  });
+
+  it('leaves types, imports and other texts alone', () => {
+    expect(mutate(`import a from 'a'; type B = 1 | true; const c: 2 = d as 2; const e = 'b and c';`)).toEqual([]);
+  });
+
+  it('names each mutant by its line and change, and the function around it', () => {
+    const source = 'const x = () => {\n  return [1, 1, () => 2];\n};\nconst y = 3;';
+    expect(findMutants('a.ts', source).map(({ id, line, functionIndex }) => [id, line, functionIndex])).toEqual([
+      ['a.ts | return [1, 1, () => 2]; | 1 -> 2', 2, 0],
+      ['a.ts | return [1, 1, () => 2]; | 1 -> 2 | 2', 2, 0],
+      ['a.ts | return [1, 1, () => 2]; | 2 -> 3', 2, 1],
+      ['a.ts | const y = 3; | 3 -> 4', 4, null],
+    ]);
+  });
+});
+
+describe('recordReach', () => {
+  it('makes each function record that it was called', () => {
+    const code = recordReach('a.ts', 'const f = (x: number) => x + 1; const g = () => { return f(1); };');
+    const javascript = code.replace(': number', '');
+    const reached = new Function(`${javascript} g(); return [...globalThis.reachedFunctions].toSorted();`)();
+    expect(reached).toEqual(['a.ts:0', 'a.ts:1']);
+  });
+});

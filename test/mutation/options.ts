@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util';
+
+/** Folders whose mutants are tested, and the share of them in percent that tests should kill. */
+export const SCOPE: Readonly<Record<string, number>> = {
+  'src/oauth': 90,
+  'src/auth': 90,
+  'src/domain/attendance': 90,
+  'src/domain/photo-reports': 90,
+  'src/domain/photos': 80,
+  'src/domain/uploads': 80,
+  'src/domain/meetings': 80,
+  'src/domain/readers': 80,
+  'src/domain': 80,
+  'src/database': 80,
+  'src/graphql/engine': 80,
+};
+
+/** The folder of the table that a file belongs to. */
+export const folderOf = (file: string): string | undefined =>
+  Object.keys(SCOPE).find((folder) => file.startsWith(`${folder}/`));
+
+export interface Options {
+  minutes: number;
+  only: string[];
+  tests: string[];
+  seed: number;
+  perMutant: number;
+  retry: boolean;
+  write: boolean;
+}
+
+export const HELP = `Usage: npm run mutation -- [options]
+
+Changes one expression of the sources at a time, and runs the tests that reach it: one of them should fail.
+Results are kept in .mutation, and a later run tests the mutants that have none yet.
+
+  --minutes N       stop after N minutes; 20
+  --only PREFIX     mutants of files whose path begins so; may be repeated
+  --tests PREFIX    tests whose path begins so; may be repeated
+  --per-mutant N    run at most N test files for a mutant, those that reach most of its file first; 8
+  --seed N          order of the mutants, which is random; 1
+  --retry           test the mutants again that survived
+  --write           write the table to docs/testing.md and the survivors to docs/mutants.md; with --minutes 0, nothing else
+`;
+
+/** Returns null when help is asked for. Throws for an option that does not exist. */
+export function readOptions(args: readonly string[]): Options | null {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      minutes: { type: 'string', default: '20' },
+      only: { type: 'string', multiple: true, default: [] },
+      tests: { type: 'string', multiple: true, default: [] },
+      'per-mutant': { type: 'string', default: '8' },
+      seed: { type: 'string', default: '1' },
+      retry: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { only, tests, retry, write, help } = values;
+  const [minutes, seed, perMutant] = [Number(values.minutes), Number(values.seed), Number(values['per-mutant'])];
+  return help ? null : { minutes, only, tests, seed, perMutant, retry, write };
+}

@@ -1,0 +1,118 @@
+/** Mutation tests: `npm run mutation`. See `HELP` in options.ts. */
+import { glob, readFile } from 'node:fs/promises';
+import { requireMarkers } from '../support/figures.ts';
+import { randomOf, shuffled } from '../support/shuffle.ts';
+import { findMutants, type Mutant } from './mutants.ts';
+import { folderOf, HELP, type Options, readOptions, SCOPE } from './options.ts';
+import { readReasons, type Tested, tableOf, writeReport } from './report.ts';
+import { digest, Store } from './store.ts';
+import { LIMIT_MS, TestRunner } from './test-runner.ts';
+
+/** Tests of programs, and those that run for long or race by chance: they would not fail because of a mutant, or not each time. */
+const EXCLUDED =
+  /faults\.test|cli\/|supervision|start\.test|clients\.test|bench|docs\/|mutation\/|workers\.test|rolling/;
+
+interface Source {
+  file: string;
+  digest: string;
+  mutants: Mutant[];
+}
+
+async function readSources(): Promise<Source[]> {
+  const sources: Source[] = [];
+  const patterns = Object.keys(SCOPE).map((folder) => `${folder}/**/*.ts`);
+  const files = new Set<string>();
+  for await (const file of glob(patterns)) if (!/\/migrations\/|\.d\.ts$/.test(file)) files.add(file);
+  for (const file of [...files].toSorted()) {
+    const text = await readFile(file, 'utf8');
+    sources.push({ file, digest: digest(text), mutants: findMutants(file, text) });
+  }
+  return sources;
+}
+
+const beginsWithOne = (text: string, prefixes: readonly string[]) =>
+  prefixes.length === 0 || prefixes.some((prefix) => text.startsWith(prefix));
+
+/** Measures the reach of those tests that changed since, or were never measured. */
+async function measureTests(runner: TestRunner, store: Store, sources: Source[], tests: string[], deadline: number) {
+  const digests = Object.fromEntries(sources.map((source) => [source.file, source.digest]));
+  for (const test of tests) {
+    const version = digest(await readFile(test, 'utf8'));
+    if (store.reach[test]?.test === version) continue;
+    if (Date.now() >= deadline) return;
+    const reach = await runner.measureReach(test, Object.keys(digests));
+    store.reach[test] = { ...reach, test: version };
+    Object.assign(store.sources, digests);
+    await store.save();
+    console.info(
+      `${test}: ${reach.functions.length} functions in ${reach.milliseconds} ms${reach.passed ? '' : ', FAILED'}`,
+    );
+  }
+}
+
+/** The tests that reach the mutant: those that reach most of its file first, and of these the fastest first. */
+function testsOf(mutant: Mutant, source: Source, store: Store, { tests, perMutant }: Options): string[] {
+  const isCurrent = store.sources[source.file] === source.digest;
+  const { functionIndex } = mutant;
+  return Object.entries(store.reach)
+    .filter(([test, { passed }]) => passed && beginsWithOne(test, tests))
+    .map(([test, { functions, milliseconds }]) => {
+      const inFile = functions.filter((name) => name.startsWith(`${source.file}:`));
+      const isReached = !isCurrent || functionIndex === null || inFile.includes(`${source.file}:${functionIndex}`);
+      return { test, reach: isReached ? inFile.length : 0, milliseconds };
+    })
+    .filter(({ reach }) => reach > 0)
+    .toSorted((one, other) => other.reach - one.reach || one.milliseconds - other.milliseconds)
+    .slice(0, perMutant)
+    .map(({ test }) => test);
+}
+
+async function testMutants(options: Options, sources: Source[], store: Store): Promise<void> {
+  const deadline = Date.now() + options.minutes * 60_000;
+  const runner = await TestRunner.start(Store.folder);
+  try {
+    const tests = await runner.findTests();
+    const wanted = tests.filter((test) => !EXCLUDED.test(test) && beginsWithOne(test, options.tests));
+    await measureTests(runner, store, sources, wanted, deadline);
+    const pending = sources
+      .filter(({ file }) => beginsWithOne(file, options.only))
+      .flatMap((source) => source.mutants.map((mutant) => ({ mutant, source })))
+      .filter(({ mutant, source }) => {
+        const result = currentResult(store, source, mutant);
+        return !result || (options.retry && result.status === 'survived');
+      });
+    for (const { mutant, source } of shuffled(pending, randomOf(options.seed))) {
+      if (Date.now() >= deadline) return;
+      const tests = testsOf(mutant, source, store, options);
+      const began = performance.now();
+      const outcome = tests.length === 0 ? { status: 'survived' as const, by: null } : await runner.test(mutant, tests);
+      store.results[mutant.id] = { ...outcome, source: source.digest, tests: tests.length };
+      await store.save();
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      console.info(`${outcome.status} in ${seconds} s: ${mutant.id} (line ${mutant.line})`);
+    }
+  } finally {
+    await runner.close();
+  }
+}
+
+const currentResult = (store: Store, source: Source, { id }: Mutant) => {
+  const result = store.results[id];
+  return result?.source === source.digest ? result : undefined;
+};
+
+const options = readOptions(process.argv.slice(2));
+if (options) {
+  if (options.write) await requireMarkers('docs/testing.md', 'mutation');
+  const sources = await readSources();
+  const store = await Store.open();
+  if (options.minutes > 0) await testMutants(options, sources, store);
+  const mutants: Tested[] = sources
+    .flatMap((source) => source.mutants.map((mutant) => ({ ...mutant, result: currentResult(store, source, mutant) })))
+    .filter(({ file }) => folderOf(file) !== undefined);
+  console.info(`\n${tableOf(mutants, await readReasons())}`);
+  const note = `Random sample; at most ${options.perMutant} test files for a mutant, ${LIMIT_MS / 1000} s in all.`;
+  if (options.write) await writeReport(mutants, note);
+} else {
+  console.info(HELP);
+}
