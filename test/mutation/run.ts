@@ -12,6 +12,9 @@ import { LIMIT_MS, TestRunner } from './test-runner.ts';
 const EXCLUDED =
   /faults\.test|cli\/|supervision|start\.test|clients\.test|bench|docs\/|mutation\/|workers\.test|rolling/;
 
+/** Test files of one run, which load the service once. */
+const MEASURED_AT_ONCE = 25;
+
 interface Source {
   file: string;
   digest: string;
@@ -36,17 +39,19 @@ const beginsWithOne = (text: string, prefixes: readonly string[]) =>
 /** Measures the reach of those tests that changed since, or were never measured. */
 async function measureTests(runner: TestRunner, store: Store, sources: Source[], tests: string[], deadline: number) {
   const digests = Object.fromEntries(sources.map((source) => [source.file, source.digest]));
-  for (const test of tests) {
-    const version = digest(await readFile(test, 'utf8'));
-    if (store.reach[test]?.test === version) continue;
-    if (Date.now() >= deadline) return;
-    const reach = await runner.measureReach(test, Object.keys(digests));
-    store.reach[test] = { ...reach, test: version };
+  const versions = new Map(
+    await Promise.all(tests.map(async (test) => [test, digest(await readFile(test, 'utf8'))] as const)),
+  );
+  const unmeasured = tests.filter((test) => store.reach[test]?.test !== versions.get(test));
+  while (unmeasured.length > 0 && Date.now() < deadline) {
+    const measured = await runner.measureReach(unmeasured.splice(0, MEASURED_AT_ONCE), Object.keys(digests));
+    for (const [test, reach] of measured) {
+      store.reach[test] = { ...reach, test: versions.get(test)! };
+      const { functions, milliseconds, passed } = reach;
+      console.info(`${test}: ${functions.length} functions in ${milliseconds} ms${passed ? '' : ', FAILED'}`);
+    }
     Object.assign(store.sources, digests);
     await store.save();
-    console.info(
-      `${test}: ${reach.functions.length} functions in ${reach.milliseconds} ms${reach.passed ? '' : ', FAILED'}`,
-    );
   }
 }
 
@@ -111,7 +116,7 @@ if (options) {
     .flatMap((source) => source.mutants.map((mutant) => ({ ...mutant, result: currentResult(store, source, mutant) })))
     .filter(({ file }) => folderOf(file) !== undefined);
   console.info(`\n${tableOf(mutants, await readReasons())}`);
-  const note = `Random sample; at most ${options.perMutant} test files for a mutant, ${LIMIT_MS / 1000} s in all.`;
+  const note = `Random sample; at most ${options.perMutant} test files for a mutant, each for at most ${LIMIT_MS / 1000} s.`;
   if (options.write) await writeReport(mutants, note);
 } else {
   console.info(HELP);

@@ -1,10 +1,10 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { BaseSequencer, createVitest, type TestSpecification, type Vitest } from 'vitest/node';
+import { BaseSequencer, createVitest, type TestRunResult, type TestSpecification, type Vitest } from 'vitest/node';
 import { applyMutant, type Mutant } from './mutants.ts';
 import { recordReach } from './reach.ts';
 
-/** Longest run of the tests of one mutant. */
+/** Longest run of one test file. */
 export const LIMIT_MS = 180_000;
 
 export type Status = 'killed' | 'survived' | 'timeout';
@@ -70,16 +70,22 @@ export class TestRunner {
     return specifications.map(({ moduleId }) => relative(process.cwd(), moduleId)).toSorted();
   }
 
-  /** Runs one test file without a mutant, and finds which functions of the sources it calls. */
-  async measureReach(test: string, sources: readonly string[]): Promise<Reach> {
-    const path = join(this.#reachFolder, `${encodeURIComponent(resolve(test))}.json`);
-    await rm(path, { force: true });
+  /** Runs test files without a mutant, and finds which functions of the sources each of them calls. */
+  async measureReach(tests: readonly string[], sources: readonly string[]): Promise<Map<string, Reach>> {
+    await rm(this.#reachFolder, { recursive: true, force: true });
     for (const file of sources) this.#change(file, (source) => recordReach(file, source));
+    this.#vitest.config.bail = 0;
     try {
-      const { status, milliseconds } = await this.#run([test]);
-      const functions: string[] = JSON.parse(await readFile(path, 'utf8').catch(() => '[]'));
-      return { passed: status === 'survived', milliseconds, functions };
+      const { testModules } = await this.#run(tests);
+      const reach = testModules.map(async (module) => {
+        const path = join(this.#reachFolder, `${encodeURIComponent(module.moduleId)}.json`);
+        const functions: string[] = JSON.parse(await readFile(path, 'utf8').catch(() => '[]'));
+        const milliseconds = Math.round(module.diagnostic().duration);
+        return [module.relativeModuleId, { passed: module.ok(), milliseconds, functions }] as const;
+      });
+      return new Map(await Promise.all(reach));
     } finally {
+      this.#vitest.config.bail = 1;
       for (const file of sources) this.#restore(file);
     }
   }
@@ -88,8 +94,11 @@ export class TestRunner {
   async test(mutant: Mutant, tests: readonly string[]): Promise<Outcome> {
     this.#change(mutant.file, (source) => applyMutant(source, mutant));
     try {
-      const { status, by } = await this.#run(tests);
-      return { status, by };
+      const began = performance.now();
+      const failure = findFailure(await this.#run(tests));
+      if (!failure) return { status: 'survived', by: null };
+      const isTimeout = !failure.test && performance.now() - began >= LIMIT_MS;
+      return { status: isTimeout ? 'timeout' : 'killed', by: failure.name };
     } finally {
       this.#restore(mutant.file);
     }
@@ -109,22 +118,22 @@ export class TestRunner {
     this.#vitest.invalidateFile(resolve(file));
   }
 
-  async #run(tests: readonly string[]): Promise<Outcome & { milliseconds: number }> {
+  async #run(tests: readonly string[]) {
     const project = this.#vitest.getRootProject();
     const specifications = tests.map((test) => project.createSpecification(resolve(test)));
     this.#vitest.state.filesMap.clear();
-    const began = performance.now();
-    const { testModules, unhandledErrors } = await this.#vitest.runTestSpecifications(specifications);
-    const milliseconds = Math.round(performance.now() - began);
+    const result = await this.#vitest.runTestSpecifications(specifications);
     process.exitCode = 0;
-    const failed = testModules
-      .flatMap((module) => [...module.children.allTests('failed')])
-      .map((test) => test.fullName);
-    const broken = testModules.flatMap((module) => module.errors()).map(({ message }) => message);
-    const other = unhandledErrors.map((error) => (error as Error).message ?? String(error));
-    const [by = null] = [...failed, ...broken, ...other];
-    if (by === null) return { status: 'survived', by, milliseconds };
-    const isTimeout = failed.length === 0 && milliseconds >= LIMIT_MS;
-    return { status: isTimeout ? 'timeout' : 'killed', by: by.split('\n')[0]!.slice(0, 200), milliseconds };
+    return result;
   }
+}
+
+/** The first that went wrong: a test, else a file or the worker. */
+function findFailure({ testModules, unhandledErrors }: TestRunResult): { test: boolean; name: string } | null {
+  const [failed] = testModules.flatMap((module) => [...module.children.allTests('failed')]);
+  if (failed) return { test: true, name: failed.fullName };
+  const errors = [...testModules.flatMap((module) => module.errors()), ...unhandledErrors];
+  if (errors.length === 0) return null;
+  const message = (errors[0] as Error).message ?? String(errors[0]);
+  return { test: false, name: message.split('\n')[0]!.slice(0, 200) };
 }
