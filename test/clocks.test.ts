@@ -5,6 +5,10 @@ import { Database } from '../src/database/database.ts';
 import { createSweepJob } from '../src/domain/uploads/sweep.ts';
 import { createPurgeJob } from '../src/oauth/tokens/purge.job.ts';
 import { createObjectKey } from '../src/storage/keys.ts';
+import { sweeping } from '../src/domain/uploads/sweep.ts';
+import { RegisteredOrigins } from '../src/oauth/origins.ts';
+import { purging } from '../src/oauth/tokens/purge.ts';
+import { finalKey } from '../src/storage/keys.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { FakeClock, type Service, startService, testConfig } from './harness.ts';
 
@@ -34,6 +38,21 @@ afterAll(async () => {
 });
 
 const databases = () => ({ au1, us1: service.databases.us1 });
+
+describe('the clock of the database', () => {
+  it('is that of PostgreSQL, not of this machine', async () => {
+    const em = service.databases.us1.fork();
+    await em.execute(`create schema tomorrow;
+      create function tomorrow.clock_timestamp() returns timestamptz language sql
+        return pg_catalog.clock_timestamp() + interval '1 day'`);
+    const database = new Database('us1', `${service.databases.us1.url}?options=-csearch_path%3Dtomorrow,pg_catalog`);
+    try {
+      expect(Math.abs((await database.now()) - Date.now() - DAY)).toBeLessThan(HOUR);
+    } finally {
+      await database.close();
+    }
+  });
+});
 
 describe('a rate limit', () => {
   const limit = { requests: 3, seconds: 10 };
@@ -67,6 +86,35 @@ describe('a rate limit', () => {
       );
     await vi.waitFor(async () => expect(await keys()).not.toContain('other:over'));
     expect(await keys()).toEqual(['other:now']);
+  });
+});
+
+describe('when the clock of an instance moves backwards', () => {
+  it('a verified token is checked against the database again', async () => {
+    const token = await service.as('C');
+    const { clientId } = service.demo('C');
+    const setDisabled = (sql: string) =>
+      service.databases.au1.fork().execute(`update oauth_client set disabled_at = ${sql} where id = ?`, [clientId]);
+    expect((await service.get('/builders', token)).statusCode).toBe(200);
+    await setDisabled('now()');
+    service.clock.advance(-1);
+    const { statusCode } = await service.get('/builders', token);
+    service.clock.advance(1);
+    await setDisabled('null');
+    expect(statusCode).toBe(401);
+  });
+
+  it('registered origins are read again', async () => {
+    const clock = new FakeClock();
+    const origins = new RegisteredOrigins({ databases: service.databases, clock });
+    const origin = 'https://late.example';
+    expect(await origins.has(origin)).toBe(false);
+    await service.databases.au1
+      .fork()
+      .execute(`update oauth_client set origins = ? where type = 'PUBLIC' and disabled_at is null`, [`{${origin}}`]);
+    expect(await origins.has(origin)).toBe(false);
+    clock.advance(-1);
+    expect(await origins.has(origin)).toBe(true);
   });
 });
 

@@ -47,6 +47,8 @@ export class TestRunner {
     const reachFolder = resolve(folder, 'reach');
     process.env.MUTATION_REACH = reachFolder;
     process.env.MUTATION_LIMIT_MS = String(LIMIT_MS);
+    // Each run has a new worker, which loads all packages again.
+    process.env.NODE_COMPILE_CACHE = resolve(folder, 'compiled');
     const changes = new Map<string, (source: string) => string>();
     const plugin = {
       name: 'mutate',
