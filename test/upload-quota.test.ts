@@ -5,6 +5,7 @@ import { loadConfig } from '../src/config.ts';
 import { sweep } from '../src/domain/uploads/sweep.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { BASE_URL, type Service, startService, TOKEN_KEY } from './harness.ts';
+import { ConcurrentTransaction } from './support/concurrent-transaction.ts';
 import { picture } from './support/images.ts';
 import { type Client, clientOf } from './support/uploads.ts';
 
@@ -94,6 +95,18 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     );
     expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(8);
     expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(22);
+  });
+
+  it('answers 429 to an upload that waits while another one uses the room up (UPL-27)', async () => {
+    const other = await ConcurrentTransaction.open(service.databases.au1.url);
+    try {
+      const holdUploads = 'lock table upload in share mode';
+      const requests = [() => presign(MIB), () => presign(1)];
+      const [first, second] = await other.respondWhileOpen(holdUploads, [], requests);
+      expect([first!.statusCode, second!.statusCode]).toEqual([200, 429]);
+    } finally {
+      await other.close();
+    }
   });
 
   it('does not count an upload that a photo uses (LIM-22, UPL-28)', async () => {

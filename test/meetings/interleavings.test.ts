@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
+import { MeetingBench } from '../support/meetings.ts';
+
+let meetings: MeetingBench;
+let other: ConcurrentTransaction;
+
+beforeAll(async () => {
+  meetings = await MeetingBench.start();
+  other = await ConcurrentTransaction.open(meetings.service.databases.au1.url);
+});
+
+afterAll(async () => {
+  await other.close();
+  await meetings.service.stop();
+});
+
+it('a change that waits for another one of the meeting moves on the updatedAt of that one (MTG-8)', async () => {
+  const meetingId = await meetings.newMeeting();
+  const changedAt = '2030-01-01T00:00:00.000Z';
+  const [answer] = await other.respondWhileOpen(
+    'update meeting set updated_at = $2 where id = $1',
+    [meetingId, changedAt],
+    [
+      () =>
+        meetings.service.request({
+          method: 'PATCH',
+          url: `/builders/${meetings.builderId}/meetings/${meetingId}`,
+          headers: { authorization: `Bearer ${meetings.token}` },
+          payload: { title: 'New' },
+        }),
+    ],
+  );
+  expect(answer!.json()).toMatchObject({ title: 'New' });
+  expect(answer!.json().updatedAt > changedAt).toBe(true);
+});
