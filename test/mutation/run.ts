@@ -1,5 +1,6 @@
 /** Mutation tests: `npm run mutation`. See `HELP` in options.ts. */
 import { glob, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { requireMarkers } from '../support/figures.ts';
 import { randomOf, shuffled } from '../support/shuffle.ts';
 import { findMutants, type Mutant } from './mutants.ts';
@@ -19,6 +20,8 @@ interface Source {
   file: string;
   digest: string;
   mutants: Mutant[];
+  /** Files that it imports. */
+  imports: string[];
 }
 
 async function readSources(): Promise<Source[]> {
@@ -28,7 +31,8 @@ async function readSources(): Promise<Source[]> {
   for await (const file of glob(patterns)) if (!/\/migrations\/|\.d\.ts$/.test(file)) files.add(file);
   for (const file of [...files].toSorted()) {
     const text = await readFile(file, 'utf8');
-    sources.push({ file, digest: digest(text), mutants: findMutants(file, text) });
+    const imports = [...text.matchAll(/ from '(\.[^']+)'/g)].map(([, path]) => join(dirname(file), path!));
+    sources.push({ file, digest: digest(text), mutants: findMutants(file, text), imports });
   }
   return sources;
 }
@@ -55,21 +59,26 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
   }
 }
 
-/** The tests that reach the mutant: those that reach most of its file first, and of these the fastest first. */
-function testsOf(mutant: Mutant, source: Source, store: Store, { tests, perMutant }: Options): string[] {
+/**
+ * The tests that reach the mutant: those that reach most of its file first, and of these the fastest first. What is evaluated
+ * while modules are loaded, such as the text of a statement, is reached by the tests of the files that import it.
+ */
+function testsOf(mutant: Mutant, source: Source, sources: Source[], store: Store, options: Options): string[] {
+  const importers = sources.filter(({ imports }) => imports.includes(source.file)).map(({ file }) => file);
   const isCurrent = store.sources[source.file] === source.digest;
-  const { functionIndex } = mutant;
-  return Object.entries(store.reach)
-    .filter(([test, { passed }]) => passed && beginsWithOne(test, tests))
-    .map(([test, { functions, milliseconds }]) => {
-      const inFile = functions.filter((name) => name.startsWith(`${source.file}:`));
-      const isReached = !isCurrent || functionIndex === null || inFile.includes(`${source.file}:${functionIndex}`);
-      return { test, reach: isReached ? inFile.length : 0, milliseconds };
-    })
-    .filter(({ reach }) => reach > 0)
-    .toSorted((one, other) => other.reach - one.reach || one.milliseconds - other.milliseconds)
-    .slice(0, perMutant)
-    .map(({ test }) => test);
+  const called = mutant.functionIndex === null || !isCurrent ? null : `${source.file}:${mutant.functionIndex}`;
+  const find = (files: string[], name: string | null) =>
+    Object.entries(store.reach)
+      .filter(([test, { passed }]) => passed && beginsWithOne(test, options.tests))
+      .map(([test, { functions, milliseconds }]) => {
+        const inFiles = functions.filter((name) => files.includes(name.slice(0, name.lastIndexOf(':'))));
+        return { test, reach: name === null || inFiles.includes(name) ? inFiles.length : 0, milliseconds };
+      })
+      .filter(({ reach }) => reach > 0)
+      .toSorted((one, other) => other.reach - one.reach || one.milliseconds - other.milliseconds);
+  const tests = called === null ? [] : find([source.file], called);
+  const found = tests.length > 0 ? tests : find([source.file, ...importers], null);
+  return found.slice(0, options.perMutant).map(({ test }) => test);
 }
 
 async function testMutants(options: Options, sources: Source[], store: Store): Promise<void> {
@@ -84,11 +93,11 @@ async function testMutants(options: Options, sources: Source[], store: Store): P
       .flatMap((source) => source.mutants.map((mutant) => ({ mutant, source })))
       .filter(({ mutant, source }) => {
         const result = currentResult(store, source, mutant);
-        return !result || (options.retry && result.status === 'survived');
+        return !result || result.tests === 0 || (options.retry && result.status === 'survived');
       });
     for (const { mutant, source } of shuffled(pending, randomOf(options.seed))) {
       if (Date.now() >= deadline) return;
-      const tests = testsOf(mutant, source, store, options);
+      const tests = testsOf(mutant, source, sources, store, options);
       const began = performance.now();
       const outcome = tests.length === 0 ? { status: 'survived' as const, by: null } : await runner.test(mutant, tests);
       store.results[mutant.id] = { ...outcome, source: source.digest, tests: tests.length };

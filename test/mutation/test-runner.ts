@@ -5,7 +5,7 @@ import { applyMutant, type Mutant } from './mutants.ts';
 import { recordReach } from './reach.ts';
 
 /** Longest run of one test file. */
-export const LIMIT_MS = 180_000;
+export const LIMIT_MS = 120_000;
 
 export type Status = 'killed' | 'survived' | 'timeout';
 
