@@ -93,7 +93,7 @@ async function testMutants(options: Options, sources: Source[], store: Store): P
       .flatMap((source) => source.mutants.map((mutant) => ({ mutant, source })))
       .filter(({ mutant, source }) => {
         const result = currentResult(store, source, mutant);
-        return !result || result.tests === 0 || (options.retry && result.status === 'survived');
+        return options.retry ? result?.status === 'survived' : !result || result.tests === 0;
       });
     for (const { mutant, source } of shuffled(pending, randomOf(options.seed))) {
       if (Date.now() >= deadline) return;
