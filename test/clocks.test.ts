@@ -3,12 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RateLimiter } from '../src/auth/rate-limiter.ts';
 import { Database } from '../src/database/database.ts';
 import { createSweepJob } from '../src/domain/uploads/sweep.ts';
+import { RegisteredOrigins } from '../src/oauth/registered-origins.ts';
 import { createPurgeJob } from '../src/oauth/tokens/purge.job.ts';
 import { createObjectKey } from '../src/storage/keys.ts';
-import { sweeping } from '../src/domain/uploads/sweep.ts';
-import { RegisteredOrigins } from '../src/oauth/origins.ts';
-import { purging } from '../src/oauth/tokens/purge.ts';
-import { finalKey } from '../src/storage/keys.ts';
 import { openStorages } from '../src/storage/storage.ts';
 import { FakeClock, type Service, startService, testConfig } from './harness.ts';
 
