@@ -67,7 +67,8 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
   });
 
   it('accepts the maximum size (UPL-2)', async () => {
-    await client.ok('POST', '/attachments/presign', { ...body, size: 41943040 });
+    const answer = await client.send('POST', '/attachments/presign', { ...body, size: 41943040 });
+    expect(answer.statusCode).toBe(200);
   });
 
   it('is the same through GraphQL', async () => {

@@ -89,7 +89,7 @@ export class BlockInput {
 
 /** A page with its blocks and child pages (PRP-22). */
 @InputType({ description: 'A page as it is now, whole: what it does not hold any more is gone.' })
-@Extensions({ ...strict, inspect: validatePageDocument, openapi: pageSchemas })
+@Extensions({ ...strict, validator: validatePageDocument, openapi: pageSchemas })
 export class PageDocumentInput {
   @Field(() => PageSchemaVersion, { description: 'Version of the Page document format: 1.' })
   schemaVersion!: number;

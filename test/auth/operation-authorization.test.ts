@@ -31,7 +31,7 @@ beforeEach(() => {
   const context = {
     caller,
     builderHeader: null,
-    loaders: { take: () => undefined },
+    loaders: { reserveRecords: () => undefined },
   } as unknown as AuthorizationContext;
   authorization = new OperationAuthorization(context, async () => {
     charges++;

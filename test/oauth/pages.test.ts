@@ -106,8 +106,11 @@ async function signIn(page: Page, user: string, password = PASSWORD): Promise<vo
 }
 
 /** Waits for a page with this heading. */
-const expectHeading = (page: Page, name: string | RegExp) =>
-  page.getByRole('heading', { level: 1, name, exact: true }).waitFor({ timeout: 30_000 });
+async function expectHeading(page: Page, name: string | RegExp): Promise<void> {
+  const heading = page.getByRole('heading', { level: 1, name, exact: true });
+  await heading.waitFor({ timeout: 30_000 });
+  expect(await heading.count()).toBe(1);
+}
 
 describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, () => {
   test('a user signs in and allows access, and a browser client of another origin completes the flow', async () => {
