@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   resolve: {
@@ -9,6 +9,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // Tests that start whole programs or cause faults take minutes: `npm run proof -- programs`.
+    exclude: [...configDefaults.exclude, 'test/**/*.proof.test.ts'],
     // The service is loaded once per worker, not once per file: each file has databases and a service of its own all the same.
     isolate: false,
     // Tests wait for PostgreSQL, browsers and programs as much as they work, and each takes connections of the one PostgreSQL.
@@ -17,7 +19,7 @@ export default defineConfig({
     retry: process.env.CI ? 1 : 0,
     globalSetup: ['test/setup/cluster.ts'],
     setupFiles: ['reflect-metadata'],
-    // graphql-js leaves the promises of a list's other items without a handler when one item fails, as `test/execution.test.ts` makes them.
+    // graphql-js leaves the promises of a list's other items without a handler when one item fails, as `test/graphql/execution.test.ts` makes them.
     onUnhandledError: ({ message }) => (/^\w+ of \d+ (throws|fails)$/.test(message) ? false : undefined),
     // A test without an assertion fails.
     expect: { requireAssertions: true },

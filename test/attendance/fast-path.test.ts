@@ -12,8 +12,8 @@ import {
 import { recordFastPath, recordSlowPath } from '../../src/domain/attendance/record-event.ts';
 import { ApiError } from '../../src/shared/errors.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { type Service, startService } from '../harness.ts';
 import { gate } from '../support/attendance.ts';
+import { type Service, startService } from '../support/harness.ts';
 
 /*
  * The statements of the fast path repeat conditions of the decision table in SQL. These tests store every combination of facts, record

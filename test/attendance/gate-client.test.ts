@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { clientCredentials, GateClient, type GateOptions } from '../gate-client/gate-client.ts';
-import { BASE_URL, type Service, startService } from '../harness.ts';
 import { attendanceOf, gate } from '../support/attendance.ts';
+import { BASE_URL, type Service, startService } from '../support/harness.ts';
 
 /** Simulated network failures: the request is lost, the response is lost, or a proxy responds. */
 type Fault = 'refused' | 'lost' | 'broken gateway' | 503 | 429 | 401;

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { archiveVisit, closeVisit } from '../../src/cli/services/attendance.ts';
 import { grantSiteAccess, revokeSiteAccess } from '../../src/cli/services/site-access.ts';
-import { type Service, startService } from '../harness.ts';
 import { attendanceOf, type GateEvent, gate, send } from '../support/attendance.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { AttendanceModel, type Visit } from './model.ts';
 
 const RUNS = Number(process.env.MODEL_RUNS ?? 25);

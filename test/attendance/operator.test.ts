@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
 import { TextCollector } from '../cli/cli-harness.ts';
-import { type Service, startService } from '../harness.ts';
 import { attendanceOf, gate, send, signOff, signOn } from '../support/attendance.ts';
+import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
 let token: string;

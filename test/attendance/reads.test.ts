@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../harness.ts';
 import { attendanceOf, endVisit, type GateEvent, gate, send, signOff, signOn } from '../support/attendance.ts';
+import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
 let internal: string;

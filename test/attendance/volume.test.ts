@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Service, startService } from '../harness.ts';
 import { gate, gatePath } from '../support/attendance.ts';
 import { addWorkers, compareWithStory, storyOf } from '../support/attendance-story.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { randomOf, shuffled } from '../support/shuffle.ts';
 
 const EVENTS = 4_000;

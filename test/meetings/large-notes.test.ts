@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RequestUsage } from '../../src/auth/request-usage.ts';
 import { changeMeeting } from '../../src/domain/meetings/meeting-writes.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
 let builderId: string;

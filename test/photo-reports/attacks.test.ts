@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { Client, clientOf, projectOf } from '../support/uploads.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
 import { addPhoto } from './photos.ts';

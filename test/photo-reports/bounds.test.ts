@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { type Json, page, request } from './documents.ts';
 

@@ -1,11 +1,11 @@
 import type { BrowserContext, Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../../schema/scopes.ts';
-import type { Service } from '../harness.ts';
 import { executablePath, expectUsable, launchChromium, PHONE } from '../oauth/chromium.ts';
 import { startDeployment, startListening, type TestDeployment } from '../oauth/deployment.ts';
 import { addBuilder, addUser, PASSWORD } from '../oauth/fixtures.ts';
 import { addClient, postToken } from '../oauth/service.ts';
+import type { Service } from '../support/harness.ts';
 import { picture } from '../support/images.ts';
 import { Client } from '../support/uploads.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { validatePageDocument } from '../../src/domain/photo-reports/page-document.ts';
 import { pageSchemas } from '../../src/domain/photo-reports/page-schema.ts';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { CASES } from './corpus.ts';
 import { atLevel, blocks, everyBlock, type Json, page, request } from './documents.ts';

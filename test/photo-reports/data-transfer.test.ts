@@ -13,8 +13,8 @@ import { validateReportRow } from '../../src/domain/photo-reports/stored-report.
 import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
 import { SAMPLES } from '../data-transfer/fixture.ts';
-import type { Service } from '../harness.ts';
 import { createDatabase } from '../setup/database.ts';
+import type { Service } from '../support/harness.ts';
 import { picture } from '../support/images.ts';
 import { Client } from '../support/uploads.ts';
 import { blocks, everyBlock, item, type Json, page, request } from './documents.ts';

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 

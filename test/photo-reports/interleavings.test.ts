@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../harness.ts';
 import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf, projectOf } from '../support/uploads.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 import { addPhoto } from './photos.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_LARGE_TOKENS } from '../../src/http/body-task.ts';
 import { canonicalJson, canonicalJsonBytes, fingerprintOf } from '../../src/shared/canonical-json.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, item, type Json, page, request } from './documents.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
 import { blocks, type Json, page, request } from './documents.ts';
 import { type Answer, type Archive, type Attempt, Model } from './model.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf, projectOf } from '../support/uploads.ts';
 import { blocks, everyBlock, item, type Json, page, request } from './documents.ts';
 import { addPhoto, archivePhoto } from './photos.ts';

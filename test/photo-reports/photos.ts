@@ -1,5 +1,5 @@
 import { newId } from '../../src/shared/ids.ts';
-import type { Service } from '../harness.ts';
+import type { Service } from '../support/harness.ts';
 
 /** Inserts the row of a gallery photo, without bytes. */
 export async function addPhoto(service: Service, builderId: string, projectId: string | null = null): Promise<string> {

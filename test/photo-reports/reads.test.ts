@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf, projectOf } from '../support/uploads.ts';
 import { blocks, everyBlock, item, type Json, page, request, rich } from './documents.ts';
 import { addPhoto, archivePhoto } from './photos.ts';

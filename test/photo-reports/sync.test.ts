@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf, projectOf } from '../support/uploads.ts';
 import { blocks, everyBlock, type Json, page, request } from './documents.ts';
 import { addPhoto, archivePhoto } from './photos.ts';
@@ -117,7 +117,11 @@ describe('200', () => {
   it('accepts photos without a project, and repeated marks (PRP-14, PRP-28)', async () => {
     const photo = await addPhoto(service, A.builderId, null);
     const marked = blocks.text('b', [{ text: 'x', marks: ['BOLD', 'BOLD'] }]);
-    const { statusCode } = await A.send('POST', PATH, request({ projectId, page: page([blocks.image('a', photo), marked]) }));
+    const { statusCode } = await A.send(
+      'POST',
+      PATH,
+      request({ projectId, page: page([blocks.image('a', photo), marked]) }),
+    );
     expect(statusCode).toBe(200);
   });
 

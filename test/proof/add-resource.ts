@@ -15,21 +15,24 @@ const checksWith = (...tests: string[]) => [
 
 const RESOURCE_CHECKS = checksWith(
   ...[
-    'access',
+    'auth/access',
     'architecture',
-    'edges',
-    'isolation',
-    'ledger',
-    'lists',
-    'migrations',
-    'openapi',
-    'operations',
-    'plans',
+    'graphql/edges',
+    'isolation/isolation',
+    'rest/ledger',
+    'reads/lists',
+    'database/migrations',
+    'rest/openapi',
+    'docs/operations',
+    'database/query-plans',
   ],
-  ...['cli/operation', 'exchange/export', 'exchange/upsert', 'oauth/consent', 'schema-document'],
+  ...['cli/operation', 'data-transfer/export', 'data-transfer/upsert', 'oauth/consent', 'graphql/schema-document'],
 );
 
-const FIELD_CHECKS = checksWith('defects', 'exchange/export', 'exchange/upsert', 'migrations', 'openapi', 'plans');
+const FIELD_CHECKS = checksWith(
+  ...['reads/defects', 'data-transfer/export', 'data-transfer/upsert', 'database/migrations', 'rest/openapi'],
+  'database/query-plans',
+);
 
 /** Lines of a failed command that the report keeps. */
 const KEPT_LINES = 150;

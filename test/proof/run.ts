@@ -4,6 +4,7 @@
  * also puts that line between the markers of the proof's name in that page.
  */
 import 'reflect-metadata';
+import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { requireMarkers, writeFigures } from '../support/figures.ts';
 import { swiftMissing } from '../support/swift.ts';
@@ -52,6 +53,13 @@ const PROOFS: Record<string, Proof> = {
   'add-resource': {
     about: 'a resource and a field are added to a copy by the procedure of CONTRIBUTING.md; --keep leaves the copy',
     run: ({ keep = false }) => addResource({ keep, say }),
+  },
+  programs: {
+    about: 'the tests that npm test leaves out: whole programs, the embedded PostgreSQL, faults, generated requests',
+    run: async () => {
+      const { status } = spawnSync('vitest', ['run', '--config', 'vitest.proof.config.ts'], { stdio: 'inherit' });
+      return { wrong: status === 0 ? [] : ['a test failed'] };
+    },
   },
   'attendance-faults': {
     about: '10,000 gate events while PostgreSQL and instances are killed: nothing lost, nothing doubled',

@@ -5,7 +5,7 @@ import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { newId } from '../../src/shared/ids.ts';
-import type { Service } from '../harness.ts';
+import type { Service } from './harness.ts';
 
 /** The instant so many seconds into a fixed day. */
 export const second = (count: number) => new Date(Date.UTC(2026, 2, 1, 0, 0, count)).toISOString();

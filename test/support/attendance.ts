@@ -4,7 +4,7 @@ import { SignOnConflict } from '../../entities/sign-on-conflict.entity.ts';
 import { SignOnEvent } from '../../entities/sign-on-event.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
 import type { GateEvent } from '../gate-client/gate-client.ts';
-import type { Service } from '../harness.ts';
+import type { Service } from './harness.ts';
 
 export type { GateEvent };
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Service } from '../harness.ts';
 import { type Described, type Json, needsBuilder } from '../proof/fuzz/contract.ts';
+import type { Service } from './harness.ts';
 import { picture } from './images.ts';
 import { BODIES, requireSample, type Samples } from './samples.ts';
 

@@ -1,9 +1,9 @@
 import sharp from 'sharp';
 import { SCOPES } from '../../schema/scopes.ts';
 import { BASE_URL_PLACEHOLDER } from '../../src/rest/openapi/recorded-responses.ts';
-import { BASE_URL } from '../harness.ts';
 import { Contract, type Json } from '../proof/fuzz/contract.ts';
 import { CLIENT_ID, type ExampleFixture, ID_BODY } from './example-fixture.ts';
+import { BASE_URL } from './harness.ts';
 
 /** What stands in the examples for values that the service makes anew each time. */
 export const TOKEN = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJjbGlfYTBta3EifQ.Q0Yb2c3d4e5f6a7b8c9d0e';

@@ -11,10 +11,10 @@ import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { digestOf } from '../../src/shared/secrets.ts';
-import { type Service, startService, TOKEN_KEY, testConfig } from '../harness.ts';
 import { CHEAP_HASH } from '../oauth/fixtures.ts';
 import { createDatabase } from '../setup/database.ts';
 import { insertGeneratedRows } from './generated-rows.ts';
+import { type Service, startService, TOKEN_KEY, testConfig } from './harness.ts';
 
 /** Records with the identifiers of the document's examples. */
 const RECORDS = join(import.meta.dirname, '../samples/examples');

@@ -1,4 +1,3 @@
-import { BASE_URL } from '../harness.ts';
 import type { Json } from '../proof/fuzz/contract.ts';
 import { type Changes, CODE, type ExampleCalls, type ExampleResponse, TOKEN, toExample } from './example-calls.ts';
 import {
@@ -10,6 +9,7 @@ import {
   ID_BODY,
   OTHER_CLIENT_ID,
 } from './example-fixture.ts';
+import { BASE_URL } from './harness.ts';
 
 /** Name of an example, and the call that produces it. */
 type Recording = [name: string, call: () => Promise<ExampleResponse>];

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { type Service, startService } from '../harness.ts';
 import { type Answer, attendanceOf, type GateEvent, gate, send, signOn } from './attendance.ts';
+import { type Service, startService } from './harness.ts';
 
 /** A service, and a gate of integrator A at the demo's site that sends to it. */
 export class GateBench {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import { newId } from '../../src/shared/ids.ts';
-import { type Service, startService } from '../harness.ts';
+import { type Service, startService } from './harness.ts';
 
 export interface MeetingState {
   notes: string | null;

@@ -5,7 +5,7 @@ import type { Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { createRestSchema } from '../../src/rest/projection.ts';
 import type { StaticOperation } from '../../src/rest/static-operations/static-operation.ts';
-import type { Service } from '../harness.ts';
+import type { Service } from './harness.ts';
 import { BODIES, requireSample, restoreSamples, type Samples } from './samples.ts';
 
 const schema = buildServiceSchema();

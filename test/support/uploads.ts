@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify';
-import type { Service } from '../harness.ts';
+import type { Service } from './harness.ts';
 import { picture } from './images.ts';
 
 export interface Reference {

@@ -10,7 +10,7 @@ export interface Statement {
 /** A row in PostgreSQL's text format: the text of each column, in the statement's order. */
 export type TextRow = (string | null)[];
 
-/** Parts of pg's connection that its type definitions omit. pg's version is pinned; test/pg-pipeline.test.ts covers their use here. */
+/** Parts of pg's connection that its type definitions omit. pg's version is pinned; test/database/pg-pipeline.test.ts covers their use here. */
 interface PgConnection {
   stream: Duplex;
   describe(message: object): void;

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RateLimiter } from '../../src/auth/rate-limiter.ts';
+import { type Service, startService } from '../support/harness.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ RATE_LIMIT_API: '3/10', RATE_LIMIT_TOKEN: '2/60' });
+});
+
+afterAll(() => service.stop());
+
+beforeEach(() => service.clock.advance(120_000));
+
+const METADATA = '/.well-known/oauth-authorization-server';
+
+const numbers = (headers: Record<string, unknown>) =>
+  ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
+
+describe('RATE_LIMIT_API', () => {
+  it('counts down per client, then responds 429 with Retry-After until the window ends (ERR-17, LIM-1, LIM-5)', async () => {
+    const token = await service.as('A');
+    const answers = [];
+    for (let call = 0; call < 4; call++) answers.push(await service.get('/builders', token));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
+    expect(answers.map(({ headers }) => numbers(headers)[1])).toEqual([2, 1, 0, 0]);
+    expect(answers[3]!.json()).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(answers[3]!.headers['retry-after']).toBe('10');
+    expect(answers[3]!.headers['x-ratelimit-reset']).toBe('10');
+    service.clock.advance(10_000);
+    expect((await service.get('/builders', await service.as('A'))).statusCode).toBe(200);
+  });
+
+  it("does not spend another client's budget", async () => {
+    const token = await service.as('A');
+    for (let call = 0; call < 4; call++) await service.get('/builders', token);
+    expect((await service.get('/builders', await service.as('B'))).statusCode).toBe(200);
+  });
+
+  it('counts per address without a token (LIM-1)', async () => {
+    const call = (remoteAddress: string) => service.request({ url: '/builders', remoteAddress });
+    for (let sent = 0; sent < 3; sent++) expect((await call('192.0.2.1')).statusCode).toBe(401);
+    expect((await call('192.0.2.1')).statusCode).toBe(429);
+    expect((await call('192.0.2.2')).statusCode).toBe(401);
+  });
+
+  it('counts per address with an unknown region', async () => {
+    const headers = { 'x-service-region-id': 'eu1' };
+    const call = () => service.request({ url: '/builders', headers, remoteAddress: '192.0.2.3' });
+    const first = await call();
+    expect([first.statusCode, ...numbers(first.headers)]).toEqual([400, 3, 2, 10]);
+    for (let sent = 0; sent < 2; sent++) await call();
+    expect((await call()).statusCode).toBe(429);
+  });
+
+  it('counts per address for the reference and the OpenAPI document', async () => {
+    const call = (url: string) => service.request({ url, remoteAddress: '192.0.2.4' });
+    const first = await call('/openapi.json');
+    expect([first.statusCode, ...numbers(first.headers)]).toEqual([200, 3, 2, 10]);
+    await call('/docs/');
+    expect((await call('/')).statusCode).toBe(302);
+    expect((await call('/docs/')).statusCode).toBe(429);
+  });
+
+  it('does not apply to health checks, which work without a database (LIM-5)', async () => {
+    for (let call = 0; call < 5; call++) expect((await service.request({ url: '/health/live' })).statusCode).toBe(200);
+  });
+
+  it.each(['/health/live', '/health/ready', '/metrics', METADATA, '/storage/au1/photos/x'])(
+    'has no headers on %s, which it does not limit (LIM-5)',
+    async (url) => {
+      for (let call = 0; call < 4; call++) {
+        const { statusCode, headers } = await service.request({ url });
+        expect(statusCode).not.toBe(429);
+        expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
+      }
+    },
+  );
+
+  it('applies to GraphQL too (LIM-1)', async () => {
+    const token = await service.as('A');
+    for (let call = 0; call < 3; call++) await service.get('/builders', token);
+    const { errors } = await service.graphql(token, '{ me { id } }');
+    expect(errors![0]!.extensions).toMatchObject({ code: 'RATE_LIMITED', http: { status: 429 } });
+  });
+});
+
+describe('RATE_LIMIT_TOKEN', () => {
+  it('responds 429 per address (LIM-3)', async () => {
+    const call = () =>
+      service.request({
+        method: 'POST',
+        url: '/oauth/token',
+        remoteAddress: '192.0.2.9',
+        payload: { grant_type: 'client_credentials' },
+      });
+    expect((await call()).statusCode).toBe(401);
+    expect((await call()).statusCode).toBe(401);
+    const refused = await call();
+    expect(refused.statusCode).toBe(429);
+    expect(refused.headers['retry-after']).toBeDefined();
+  });
+});
+
+describe('the rejections of a client that keeps sending', () => {
+  it('are delayed after the first hundred of a window (LIM-8)', async () => {
+    const limiter = new RateLimiter('rejections', { requests: 1, seconds: 10 }, service.clock);
+    const reply = { headers: () => reply } as never;
+    const take = () => limiter.take(service.databases.au1, 'client', reply);
+    await take();
+    for (let sent = 0; sent < 100; sent++) await expect(take()).rejects.toMatchObject({ status: 429 });
+    vi.useFakeTimers();
+    try {
+      let rejected = false;
+      const last = take().catch(() => (rejected = true));
+      await vi.advanceTimersByTimeAsync(499);
+      expect(rejected).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      await last;
+      expect(rejected).toBe(true);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('a budget that instances share', () => {
+  it('is exact for many concurrent requests (LIM-6)', async () => {
+    const limit = { requests: 100, seconds: 10 };
+    const instances = Array.from({ length: 4 }, () => new RateLimiter('shared', limit, service.clock));
+    const reply = { headers: () => reply } as never;
+    const results = await Promise.allSettled(
+      Array.from({ length: 400 }, (_, call) => instances[call % 4]!.take(service.databases.au1, 'client', reply)),
+    );
+    const allowed = results.filter(({ status }) => status === 'fulfilled').length;
+    expect(allowed).toBeLessThanOrEqual(100);
+    // Unused leases are lost to other instances: at most one block, a twentieth of the budget, per instance.
+    expect(allowed).toBeGreaterThanOrEqual(100 - 4 * 5);
+  });
+
+  it('of 0 means no limit and no headers', async () => {
+    const headers = vi.fn();
+    await new RateLimiter('none', null, service.clock).take(service.databases.au1, 'client', { headers } as never);
+    expect(headers).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,134 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { Database } from '../../src/database/database.ts';
+import { rollbackLast, runPendingMigrations } from '../../src/database/run-migrations.ts';
+import { tryWithAdvisoryLock, withAdvisoryLock } from '../../src/database/write/advisory-lock.ts';
+import { createDatabase } from '../setup/database.ts';
+import { Pooler } from '../support/pooler.ts';
+
+const NAME = 'builder-integration-api test';
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let pooler: Pooler;
+
+beforeAll(async () => {
+  made = await createDatabase(inject('cluster').empty);
+  pooler = await Pooler.to(made.url, 'transaction');
+});
+
+afterAll(async () => {
+  await pooler.close();
+  await made.drop();
+});
+
+const administer = async (sql: string) => {
+  const client = new pg.Client({ connectionString: made.url });
+  await client.connect();
+  return client.query(sql).finally(() => client.end());
+};
+
+describe('withAdvisoryLock', () => {
+  it.each([
+    ['directly', () => made.url],
+    ['through a pooler that keeps the session', () => pooler.url],
+  ])('releases the lock when the work ends, %s', async (_, urlOf) => {
+    for (let round = 0; round < 3; round++) {
+      expect(await withAdvisoryLock(urlOf(), NAME, async () => round)).toBe(round);
+      expect(await tryWithAdvisoryLock(urlOf(), NAME, async () => 'free')).toBe('free');
+    }
+    await expect(withAdvisoryLock(urlOf(), NAME, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(await tryWithAdvisoryLock(made.url, NAME, async () => 'free')).toBe('free');
+  });
+
+  it('excludes other holders', async () => {
+    const entered = Promise.withResolvers<void>();
+    const finished = Promise.withResolvers<void>();
+    const first = withAdvisoryLock(made.url, NAME, async () => {
+      entered.resolve();
+      await finished.promise;
+    });
+    await entered.promise;
+    expect(await tryWithAdvisoryLock(made.url, NAME, async () => 'free')).toBeNull();
+    finished.resolve();
+    await first;
+  });
+
+  it('holds no snapshot, so that an index can be built concurrently', async () => {
+    const created = withAdvisoryLock(made.url, NAME, () =>
+      administer('create index concurrently while_locked on meeting (title)'),
+    );
+    await expect(created).resolves.not.toThrow();
+  });
+
+  it('fails, and its signal aborts, when the lock is lost', async () => {
+    let workSignal: AbortSignal | undefined;
+    const work = withAdvisoryLock(made.url, NAME, async (signal) => {
+      workSignal = signal;
+      await administer(`select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
+        where l.locktype = 'advisory' and d.datname = current_database()`);
+      await new Promise(() => {});
+    });
+    await expect(work).rejects.toThrow(`the lock "${NAME}" is lost`);
+    expect(workSignal?.aborted).toBe(true);
+  });
+});
+
+describe('waiting for an advisory lock', { timeout: 30_000 }, () => {
+  it('is reported after five seconds, with the lock, its holder and the time', async () => {
+    const holder = new pg.Client({ connectionString: made.url, application_name: 'a forgotten console' });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query(`select pg_advisory_xact_lock(hashtext('${NAME}'))`);
+    const { rows } = await holder.query('select pg_backend_pid() as pid, now() as since');
+    const reported = Promise.withResolvers<void>();
+    const lines: string[] = [];
+    const waiting = withAdvisoryLock(
+      made.url,
+      NAME,
+      async () => 'done',
+      (line) => {
+        lines.push(line);
+        reported.resolve();
+      },
+    );
+    await reported.promise;
+    await holder.end();
+    expect(await waiting).toBe('done');
+    const [{ pid, since }] = rows;
+    expect(lines).toEqual([
+      `Waiting for the lock "${NAME}" for 5 seconds: process ${pid} ("a forgotten console") of PostgreSQL has held it since ${since.toISOString()}.`,
+    ]);
+  });
+
+  it('is reported by a start that waits for the migrations of another process', async () => {
+    const database = new Database('au1', made.url);
+    await rollbackLast(database, { destroyData: false });
+    const entered = Promise.withResolvers<void>();
+    const finished = Promise.withResolvers<void>();
+    const other = withAdvisoryLock(made.url, 'builder-integration-api migrations', async () => {
+      entered.resolve();
+      await finished.promise;
+    });
+    await entered.promise;
+    const applied = runPendingMigrations(database, 'auto', (line) => {
+      expect(line).toMatch(
+        /^Waiting for the lock "builder-integration-api migrations" for 5 seconds: process \d+ \("builder-integration-api migrations/,
+      );
+      finished.resolve();
+    });
+    expect(await applied).toHaveLength(1);
+    await other;
+    await database.close();
+  });
+});
+
+describe('migrations through a pooler that keeps the session', () => {
+  it('can be applied and rolled back repeatedly', async () => {
+    const database = new Database('au1', pooler.url);
+    for (let round = 0; round < 2; round++) {
+      expect(await rollbackLast(database, { destroyData: false })).toHaveLength(1);
+      expect(await runPendingMigrations(database, 'auto')).toHaveLength(1);
+    }
+    await database.close();
+  });
+});

@@ -1,0 +1,147 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { Database } from '../../src/database/database.ts';
+import {
+  COMMON_SETTINGS,
+  READER_SETTINGS,
+  REQUEST_SETTINGS,
+  type SessionSettings,
+  WRITER_SETTINGS,
+} from '../../src/database/pool/session-settings.ts';
+import { withClient } from '../../src/demo/connection.ts';
+import { DatabaseUnavailableError, openDatabases } from '../../src/dev-postgres/open-databases.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { createDatabase } from '../setup/database.ts';
+import { Pooler } from '../support/pooler.ts';
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+const ends: (() => Promise<unknown>)[] = [];
+
+const administer = async (sql: string) => {
+  const client = new pg.Client({ connectionString: made.url });
+  await client.connect();
+  await client.query(sql).finally(() => client.end());
+};
+
+const nameOf = ({ url }: { url: string }) => new URL(url).pathname.slice(1);
+
+beforeAll(async () => {
+  made = await createDatabase(inject('cluster').templates.au1);
+  // Ten or eleven hours from UTC, so that an instant of a session in this zone is never the right one.
+  await administer(`alter database ${nameOf(made)} set timezone = 'Australia/Sydney'`);
+});
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+afterAll(() => made.drop());
+
+const openDatabase = (url: string) => {
+  const database = new Database('au1', url);
+  ends.push(() => database.close());
+  return database;
+};
+
+const openPooler = async (mode: 'session' | 'transaction') => {
+  const pooler = await Pooler.to(made.url, mode);
+  ends.push(() => pooler.close());
+  return pooler;
+};
+
+const SHOW = { name: 'settings', text: 'select lower(name) as name, setting from pg_settings' };
+
+const rowsOf = {
+  'a read': async (database: Database) => database.runner.run(SHOW, []),
+  'a short write': async (database: Database) =>
+    (await database.writer.run((open) => open.query([SHOW, []]))).map(({ name, setting }) => [name, setting]),
+  'a transaction': async (database: Database) =>
+    (await database.transaction((em) => em.execute(SHOW.text))).map(({ name, setting }) => [name, setting]),
+  'a connection of its own': async (database: Database) =>
+    (await withClient(database, (client) => client.query(SHOW.text))).rows.map(({ name, setting }) => [name, setting]),
+};
+
+const connections: [keyof typeof rowsOf, SessionSettings][] = [
+  ['a read', READER_SETTINGS],
+  ['a short write', WRITER_SETTINGS],
+  ['a transaction', REQUEST_SETTINGS],
+  ['a connection of its own', COMMON_SETTINGS],
+];
+
+describe('the session of', () => {
+  for (const [connection, settings] of connections) {
+    it.each(['direct', 'pooled'])(`${connection} has the settings, %s`, async (way) => {
+      const database = openDatabase(way === 'direct' ? made.url : (await openPooler('session')).url);
+      const session = Object.fromEntries(await rowsOf[connection](database));
+      expect(session).toMatchObject(settings);
+    });
+  }
+});
+
+describe('a timestamp', () => {
+  const stored = `select id, (extract(epoch from created_at) * 1000)::float8 as at from builder order by created_at, id`;
+
+  it.each(['direct', 'pooled'])('is read in UTC from a database of another time zone, %s', async (way) => {
+    const database = openDatabase(way === 'direct' ? made.url : (await openPooler('session')).url);
+    const client = new pg.Client({ connectionString: made.url });
+    await client.connect();
+    const { rows } = await client.query<{ id: string; at: number }>(stored).finally(() => client.end());
+    const page = await builders.findPage(database, {}, { offset: 0, limit: 25 });
+    const read = page.data.map(({ id, createdAt }) => [id, Date.parse(String(createdAt))]);
+    expect(read).toEqual(rows.slice(0, 25).map(({ id, at }) => [id, at]));
+  });
+});
+
+describe('DATABASE_URL_*_DIRECT beside a pooler', () => {
+  it('serves migrations, jobs and every command, while requests go through the pooler', async () => {
+    const pooler = await openPooler('session');
+    const env = { DATABASE_URL_AU1: pooler.url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) };
+    const config = loadConfig({ ...env, DATABASE_URL_AU1_DIRECT: made.url });
+    const service = await openDatabases(config, 'service');
+    expect([service.databases.au1.url, service.direct.au1.url]).toEqual([pooler.url, made.url]);
+    expect(service.databases.us1).toBe(service.direct.us1);
+    await service.close();
+    const command = await openDatabases(config, 'command');
+    expect(command.databases.au1.url).toBe(made.url);
+    await command.close();
+  });
+
+  it('is named in the error when it cannot be used', async () => {
+    const env = { DATABASE_URL_AU1: made.url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) };
+    const config = loadConfig({ ...env, DATABASE_URL_US1_DIRECT: 'postgresql://u:p@127.0.0.1:1/none' });
+    await expect(openDatabases(config, 'service')).rejects.toThrow(/^DATABASE_URL_US1_DIRECT cannot be used: /);
+  });
+});
+
+describe('a service behind a pooler that shares sessions between transactions', () => {
+  const config = (url: string) =>
+    loadConfig({ DATABASE_URL_AU1: url, DATABASE_URL_US1: made.url, TOKEN_KEY: 'x'.repeat(43) });
+
+  it('does not start where the settings are missing, and leaves no session with them', async () => {
+    const pooler = await openPooler('transaction');
+    const refused = openDatabases(config(pooler.url), 'service');
+    await expect(refused).rejects.toThrow(DatabaseUnavailableError);
+    await expect(refused).rejects.toThrow(
+      /^DATABASE_URL_AU1 leads through a pooler that shares sessions between transactions, so [^\n]*timezone=UTC[^\n]*$/,
+    );
+    const client = new pg.Client({ connectionString: pooler.url });
+    await client.connect();
+    expect((await client.query('show timezone')).rows).toEqual([{ TimeZone: 'Australia/Sydney' }]);
+    await client.end();
+  });
+
+  it('starts where the user of the database has the settings', async () => {
+    const role = `pooled_${nameOf(made)}`;
+    await administer(`create role ${role} login superuser password 'pooled'`);
+    ends.push(() => administer(`drop role ${role}`));
+    for (const [name, value] of Object.entries(READER_SETTINGS)) {
+      await administer(`alter role ${role} in database ${nameOf(made)} set ${name} = '${value}'`);
+    }
+    const pooler = await openPooler('transaction');
+    const url = Object.assign(new URL(pooler.url), { username: role, password: 'pooled' }).href;
+    const { databases, close } = await openDatabases(config(url), 'service');
+    expect(Object.fromEntries(await rowsOf['a read'](databases.au1))).toMatchObject(READER_SETTINGS);
+    await close();
+  });
+});

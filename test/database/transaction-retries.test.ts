@@ -1,0 +1,121 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Database } from '../../src/database/database.ts';
+import { ConcurrentUpdateError } from '../../src/database/write/retry.ts';
+import { createDatabase } from '../setup/database.ts';
+
+/** Runs SQL without parameters in the transaction of either runner, and returns the rows. */
+type Query = (sql: string) => Promise<unknown>;
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let database: Database;
+let other: pg.Client;
+let watcher: pg.Client;
+
+beforeAll(async () => {
+  made = await createDatabase('template1');
+  database = new Database('au1', made.url);
+  [other, watcher] = [1, 2].map(() => new pg.Client({ connectionString: made.url })) as [pg.Client, pg.Client];
+  await Promise.all([other.connect(), watcher.connect()]);
+  await other.query('create table counter (id int primary key, value int not null)');
+});
+
+beforeEach(async () => {
+  await other.query('delete from counter');
+  await other.query('insert into counter values (1, 0), (2, 0)');
+});
+
+afterAll(async () => {
+  await Promise.all([other.end(), watcher.end(), database.close()]);
+  await made.drop();
+});
+
+const runners: [name: string, run: <T>(work: (query: Query) => Promise<T>) => Promise<T>][] = [
+  ['Database.transaction', (work) => database.transaction((em) => work((sql) => em.execute(sql)))],
+  [
+    'TransactionRunner.run',
+    (work) =>
+      database.writer.run(async (transaction) => {
+        const result = await work((text) => transaction.query([{ name: `test ${text}`, text }, []]));
+        await transaction.commit();
+        return result;
+      }),
+  ],
+];
+
+const add = (id: number) => `update counter set value = value + 1 where id = ${id}`;
+const values = async () => (await watcher.query('select value from counter order by id')).rows.map((row) => row.value);
+
+/** Resolves once the other connection waits for a lock. */
+async function untilOtherWaits(): Promise<void> {
+  const { processID } = other as pg.Client & { processID: number };
+  const sql = `select 1 from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await watcher.query(sql, [processID])).rows.length, { timeout: 20_000 }).toBe(1);
+}
+
+describe.each(runners)('%s', (_name, run) => {
+  it('runs all of the work again after a deadlock (40P01)', async () => {
+    let attempts = 0;
+    let ended: Promise<unknown> = Promise.resolve();
+    // The other transaction holds row 2 and then waits for row 1; PostgreSQL must choose this one as the deadlock's victim.
+    await other.query(`begin; set local deadlock_timeout = '1min'`);
+    await other.query(add(2));
+    await run(async (query) => {
+      attempts++;
+      await query(`set local deadlock_timeout = '10ms'`);
+      await query(add(1));
+      if (attempts === 1) {
+        ended = other.query(add(1)).then(() => other.query('commit'));
+        await untilOtherWaits();
+      }
+      await query(add(2));
+    });
+    await ended;
+    expect(attempts).toBe(2);
+    expect(await values()).toEqual([2, 2]);
+  });
+
+  it.each([
+    ['a serialization failure (40001)', () => Object.assign(new Error('serialize'), { code: '40001' })],
+    ['a concurrent update', () => new ConcurrentUpdateError('outdated')],
+  ])('runs the work again after %s, and keeps nothing of the first attempt', async (_case, problem) => {
+    let attempts = 0;
+    await run(async (query) => {
+      await query(add(1));
+      if (++attempts < 3) throw problem();
+    });
+    expect([attempts, await values()]).toEqual([3, [1, 0]]);
+  });
+
+  it('runs the work again after a unique violation (23505), so that it finds the row of the other transaction', async () => {
+    const found: boolean[] = [];
+    await run(async (query) => {
+      const rows = (await query('select 1 from counter where id = 3')) as unknown[];
+      found.push(rows.length > 0);
+      if (rows.length > 0) return;
+      await other.query('insert into counter values (3, 0)');
+      await query('insert into counter values (3, 0)');
+    });
+    expect(found).toEqual([false, true]);
+  });
+
+  it('fails with 503 after the fifth attempt (ERR-20)', async () => {
+    let attempts = 0;
+    const running = run(async () => {
+      attempts++;
+      throw new ConcurrentUpdateError('always');
+    });
+    await expect(running).rejects.toMatchObject({ status: 503, code: 'UNAVAILABLE' });
+    expect(attempts).toBe(5);
+  });
+
+  it('does not repeat the work after any other error', async () => {
+    let attempts = 0;
+    const running = run(async (query) => {
+      attempts++;
+      await query('select 1 / 0');
+    });
+    await expect(running).rejects.toMatchObject({ code: '22012' });
+    expect(attempts).toBe(1);
+  });
+});

@@ -1,0 +1,437 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { entities } from '../../entities/index.ts';
+import { SCOPES } from '../../schema/scopes.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import { BASE } from '../../src/demo/dates.ts';
+import { type DemoFile, readSecrets } from '../../src/demo/demo-file.ts';
+import { loadDemo, loadDemoInto } from '../../src/demo/load.ts';
+import { addBuilders } from '../../src/demo/populate-database.ts';
+import { loadTimesheets } from '../../src/demo/timesheets.ts';
+import { verifyPassword } from '../../src/shared/passwords.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
+import { digestOf } from '../../src/shared/secrets.ts';
+import { createDatabase } from '../setup/database.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+});
+
+/** Opens databases of both regions, with the demo data or with empty tables. */
+async function openDatabases({ filled }: { filled: boolean }): Promise<Databases> {
+  const { empty, templates } = inject('cluster');
+  const opened = REGIONS.map(async (region) => {
+    const { url, drop } = await createDatabase(filled ? templates[region] : empty);
+    const database = new Database(region, url);
+    cleanups.push(drop, () => database.close());
+    return [region, database] as const;
+  });
+  return Object.fromEntries(await Promise.all(opened)) as Databases;
+}
+
+async function createConfig(baseUrl = 'http://localhost:4000'): Promise<Config> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-demo-'));
+  cleanups.push(() => rm(dataDir, { recursive: true }));
+  return loadConfig({ DATA_DIR: dataDir, BASE_URL: baseUrl });
+}
+
+const readDemoFile = async ({ dataDir }: Config): Promise<DemoFile> =>
+  JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'));
+
+type Row = Record<string, string | number | boolean | null>;
+const pools = new Map<Database, Pool>();
+
+async function query(database: Database, sql: string, values: unknown[] = []): Promise<Row[]> {
+  let pool = pools.get(database);
+  if (!pool) {
+    const made = new Pool({ connectionString: database.url, max: 2 });
+    cleanups.push(() => made.end());
+    pools.set(database, made);
+    pool = made;
+  }
+  return (await pool.query<Row>(sql, values)).rows;
+}
+
+/** Returns whether every secret and password of the file is stored. */
+async function hasValidCredentials({ clients, users }: DemoFile, databases: Databases): Promise<boolean> {
+  const ofClients = clients.map(async ({ clientId, clientSecret, regionId }) => {
+    const sql = 'select 1 from oauth_client_secret where client_id = $1 and digest = $2';
+    return (
+      clientSecret === null || (await query(databases[regionId], sql, [clientId, digestOf(clientSecret)])).length === 1
+    );
+  });
+  const ofUsers = users.map(async ({ id, password, regionId }) => {
+    const [user] = await query(databases[regionId], 'select password_hash from app_user where id = $1', [id]);
+    return verifyPassword(password, user?.password_hash as string | null);
+  });
+  return (await Promise.all([...ofClients, ...ofUsers])).every(Boolean);
+}
+
+describe('demo.json', () => {
+  const file = inject('demo');
+  const ofIntegrator = (name: string | null) => file.clients.filter(({ integrator }) => integrator === name);
+  const [first, second] = ofIntegrator('A')[0]!.builderIds as [string, string];
+
+  it('has integrator A with a confidential client, all scopes, all grants and two builders', () => {
+    expect(ofIntegrator('A')[0]).toMatchObject({
+      type: 'confidential',
+      clientId: expect.stringMatching(/^cli_[a-z][a-z0-9]+$/),
+      clientSecret: expect.stringMatching(/^[\w-]{43}$/),
+      grants: ['client_credentials', 'authorization_code', 'refresh_token'],
+      scopes: [...SCOPES],
+      regionId: 'au1',
+      builderIds: [expect.stringMatching(/^buil_[a-z][a-z0-9]+$/), expect.stringMatching(/^buil_[a-z][a-z0-9]+$/)],
+      redirectUris: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\//)],
+    });
+  });
+
+  it('has integrators B, with another builder, and C, with the first builder of A', () => {
+    const common = { type: 'confidential', scopes: [...SCOPES], regionId: 'au1' };
+    const [b] = ofIntegrator('B');
+    expect(b).toMatchObject(common);
+    expect([first, second]).not.toContain(b!.builderIds[0]);
+    expect(ofIntegrator('C')).toMatchObject([{ ...common, builderIds: [first] }]);
+  });
+
+  it('has a client of A without read:timesheets, and a public client', () => {
+    const [narrow] = ofIntegrator('A').filter(({ scopes }) => !scopes.includes('read:timesheets'));
+    expect(narrow).toMatchObject({ type: 'confidential', builderIds: [first, second] });
+    const [open] = ofIntegrator('A').filter(({ type }) => type === 'public');
+    expect(open).toMatchObject({ clientSecret: null, grants: ['authorization_code', 'refresh_token'] });
+    expect(open!.redirectUris).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\//)]);
+  });
+
+  it('has an internal client with access to every builder, and a client in us1', () => {
+    const [internal] = ofIntegrator(null);
+    expect(internal).toMatchObject({ type: 'internal', grants: ['client_credentials'], regionId: 'au1' });
+    expect(internal!.scopes).toContain('read:attendance');
+    expect(internal!.scopes.filter((scope) => scope.startsWith('write:'))).toEqual([]);
+    expect(internal!.builderIds).toHaveLength(4);
+    const american = file.clients.filter(({ regionId }) => regionId === 'us1');
+    expect(american).toMatchObject([{ type: 'confidential', scopes: [...SCOPES], builderIds: [expect.any(String)] }]);
+  });
+
+  it('has a user in one of the builders of A and a user in both', () => {
+    const email = expect.stringMatching(/^[a-z.]+@[a-z-]+\.example$/);
+    const users = file.users.filter(({ regionId }) => regionId === 'au1');
+    expect(users).toMatchObject([
+      { email, builderIds: [first] },
+      { email, builderIds: [first, second] },
+    ]);
+  });
+
+  it("has workers by their access to a project of A's first builder", async () => {
+    const { au1 } = await openDatabases({ filled: true });
+    const { builderId, projectId, workers } = file.attendance!;
+    expect(builderId).toBe(first);
+    expect(workers.active.length).toBeGreaterThanOrEqual(4);
+    expect(workers.revoked.length).toBeGreaterThanOrEqual(1);
+    expect(workers.none.length).toBeGreaterThanOrEqual(1);
+    const sql = `select worker.id, site_access.id is not null as related, revoked_at is not null as revoked
+      from worker left join site_access on worker_id = worker.id and project_id = $1 where worker.builder_id = $2`;
+    const rows = await query(au1, sql, [projectId, builderId]);
+    const idsOf = (related: boolean, revoked: boolean) =>
+      rows.filter((row) => row.related === related && row.revoked === revoked).map(({ id }) => id);
+    expect(idsOf(true, false)).toEqual(expect.arrayContaining(workers.active));
+    expect(idsOf(true, true)).toEqual(expect.arrayContaining(workers.revoked));
+    expect(idsOf(false, false)).toEqual(expect.arrayContaining(workers.none));
+  });
+});
+
+describe('the first start', () => {
+  let databases: Databases;
+  let config: Config;
+  beforeAll(async () => {
+    databases = await openDatabases({ filled: false });
+    config = await createConfig();
+  });
+
+  it('loads empty databases, writes a file readable by its owner only, and returns the client of A', async () => {
+    const summary = await loadDemo(databases, config);
+    const file = await readDemoFile(config);
+    const { clientId, clientSecret } = file.clients[0]!;
+    expect(summary).toEqual({ file: join(config.dataDir, 'demo.json'), clientId, clientSecret });
+    expect((await stat(summary!.file)).mode & 0o777).toBe(0o600);
+    expect(Object.keys(file)).toEqual(['baseUrl', 'clients', 'users', 'attendance']);
+    expect(await hasValidCredentials(file, databases)).toBe(true);
+    const [{ count }] = (await query(databases.au1, 'select count(*)::int as count from timesheet')) as [Row];
+    expect(count).toBe(10_000);
+  });
+
+  it('changes nothing on a second start', async () => {
+    const before = await readFile(join(config.dataDir, 'demo.json'), 'utf8');
+    const summaries = await Promise.all([loadDemo(databases, config), loadDemo(databases, config)]);
+    expect(summaries[0]).toEqual(summaries[1]);
+    expect(await readFile(join(config.dataDir, 'demo.json'), 'utf8')).toBe(before);
+  });
+
+  it('updates the base URL in the file', async () => {
+    const before = await readDemoFile(config);
+    await loadDemo(databases, { ...config, baseUrl: 'http://localhost:4999' });
+    expect(await readDemoFile(config)).toEqual({ ...before, baseUrl: 'http://localhost:4999' });
+  });
+
+  it('generates and stores new secrets if the file is missing', async () => {
+    const before = await readDemoFile(config);
+    await rm(join(config.dataDir, 'demo.json'));
+    await loadDemo(databases, config);
+    const file = await readDemoFile(config);
+    expect(file.clients[0]!.clientSecret).not.toBe(before.clients[0]!.clientSecret);
+    expect(file.clients[0]!.clientId).toBe(before.clients[0]!.clientId);
+    expect(await hasValidCredentials(file, databases)).toBe(true);
+  });
+
+  it('stores the secrets of the file if the database does not have them', async () => {
+    const file = await readDemoFile(config);
+    for (const client of file.clients) client.clientSecret &&= client.clientSecret.split('').reverse().join('');
+    for (const user of file.users) user.password = `${user.password}-new`;
+    await writeFile(join(config.dataDir, 'demo.json'), JSON.stringify(file));
+    expect(await hasValidCredentials(file, databases)).toBe(false);
+    await loadDemo(databases, config);
+    expect(readSecrets(await readDemoFile(config))).toEqual(readSecrets(file));
+    expect(await hasValidCredentials(file, databases)).toBe(true);
+  });
+
+  it('loads one region with the secrets of the file if the other is loaded', async () => {
+    const { us1 } = await openDatabases({ filled: false });
+    const before = await readDemoFile(config);
+    await loadDemo({ ...databases, us1 }, config);
+    expect(await readDemoFile(config)).toEqual(before);
+    expect(await hasValidCredentials(before, { ...databases, us1 })).toBe(true);
+  });
+
+  it('does not change databases with other data', async () => {
+    const others = await openDatabases({ filled: false });
+    for (const region of REGIONS) {
+      await query(
+        others[region],
+        `insert into builder (id, created_at, updated_at, name) values ('buil_a1', now(), now(), 'Own')`,
+      );
+    }
+    const folder = await createConfig();
+    expect(await loadDemo(others, folder)).toBeNull();
+    await expect(stat(join(folder.dataDir, 'demo.json'))).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await query(others.au1, 'select id from builder')).toEqual([{ id: 'buil_a1' }]);
+  });
+});
+
+describe('the demo data', () => {
+  let au1: Database;
+  let us1: Database;
+  beforeAll(async () => {
+    ({ au1, us1 } = await openDatabases({ filled: true }));
+  });
+
+  it('is the same each time, except for secrets', async () => {
+    const again = await openDatabases({ filled: false });
+    const other = await loadDemoInto(again, { baseUrl: 'http://localhost:4000', timesheets: 100 });
+    const withoutSecrets = ({ clients, ...file }: DemoFile) => ({
+      ...file,
+      clients: clients.map(({ clientSecret: _, ...client }) => client),
+      users: file.users.map(({ password: _, ...user }) => user),
+    });
+    expect(withoutSecrets(other)).toEqual(withoutSecrets(inject('demo')));
+    expect(other.clients[0]!.clientSecret).not.toBe(inject('demo').clients[0]!.clientSecret);
+    for (const table of tablesOf(au1)) {
+      const sql = `select md5(string_agg(t::text, ',' order by t::text)) as digest from "${table}" t`;
+      if (table === 'oauth_client_secret' || table === 'app_user') continue;
+      expect([table, await query(again.au1, sql)]).toEqual([table, await query(au1, sql)]);
+    }
+  });
+
+  it('depends on the day only in the expiry of insurances', async () => {
+    const again = await openDatabases({ filled: false });
+    await loadDemoInto(again, { baseUrl: 'http://localhost:4000', timesheets: 0, asOf: BASE + 40 * 86_400_000 });
+    const expiries = 'select id, expiry::date - $1::date as days, status from insurance order by id';
+    expect(await query(again.au1, expiries, ['2026-07-11'])).toEqual(await query(au1, expiries, ['2026-06-01']));
+  });
+
+  it('has plausible numbers of records for four builders', async () => {
+    const counts = async (sql: string) => Object.values((await query(au1, sql))[0]!);
+    expect(await counts('select count(*)::int from builder')).toEqual([4]);
+    const atLeast: [sql: string, least: number][] = [
+      ['project', 40],
+      ['subcontractor where not is_builder and archived_at is null', 250],
+      ['subcontractor where archived_at is not null', 10],
+      ['swms_document', 300],
+      ['prequalification', 200],
+      ['insurance', 500],
+      [`insurance where expiry between '2026-06-01' and '2026-07-01'`, 20],
+      [`insurance where expiry < '2026-06-01' and status = 'EXPIRED'`, 20],
+      ['contact', 400],
+      ['worker', 800],
+      ['induction', 1000],
+      ['site_access where revoked_at is null', 1000],
+      ['site_access where revoked_at is not null', 50],
+      ['timesheet_cost_code', 40],
+      ['timesheet_time_type', 16],
+      ['meeting where template_id is not null', 20],
+      ['meeting where template_id is null', 20],
+      ['meeting_note', 10],
+      ...['USER', 'COMPANY', 'TAG'].map((type): [string, number] => [
+        `defect where assignees @> '[{"type":"${type}"}]'`,
+        50,
+      ]),
+    ];
+    for (const [source, least] of atLeast) {
+      const [count] = await counts(`select count(*)::int from ${source}`);
+      expect([source, count], source).toEqual([source, expect.toSatisfy((value: number) => value >= least)]);
+    }
+    expect(await query(us1, 'select count(*)::int as count from builder')).toEqual([{ count: 1 }]);
+  });
+
+  it('has one own company per builder, and valid ABNs', async () => {
+    const sql = 'select count(*)::int as count from subcontractor where is_builder group by builder_id';
+    expect(await query(au1, sql)).toEqual(Array(4).fill({ count: 1 }));
+    const numbers = await query(au1, 'select abn from subcontractor');
+    expect(numbers.filter(({ abn }) => !isBusinessNumber(String(abn)))).toEqual([]);
+  });
+
+  it('has no references between builders', async () => {
+    for (const database of [au1, us1]) expect(await findBrokenReferences(database)).toEqual([]);
+  });
+
+  it('has timestamps between the start of the history and the base date', async () => {
+    for (const table of tablesOf(au1)) {
+      const [{ columns }] = (await query(
+        au1,
+        `select count(*)::int as columns from information_schema.columns
+          where table_name = $1 and column_name in ('created_at', 'updated_at')`,
+        [table],
+      )) as [Row];
+      if (columns !== 2) continue;
+      const sql = `select * from "${table}" where updated_at < created_at or updated_at > '2026-06-01' or created_at < '2024-06-01'`;
+      expect([table, await query(au1, sql)]).toEqual([table, []]);
+    }
+  });
+});
+
+describe('loadTimesheets', () => {
+  it('adds the given number to every builder and reports progress', async () => {
+    const { au1 } = await openDatabases({ filled: true });
+    const progress: number[] = [];
+    await loadTimesheets(au1, 25_000, (done) => progress.push(done));
+    expect(progress.at(-1)).toBe(25_000);
+    await loadTimesheets(au1, 1_000);
+    const [row] = await query(
+      au1,
+      `select count(*)::int as rows, count(distinct builder_id)::int as builders, count(distinct project_id)::int as projects,
+        count(distinct profile_id)::int as profiles, count(distinct date)::int as days,
+        bool_and(id ~ '^ts_a[0-9a-z]{25}$') as named from timesheet`,
+    );
+    expect(row).toEqual({
+      rows: 26_400,
+      builders: 4,
+      projects: 40,
+      profiles: 160,
+      days: expect.any(Number),
+      named: true,
+    });
+    expect(row!.days).toBe(520);
+    expect(await findBrokenReferences(au1)).toEqual([]);
+  });
+
+  it('continues the numbering after rows were deleted', async () => {
+    const { au1 } = await openDatabases({ filled: true });
+    await loadTimesheets(au1, 1_000);
+    await query(au1, 'delete from timesheet where id in (select id from timesheet order by id limit 300)');
+    await loadTimesheets(au1, 1_000);
+    expect(await query(au1, 'select count(*)::int as count from timesheet')).toEqual([{ count: 2_100 }]);
+  });
+
+  it('has ids that sort by creation time', async () => {
+    const { au1 } = await openDatabases({ filled: true });
+    const sql = `select count(*)::int as count from (
+      select created_at < lag(created_at) over (order by left(id, 13)) as wrong from timesheet) t where wrong`;
+    expect(await query(au1, sql)).toEqual([{ count: 0 }]);
+  });
+});
+
+describe('addBuilders', () => {
+  it('adds complete builders up to the given number', async () => {
+    const { au1 } = await openDatabases({ filled: true });
+    await addBuilders(au1, 6, BASE);
+    await addBuilders(au1, 6, BASE);
+    await addBuilders(au1, 7, BASE);
+    await loadTimesheets(au1, 700);
+    const sql = `select count(distinct b.id)::int as count from builder b join project p on p.builder_id = b.id
+      join timesheet t on t.project_id = p.id join subcontractor s on s.builder_id = b.id and s.is_builder`;
+    expect(await query(au1, sql)).toEqual([{ count: 7 }]);
+    expect(await findBrokenReferences(au1)).toEqual([]);
+  });
+});
+
+const tablesOf = ({ metadata }: Database) => entities.map((entity) => metadata.get(entity as never).tableName);
+
+function isBusinessNumber(abn: string): boolean {
+  const weights = [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19];
+  const sum = weights.reduce(
+    (total, weight, index) => total + weight * (Number(abn[index]) - (index === 0 ? 1 : 0)),
+    0,
+  );
+  return /^\d{11}$/.test(abn) && sum % 89 === 0;
+}
+
+/** Returns the foreign keys with rows that refer to missing records or to records of another builder. */
+async function findBrokenReferences(database: Database): Promise<string[]> {
+  const keys = await query(
+    database,
+    `select c.conrelid::regclass::text as child, a.attname as "column", c.confrelid::regclass::text as parent,
+        exists (select from pg_attribute x where x.attrelid = c.conrelid and x.attname = 'builder_id') as "childHas",
+        exists (select from pg_attribute x where x.attrelid = c.confrelid and x.attname = 'builder_id') as "parentHas"
+      from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1] where c.contype = 'f'`,
+  );
+  const broken: string[] = [];
+  for (const { child, column, parent, childHas, parentHas } of keys) {
+    const elsewhere = childHas && parentHas ? 'or p.builder_id <> c.builder_id' : '';
+    const sql = `select 1 from ${child} c left join ${parent} p on p.id = c.${column}
+      where c.${column} is not null and (p.id is null ${elsewhere}) limit 1`;
+    if ((await query(database, sql)).length > 0) broken.push(`${child}.${column}`);
+  }
+  const links: [name: string, sql: string][] = [
+    [
+      'subcontractor_project',
+      `select 1 from subcontractor_project x join subcontractor s on s.id = subcontractor_id
+        join project p on p.id = project_id where s.builder_id <> p.builder_id`,
+    ],
+    [
+      'contact.project_ids',
+      `select 1 from contact c, unnest(project_ids) x left join project p on p.id = x
+        where p.builder_id is distinct from c.builder_id`,
+    ],
+    [
+      'induction.subcontractor_id',
+      'select 1 from induction i join worker w on w.id = worker_id where i.subcontractor_id <> w.subcontractor_id',
+    ],
+    [
+      'defect.location_id',
+      'select 1 from defect d join project_location l on l.id = location_id where d.project_id <> l.project_id',
+    ],
+    [
+      'defect.assignees',
+      `select 1 from defect d cross join lateral jsonb_array_elements(assignees) a
+        left join subcontractor s on s.id = a->>'id' and s.builder_id = d.builder_id
+        left join membership m on m.user_id = a->>'id' and m.builder_id = d.builder_id
+        where case a->>'type' when 'COMPANY' then s.name is distinct from a->>'name' when 'USER' then m.id is null end`,
+    ],
+    [
+      'meeting.template_response',
+      `select 1 from meeting m cross join lateral jsonb_array_elements(template_response->'syncedNotes') x
+        left join meeting_note n on n.id = x->>'noteId' and n.meeting_id = m.id where n.id is null`,
+    ],
+    [
+      'meeting_note.integrator_id',
+      `select 1 from meeting_note n left join connection c on c.integrator_id = n.integrator_id
+        and c.builder_id = n.builder_id where n.integrator_id is not null and c.id is null`,
+    ],
+  ];
+  for (const [name, sql] of links) {
+    if ((await query(database, `${sql} limit 1`)).length > 0) broken.push(name);
+  }
+  return broken;
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/harness.ts';
+
+const METRICS_TOKEN = 'metrics-token-of-the-test';
+
+let open: Service;
+let guarded: Service;
+let production: Service;
+
+beforeAll(async () => {
+  guarded = await startService({ METRICS_TOKEN });
+  // Its databases are those of the test all the same.
+  const address = 'postgresql://none@127.0.0.1/none';
+  const urls = { DATABASE_URL_AU1: address, DATABASE_URL_US1: address };
+  production = await startService({ NODE_ENV: 'production', ...urls });
+  // The last one started owns the process's registry.
+  open = await startService();
+});
+
+afterAll(async () => {
+  await open.stop();
+  await guarded.stop();
+  await production.stop();
+});
+
+describe('/health', () => {
+  it('answers live and ready', async () => {
+    expect((await open.request({ url: '/health/live' })).json()).toEqual({ status: 'ok' });
+    const ready = await open.request({ url: '/health/ready' });
+    expect(ready.statusCode).toBe(200);
+    expect(ready.json()).toEqual({ status: 'ok', regions: { au1: 'ok', us1: 'ok' } });
+  });
+});
+
+describe('/health/ready', () => {
+  it('asks each database once for all requests at the same time', async () => {
+    const count = await open.countStatements('au1', async () => {
+      const requests = Array.from({ length: 20 }, () => open.request({ url: '/health/ready' }));
+      for (const { statusCode } of await Promise.all(requests)) expect(statusCode).toBe(200);
+    });
+    expect(count).toBe(1);
+  });
+});
+
+describe('/metrics', () => {
+  const metrics = (service: Service, remoteAddress: string, token?: string) =>
+    service.request({ url: '/metrics', remoteAddress, headers: token ? { authorization: `Bearer ${token}` } : {} });
+
+  it('is for loopback when no token is set', async () => {
+    await open.get('/builders', await open.as('A'));
+    const text = (await metrics(open, '127.0.0.1')).body;
+    expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/builders",status_code="200"} 1');
+    expect((await metrics(open, '192.0.2.1')).json()).toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it('is not for what a proxy on the same machine passes on', async () => {
+    const response = await open.request({
+      url: '/metrics',
+      remoteAddress: '127.0.0.1',
+      headers: { 'x-forwarded-for': '192.0.2.1' },
+    });
+    expect(response.statusCode).toBe(403);
+  });
+
+  it.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '192.0.2.1'])(
+    'is for nobody in production without a token: %s',
+    async (address) => {
+      for (const token of [undefined, '', 'null', 'undefined']) {
+        expect((await metrics(production, address, token)).json()).toMatchObject({ code: 'FORBIDDEN' });
+      }
+    },
+  );
+
+  it('wants the token when one is set, from everywhere', async () => {
+    expect((await metrics(guarded, '127.0.0.1')).statusCode).toBe(403);
+    expect((await metrics(guarded, '192.0.2.1', 'wrong')).statusCode).toBe(403);
+    expect((await metrics(guarded, '192.0.2.1', METRICS_TOKEN)).statusCode).toBe(200);
+  });
+});

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { formatSettingsTable } from '../../src/config/settings.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+const pages = [
+  ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** Anchors that GitHub gives to the headings of a page. */
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+describe('docs/operations.md', () => {
+  it('shows the settings as the code that checks them prints them', () => {
+    const settings = /<!-- settings:begin -->\n([\s\S]*?)\n?<!-- settings:end -->/.exec(
+      read('docs/operations.md'),
+    )?.[1];
+    expect(settings).toBe(formatSettingsTable());
+  });
+});
+
+describe('the README', () => {
+  it('has at most 900 words', () => {
+    expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900);
+  });
+
+  it('leads to every page, itself or by a page that it links to', () => {
+    const reached = new Set(['README.md']);
+    for (const page of reached) {
+      for (const [, target] of read(page).matchAll(/\]\(([^)#:]+\.md)[^)]*\)/g)) {
+        reached.add(join(dirname(page), target!));
+      }
+    }
+    expect(pages.filter((page) => !reached.has(page))).toEqual([]);
+  });
+});
+
+describe('the pages of the documentation', () => {
+  it.each(pages)('link to files and headings that exist: %s', (page) => {
+    const wrong = [...read(page).matchAll(/\]\(([^):\s]+)\)/g)].filter(([, link]) => {
+      const [path, anchor] = link!.split('#');
+      const target = path === '' ? page : join(dirname(page), path!);
+      if (!existsSync(join(ROOT, target))) return true;
+      return anchor !== undefined && !anchorsOf(read(target)).includes(anchor);
+    });
+    expect(wrong.map(([, link]) => link)).toEqual([]);
+  });
+});

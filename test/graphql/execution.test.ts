@@ -1,0 +1,296 @@
+import fc from 'fast-check';
+import {
+  buildSchema,
+  type ExecutionResult,
+  execute,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isLeafType,
+  isObjectType,
+  parse,
+} from 'graphql';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { compileOperation } from '../../src/graphql/engine/compile-operation.ts';
+import type { FieldEdge } from '../../src/graphql/engine/resolver-factories.ts';
+import { ResponseMeter } from '../../src/shared/response-meter.ts';
+
+const SDL = `
+  type Query { node(seed: Int! = 1): Node sure(seed: Int! = 2): Node! many(seed: Int! = 3): [Node!]! word: String }
+  type Mutation { change(seed: Int! = 1): Node }
+  type Node {
+    id: Int!
+    word: String
+    certain: String!
+    tags: [String!]
+    held: Held
+    holds: [Held!]!
+    next(step: Int = 1): Node
+    soon(step: Int = 2): Node!
+    list(step: Int = 3): [Node]
+    lists: [[Node!]]
+    count(step: Int = 5): Int!
+  }
+  type Held { word: String! node: Node }
+`;
+
+/** What fields with a method give: made of the seed of their parent, and wrong now and then. */
+interface Source {
+  seed: number;
+}
+
+/** One in so many values is null, and as many calls fail. */
+let oddity = 0;
+const isOdd = (seed: number) => oddity > 0 && Math.abs((seed * 2_654_435_761) % oddity) < 1;
+
+const sourceOf = (seed: number): Source & Record<string, unknown> => ({
+  seed,
+  id: seed,
+  word: isOdd(seed + 1) ? undefined : `word ${seed}`,
+  certain: isOdd(seed + 2) ? null : 'certain',
+  tags: seed % 3 === 0 ? null : ['a', `b ${seed}`],
+  held: seed % 4 === 0 ? null : heldOf(seed + 1),
+  holds: Array.from({ length: seed % 3 }, (_, at) => heldOf(seed + at)),
+});
+const heldOf = (seed: number) => ({ seed, word: isOdd(seed + 3) ? null : `held ${seed}` });
+
+let calls = 0;
+
+function give(
+  parent: Source | undefined,
+  field: GraphQLField<unknown, unknown>,
+  args: Record<string, unknown>,
+): unknown {
+  calls++;
+  const seed = ((parent?.seed ?? 0) * 7 + Number(args.seed ?? args.step ?? 1) * 13 + field.name.length) % 1_000;
+  if (isOdd(seed)) {
+    if (seed % 2 === 0) throw new Error(`${field.name} of ${seed} throws`);
+    return Promise.reject(new Error(`${field.name} of ${seed} fails`));
+  }
+  if (isOdd(seed + 4)) return null;
+  const count = seed % 3;
+  const values: Record<string, unknown> = {
+    many: Array.from({ length: count + 1 }, (_, at) => sourceOf(seed + at)),
+    list: Array.from({ length: count }, (_, at) => (isOdd(seed + at) ? null : sourceOf(seed + at))),
+    lists: [[sourceOf(seed)], seed % 5 === 0 ? null : [], [sourceOf(seed + 1), sourceOf(seed + 2)]],
+    count: seed,
+    word: `word ${seed}`,
+  };
+  const value = field.name in values ? values[field.name] : sourceOf(seed);
+  return seed % 3 === 0 ? value : Promise.resolve(value);
+}
+
+/** Fields of which a method gives the value: those with arguments, and those that lead to a node. */
+function schemaWithMethods(): GraphQLSchema {
+  const schema = buildSchema(SDL);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      const isRoot = type.name === 'Query' || type.name === 'Mutation';
+      if (!isRoot && field.args.length === 0 && getNamedType(field.type).name !== 'Node') continue;
+      const edge: FieldEdge = { createResolver: (args) => (source) => give(source as Source | undefined, field, args) };
+      field.resolve = async (source, args) => give(source as Source | undefined, field, args);
+      field.extensions = { resolved: true, edge };
+    }
+  }
+  return schema;
+}
+
+const schema = schemaWithMethods();
+let begunAgain = 0;
+const context = {
+  loaders: { reset: () => begunAgain++ },
+  meter: new ResponseMeter(),
+} as unknown as RequestContext;
+
+beforeEach(() => {
+  oddity = 0;
+  calls = 0;
+  begunAgain = 0;
+});
+
+/** As it is answered: with errors in an order of their own, because graphql-js tells them as they come. */
+function answerOf(result: ExecutionResult): unknown {
+  const { data, errors } = JSON.parse(JSON.stringify(result)) as ExecutionResult;
+  const byPath = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
+  return { data, errors: errors && [...errors].sort(byPath) };
+}
+
+const interpreted = async (document: string, variableValues = {}) =>
+  answerOf(await execute({ schema, document: parse(document), contextValue: context, variableValues }));
+
+/** As the service does: graphql-js executes what is left to it. */
+async function compiled(document: string, variables = {}) {
+  const operation = compileOperation(schema, parse(document));
+  if (!operation) throw new Error(`${document} is not compiled.`);
+  const answer = await operation.execute(context, variables);
+  return answer ? answerOf(answer) : interpreted(document, variables);
+}
+
+/** A selection of fields of the type, with aliases, merged fields and fragments among them. */
+const selections = (typeName: string, depth: number): fc.Arbitrary<string> => {
+  const type = schema.getType(typeName);
+  if (!isObjectType(type)) throw new Error(`${typeName} is no object type.`);
+  const one = fc.constantFrom(...Object.values(type.getFields())).chain((field): fc.Arbitrary<string> => {
+    const named = getNamedType(field.type);
+    const head = fc.tuple(fc.constantFrom('', 'a: ', 'value: '), fc.nat(20)).map(([alias, value]) => {
+      const [first] = field.args;
+      return `${alias && `${alias.slice(0, -2)}_${field.name}_${value}: `}${field.name}${first ? `(${first.name}: ${alias ? value : 4})` : ''}`;
+    });
+    if (isLeafType(named)) return head;
+    if (depth === 0) return fc.constant('__typename');
+    return fc.tuple(head, selections(named.name, depth - 1)).map(([text, inner]) => `${text} ${inner}`);
+  });
+  return fc
+    .tuple(
+      fc.array(
+        fc.oneof(
+          { weight: 4, arbitrary: one },
+          {
+            weight: 1,
+            arbitrary: fc
+              .tuple(fc.constantFrom('@skip', '@include'), fc.constantFrom('$yes', '$no'), one)
+              .map(([directive, variable, text]) => `... ${directive}(if: ${variable}) { ${text} }`),
+          },
+          { weight: 1, arbitrary: one.map((text) => `... on ${typeName} { ${text} }`) },
+        ),
+        { minLength: 1, maxLength: 4 },
+      ),
+    )
+    .map(([fields]) => `{ ${fields.join(' ')} __typename }`);
+};
+
+const queries = selections('Query', 4).map((text) => `query ($yes: Boolean! = true, $no: Boolean = false) ${text}`);
+
+describe('an operation that is compiled', () => {
+  it('is answered as graphql-js answers it', async () => {
+    await fc.assert(
+      fc.asyncProperty(queries, fc.boolean(), async (document, yes) => {
+        expect(await compiled(document, { yes })).toEqual(await interpreted(document, { yes }));
+        expect(begunAgain).toBe(0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is answered as graphql-js answers it where fields fail, or are null', async () => {
+    await fc.assert(
+      fc.asyncProperty(queries, fc.integer({ min: 5, max: 60 }), async (document, one) => {
+        oddity = one;
+        const [ours, theirs] = [await compiled(document), await interpreted(document)];
+        const { data, errors } = ours as { data: unknown; errors?: { message: string; path: unknown }[] };
+        expect(data).toEqual((theirs as typeof ours & { data: unknown }).data);
+        const known = (theirs as { errors?: object[] }).errors ?? [];
+        // Where several fail at once and one of them ends all, graphql-js may or may not tell of the others.
+        expect(Boolean(errors)).toBe(known.length > 0);
+        if (data !== null) expect(errors ?? []).toEqual(known);
+      }),
+      { numRuns: 500 },
+    );
+    expect(begunAgain).toBeGreaterThan(0);
+  });
+
+  it('prints fields in the order of the query, each once', async () => {
+    const document = '{ node { word id ... on Node { held { word } id } certain held { again: word } } }';
+    const { data } = (await compiled(document)) as { data: { node: object } };
+    expect(JSON.stringify(data)).toBe(
+      '{"node":{"word":"word 17","id":17,"held":{"word":"held 18","again":"held 18"},"certain":"certain"}}',
+    );
+  });
+
+  it('calls a method once for each parent', async () => {
+    await compiled('{ many(seed: 2) { next { word } } }');
+    const parents = calls - 1;
+    expect(parents).toBe(((await interpreted('{ many(seed: 2) { id } }')) as { data: { many: [] } }).data.many.length);
+  });
+
+  it('tells of a variable that is wrong, and calls nothing', async () => {
+    const document = 'query ($seed: Int!) { node(seed: $seed) { id } }';
+    expect(await compiled(document, { seed: 'one' })).toEqual(await interpreted(document, { seed: 'one' }));
+    expect(calls).toBe(0);
+  });
+
+  it('is planned anew for each way in which its conditions are decided, and left to graphql-js beyond 16', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const document = `query (${names.map((name) => `$${name}: Boolean!`).join(' ')}) { node { id ${names.map((name) => `${name}: word @include(if: $${name})`).join(' ')} } }`;
+    const operation = compileOperation(schema, parse(document))!;
+    for (let way = 0; way < 32; way++) {
+      const variables = Object.fromEntries(names.map((name, at) => [name, Boolean(way & (1 << at))]));
+      const answer = await operation.execute(context, variables);
+      if (way < 16) expect(answerOf(answer!)).toEqual(await interpreted(document, variables));
+      else expect(answer).toBeNull();
+    }
+  });
+
+  it('is left to graphql-js where a condition is null', async () => {
+    const document = 'query ($no: Boolean = false) { node { id word @include(if: $no) } }';
+    for (const no of [false, null])
+      expect(await compiled(document, { no })).toEqual(await interpreted(document, { no }));
+    const operation = compileOperation(schema, parse(document))!;
+    expect(await operation.execute(context, { no: null })).toBeNull();
+  });
+
+  /** A query of nodes, whose value a method gives. */
+  function valuesOf(nodes: number[], value: (node: number) => unknown) {
+    const own = buildSchema('type Query { many: [Node!]! } type Node { value: Int! }');
+    const edge = (call: (source: never) => unknown): FieldEdge => ({
+      createResolver: () => call as (source: unknown) => unknown,
+    });
+    own.getQueryType()!.getFields().many!.extensions = { edge: edge(() => nodes) };
+    (own.getType('Node') as GraphQLObjectType).getFields().value!.extensions = { edge: edge(value) };
+    return compileOperation(own, parse('{ many { value } }'))!;
+  }
+
+  it('is tried more and more seldom while it fails, and always once it does not', async () => {
+    let fails = true;
+    let tries = 0;
+    const operation = valuesOf([1], (node) => {
+      tries++;
+      if (fails) throw new Error('It fails.');
+      return node;
+    });
+    const tried = async (): Promise<boolean> => {
+      const before = tries;
+      await operation.execute(context, {});
+      return tries > before;
+    };
+    const times: boolean[] = [];
+    for (let time = 0; time < 12; time++) times.push(await tried());
+    expect(times.flatMap((was, at) => (was ? [at] : []))).toEqual([0, 2, 5, 10]);
+    fails = false;
+    while (!(await tried()));
+    expect(await Promise.all([tried(), tried()])).toEqual([true, true]);
+  });
+
+  it('waits for all that it began before it fails', async () => {
+    let ended = 0;
+    const operation = valuesOf([0, 1, 2], async (node) => {
+      if (node === 0) throw new Error('The first fails.');
+      await new Promise((done) => setImmediate(done));
+      ended++;
+      return node;
+    });
+    expect(await operation.execute(context, {})).toBeNull();
+    expect(ended).toBe(2);
+  });
+
+  it('does a mutation once, whatever becomes of its answer', async () => {
+    oddity = 1;
+    const operation = compileOperation(schema, parse('mutation { change { certain } }'))!;
+    const outcome = await operation.execute(context, {});
+    expect(calls).toBe(1);
+    expect(outcome).toMatchObject({ data: { change: null }, errors: [{ path: ['change'] }] });
+  });
+
+  it.each([
+    ['a union', 'type Query { one: One } union One = Two type Two { id: Int }', '{ one { ... on Two { id } } }'],
+    ['the schema', 'type Query { id: Int }', '{ __schema { queryType { name } } }'],
+    ['more than a document should be kept for', 'type Query { id: Int }', `{ ${'a'.repeat(20_001)}: id }`],
+    ['several mutations', 'type Query { id: Int } type Mutation { id: Int }', 'mutation { a: id b: id }'],
+    ['a name that stands for a prototype', 'type Query { id: Int }', '{ __proto__: id }'],
+  ])('is left to graphql-js where it asks for %s', (_what, sdl, document) => {
+    expect(compileOperation(buildSchema(sdl), parse(document))).toBeNull();
+  });
+});

@@ -1,0 +1,33 @@
+import { auditServer } from 'graphql-http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/harness.ts';
+
+let service: Service;
+let url: string;
+let authorization: string;
+
+beforeAll(async () => {
+  service = await startService();
+  url = `${await service.app.listen({ host: '127.0.0.1', port: 0 })}/graphql`;
+  authorization = `Bearer ${await service.as('A')}`;
+});
+
+afterAll(() => service.stop());
+
+describe('GraphQL over HTTP', () => {
+  it('has no error in the audits of graphql-http', async () => {
+    const audits = await auditServer({
+      url,
+      fetchFn: (target: string, init: RequestInit = {}) =>
+        fetch(target, { ...init, headers: { ...(init.headers as Record<string, string>), authorization } }),
+    });
+    expect(audits.length).toBeGreaterThan(50);
+    expect(audits.filter(({ status }) => status === 'error')).toEqual([]);
+  });
+
+  it('shows a browser the Sandbox page, without a token (ACC-17)', async () => {
+    const response = await fetch(url, { headers: { accept: 'text/html' } });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('Apollo');
+  });
+});

@@ -1,0 +1,83 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { type Service, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+
+let service: Service;
+let production: FastifyInstance;
+let token: string;
+
+beforeAll(async () => {
+  service = await startService();
+  token = await service.as('A');
+  const { databases, clock, dataDir } = service;
+  const addresses = { DATABASE_URL_AU1: databases.au1.url, DATABASE_URL_US1: databases.us1.url };
+  const config = testConfig({ NODE_ENV: 'production', DATA_DIR: dataDir, ...addresses });
+  production = await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY });
+});
+
+afterAll(async () => {
+  await production.close();
+  await service.stop();
+});
+
+async function post(query: string, { app = service.app, variables = {} as Record<string, unknown> } = {}) {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await app.inject({ method: 'POST', url: '/graphql', headers, payload: { query, variables } });
+  return { status: response.statusCode, text: response.body, ...response.json() };
+}
+
+describe('a message in production', () => {
+  const builderId = () => service.demo('A').builderIds[0]!;
+  const wrong: [what: string, query: string, variables?: Record<string, unknown>][] = [
+    ['field', '{ me { nam } }'],
+    ['type', '{ me { ... on Identty { id } } }'],
+    ['argument', '{ builders(limt: 1) { data { id } } }'],
+    ['directive argument', '{ me { id @skip(iff: true) } }'],
+    ['enum literal', '{ projects(builderId: "buil_a1", status: IN_PROGRES) { data { id } } }'],
+    [
+      'enum variable',
+      'query ($s: ProjectStatus, $b: BuilderId!) { projects(builderId: $b, status: $s) { data { id } } }',
+      { s: 'IN_PROGRES' },
+    ],
+    [
+      'input field of a literal',
+      'mutation { upsertMeetingNote(builderId: "buil_a1", meetingId: "meet_a1", externalSourceId: "a", actionItems: [{ txt: "a" }]) { id } }',
+    ],
+    [
+      'input field of a variable',
+      'mutation ($items: [ActionItemInput!]) { upsertMeetingNote(builderId: "buil_a1", meetingId: "meet_a1", externalSourceId: "a", actionItems: $items) { id } }',
+      { items: [{ txt: 'a', text: 'b' }] },
+    ],
+  ];
+
+  it.each(wrong)('suggests no names for an invalid %s (ERR-26)', async (_, query, variables) => {
+    const sent = { b: builderId(), ...variables };
+    const open = await post(query, { variables: sent });
+    const closed = await post(query, { app: production, variables: sent });
+    expect([open.status, closed.status]).toEqual([400, 400]);
+    expect(closed.text).not.toContain('Did you mean');
+    expect(closed.errors[0].extensions.code).toBe(open.errors[0].extensions.code);
+    expect(closed.errors[0].message).not.toBe('');
+  });
+
+  it('suggests similar names outside production', async () => {
+    expect((await post('{ me { nam } }')).text).toContain('Did you mean');
+  });
+});
+
+describe('GET /graphql by a browser', () => {
+  const page = (app: FastifyInstance) => app.inject({ url: '/graphql', headers: { accept: 'text/html' } });
+
+  it('loads nothing from another origin in production', async () => {
+    const { statusCode, headers, body } = await page(production);
+    expect([statusCode, headers['content-type']]).toEqual([200, 'text/html']);
+    expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'");
+    expect(body).not.toMatch(/<script|https?:|apollo/i);
+    expect(body).toContain('href="/docs"');
+  });
+
+  it('is Apollo Sandbox outside production', async () => {
+    expect((await page(service.app)).body).toContain('apollo');
+  });
+});

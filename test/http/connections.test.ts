@@ -1,0 +1,71 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Service, startService } from '../support/harness.ts';
+
+let service: Service;
+let token: string;
+let builderId: string;
+let admin: pg.Client;
+
+beforeAll(async () => {
+  service = await startService();
+  token = await service.as('A');
+  builderId = service.demo('A').builderIds[0]!;
+  admin = new pg.Client({ connectionString: service.databases.au1.url });
+  await admin.connect();
+});
+
+afterAll(async () => {
+  await admin.end();
+  await service.stop();
+});
+
+const timesheets = () => service.get('/timesheets?limit=1', token, { 'x-service-builder-id': builderId });
+
+const loseAll = () =>
+  admin.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+
+it('answers reads whose connections are lost, and leaves no connection behind', async () => {
+  for (let round = 0; round < 5; round++) {
+    const reads = Array.from({ length: 20 }, timesheets);
+    await loseAll();
+    const answers = await Promise.all([...reads, timesheets()]);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
+  }
+  const { rows } = await admin.query(
+    'select count(*)::int as open from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  expect(rows[0].open).toBeLessThanOrEqual(6);
+});
+
+it('makes up for every connection that a unit of work has lost', async () => {
+  const { au1 } = service.databases;
+  // More than a pool has.
+  for (let round = 0; round < 12; round++) {
+    const lost = au1.transaction(async (em) => {
+      await em.execute('select 1');
+      await loseAll();
+      await em.execute('select 1');
+    });
+    await expect(lost).rejects.toThrow();
+  }
+  expect(await au1.transaction((em) => em.execute('select 1 as one'))).toEqual([{ one: 1 }]);
+});
+
+it('keeps answering while a statement waits', async () => {
+  await admin.query('begin');
+  await admin.query('lock table timesheet in access exclusive mode');
+  const waiting = Array.from({ length: 2 }, timesheets);
+  try {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => service.get('/builders', token)));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
+    expect(performance.now() - began).toBeLessThan(5_000);
+  } finally {
+    await admin.query('rollback');
+  }
+  expect((await Promise.all(waiting)).map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+});

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/harness.ts';
+
+let service: Service;
+let port: number;
+
+beforeAll(async () => {
+  service = await startService({ REQUEST_SECONDS: '1' });
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  ({ port } = service.app.server.address() as AddressInfo);
+});
+
+afterAll(() => service.stop());
+
+describe('a connection', () => {
+  it('may have 16 concurrent requests, and is closed with the 17th (LIM-24)', async () => {
+    const send = async (count: number) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count - 1));
+      socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('error', () => undefined);
+      await once(socket, 'close');
+      return text.split('HTTP/1.1 200').length - 1;
+    };
+    expect(await send(16)).toBe(16);
+    expect(await send(200)).toBeLessThan(16);
+  });
+
+  it('has time limits for its headers, for the whole request, and without traffic (LIM-23)', async () => {
+    const { headersTimeout, requestTimeout, timeout } = service.app.server;
+    expect({ headersTimeout, requestTimeout, timeout }).toEqual({
+      headersTimeout: 60_000,
+      requestTimeout: 1_000,
+      timeout: 120_000,
+    });
+  });
+
+  it('is closed when its request does not end in time (LIM-23)', async () => {
+    const socket: Socket = connect(port, '127.0.0.1');
+    const authorization = `Bearer ${await service.as('A')}`;
+    const path = `/builders/${service.demo('A').builderIds[0]}/meetings`;
+    const headers = ['Host: localhost', `Authorization: ${authorization}`, 'Content-Type: application/json'];
+    socket.write([`POST ${path} HTTP/1.1`, ...headers, 'Content-Length: 1000', '', '{'].join('\r\n'));
+    const drip = setInterval(() => socket.write(' '), 100);
+    socket.on('error', () => undefined).resume();
+    await once(socket, 'close');
+    clearInterval(drip);
+    // Other connections stay open.
+    expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200);
+  });
+});

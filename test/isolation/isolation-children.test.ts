@@ -1,0 +1,126 @@
+import { getNamedType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { routeTable } from '../../schema/route-table.ts';
+import { locateArguments } from '../../src/rest/input.ts';
+import { generatedEntities } from '../support/generated-rows.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { OperationCalls, type Outcome } from '../support/operation-calls.ts';
+import { BODIES, restoreSamples, type Samples, samplesOf } from '../support/samples.ts';
+
+const schema = buildServiceSchema();
+const operations = routeTable(schema);
+const fields = [schema.getQueryType()!, schema.getMutationType()!].flatMap((type) =>
+  Object.values(type.getFields()).map((field) => ({ kind: type.name as 'Query' | 'Mutation', field })),
+);
+
+/** Whether a sample value is the id of a builder's record. */
+const isChild = (kind: string) => kind.endsWith('Id') && kind !== 'BuilderId' && !kind.includes('External');
+
+/** Returns the names of the samples in the body of an operation. */
+function samplesInBody(field: string): string[] {
+  const used = new Set<string>();
+  const watched = new Proxy({} as Samples, { get: (_, name) => void used.add(String(name)) });
+  BODIES[field]?.(watched);
+  return [...used];
+}
+
+const inRest = operations.flatMap((operation) => {
+  const inPath = locateArguments(operation, schema).filter(({ location }) => location === 'path');
+  const kinds = inPath.map(({ argument }) => getNamedType(argument.type).name);
+  return [...new Set([...kinds, ...samplesInBody(operation.field)])]
+    .filter(isChild)
+    .map((kind) => ({ name: `${operation.method} ${operation.path}`, kind, operation }));
+});
+
+const inGraphql = fields.flatMap(({ kind: root, field }) => {
+  const kinds = field.args.map(({ type }) => getNamedType(type).name);
+  return [...new Set([...kinds, ...samplesInBody(field.name)])]
+    .filter(isChild)
+    .map((kind) => ({ name: `${root}.${field.name}`, kind, root, field }));
+});
+
+let service: Service;
+let calls: OperationCalls;
+/** Samples of a builder that integrator A is connected to, of its other builder, and of an unconnected builder. */
+let own: Samples;
+let others: Samples;
+let strangers: Samples;
+
+beforeAll(async () => {
+  service = await startService();
+  const database = service.databases.au1;
+  own = await samplesOf(database, service.demo('A').builderIds[0]!);
+  strangers = await samplesOf(database, service.demo('B').builderIds[0]!, 'B');
+  others = await samplesOf(database, service.demo('A').builderIds[1]!, 'C');
+  calls = new OperationCalls(service, own);
+});
+
+afterAll(async () => {
+  console.info(`isolation: ${calls.count} calls with a child of another builder gave nothing of it`);
+  await service.stop();
+});
+
+/** Expects 404, 403 or an empty page, without data of the foreign builder. */
+function expectNothing({ status, code, body }: Outcome, foreign: Samples, kind: string): void {
+  expect([200, 400, 403, 404, 409], body).toContain(status);
+  const sent = body.replaceAll(foreign[kind]!, '');
+  for (const [name, id] of Object.entries(foreign))
+    if (isChild(name) || name === 'BuilderId') expect(sent).not.toContain(id);
+  if (status === 403 || status === 404) expect(code).toMatch(/^(FORBIDDEN|NOT_FOUND|INSUFFICIENT_SCOPE)$/);
+}
+
+/** Returns the foreign records, to compare them before and after. */
+async function stateOf(foreign: Samples): Promise<unknown[]> {
+  await restoreSamples(service.databases.au1);
+  const tables = [
+    'photo',
+    'photo_folder',
+    'meeting',
+    'meeting_note',
+    'photo_report',
+    'sign_on_event',
+    'sign_on_visit',
+    'upload',
+    ...generatedEntities.map((entity) => service.databases.au1.metadata.get(entity).tableName),
+  ];
+  const em = service.databases.au1.fork();
+  return Promise.all(
+    tables.map((table) => em.execute(`select * from ${table} where builder_id = ? order by 1`, [foreign.BuilderId])),
+  );
+}
+
+// Operations without a builder among their arguments accept records of the integrator's other builder.
+const restWithBuilder = inRest.filter(({ operation }) =>
+  locateArguments(operation, schema).some(({ argument }) => argument.name === 'builderId'),
+);
+const graphqlWithBuilder = inGraphql.filter(({ field }) => field.args.some(({ name }) => name === 'builderId'));
+
+describe.each([
+  { of: 'that the integrator is not connected to', foreignOf: () => strangers, rest: inRest, graphql: inGraphql },
+  {
+    of: 'that the integrator is connected to as well',
+    foreignOf: () => others,
+    rest: restWithBuilder,
+    graphql: graphqlWithBuilder,
+  },
+])('with a record of a builder $of under a connected builder,', ({ foreignOf, rest, graphql }) => {
+  it.each(rest)('$name returns and changes nothing: $kind (ACC-12)', async ({ kind, operation }) => {
+    const foreign = foreignOf();
+    const before = await stateOf(foreign);
+    const samples = { ...own, [kind]: foreign[kind]! };
+    const answer = await calls.rest(operation, await service.as('A'), {}, samples);
+    expectNothing(answer, foreign, kind);
+    expect(await stateOf(foreign)).toEqual(before);
+  });
+
+  it.each(graphql)('$name returns and changes nothing: $kind (ACC-12)', async ({ kind, root, field }) => {
+    const foreign = foreignOf();
+    const before = await stateOf(foreign);
+    const samples = { ...own, [kind]: foreign[kind]! };
+    const name = field.extensions.scope === 'read:attendance' ? 'internal' : 'A';
+    const answer = await calls.graphql(root, field, await service.as(name), {}, samples);
+    expectNothing(answer, foreign, kind);
+    expect(await stateOf(foreign)).toEqual(before);
+  });
+});

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { routeTable } from '../../schema/route-table.ts';
+import { locateArguments } from '../../src/rest/input.ts';
+import { createStaticOperations } from '../../src/rest/static-operations.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { OperationCalls, type Outcome } from '../support/operation-calls.ts';
+import { restoreSamples, type Samples, samplesOf } from '../support/samples.ts';
+
+const schema = buildServiceSchema();
+const operations = routeTable(schema);
+
+/** All root fields of the schema. */
+const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+  Object.values(type?.getFields() ?? {}).map((field) => ({ kind: type!.name as 'Query' | 'Mutation', field })),
+);
+
+/** Statuses of success. */
+const SUCCESS = [200, 201, 202];
+
+let service: Service;
+let samples: Samples;
+let calls: OperationCalls;
+
+beforeAll(async () => {
+  service = await startService();
+  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  calls = new OperationCalls(service, samples);
+});
+
+afterAll(async () => {
+  console.info(`isolation: ${calls.count} calls refused as documented`);
+  await service.stop();
+});
+
+type Call = (token: string | null, headers?: Record<string, string>) => Promise<Outcome>;
+
+const restCalls = operations.map((operation) => ({
+  name: `${operation.method} ${operation.path}`,
+  scope: operation.scope,
+  needsBuilder: locateArguments(operation, schema).some(({ argument }) => argument.name === 'builderId'),
+  listsReachable: operation.field === 'builders' || operation.field === 'me',
+  call: ((token, headers) => calls.rest(operation, token, headers)) as Call,
+}));
+
+const uploadCalls = createStaticOperations('')
+  .filter((route) => route.access !== 'public')
+  .map((route) => ({
+    name: `${route.method} ${route.path}`,
+    scope: route.access as string | null,
+    needsBuilder: route.path.includes('{builderId}'),
+    listsReachable: false,
+    call: ((token, headers) => calls.upload(route, token, headers)) as Call,
+  }));
+
+const graphqlCalls = fields.map(({ kind, field }) => ({
+  name: `${kind}.${field.name}`,
+  scope: field.extensions.scope as string | null,
+  needsBuilder: field.args.some(({ name }) => name === 'builderId'),
+  listsReachable: field.name === 'builders' || field.name === 'me',
+  call: ((token, headers) => calls.graphql(kind, field, token, headers)) as Call,
+}));
+
+describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
+  '$name',
+  ({ scope, needsBuilder, listsReachable, call }) => {
+    it('declares its scope, or null for none', () => {
+      expect(scope === null || typeof scope === 'string').toBe(true);
+    });
+
+    it('succeeds for its own integrator (ACC-3)', async () => {
+      expect(SUCCESS).toContain((await call(await service.as('A'))).status);
+    });
+
+    it('is 401 without a token, with a garbage token and with an expired one (ERR-11)', async () => {
+      const expired = await service.as('A');
+      expect(await call(null)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+      expect(await call('garbage')).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+      service.clock.advance(3_601_000);
+      expect(await call(expired)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+    });
+
+    it('is 401 with a token of another region (HDR-8)', async () => {
+      const token = await service.as('A');
+      expect(await call(token, { 'x-service-region-id': 'us1' })).toMatchObject({
+        status: 401,
+        code: 'UNAUTHENTICATED',
+      });
+    });
+
+    if (scope !== null) {
+      it('is 403 without its scope (ACC-6, ERR-12)', async () => {
+        const others = service.demo('A').scopes.filter((other) => other !== scope);
+        const token = await service.as('A', others);
+        expect(await call(token)).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
+      });
+    }
+
+    it('returns nothing to an unconnected integrator (ACC-10, ACC-11, ACC-13)', async () => {
+      const answer = await call(await service.as('B'));
+      if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
+      else if (needsBuilder) expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+      else expect(answer).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    });
+
+    it('returns nothing after the connection is revoked (ACC-5)', async () => {
+      const token = await service.as('A');
+      const { integrator } = service.demo('A');
+      const connection = (status: string) =>
+        service.databases.au1
+          .fork()
+          .execute(
+            'update connection set status = ? from integrator i where i.id = integrator_id and i.name = ? and builder_id = ?',
+            [status, integrator, samples.BuilderId],
+          );
+      expect(SUCCESS).toContain((await call(token)).status);
+      await connection('REVOKED');
+      service.clock.advance(1_000);
+      try {
+        const answer = await call(token);
+        if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
+        else expect([403, 404]).toContain(answer.status);
+      } finally {
+        await connection('ACTIVE');
+        service.clock.advance(1_000);
+      }
+    });
+  },
+);
+
+describe('an internal client', () => {
+  it.each([...restCalls, ...uploadCalls])('is 403 in REST: $name (ACC-16)', async ({ call }) => {
+    expect(await call(await service.as('internal'))).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+  });
+});
+
+describe('a signed URL', () => {
+  /** Returns the path and query of a manipulated URL. */
+  const call = (method: 'GET' | 'PUT', url: string) => {
+    calls.count++;
+    const { pathname, search } = new URL(url);
+    const headers = method === 'PUT' ? { 'content-type': 'image/jpeg' } : {};
+    return service.request({
+      method,
+      url: `${pathname}${search}`,
+      headers,
+      ...(method === 'PUT' && { payload: 'nine bytes' }),
+    });
+  };
+  let upload: string;
+  let download: string;
+
+  beforeAll(async () => {
+    const headers = { authorization: `Bearer ${await service.as('A')}` };
+    const presign = { contentType: 'image/jpeg', fileName: 'a.jpg', size: 10, type: 'attachment' };
+    const url = `/builders/${samples.BuilderId}`;
+    const intent = await service.request({
+      method: 'POST',
+      url: `${url}/attachments/presign`,
+      headers,
+      payload: presign,
+    });
+    upload = intent.json().uploadUrl;
+    await restoreSamples(service.databases.au1);
+    const photo = await service.request({ url: `${url}/photos/${samples.AttachmentId}`, headers });
+    download = photo.json().imageUrl;
+  });
+
+  it('is valid for the signed object and method', async () => {
+    expect((await call('PUT', upload)).statusCode).toBe(200);
+    // The row of the sample has no stored bytes.
+    expect((await call('GET', download)).statusCode).toBe(404);
+  });
+
+  it.each([
+    ["another builder's key", (url: string) => url.replace(/buil_[a-z0-9]+|photos\/sample/, 'buil_astranger/x')],
+    ['another region', (url: string) => url.replace('/au1/', '/us1/')],
+    ['another type', (url: string) => url.replace('image%2Fjpeg', 'text%2Fhtml')],
+    ['a later expiry', (url: string) => url.replace(/expires=\d+/, 'expires=9999999999')],
+    [
+      'another signature',
+      (url: string) => url.replace(/signature=(.)/, (_, c) => `signature=${c === 'A' ? 'B' : 'A'}`),
+    ],
+    ['no signature', (url: string) => url.replace(/&signature=.*/, '')],
+    ['one parameter more', (url: string) => `${url}&size=11`],
+  ])('is 403 with %s (HDR-9)', async (_name, change) => {
+    for (const [method, url] of [
+      ['PUT', upload],
+      ['GET', download],
+    ] as const) {
+      const answer = await call(method, change(url));
+      expect([answer.statusCode, answer.json().code]).toEqual([403, 'FORBIDDEN']);
+    }
+  });
+
+  it('is 403 for the other method (UPL-4)', async () => {
+    expect((await call('GET', upload)).statusCode).toBe(403);
+    expect((await call('PUT', download)).statusCode).toBe(403);
+  });
+
+  it('is 403 once it has expired, however often it was used before (UPL-4)', async () => {
+    service.clock.advance(899_000);
+    const [inTime, late] = [await call('PUT', upload), await call('GET', download)];
+    service.clock.advance(60_000 + 3_600_000);
+    expect(inTime.statusCode === 200 || inTime.statusCode === 403).toBe(true);
+    expect([404, 403]).toContain(late.statusCode);
+    expect((await call('PUT', upload)).statusCode).toBe(403);
+    expect((await call('GET', download)).statusCode).toBe(403);
+  });
+});

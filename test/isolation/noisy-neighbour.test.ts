@@ -1,0 +1,85 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { createLargePng, createScannedJpeg, createTinyWebp } from '../proof/noisy-neighbour/hostile-images.ts';
+import type { Measurement } from '../proof/noisy-neighbour/measure.ts';
+import { createTable, writeTable, wrongIn } from '../proof/noisy-neighbour/report.ts';
+
+const aMeasurement = (more: Partial<Measurement> = {}): Measurement => ({
+  ...{
+    name: 'case',
+    about: 'A case',
+    row: '1a',
+    requests: 240,
+    failures: [],
+    p50: 5,
+    p99: 20,
+    max: 30,
+    eventLoopP99: 4,
+  },
+  ...{ slowest: 'builders', healthP99: 3, healthFailures: 0, peakMib: 300, peakDistinctMib: 240, deaths: 0 },
+  ...{ statuses: { 200: 7, 429: 3 }, megabytes: 12, problem: '', ...more },
+});
+
+describe('the verdict on a case', () => {
+  it('accepts five times the p99 of the victim alone, and 250 ms in any case', () => {
+    expect(wrongIn(aMeasurement({ p99: 250 }), aMeasurement({ p99: 10 }))).toEqual([]);
+    expect(wrongIn(aMeasurement({ p99: 500 }), aMeasurement({ p99: 100 }))).toEqual([]);
+    expect(wrongIn(aMeasurement({ p99: 501 }), aMeasurement({ p99: 100 }))).toEqual([
+      "case: the victim's p99 is 501 ms, allowed are 500",
+    ]);
+  });
+
+  it('names failed requests, memory, ended processes and an attack that did not run', () => {
+    const failures = [{ operation: 'photos', status: 503, milliseconds: 9, eventLoopMs: 1, problem: 'UNAVAILABLE' }];
+    const wrong = wrongIn(
+      aMeasurement({ failures, peakDistinctMib: 700, deaths: 1, problem: 'The upload was refused.' }),
+      aMeasurement(),
+    );
+    expect(wrong).toEqual([
+      'case: 1 requests of the victim failed: {"photos 503 UNAVAILABLE":1}',
+      'case: the service took 700 MiB, allowed are 700',
+      'case: 1 processes of the service ended',
+      'case: the attack itself failed: The upload was refused.',
+    ]);
+  });
+});
+
+describe('the table of the proof', () => {
+  it('replaces what stands between the markers of a file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'builder-api-isolation-'));
+    const path = join(folder, 'isolation.md');
+    const [begin, end] = ['<!-- noisy-neighbour:begin -->', '<!-- noisy-neighbour:end -->'];
+    try {
+      await writeFile(path, `# Isolation\n\n${begin}\nold figures\n${end}\n\nThe end.\n`);
+      const table = createTable([aMeasurement(), aMeasurement({ about: 'Attack', p99: 70 })]);
+      await writeTable(path, table, { seconds: 12 });
+      const text = await readFile(path, 'utf8');
+      expect(text).toMatch(/^# Isolation\n\n<!-- noisy-neighbour:begin -->\nMeasured on \d{4}-\d\d-\d\d on /);
+      expect(text).toMatch(/\n<!-- noisy-neighbour:end -->\n\nThe end.\n$/);
+      expect(text).toContain('Each attack ran for 12 s.');
+      expect(text).toMatch(/\| Attack +\| +1a \| 0 of 240 \|.* 70 ms \|.* 7 × 200, 3 × 429, 12 MiB \|/);
+      expect(text).not.toContain('old figures');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the images of the attacks', () => {
+  it('are valid, and small for their dimensions', async () => {
+    const images = [
+      { bytes: createLargePng(3_000, 2_000, 1), format: 'png', width: 3_000, most: 80_000 },
+      { bytes: createTinyWebp(3_000, 2_000), format: 'webp', width: 3_000, most: 40 },
+      { bytes: createScannedJpeg(800, 600, 50), format: 'jpeg', width: 800, most: 3_000 },
+    ];
+    for (const { bytes, format, width, most } of images) {
+      expect(await sharp(bytes).metadata()).toMatchObject({ format, width });
+      const pixels = await sharp(bytes, { failOn: 'truncated' }).resize(1, 1).raw().toBuffer();
+      expect(pixels.length).toBeGreaterThan(0);
+      expect(bytes.length).toBeLessThan(most);
+    }
+  });
+});

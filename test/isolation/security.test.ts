@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/harness.ts';
+
+let service: Service;
+let token: string;
+
+beforeAll(async () => {
+  service = await startService({
+    ...{ NODE_ENV: 'production', BASE_URL: 'https://api.example.com', METRICS_TOKEN: 'metrics-token' },
+    // Required in production; the test's own databases are used.
+    ...{ DATABASE_URL_AU1: 'postgresql://localhost/none', DATABASE_URL_US1: 'postgresql://localhost/none' },
+  });
+  token = await service.as('A');
+});
+
+afterAll(() => service?.stop());
+
+const KINDS: [what: string, url: string, authorized?: boolean][] = [
+  ['a record', '/me', true],
+  ['a refusal', '/me'],
+  ['a path that is not there', '/nowhere', true],
+  ['GraphQL', '/graphql?query=%7Bme%7Bid%7D%7D', true],
+  ['the reference page', '/docs/'],
+  ['the OpenAPI document', '/openapi.json'],
+  ['a page of the sign-in', '/oauth/authorize'],
+  ['a photo report that nobody has signed in for', '/reports/phrep_none'],
+  ['a signed URL without a signature', '/storage/au1/photos/x'],
+  ['health', '/health/live'],
+];
+
+describe('the headers of an answer', () => {
+  it.each(KINDS)(
+    'keep browsers from guessing, framing, telling and keeping: %s (HDR-1, HDR-15)',
+    async (_what, url, authorized) => {
+      const { headers } = await service.app.inject({
+        url,
+        headers: { ...(authorized && { authorization: `Bearer ${token}` }), 'apollo-require-preflight': '1' },
+      });
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        'strict-transport-security': 'max-age=31536000; includeSubDomains',
+      });
+      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+      expect(headers).not.toHaveProperty('x-powered-by');
+      expect(headers).not.toHaveProperty('server');
+    },
+  );
+
+  it.each(['a b', 'a\u00e9', 'a'.repeat(129), '', '{"a":1}\u0085'])(
+    'do not repeat a request id such as %j (HDR-14)',
+    async (id) => {
+      const { headers } = await service.app.inject({ url: '/me', headers: { 'x-request-id': id } });
+      expect(headers['x-request-id']).not.toBe(id);
+      expect(headers['x-request-id']).toMatch(/^[\x21-\x7e]{1,128}$/);
+    },
+  );
+});
+
+describe('the metrics', () => {
+  it('name routes, never what is in a path, a query or a token', async () => {
+    const url = '/builders/buil_hidden/photos?projectId=proj_hidden';
+    await service.app.inject({ url, headers: { authorization: `Bearer ${token}` } });
+    const { body } = await service.app.inject({ url: '/metrics', headers: { authorization: 'Bearer metrics-token' } });
+    expect(body).toContain('/builders/:builderId/photos');
+    expect(body).not.toMatch(/hidden|Bearer|eyJ/);
+  });
+});

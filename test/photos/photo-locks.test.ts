@@ -1,0 +1,190 @@
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/harness.ts';
+import { randomOf, shuffled } from '../support/shuffle.ts';
+import { type Client, clientOf, projectOf, type Reference } from '../support/uploads.ts';
+
+/** Rows of one table, by key. */
+interface Rows {
+  table: 'upload' | 'photo' | 'photo_folder';
+  keys: string[];
+}
+
+const WAIT = { timeout: 20_000 };
+const BULK = '/photo-gallery/bulk-upsert';
+
+let service: Service;
+let instances: FastifyInstance[];
+let client: Client;
+let projects: [string, string];
+/** Holds row locks in a transaction and watches which statements wait for them. */
+let holder: pg.Client;
+let observer: pg.Client;
+
+beforeAll(async () => {
+  service = await startService();
+  const connectionString = service.databases.au1.url;
+  [holder, observer] = [new pg.Client({ connectionString }), new pg.Client({ connectionString })];
+  await Promise.all([holder.connect(), observer.connect()]);
+  instances = [service.app, await service.another()];
+  client = await clientOf(service, 'A');
+  projects = [await projectOf(service, client.builderId), await projectOf(service, client.builderId, 1)];
+});
+
+afterAll(async () => {
+  await Promise.all([holder.end(), observer.end()]);
+  await service.stop();
+});
+
+const send = (method: 'POST' | 'PATCH' | 'DELETE', path: string, payload: object, at = 0) =>
+  instances[at % instances.length]!.inject({
+    method,
+    url: `/builders/${client.builderId}${path}`,
+    headers: { authorization: `Bearer ${client.token}` },
+    payload,
+  });
+
+const photosOf = (uploads: readonly Reference[]) =>
+  uploads.map((imageAttachment) => ({ externalSourceId: imageAttachment.key, imageAttachment }));
+
+async function uploadsOf(count: number): Promise<Reference[]> {
+  const uploads: Reference[] = [];
+  for (let made = 0; made < count; made++) uploads.push(await client.upload());
+  return uploads;
+}
+
+const lockRows = async ({ table, keys }: Rows, skipping = ''): Promise<string[]> => {
+  const key = table === 'upload' ? 'key' : 'id';
+  const sql = `select ${key} as key from ${table} where ${key} = any($1) for update ${skipping}`;
+  return (await holder.query<{ key: string }>(sql, [keys])).rows.map((row) => row.key);
+};
+
+/** Resolves once a statement of the service waits for a lock. */
+const untilOneWaits = () =>
+  expect
+    .poll(async () => {
+      const { rows } = await observer.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length;
+    }, WAIT)
+    .toBe(1);
+
+/** Returns the rows that a request has not locked while it waits for a held row. */
+async function freeWhileWaiting(held: Rows, others: Rows, request: () => Promise<LightMyRequestResponse>) {
+  await holder.query('begin');
+  await lockRows(held);
+  const answering = request();
+  try {
+    await untilOneWaits();
+    return await lockRows(others, 'skip locked');
+  } finally {
+    await holder.query('rollback');
+    expect((await answering).statusCode).toBeLessThan(300);
+  }
+}
+
+describe('a transaction of the gallery locks', () => {
+  it('the uploads of a bulk upsert in the order of their keys', async () => {
+    const uploads = (await uploadsOf(6)).toSorted((one, next) => (one.key < next.key ? -1 : 1));
+    const [first, ...rest] = uploads.map(({ key }) => key);
+    const body = { externalSourceId: 'order', sourceApp: 'locks', folderName: 'Order', projectId: projects[0] };
+    const free = await freeWhileWaiting({ table: 'upload', keys: [first!] }, { table: 'upload', keys: rest }, () =>
+      send('POST', BULK, { ...body, photos: photosOf(uploads.toReversed()) }),
+    );
+    expect(free.toSorted()).toEqual(rest);
+  });
+
+  it('the photos of a page that moves in the order of their ids', async () => {
+    const uploads = await uploadsOf(4);
+    const body = { externalSourceId: 'moving', sourceApp: 'locks', folderName: 'Moving', photos: photosOf(uploads) };
+    const made = await client.ok('POST', BULK, { ...body, projectId: projects[0] });
+    const [first, ...rest] = (made.createdAttachmentIds as string[]).toSorted();
+    const free = await freeWhileWaiting({ table: 'photo', keys: [first!] }, { table: 'photo', keys: rest }, () =>
+      send('POST', BULK, { ...body, projectId: projects[1] }),
+    );
+    expect(free.toSorted()).toEqual(rest);
+  });
+
+  it('an upload before the folder of its photo', async () => {
+    const { id: folderId } = await client.ok('POST', '/photo-folders', { name: 'F', projectId: projects[0] }, 201);
+    const imageAttachment = await client.upload();
+    const free = await freeWhileWaiting(
+      { table: 'upload', keys: [imageAttachment.key] },
+      { table: 'photo_folder', keys: [folderId] },
+      () => send('POST', '/photos', { fileName: 'a.jpg', imageAttachment, projectId: projects[0], folderId }),
+    );
+    expect(free).toEqual([folderId]);
+  });
+
+  it('a folder before the photo that is put into it', async () => {
+    const { id: folderId } = await client.ok('POST', '/photo-folders', { name: 'F', projectId: projects[0] }, 201);
+    const photo = await client.createPhoto({ projectId: projects[0] });
+    const free = await freeWhileWaiting(
+      { table: 'photo_folder', keys: [folderId] },
+      { table: 'photo', keys: [photo.id] },
+      () => send('PATCH', `/photos/${photo.id}`, { folderId }),
+    );
+    expect(free).toEqual([photo.id]);
+  });
+
+  it('a folder and its new parent in the order of their ids', async () => {
+    const made = [];
+    for (const name of ['one', 'two', 'three', 'four']) {
+      made.push((await client.ok('POST', '/photo-folders', { name }, 201)).id as string);
+    }
+    const [one, two, three, four] = made.toSorted() as [string, string, string, string];
+    for (const [id, parentId] of [
+      [one, two],
+      [four, three],
+    ]) {
+      const [first, last] = [id!, parentId!].toSorted() as [string, string];
+      const free = await freeWhileWaiting(
+        { table: 'photo_folder', keys: [first] },
+        { table: 'photo_folder', keys: [last] },
+        () => send('PATCH', `/photo-folders/${id}`, { parentId }),
+      );
+      expect(free).toEqual([last]);
+    }
+  });
+});
+
+describe('eight concurrent bulk upserts of the same twelve uploads on two instances', () => {
+  /** Returns the number of deadlocks of the database. Backends report theirs at the latest when they end. */
+  async function deadlocks(): Promise<number> {
+    const others = `pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+      and pid not in (pg_backend_pid(), ${(holder as pg.Client & { processID: number }).processID})`;
+    await observer.query(`select pg_terminate_backend(pid) from ${others}`);
+    await expect.poll(async () => (await observer.query(`select 1 from ${others}`)).rows.length, WAIT).toBe(0);
+    const sql = 'select deadlocks::int from pg_stat_database where datname = current_database()';
+    return (await observer.query<{ deadlocks: number }>(sql)).rows[0]!.deadlocks;
+  }
+
+  it('cause no deadlock and no 503, and each upload becomes one photo', async () => {
+    const random = randomOf(8);
+    const before = await deadlocks();
+    for (let round = 0; round < 12; round++) {
+      const uploads = await Promise.all(Array.from({ length: 12 }, () => client.upload()));
+      const folder = await client.ok('POST', '/photo-folders', { name: 'Shared', projectId: projects[0] }, 201);
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, at) =>
+          send(
+            'POST',
+            BULK,
+            {
+              // One page in even rounds, eight pages that compete for the uploads in odd ones.
+              ...{ externalSourceId: round % 2 === 0 ? `page-${round}` : `page-${round}-${at}`, sourceApp: 'locks' },
+              ...{ folderId: folder.id, projectId: projects[0], photos: photosOf(shuffled(uploads, random)) },
+            },
+            at,
+          ),
+        ),
+      );
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(8).fill(200));
+      const created = answers.flatMap((answer) => answer.json().createdAttachmentIds as string[]);
+      expect(created).toHaveLength(12);
+    }
+    expect(await deadlocks()).toBe(before);
+  }, 60_000);
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { toInstant } from '../../schema/scalars.ts';
+import { ID_PREFIXES, type IdKind, isId, newId } from '../../src/shared/ids.ts';
+
+const kinds = Object.keys(ID_PREFIXES) as IdKind[];
+
+/** The prefixes of the v1 contract. */
+const PUBLISHED = [
+  ...['buil', 'proj', 'sub', 'swms', 'prequal', 'ind', 'wkr', 'pers', 'ts', 'tsg', 'tscc', 'tstt', 'phrep', 'page'],
+  ...['att', 'defect', 'loc', 'user', 'saevt', 'signon'],
+];
+const CHOSEN = ['meet', 'mnote', 'fold', 'doc', 'con', 'mtpl', 'intg', 'cli', 'tag'];
+
+describe('the prefixes of identifiers', () => {
+  it('are those of the contract, and those that the service adds (IDN-1, IDN-2)', () => {
+    expect(Object.values(ID_PREFIXES).toSorted()).toEqual([...PUBLISHED, ...CHOSEN].toSorted());
+  });
+});
+
+describe('a new identifier', () => {
+  it.each(kinds)('of a %s is its prefix, time and randomness, and is accepted (IDN-1, IDN-3)', (kind) => {
+    const id = newId(kind, Date.UTC(2026, 2, 2));
+    expect(id).toMatch(new RegExp(`^${ID_PREFIXES[kind]}_a[0-9a-z]{9}[0-9a-z]{16}$`));
+    expect(isId(kind, id)).toBe(true);
+  });
+
+  it('sorts by creation time and is another one each time (IDN-3)', () => {
+    const ids = Array.from({ length: 100 }, (_, milliseconds) => newId('project', milliseconds * 1_000_000_000));
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(Array.from({ length: 1_000 }, () => newId('project', 0))).size).toBe(1_000);
+  });
+});
+
+describe('an identifier that is sent', () => {
+  it.each(['proj_a', 'proj_0', 'proj_7abc', 'proj_a0mkq3v8t2n4c7x1p9r5w6yzb'])('may be %s (IDN-4)', (id) => {
+    expect(isId('project', id)).toBe(true);
+  });
+
+  it.each(['proj_', 'proj_A', 'proj_a-b', 'PROJ_a', 'buil_a', 'proj_a\n', ' proj_a', 'proj_\u00e9'])(
+    'may not be "%s" (IDN-4)',
+    (id) => {
+      expect(isId('project', id)).toBe(false);
+    },
+  );
+});
+
+describe('a timestamp that is sent', () => {
+  it.each([
+    ['2026-03-02T07:30:00.000Z', '2026-03-02T07:30:00.000Z'],
+    ['2026-03-02T07:30Z', '2026-03-02T07:30:00.000Z'],
+    ['2026-03-02T17:30:00+10:00', '2026-03-02T07:30:00.000Z'],
+    ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+  ])('%s is the instant %s (IDN-8)', (text, instant) => expect(toInstant(text)).toBe(instant));
+
+  it.each([
+    '2026-03-02',
+    '2026-03-02T07:30:00',
+    '2026-02-29T00:00:00Z',
+    '2026-03-02T24:00:00Z',
+    '0000-01-01T00:00:00Z',
+  ])('%s is refused (IDN-8)', (text) => expect(toInstant(text)).toBeNull());
+});

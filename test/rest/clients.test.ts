@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/harness.ts';
+import { freePort } from '../support/ports.ts';
+
+const run = promisify(execFile);
+const CLIENTS = join(import.meta.dirname, '../clients');
+
+let service: Service;
+let baseUrl: string;
+let folder: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  baseUrl = `http://localhost:${port}`;
+  service = await startService({ BASE_URL: baseUrl });
+  await service.app.listen({ host: 'localhost', port });
+  folder = await mkdtemp(join(tmpdir(), 'clients-'));
+  await writeFile(join(folder, 'openapi.json'), await (await fetch(`${baseUrl}/openapi.json`)).text());
+});
+
+afterAll(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What the compiler has to say of some of the clients' files, in a folder of their own. */
+async function problemsOf(
+  name: string,
+  files: string[],
+  generate: (into: string) => Promise<unknown>,
+): Promise<string> {
+  const into = join(folder, name);
+  await mkdir(into);
+  for (const file of [...files, 'tsconfig.json', 'package.json']) await copyFile(join(CLIENTS, file), join(into, file));
+  await generate(into);
+  return problemsIn(into);
+}
+
+/** What the compiler says of the files in a folder. */
+const problemsIn = (into: string): Promise<string> =>
+  run(join(CLIENTS, 'node_modules', '.bin', 'tsc'), ['--project', into]).then(
+    () => '',
+    (failure) => failure.stdout || failure.message,
+  );
+
+describe('a client of generated types', () => {
+  it('compiles with those of openapi-typescript (VER-4)', async () => {
+    const program = join(CLIENTS, 'node_modules', '.bin', 'openapi-typescript');
+    const problems = await problemsOf('types', ['client.ts', 'story.ts'], (into) =>
+      run(program, [join(folder, 'openapi.json'), '--output', join(into, 'openapi.d.ts')]),
+    );
+    expect(problems).toBe('');
+  }, 60_000);
+
+  it('compiles with those of @hey-api/openapi-ts', async () => {
+    const program = join(CLIENTS, 'node_modules', '@hey-api', 'openapi-ts', 'bin', 'run.js');
+    const problems = await problemsOf('sdk', ['generated.ts', 'openapi-ts.config.mjs'], async (into) => {
+      const env = { ...process.env, OPENAPI: join(folder, 'openapi.json') };
+      await run(process.execPath, [program], { cwd: into, env });
+    });
+    expect(problems).toBe('');
+  }, 60_000);
+
+  it('follows the steps of docs/rest.md', async () => {
+    const { clientId, clientSecret, builderIds } = service.demo('A');
+    const { stdout } = await run(process.execPath, [
+      join(CLIENTS, 'story.ts'),
+      ...[baseUrl, clientId, clientSecret!, builderIds[0]!],
+    ]);
+    const seen = JSON.parse(stdout);
+    seen.wrong.sort();
+    expect(seen).toMatchObject({
+      lifetime: 3600,
+      builders: builderIds,
+      statuses: ['IN_PROGRESS'],
+      wrong: ['limit', 'offset'],
+    });
+    const [waiting] = (await service.databases.au1
+      .fork()
+      .execute(
+        `select count(*)::int from timesheet where builder_id = ? and status = 'WAITING_REVIEW' and date >= '2026-01-01'`,
+        [builderIds[0]],
+      )) as { count: number }[];
+    expect(new Set(seen.timesheets).size).toBe(waiting!.count);
+    expect(seen.meetings[0]).toBe(seen.meetings[1]);
+  });
+});
+
+describe('a GraphQL client of generated types', () => {
+  let into: string;
+  let token: string;
+  let problems: string;
+
+  beforeAll(async () => {
+    token = await service.as('A');
+    const headers = { authorization: `Bearer ${token}` };
+    const schema = join(folder, 'schema.graphql');
+    await writeFile(schema, await (await fetch(`${baseUrl}/graphql/schema.graphql`, { headers })).text());
+    into = join(folder, 'graphql');
+    problems = await problemsOf('graphql', ['graphql-client.ts'], () => generateGraphql(schema, into));
+  }, 90_000);
+
+  /** Runs the generator over a downloaded schema and the scalar map, without a network. */
+  const generateGraphql = (schema: string, out: string) =>
+    run(
+      process.execPath,
+      [
+        join(import.meta.dirname, '../node_modules/@graphql-codegen/cli/esm/bin.js'),
+        ...['--config', 'graphql-codegen.config.ts'],
+      ],
+      { cwd: CLIENTS, env: { ...process.env, SCHEMA: schema, OUT: out } },
+    );
+
+  it('compiles with those of @graphql-codegen/cli and the scalar map', () => {
+    expect(problems).toBe('');
+  });
+
+  it('does not compile when an id is of another type', async () => {
+    const program = `import { createMeeting, type GraphqlClient } from './graphql-client.ts';
+export const send = (client: GraphqlClient) =>
+  client.send(createMeeting, { builderId: 'buil_a1', projectId: 'sub_a1', title: 'Weekly site meeting' });
+`;
+    await writeFile(join(into, 'wrong.ts'), program);
+    const found = await problemsIn(into);
+    expect(found).toMatch(/wrong\.ts\(3,\d+\): error TS2322: Type '"sub_a1"' is not assignable to type '`proj_/);
+    expect(found.trim().split(/\n(?! )/)).toHaveLength(1);
+    await writeFile(join(into, 'wrong.ts'), program.replace('sub_a1', 'proj_a1'));
+    expect(await problemsIn(into)).toBe('');
+  }, 60_000);
+
+  it('reads every page and writes under the types that it was compiled with', async () => {
+    const builderId = service.demo('A').builderIds[0]!;
+    const { stdout } = await run(process.execPath, [join(CLIENTS, 'graphql-client.ts'), baseUrl, token, builderId]);
+    const { projects, meeting } = JSON.parse(stdout);
+    const sql = `select count(*)::int from project where builder_id = ? and status = 'IN_PROGRESS'`;
+    const [running] = (await service.databases.au1.fork().execute(sql, [builderId])) as { count: number }[];
+    expect(new Set(projects).size).toBe(running!.count);
+    expect(meeting).toMatchObject({ builderId, title: 'Weekly site meeting' });
+  });
+});

@@ -1,0 +1,191 @@
+import { getNamedType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { type Operation, routeTable } from '../../schema/route-table.ts';
+import { locateArguments } from '../../src/rest/input.ts';
+import { createOpenApiDocument } from '../../src/rest/openapi.ts';
+import { BASE_URL, type Service, startService } from '../support/harness.ts';
+import { namedOperation } from '../support/operation-calls.ts';
+import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
+import { WRONG_TEXTS, wrongBodies } from '../support/wrong-values.ts';
+
+interface FieldError {
+  fieldName: string;
+  message: string;
+}
+
+const schema = buildServiceSchema();
+const operations = routeTable(schema);
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
+const document = (await createOpenApiDocument(schema, operations, BASE_URL)) as any;
+
+/** Names of all types of the schema. */
+const TYPE_NAMES = Object.keys(schema.getTypeMap()).filter((name) => !name.startsWith('__'));
+const GRAPHQL_TERMS = [
+  /expected (type|value)/i,
+  /non-nullable/i,
+  /variable "/i,
+  /cannot represent/i,
+  /\benum\b/i,
+  /not defined by/i,
+  /of required type/i,
+  /is not valid$/,
+  new RegExp(`"(${TYPE_NAMES.join('|')})[!"\\]]`),
+  new RegExp(`\\b(${TYPE_NAMES.filter((name) => /[a-z][A-Z]/.test(name)).join('|')}|Int|Float|ID|String)\\b`),
+];
+
+let service: Service;
+let token: string;
+let samples: Samples;
+
+beforeAll(async () => {
+  service = await startService();
+  token = await service.as('A');
+  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+});
+
+afterAll(() => service.stop());
+
+const rootField = ({ kind, field }: Operation) =>
+  (kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!).getFields()[field]!;
+
+const inPathOf = (operation: Operation) =>
+  locateArguments(operation, schema).filter(({ location }) => location === 'path');
+
+function urlOf(operation: Operation): string {
+  const types = new Map(inPathOf(operation).map(({ name, argument }) => [name, getNamedType(argument.type).name]));
+  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => requireSample(samples, types.get(name)!));
+}
+
+/** Returns the field errors of a 400 response of REST; none for another status. */
+async function throughRest(operation: Operation, query: string, body?: unknown): Promise<FieldError[]> {
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const response = await service.request({
+    method: operation.method,
+    url: `${urlOf(operation)}${query}`,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-service-builder-id': samples.BuilderId!,
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+    },
+    payload,
+  });
+  expect(response.statusCode, response.body).toBeLessThan(500);
+  return response.statusCode === 400 ? response.json().errors : [];
+}
+
+async function throughGraphql(operation: Operation, body: object): Promise<FieldError[]> {
+  const ids = inPathOf(operation).map(({ argument }) => [argument.name, samples[getNamedType(argument.type).name]]);
+  const query = namedOperation(operation.kind, rootField(operation));
+  const { errors = [] } = await service.graphql(token, query, { ...Object.fromEntries(ids), ...body });
+  return errors.flatMap(({ extensions }) => (extensions.errors ?? []) as FieldError[]);
+}
+
+const withGraphqlTerms = (errors: readonly FieldError[]) =>
+  errors.map(({ message }) => message).filter((message) => GRAPHQL_TERMS.some((term) => term.test(message)));
+
+const inOrder = (errors: readonly FieldError[]) =>
+  errors.map(({ fieldName, message }) => `${fieldName}: ${message}`).toSorted();
+
+/** Returns the example body with null for each absent field, so that it has every path of the input. */
+function exampleOf({ path, method }: Operation): object | undefined {
+  const content = document.paths[path][method.toLowerCase()].requestBody?.content['application/json'];
+  return content && (completed(content.schema, content.example) as object);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
+function completed(schema: any, value: any): unknown {
+  const { properties, items, anyOf } = schema.$ref
+    ? document.components.schemas[schema.$ref.split('/').at(-1)]
+    : schema;
+  if (Array.isArray(value)) return value.map((item) => completed(items ?? {}, item));
+  if (anyOf) return completed(anyOf[0], value);
+  if (!properties || value === null || typeof value !== 'object') return value;
+  const fields = Object.entries(properties).map(([name, field]) => [name, completed(field, value[name] ?? null)]);
+  return { ...value, ...Object.fromEntries(fields) };
+}
+
+const withBody = operations.filter(exampleOf);
+const withQuery = operations.filter((operation) =>
+  locateArguments(operation, schema).some(({ location }) => location === 'query' || location === 'bodyOrQuery'),
+);
+
+describe.each(withBody)('400 of $method $path, whatever is wrong in the body', (operation) => {
+  it('has a message in terms of JSON, and the same through GraphQL (ERR-4, ERR-24)', async () => {
+    const terms = new Set<string>();
+    const differences: unknown[] = [];
+    let refused = 0;
+    for (const { path, body } of wrongBodies(exampleOf(operation)!)) {
+      const rest = await throughRest(operation, '', body);
+      for (const message of withGraphqlTerms(rest)) terms.add(message);
+      if (rest.length === 0) continue;
+      refused++;
+      const graphql = await throughGraphql(operation, body);
+      for (const message of withGraphqlTerms(graphql)) terms.add(message);
+      // GraphQL coerces a single value to a list of one, and rejects unknown fields, which REST ignores.
+      if (rest.some(({ message }) => message === 'must be an array')) continue;
+      const known = graphql.filter(({ message }) => message !== 'is not a field of this object');
+      if (inOrder(known).join() !== inOrder(rest).join()) differences.push({ path, rest, graphql });
+    }
+    expect([...terms]).toEqual([]);
+    expect(differences).toEqual([]);
+    expect(refused).toBeGreaterThan(0);
+  }, 120_000);
+
+  it.each(['[]', '"x"', '7', 'null', 'true'])(
+    'has a message that the body must be an object when it is %s (ERR-5)',
+    async (body) => {
+      const errors = await throughRest(operation, '', JSON.parse(body));
+      expect(errors).toEqual([{ fieldName: 'body', message: 'must be an object' }]);
+    },
+  );
+});
+
+describe.each(withQuery)('400 of $method $path, whatever is wrong in the query', (operation) => {
+  it('has a message about the valid values of the parameter', async () => {
+    const names = locateArguments(operation, schema)
+      .filter(({ location }) => location !== 'path' && location !== 'header')
+      .map(({ name }) => name);
+    const queries = names.flatMap((name) => [
+      ...WRONG_TEXTS.map((text) => `?${name}=${encodeURIComponent(text)}`),
+      `?${name}=x&${name}=y`,
+    ]);
+    const errors: FieldError[] = [];
+    for (const query of queries) errors.push(...(await throughRest(operation, query)));
+    expect(withGraphqlTerms(errors)).toEqual([]);
+    expect(errors.length).toBeGreaterThan(0);
+  });
+});
+
+describe('an invalid literal of a GraphQL document', () => {
+  const errorsOf = async (query: string) =>
+    (await service.graphql(token, query)).errors!.flatMap(({ extensions }) => extensions.errors ?? []);
+
+  it.each([
+    ['imageAttachment: "x"', [{ fieldName: 'imageAttachment', message: 'must be an object' }]],
+    [
+      'imageAttachment: { key: 7, regionId: eu1 }',
+      [
+        { fieldName: 'imageAttachment.type', message: 'is required' },
+        { fieldName: 'imageAttachment.key', message: 'must be a string' },
+        { fieldName: 'imageAttachment.regionId', message: 'must be one of au1, us1' },
+      ],
+    ],
+    [
+      'imageAttachment: { key: "k", regionId: au1, type: attachment, size: 1 }',
+      [{ fieldName: 'imageAttachment.size', message: 'is not a field of this object' }],
+    ],
+    ['contentType: 7', [{ fieldName: 'contentType', message: 'must be a string' }]],
+  ])('is described like the same JSON: %s (ERR-4, ERR-8)', async (argument, expected) => {
+    const query = `mutation { createPhoto(builderId: "${samples.BuilderId}", fileName: "a.jpg", ${argument}) { id } }`;
+    expect(await errorsOf(query)).toEqual(expected);
+  });
+
+  it('names the item of a list (ERR-2)', async () => {
+    const photos = '[{ externalSourceId: "1" }, { externalSourceId: "2", imageAttachment: 7 }]';
+    const input = `builderId: "${samples.BuilderId}", externalSourceId: "p", sourceApp: "a", projectId: "${samples.ProjectId}"`;
+    expect(await errorsOf(`mutation { bulkUpsertPhotos(${input}, photos: ${photos}) { folderId } }`)).toEqual([
+      { fieldName: 'photos[1].imageAttachment', message: 'must be an object' },
+    ]);
+  });
+});

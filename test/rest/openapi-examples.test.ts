@@ -1,0 +1,262 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { routeTable } from '../../schema/route-table.ts';
+import { createOpenApiDocument } from '../../src/rest/openapi.ts';
+import { Browser } from '../oauth/browser.ts';
+import type { Json } from '../proof/fuzz/contract.ts';
+import { ExampleCalls, type ExampleResponse, TOKEN, toExample } from '../support/example-calls.ts';
+import {
+  CLIENT_ID,
+  CLIENT_SECRET,
+  EMAIL,
+  type ExampleFixture,
+  startExampleFixture,
+} from '../support/example-fixture.ts';
+import { errorRecordings, recorded, signedUrl } from '../support/example-responses.ts';
+import { BASE_URL } from '../support/harness.ts';
+
+const FILE = join(import.meta.dirname, '../../src/rest/openapi/recorded-responses.json');
+
+const schema = buildServiceSchema();
+const document: Json = await createOpenApiDocument(schema, routeTable(schema), BASE_URL);
+
+let fixture: ExampleFixture;
+let calls: ExampleCalls;
+
+/** Responses of the service, by the name of the example. */
+const responses = new Map<string, { status: number; body: unknown }>();
+
+beforeAll(async () => {
+  fixture = await startExampleFixture();
+  calls = new ExampleCalls(fixture, document);
+});
+
+afterAll(() => fixture.stop());
+
+function record(name: string, response: ExampleResponse): void {
+  const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json');
+  if (isJson && response.body !== '') responses.set(name, { status: response.status, body: recorded(response) });
+}
+
+const operations: Json[] = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+  Object.entries<Json>(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+);
+
+const successesOf = ({ responses }: Json) =>
+  Object.keys(responses)
+    .map(Number)
+    .filter((status) => status < 300);
+
+/** What has to be done before an example can succeed. */
+const PREPARATIONS: Record<string, () => Promise<unknown>> = {
+  bulkUpsertPhotos: async () => {
+    const { example } = calls.operation('bulkUpsertPhotos').requestBody.content['application/json'];
+    return calls.send('bulkUpsertPhotos', { body: { ...example, photos: example.photos.slice(0, 1) } });
+  },
+  bulkDeletePhotos: () => calls.send('bulkUpsertPhotos'),
+  deletePhotoFolder: () => calls.send('deletePhoto'),
+  updatePhotoReport: () => calls.send('syncPhotoReport'),
+  archivePhotoReport: () => calls.send('syncPhotoReport'),
+};
+
+/** Operations whose examples hold values that only the service can make; they have tests of their own below. */
+const OF_THEIR_OWN = ['issueToken', 'authorize', 'revokeToken', 'introspectToken', 'putUpload', 'getFile'];
+
+const usual = operations.filter(({ operationId }) => !OF_THEIR_OWN.includes(operationId));
+
+describe.each(usual)('the example of $operationId', ({ operationId, ...operation }) => {
+  const [usualStatus = 0] = successesOf(operation)
+    .toReversed()
+    .filter((status) => status !== 202);
+
+  it('gets the documented status', async () => {
+    await fixture.reset();
+    await PREPARATIONS[operationId]?.();
+    const response = await calls.send(operationId);
+    expect(response.status, response.body).toBe(usualStatus);
+    record(`${operationId} ${usualStatus}`, response);
+    if (!successesOf(operation).includes(200) || usualStatus === 200) return;
+    const again = await calls.send(operationId);
+    expect(again.status, again.body).toBe(200);
+    record(`${operationId} 200`, again);
+  });
+
+  it('may have all optional parameters', async () => {
+    await fixture.reset();
+    await PREPARATIONS[operationId]?.();
+    const response = await calls.send(operationId, { optional: true });
+    expect(response.status, response.body).toBe(usualStatus);
+  });
+});
+
+const isInQuery = ({ in: place }: Json) => place === 'query';
+const deletions = usual.filter(({ method, parameters = [] }) => method === 'DELETE' && parameters.some(isInQuery));
+
+describe.each(deletions)('the example of $operationId', ({ operationId }) => {
+  it('may have all fields in the query', async () => {
+    await fixture.reset();
+    await PREPARATIONS[operationId]?.();
+    const response = await calls.send(operationId, { optional: true, body: undefined });
+    expect(response.status, response.body).toBe(200);
+    expect(recorded(response)).toEqual(responses.get(`${operationId} 200`)!.body);
+  });
+});
+
+describe('a sign-off before its sign-on', () => {
+  it('gets 202', async () => {
+    await fixture.reset();
+    const { example } = calls.operation('recordSignOnEvent').requestBody.content['application/json'];
+    const body = { ...example, type: 'SIGN_OFF', sourceSignOnEventId: 'gate-2-20260302-000001' };
+    const response = await calls.send('recordSignOnEvent', { body });
+    expect(response.status, response.body).toBe(202);
+    record('recordSignOnEvent 202', response);
+  });
+});
+
+describe('the examples of the token endpoints', () => {
+  const types = ['application/json', 'application/x-www-form-urlencoded'];
+  const exampleOf = (operationId: string, name: string) =>
+    calls.operation(operationId).requestBody.content['application/json'].examples[name].value;
+  const send = (operationId: string, type: string, body: object, headers = {}) =>
+    calls.send(operationId, { token: null, headers: { 'content-type': type, ...headers }, body });
+  const basic = { authorization: `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}` };
+
+  /** Opens the documented example in a browser, signs in and allows. */
+  async function allow(): Promise<string> {
+    const { parameters } = calls.operation('authorize');
+    const query = Object.fromEntries(parameters.map(({ name, example }: Json) => [name, example]));
+    const browser = new Browser(fixture.apps.usual);
+    const consent = await browser.signIn(await browser.open(query), EMAIL);
+    return (await browser.submit(consent, 'Allow')).location!;
+  }
+
+  it('authorize a user and redirect as documented', async () => {
+    await fixture.reset();
+    const { example } = calls.operation('authorize').responses[302].headers.Location;
+    expect(toExample(await allow())).toBe(toExample(example));
+  });
+
+  it.each(types)('return a token: %s', async (type) => {
+    await fixture.reset();
+    const own = await send('issueToken', type, exampleOf('issueToken', 'clientCredentials'));
+    expect(own.status, own.body).toBe(200);
+    expect((await send('issueToken', type, exampleOf('issueToken', 'basicHeader'), basic)).status).toBe(200);
+    record('issueToken 200', own);
+    const code = new URL(await allow()).searchParams.get('code')!;
+    const authorization = await send('issueToken', type, {
+      ...exampleOf('issueToken', 'authorizationCode'),
+      code,
+      ...secret,
+    });
+    expect(authorization.status, authorization.body).toBe(200);
+    const { refresh_token } = JSON.parse(authorization.body);
+    const refreshed = await send('issueToken', type, {
+      ...exampleOf('issueToken', 'refreshToken'),
+      refresh_token,
+      ...secret,
+    });
+    expect(refreshed.status, refreshed.body).toBe(200);
+  });
+  const secret = { client_secret: CLIENT_SECRET };
+
+  it.each(types)('tell of a token, and revoke it: %s', async (type) => {
+    const { token } = await fixture.service.tokens.sign({
+      sub: CLIENT_ID,
+      client_id: CLIENT_ID,
+      scope: 'read:builders',
+    });
+    const example = exampleOf('introspectToken', 'accessToken');
+    expect(example.token).toBe(TOKEN);
+    const introspected = await send('introspectToken', type, { ...example, token });
+    expect(JSON.parse(introspected.body)).toMatchObject({ active: true });
+    record('introspectToken 200 active', introspected);
+    const revoked = await send('revokeToken', type, { ...exampleOf('revokeToken', 'accessToken'), token });
+    expect([revoked.status, revoked.body]).toEqual([200, '']);
+    record('introspectToken 200 inactive', await send('introspectToken', type, { ...example, token }));
+  });
+});
+
+describe('the examples of signed URLs', () => {
+  it('have the parameters of URLs that the service signs', async () => {
+    for (const operationId of ['putUpload', 'getFile']) {
+      const { searchParams } = await signedUrl(operationId, calls);
+      const named = calls.operation(operationId).parameters.filter(isInQuery);
+      expect(named.map(({ name }: Json) => name).toSorted()).toEqual([...searchParams.keys()].toSorted());
+    }
+  });
+
+  it('return the file, or the range of it', async () => {
+    const { pathname, search } = await signedUrl('getFile', calls);
+    const get = (headers = {}) => calls.inject('usual', { url: `${pathname}${search}`, headers });
+    expect((await get()).status).toBe(200);
+    expect((await get({ range: 'bytes=0-65535' })).status).toBe(206);
+  });
+
+  it('accept the bytes of an upload', async () => {
+    const bytes = Buffer.alloc(2_418_044, 1);
+    const { pathname, search } = await signedUrl('putUpload', calls);
+    const headers = { 'content-type': 'image/jpeg' };
+    const put = await calls.inject('usual', { method: 'PUT', url: `${pathname}${search}`, headers, payload: bytes });
+    expect(put.status, put.body).toBe(200);
+  });
+});
+
+describe('the error examples', () => {
+  it('have the documented status and code', async () => {
+    for (const [name, call] of errorRecordings(fixture, calls)) {
+      await fixture.reset();
+      const response = await call();
+      expect(response.status, `${name}: ${response.body}`).toBeGreaterThanOrEqual(400);
+      record(name, response);
+    }
+  }, 60_000);
+});
+
+describe('the recorded responses', () => {
+  it('equal the responses of the service (otherwise run: npm run examples)', async () => {
+    const bodies = Object.fromEntries([...responses].sort(byName).map(([name, { body }]) => [name, body]));
+    if (process.env.RECORD_EXAMPLES) await writeFile(FILE, `${JSON.stringify(bodies, null, 2)}\n`);
+    expect(bodies).toEqual(JSON.parse(await readFile(FILE, 'utf8')));
+  });
+
+  it('include every response example of the document', () => {
+    // The document was made before they were recorded.
+    if (process.env.RECORD_EXAMPLES) return;
+    const unrecorded: string[] = [];
+    for (const { name, statuses, value } of responseExamples()) {
+      const response = responses.get(name);
+      const isRecorded = response && JSON.stringify(response.body) === toExample(JSON.stringify(value));
+      if (!isRecorded || statuses.some((status) => response.status !== status)) unrecorded.push(name);
+    }
+    expect(unrecorded).toEqual([]);
+  });
+});
+
+const byName = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1);
+
+/** Statuses under which operations refer to a shared response. */
+const statusesOf = (component: string): number[] =>
+  operations.flatMap(({ responses }) =>
+    Object.entries<Json>(responses).flatMap(([status, { $ref }]) =>
+      $ref === `#/components/responses/${component}` ? [Number(status)] : [],
+    ),
+  );
+
+/** Every JSON example of a response, with the name of its recording and the statuses that it stands under. */
+function responseExamples(): { name: string; statuses: readonly number[]; value: unknown }[] {
+  const own = operations.flatMap(({ operationId, responses }) =>
+    Object.entries<Json>(responses).map(
+      ([status, response]) => [`${operationId} ${status}`, [Number(status)], response] as const,
+    ),
+  );
+  const shared = Object.entries<Json>(document.components.responses).map(
+    ([name, response]) => [name, statusesOf(name), response] as const,
+  );
+  return [...own, ...shared].flatMap(([name, statuses, { content = {} }]) => {
+    const { example, examples } = content['application/json'] ?? {};
+    if (example !== undefined) return [{ name, statuses, value: example }];
+    return Object.entries<Json>(examples ?? {}).map(([of, { value }]) => ({ name: `${name} ${of}`, statuses, value }));
+  });
+}

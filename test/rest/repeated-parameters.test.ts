@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { routeTable } from '../../schema/route-table.ts';
+import { createOpenApiDocument } from '../../src/rest/openapi.ts';
+import { BASE_URL, type Service, startService } from '../support/harness.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+
+let service: Service;
+let client: Client;
+/** Id of one photo per area, by area. */
+let photos: Record<string, string>;
+
+beforeAll(async () => {
+  service = await startService();
+  client = await clientOf(service, 'A');
+  const em = service.databases.au1.fork();
+  await em.execute('delete from photo where builder_id = ?', [client.builderId]);
+  photos = {};
+  for (const source of ['GALLERY', 'ITP', 'DEFECT']) {
+    const { id } = await client.createPhoto();
+    await em.execute('update photo set source = ? where id = ?', [source, id]);
+    photos[source] = id;
+  }
+});
+
+afterAll(() => service.stop());
+
+interface ListResponse {
+  statusCode: number;
+  json(): { data: Record<string, string>[]; errors?: { fieldName: string }[] };
+}
+
+const valuesOf = (response: ListResponse, field: string) =>
+  [...new Set(response.json().data.map((row) => row[field]))].sort();
+const fieldsOf = (response: ListResponse) => [
+  response.statusCode,
+  response.json().errors?.map(({ fieldName }) => fieldName),
+];
+
+/** Query strings that repeat a parameter with both names. */
+const repetitions = (name: string, a: string, b: string) => [
+  `${name}=${a}&${name}=${b}`,
+  `${name}[]=${a}&${name}[]=${b}`,
+  `${name}%5B%5D=${a}&${name}%5B%5D=${b}`,
+  `${name}=${a}&${name}[]=${b}`,
+  `${name}[]=${b}&${name}=${a}&${name}[]=${a}&${name}=${a}`,
+];
+
+describe('GET /builders/{builderId}/photos', () => {
+  it.each(repetitions('source', 'ITP', 'DEFECT'))(
+    'lists the photos of both areas for ?%s (LST-10, PHO-3)',
+    async (query) => {
+      expect(valuesOf(await client.send('GET', `/photos?${query}`), 'source')).toEqual(['DEFECT', 'ITP']);
+    },
+  );
+
+  it('lists the photos of one area for ?source[]=ITP', async () => {
+    expect(valuesOf(await client.send('GET', '/photos?source[]=ITP'), 'source')).toEqual(['ITP']);
+  });
+
+  it.each([
+    ['source[]=CAMERA', ['source[]']],
+    ['source=ITP&source[]=CAMERA', ['source[]']],
+    ['source=CAMERA&source[]=ITP', ['source']],
+    ['source[]=', ['source[]']],
+    ['source[]=CAMERA&limit=26', ['source[]', 'limit']],
+  ])('is 400 for ?%s, and names the parameter as it was written (LST-10)', async (query, fields) => {
+    const [status, names] = fieldsOf(await client.send('GET', `/photos?${query}`));
+    expect([status, (names as string[]).sort()]).toEqual([400, fields.sort()]);
+  });
+
+  it.each(['projectId[]=proj_anone', 'folderId[]=nonsense', 'limit[]=1', 'source[0]=ITP', 'source[][]=ITP'])(
+    'ignores the unknown parameter ?%s (ERR-8, LST-10)',
+    async (query) => {
+      const response = await client.send('GET', `/photos?${query}`);
+      expect([response.statusCode, valuesOf(response, 'source')]).toEqual([200, ['GALLERY']]);
+    },
+  );
+});
+
+describe('GET /builders/{builderId}/photos/{photoId}', () => {
+  it.each(repetitions('source', 'ITP', 'DEFECT'))('finds a photo of either area for ?%s (PHO-4)', async (query) => {
+    expect(await client.ok('GET', `/photos/${photos.ITP}?${query}`)).toMatchObject({ source: 'ITP' });
+    expect((await client.send('GET', `/photos/${photos.GALLERY}?${query}`)).statusCode).toBe(404);
+  });
+});
+
+describe('GET /builders/{builderId}/meetings', () => {
+  it.each(repetitions('status', 'RUNNING', 'COMPLETED'))(
+    'lists the meetings of both states for ?%s (LST-10, MTG-2)',
+    async (query) => {
+      const response = await client.send('GET', `/meetings?${query}`);
+      const { totalCount } = (await client.ok('GET', '/meetings?status=RUNNING&status=COMPLETED')).meta;
+      expect(response.json().meta.totalCount).toBe(totalCount);
+      expect(totalCount).toBeGreaterThan(0);
+      expect(['RUNNING', 'COMPLETED']).toEqual(expect.arrayContaining(valuesOf(response, 'status')));
+    },
+  );
+
+  it('is 400 for ?status[]=OVER', async () => {
+    expect(fieldsOf(await client.send('GET', '/meetings?status[]=OVER'))).toEqual([400, ['status[]']]);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('describes both names of every repeatable query parameter', async () => {
+    const schema = buildServiceSchema();
+    const { paths } = (await createOpenApiDocument(schema, routeTable(schema), BASE_URL)) as {
+      paths: Record<
+        string,
+        Record<string, { parameters?: { name?: string; schema?: { type?: string }; description?: string }[] }>
+      >;
+    };
+    const parameters = Object.values(paths).flatMap((path) =>
+      Object.values(path).flatMap(({ parameters: own }) => own ?? []),
+    );
+    const repeatable = parameters.filter(({ schema: type }) => type?.type === 'array');
+    expect([...new Set(repeatable.map(({ name }) => name))].sort()).toEqual(['source', 'status']);
+    for (const { name, description } of repeatable) expect(description).toContain(`\`${name}[]=A&${name}[]=B\``);
+  });
+});

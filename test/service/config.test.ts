@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+
+const DATABASES = {
+  DATABASE_URL_AU1: 'postgresql://api:secret@db.example.com/au1',
+  DATABASE_URL_US1: 'postgresql://api:secret@db.example.com/us1',
+};
+
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  BASE_URL: 'https://api.example.com',
+  TOKEN_KEY: randomBytes(32).toString('base64url'),
+  ...DATABASES,
+};
+
+const S3 = { STORAGE: 's3', S3_BUCKET: 'attachments' };
+
+describe('the settings', () => {
+  it('default to a development service with embedded databases and demo data (LIM-1, LIM-2, LIM-3, LIM-22, LIM-23)', () => {
+    expect(loadConfig({})).toMatchObject({
+      production: false,
+      host: '127.0.0.1',
+      port: 4000,
+      baseUrl: 'http://localhost:4000',
+      databaseUrls: null,
+      migrate: 'auto',
+      demo: true,
+      rateLimits: {
+        api: { requests: 1000, seconds: 10 },
+        sync: { requests: 200, seconds: 10 },
+        token: { requests: 120, seconds: 60 },
+      },
+      requestSeconds: 900,
+      uploadQuota: 16 * 1024 ** 3,
+    });
+  });
+
+  it('have their defaults when they are empty', () => {
+    expect(loadConfig({ PORT: '', BASE_URL: '' })).toMatchObject({ port: 4000, baseUrl: 'http://localhost:4000' });
+  });
+
+  it('disable the embedded databases and the demo data when both databases are set', () => {
+    expect(loadConfig(DATABASES)).toMatchObject({ databaseUrls: { au1: DATABASES.DATABASE_URL_AU1 }, demo: false });
+  });
+
+  it('start a worker per core with WORKERS=max', () => {
+    expect(loadConfig({ WORKERS: '3' }).workers).toBe(3);
+    expect(loadConfig({ WORKERS: 'max' }).workers).toBe(availableParallelism());
+  });
+
+  it('enable the supervisor in production, and with several workers', () => {
+    expect(loadConfig({})).toMatchObject({ supervise: false, standby: false });
+    expect(loadConfig({ WORKERS: '2' })).toMatchObject({ supervise: true, standby: false });
+    expect(loadConfig({ SUPERVISE: '1' }).supervise).toBe(true);
+    expect(loadConfig(PRODUCTION)).toMatchObject({ supervise: true, standby: true, workers: 1 });
+    expect(loadConfig({ ...PRODUCTION, SUPERVISE: '0' }).supervise).toBe(false);
+  });
+
+  it('disable a rate limit with 0 (LIM-1)', () => {
+    expect(loadConfig({ RATE_LIMIT_API: '0' }).rateLimits.api).toBeNull();
+  });
+
+  const invalid: [string, Record<string, string>, string][] = [
+    ['a port that is not a number', { PORT: 'http' }, 'PORT'],
+    ['port 0', { PORT: '0' }, 'PORT'],
+    ['a port beyond 65535', { PORT: '70000' }, 'PORT'],
+    ['one database without the other', { DATABASE_URL_AU1: DATABASES.DATABASE_URL_AU1 }, 'DATABASE_URL_US1'],
+    [
+      'a direct address without the databases',
+      { DATABASE_URL_AU1_DIRECT: DATABASES.DATABASE_URL_AU1 },
+      'DATABASE_URL_AU1_DIRECT',
+    ],
+    ['a database URL that is not of PostgreSQL', { ...DATABASES, DATABASE_URL_US1: 'mysql://x/y' }, 'DATABASE_URL_US1'],
+    ['a base address with a path', { BASE_URL: 'https://example.com/api' }, 'BASE_URL'],
+    ['a rate limit without a window', { RATE_LIMIT_TOKEN: '120' }, 'RATE_LIMIT_TOKEN'],
+    ['an unknown migration mode', { MIGRATE: 'yes' }, 'MIGRATE'],
+    ['several workers without a supervisor', { WORKERS: '2', SUPERVISE: '0' }, 'SUPERVISE'],
+    ['an empty heap', { WORKER_HEAP_MIB: '0' }, 'WORKER_HEAP_MIB'],
+    ['a short token key', { TOKEN_KEY: 'c2hvcnQ' }, 'TOKEN_KEY'],
+    ['a certificate without its key', { TLS_CERT: 'cert.pem' }, 'TLS_KEY'],
+    ['an S3 access key without its secret', { ...S3, S3_ACCESS_KEY_ID: 'a' }, 'S3_SECRET_ACCESS_KEY'],
+    ['S3 without a bucket', { STORAGE: 's3' }, 'S3_BUCKET'],
+    ['trust in every proxy', { TRUST_PROXY: 'true' }, 'TRUST_PROXY'],
+    ['no workers', { WORKERS: '0' }, 'WORKERS'],
+    ['a number of workers that is not a number', { WORKERS: 'all' }, 'WORKERS'],
+    ['an unknown log level', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+  ];
+
+  it.each(invalid)('reject %s in one line that names the setting', (_, env, name) => {
+    expect(() => loadConfig(env)).toThrow(ConfigError);
+    expect(() => loadConfig(env)).toThrow(new RegExp(`^${name} [^\n]+\\.$`));
+  });
+});
+
+describe('several invalid settings', () => {
+  const messageFor = (env: Record<string, string>) => {
+    try {
+      loadConfig(env);
+    } catch (error) {
+      return (error as ConfigError).message.split('\n');
+    }
+  };
+
+  it('are all reported, each with its name, its value and what is valid', () => {
+    const env = { PORT: 'http', WORKERS: '0', STORAGE: 'ftp', RATE_LIMIT_API: '1000', LOG_LEVEL: 'loud' };
+    expect(messageFor(env)).toEqual([
+      'PORT must be a port number from 1 to 65535, not "http".',
+      'WORKERS must be a number from 1 to 999, or max, not "0".',
+      'STORAGE must be local or s3, not "ftp".',
+      'RATE_LIMIT_API must be requests/seconds such as 1000/10, or 0 for no limit, not "1000".',
+      'LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "loud".',
+    ]);
+  });
+
+  it('are reported together with settings that do not fit together', () => {
+    const env = { MIGRATE: 'yes', TLS_CERT: 'cert.pem', WORKERS: '2', SUPERVISE: '0', ...S3, S3_BUCKET: '' };
+    expect(messageFor(env)).toEqual([
+      'MIGRATE must be auto or check, not "yes".',
+      'TLS_KEY is required with TLS_CERT.',
+      'SUPERVISE must be 1 with several WORKERS.',
+      'S3_BUCKET is required with STORAGE=s3.',
+    ]);
+  });
+
+  it('are reported with everything that production requires', () => {
+    expect(messageFor({ NODE_ENV: 'production', DRAIN_SECONDS: 'soon' })).toEqual([
+      'DRAIN_SECONDS must be a number of seconds from 0 to 9999, not "soon".',
+      ...['DATABASE_URL_AU1', 'DATABASE_URL_US1', 'TOKEN_KEY', 'BASE_URL'].map(
+        (name) => `${name} is required in production.`,
+      ),
+    ]);
+  });
+
+  it('are reported once: an invalid setting is not missing as well', () => {
+    expect(messageFor({ ...PRODUCTION, DATABASE_URL_AU1: 'mysql://x/y', TOKEN_KEY: 'c2hvcnQ' })).toEqual([
+      expect.stringMatching(/^DATABASE_URL_AU1 must be a URL such as postgresql:.* not of the scheme mysql:\.$/),
+      expect.stringMatching(/^TOKEN_KEY must have at least 32 bytes in base64url, not 5; /),
+    ]);
+  });
+
+  it('are reported without secrets', () => {
+    const secret = 'hunter2';
+    const env = { DATABASE_URL_AU1: `mysql://api:${secret}@db/x`, DATABASE_URL_US1: secret, TOKEN_KEY: secret };
+    expect(messageFor(env)).toHaveLength(3);
+    expect(messageFor(env)!.join()).not.toContain(secret);
+  });
+});
+
+describe('production', () => {
+  it('checks migrations, listens on every address and never loads demo data', () => {
+    expect(loadConfig({ ...PRODUCTION, DEMO: '1' })).toMatchObject({
+      production: true,
+      migrate: 'check',
+      host: '0.0.0.0',
+      demo: false,
+    });
+  });
+
+  it.each(['DATABASE_URL_AU1', 'DATABASE_URL_US1', 'TOKEN_KEY', 'BASE_URL'])('requires %s', (name) => {
+    const env: Record<string, string> = { ...PRODUCTION, [name]: '' };
+
+    expect(() => loadConfig(env)).toThrow(`${name} is required in production.`);
+  });
+
+  it('rejects an http: address that is not loopback (HDR-1)', () => {
+    expect(() => loadConfig({ ...PRODUCTION, BASE_URL: 'http://api.example.com' })).toThrow(
+      'BASE_URL must be https: in production, not "http://api.example.com".',
+    );
+    expect(loadConfig({ ...PRODUCTION, BASE_URL: 'http://127.0.0.1:4000' }).baseUrl).toBe('http://127.0.0.1:4000');
+  });
+});

@@ -1,0 +1,211 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createDatabase } from '../setup/database.ts';
+import { freePort } from '../support/ports.ts';
+import { endPrograms, type Run, startProgram } from '../support/program.ts';
+
+/** Processes on a machine that is busy take their time. */
+const POLL_TIMEOUT = { timeout: 60_000 };
+
+let folder: string;
+let port: number;
+let databases: Record<string, string>;
+const drops: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'supervision-'));
+  const { templates } = inject('cluster');
+  const [au1, us1] = await Promise.all([createDatabase(templates.au1), createDatabase(templates.us1)]);
+  databases = { DATABASE_URL_AU1: au1.url, DATABASE_URL_US1: us1.url, DATA_DIR: folder };
+  drops.push(au1.drop, us1.drop);
+  port = await freePort();
+});
+
+afterEach(endPrograms);
+
+afterAll(async () => {
+  await Promise.all(drops.map((drop) => drop()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+const settingsOf = (settings: Record<string, string>) => ({
+  ...databases,
+  ...{ PORT: String(port), LOG_LEVEL: 'info', SUPERVISE: '1', WORKERS: '1' },
+  ...settings,
+});
+
+const start = (settings: Record<string, string> = {}) => startProgram(settingsOf(settings));
+
+interface Answer {
+  status: number | string;
+  text: string;
+}
+
+/** One request; the error's code in place of a status when there is no answer. */
+function call(
+  path: string,
+  { agent = false, body, token }: { agent?: Agent | false; body?: string; token?: string } = {},
+): Promise<Answer> {
+  return new Promise((done) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const headers = { 'content-type': 'application/json', ...authorization };
+    const sent = request({ host: '127.0.0.1', port, path, method, agent, headers }, async (response) => {
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      done({ status: response.statusCode!, text });
+    });
+    sent.on('error', ({ code }: NodeJS.ErrnoException) => done({ status: code!, text: '' }));
+    sent.end(body);
+  });
+}
+
+const calls = (count: number) => Promise.all(Array.from({ length: count }, () => call('/health/live')));
+
+/** Writes a file beside the data; answers where. */
+async function writeModule(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+/** Process ids of the workers, the oldest first. */
+async function workersOf({ process }: Run): Promise<number[]> {
+  const children = await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
+  return children.trim().split(' ').filter(Boolean).map(Number);
+}
+
+const isRunning = async (pid: number) => (await readdir('/proc')).includes(String(pid));
+
+const logLines = ({ output }: Run, message: RegExp) =>
+  output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => message.test(msg));
+
+const ENDED = /^a worker ended/;
+
+/** The log line about the end of a worker. */
+async function ending(service: Run) {
+  await service.says(/"msg":"a worker ended[^\n]*\n/);
+  return logLines(service, ENDED)[0];
+}
+
+describe.each(['1', '2'])('a killed worker of %s', { timeout: 120_000 }, (WORKERS) => {
+  it('is replaced while connections wait, and no connection is refused or lost', async () => {
+    const service = await start({ WORKERS });
+    const victims = await workersOf(service);
+    expect(victims).toHaveLength(Number(WORKERS));
+    for (const victim of victims) process.kill(victim, 'SIGKILL');
+    const answers = await calls(40);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await ending(service)).toMatchObject({ level: 50, signal: 'SIGKILL', cause: 'signal SIGKILL' });
+    await expect.poll(async () => (await workersOf(service)).length, POLL_TIMEOUT).toBe(Number(WORKERS));
+    expect(await workersOf(service)).not.toContain(victims[0]);
+  });
+
+  it('fails only the requests that it was processing', async () => {
+    const service = await start({ WORKERS });
+    const statuses: (number | string)[] = [];
+    const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    let isOver = false;
+    const load = agents.map(async (agent) => {
+      while (!isOver) statuses.push((await call('/health/live', { agent })).status);
+      agent.destroy();
+    });
+    await expect.poll(() => statuses.length, POLL_TIMEOUT).toBeGreaterThan(100);
+    const [victim] = await workersOf(service);
+    process.kill(victim!, 'SIGKILL');
+    await service.says(/a worker took the place of one that ended/);
+    const replacedAt = statuses.length;
+    await expect.poll(() => statuses.length, POLL_TIMEOUT).toBeGreaterThan(replacedAt + 100);
+    isOver = true;
+    await Promise.all(load);
+    const failures = statuses.filter((status) => status !== 200);
+    expect(failures.length).toBeLessThanOrEqual(agents.length);
+    expect(new Set(failures)).not.toContain('ECONNREFUSED');
+  });
+});
+
+describe('a standby worker', { timeout: 120_000 }, () => {
+  it('serves as soon as the other worker exits, and another standby is started', async () => {
+    const service = await start({ STANDBY: '1' });
+    await service.says(/a standby worker is ready/);
+    const [serving, standby] = await workersOf(service);
+    process.kill(serving!, 'SIGKILL');
+    expect((await call('/health/live')).status).toBe(200);
+    await service.says(/a worker took the place of one that ended/);
+    expect(logLines(service, /took the place/)).toMatchObject([{ worker: standby }]);
+    await expect.poll(async () => (await workersOf(service)).length, POLL_TIMEOUT).toBe(2);
+  });
+});
+
+describe('a worker whose event loop hangs', { timeout: 120_000 }, () => {
+  it('is killed and replaced, and connections that it had not accepted are served', async () => {
+    const service = await start({ WORKER_HANG_SECONDS: '5' });
+    const [victim] = await workersOf(service);
+    process.kill(victim!, 'SIGSTOP');
+    const answers = await calls(10);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const { worker, cause } = await ending(service);
+    expect([worker, cause]).toEqual([victim, 'killed: its event loop did not run for 5 seconds']);
+  });
+});
+
+describe('a worker that runs out of memory', { timeout: 120_000 }, () => {
+  it('is replaced, and the log has its cause in one line', async () => {
+    const exhaust = `process.on('SIGUSR2', () => { const kept = []; for (;;) kept.push(Array.from({ length: 1e5 }, Math.random)); })`;
+    const preload = await writeModule('exhaust.cjs', exhaust);
+    const service = await start({ WORKER_HEAP_MIB: '150', NODE_OPTIONS: `--require=${preload}` });
+    const [victim] = await workersOf(service);
+    process.kill(victim!, 'SIGUSR2');
+    const { cause, signal } = await ending(service);
+    expect([cause, signal]).toEqual(['out of memory: the JavaScript heap reached WORKER_HEAP_MIB', 'SIGABRT']);
+    expect((await call('/health/live')).status).toBe(200);
+  });
+});
+
+describe('a worker that cannot start again', { timeout: 120_000 }, () => {
+  it('is replaced immediately, and then after growing delays', async () => {
+    const failAgain = `if (process.send && require('node:fs').existsSync(${JSON.stringify(join(folder, 'fail'))})) process.exit(7)`;
+    const service = await start({ NODE_OPTIONS: `--require=${await writeModule('fail-again.cjs', failAgain)}` });
+    const [victim] = await workersOf(service);
+    await writeModule('fail', '');
+    process.kill(victim!, 'SIGKILL');
+    await expect.poll(() => logLines(service, ENDED).length, POLL_TIMEOUT).toBeGreaterThan(4);
+    const [first, ...others] = logLines(service, ENDED);
+    expect(first.cause).toBe('signal SIGKILL');
+    expect(new Set(others.map(({ cause }) => cause))).toEqual(new Set(['exit code 7']));
+    const pauses = others.slice(1).map(({ time }, index) => time - others[index].time);
+    // Delays of 0, 500, 1,000 ... milliseconds.
+    expect(pauses[1]).toBeGreaterThanOrEqual(500);
+    expect(pauses[2]).toBeGreaterThanOrEqual(1000);
+    await rm(join(folder, 'fail'));
+    expect((await call('/health/live')).status).toBe(200);
+  });
+});
+
+describe('stopping the supervisor', { timeout: 120_000 }, () => {
+  it('with SIGTERM serves waiting connections first', async () => {
+    const service = await start({ DRAIN_SECONDS: '1' });
+    service.process.kill('SIGTERM');
+    let ready = await call('/health/ready');
+    while (ready.status === 200) ready = await call('/health/ready');
+    expect(ready.status).toBe(503);
+    expect((await call('/health/live')).status).toBe(200);
+    expect(await service.exit).toBe(0);
+    await service.silence;
+  });
+
+  it('with SIGKILL ends its workers too', async () => {
+    const service = await start({ WORKERS: '2' });
+    const workers = await workersOf(service);
+    service.process.kill('SIGKILL');
+    await service.silence;
+    for (const worker of workers) await expect.poll(() => isRunning(worker), POLL_TIMEOUT).toBe(false);
+  });
+});

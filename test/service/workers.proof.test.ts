@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
+import { createDatabase } from '../setup/database.ts';
+import { freePort } from '../support/ports.ts';
+import { endPrograms, type Run, runProgram, startProgram } from '../support/program.ts';
+
+/** Starting several processes takes long on a busy machine. */
+const POLL_TIMEOUT = { timeout: 20_000 };
+
+let folder: string;
+let port: number;
+let databases: Record<string, string>;
+const drops: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'workers-'));
+  // PostgreSQL's user has to pass through where the tests run as root.
+  await chmod(folder, 0o711);
+  port = await freePort();
+  const { templates } = inject('cluster');
+  const [au1, us1] = await Promise.all([createDatabase(templates.au1), createDatabase(templates.us1)]);
+  databases = { DATABASE_URL_AU1: au1.url, DATABASE_URL_US1: us1.url, DATA_DIR: join(folder, 'beside') };
+  drops.push(au1.drop, us1.drop);
+});
+
+afterEach(endPrograms);
+
+afterAll(async () => {
+  await Promise.all(drops.map((drop) => drop()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+const start = (settings: Record<string, string> = {}) =>
+  startProgram({ ...databases, WORKERS: '2', PORT: String(port), ...settings });
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+/** Sends a request on a new connection: the workers accept connections in turn. */
+function call(path: string, options: { method?: string; headers?: Record<string, string>; body?: string } = {}) {
+  const { method = 'GET', headers, body } = options;
+  return new Promise<Answer>((done, fail) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, async (response) => {
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      done({ status: response.statusCode!, text });
+    });
+    sent.on('error', fail);
+    sent.end(body);
+  });
+}
+
+async function statuses(count: number, path: string, headers: Record<string, string> = {}): Promise<number[]> {
+  const found: number[] = [];
+  for (let sent = 0; sent < count; sent++) found.push((await call(path, { headers })).status);
+  return found;
+}
+
+const times = (count: number, status: number) => Array<number>(count).fill(status);
+
+/** Returns the ids of the processes that served requests, from the log. */
+const pidsOf = ({ output }: Run) =>
+  new Set([...output().matchAll(/"pid":(\d+),.*"msg":"request"/g)].map(([, pid]) => Number(pid)));
+
+const clientA = () => inject('demo').clients.find(({ name }) => name === 'A')!;
+
+const form = (fields: Record<string, string>) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: new URLSearchParams({
+    client_id: clientA().clientId,
+    client_secret: clientA().clientSecret!,
+    ...fields,
+  }).toString(),
+});
+
+const tokenRequest = () =>
+  form({ grant_type: 'client_credentials', audience: `http://localhost:${port}`, scope: 'read:builders' });
+
+describe('several workers', { timeout: 60_000 }, () => {
+  it('share the port and the requests, combine their metrics and print one welcome message', async () => {
+    const service = await start({ LOG_LEVEL: 'info' });
+    expect(await statuses(10, '/health/ready')).toEqual(times(10, 200));
+    expect(pidsOf(service).size).toBe(2);
+    expect(pidsOf(service)).not.toContain(service.process.pid);
+    expect(service.output().match(/REST reference/g)).toHaveLength(1);
+    const { text } = await call('/metrics');
+    expect(text).toContain(
+      'http_request_duration_seconds_count{method="GET",route="/health/ready",status_code="200"} 10',
+    );
+  });
+
+  it('share a rate limit', async () => {
+    await start({ RATE_LIMIT_API: '40/86400' });
+    expect(await statuses(60, '/builders')).toEqual([...times(40, 401), ...times(20, 429)]);
+  });
+
+  it('reject a token within a second of its revocation', async () => {
+    const service = await start({ LOG_LEVEL: 'info' });
+    const { access_token } = JSON.parse((await call('/oauth/token', tokenRequest())).text);
+    const headers = { authorization: `Bearer ${access_token}` };
+    expect(await statuses(6, '/builders', headers)).toEqual(times(6, 200));
+    expect(pidsOf(service).size).toBe(2);
+    expect((await call('/oauth/revoke', form({ token: access_token }))).status).toBe(200);
+    await expect.poll(() => statuses(6, '/builders', headers), POLL_TIMEOUT).toEqual(times(6, 401));
+  });
+
+  it('are replaced when they exit, and the exit is logged', async () => {
+    const service = await start({ LOG_LEVEL: 'info' });
+    await statuses(4, '/health/live');
+    const [victim] = pidsOf(service);
+    process.kill(victim!, 'SIGKILL');
+    const [line] = await service.says(/.*a worker ended, another takes its place.*\n/);
+    expect(JSON.parse(line)).toMatchObject({ level: 50, worker: victim, signal: 'SIGKILL' });
+    expect(await statuses(4, '/health/ready')).toEqual(times(4, 200));
+    await service.says(/a worker took the place of one that ended/);
+    // Until the new one has had a turn.
+    while (pidsOf(service).size < 3) await statuses(2, '/health/live');
+  });
+
+  it('report once why they cannot start', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port: taken } = server.address() as AddressInfo;
+    const { exit, output, silence } = runProgram({ ...databases, WORKERS: '2', PORT: String(taken) });
+    expect(await exit).toBe(1);
+    await silence;
+    expect(output().trim()).toBe(`Port ${taken} is in use: set PORT to another one.`);
+    server.close();
+  });
+});
+
+describe('stopping several workers', { timeout: 60_000 }, () => {
+  const isRefused = () =>
+    new Promise<boolean>((done) => {
+      const socket = connect(port, '127.0.0.1', () => socket.destroy());
+      socket.on('error', () => done(true)).on('close', () => done(false));
+    });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('with %s finishes open requests', async (signal) => {
+    const service = await start();
+    const { method, headers, body } = tokenRequest();
+    const expecting = { ...headers, expect: '100-continue', 'content-length': String(body.length) };
+    const sent = request({ host: '127.0.0.1', port, path: '/oauth/token', method, headers: expecting, agent: false });
+    const answered = once(sent, 'response');
+    sent.flushHeaders();
+    await once(sent, 'continue');
+    service.process.kill(signal);
+    await expect.poll(isRefused, POLL_TIMEOUT).toBe(true);
+    sent.end(body);
+    const [response] = await answered;
+    expect(response.statusCode).toBe(200);
+    response.resume();
+    expect(await service.exit).toBe(0);
+    await service.silence;
+  });
+
+  it('with Ctrl-C, which every process receives, stops PostgreSQL after the workers', async () => {
+    const dataDir = join(folder, 'data');
+    const service = await startProgram({ WORKERS: '2', DATA_DIR: dataDir, DEMO: '0', PORT: String(port) });
+    expect(await statuses(2, '/health/ready')).toEqual(times(2, 200));
+    process.kill(-service.process.pid!, 'SIGINT');
+    expect(await service.exit).toBe(0);
+    await service.silence;
+    expect(await findRunningServer(dataDir)).toBeUndefined();
+  });
+
+  it('with SIGKILL of the supervisor frees the port for the next start', async () => {
+    const service = await start();
+    service.process.kill('SIGKILL');
+    await service.silence;
+    await start();
+    expect(await statuses(4, '/health/ready')).toEqual(times(4, 200));
+  });
+});

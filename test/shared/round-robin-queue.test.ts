@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { RoundRobinQueue } from '../../src/shared/round-robin-queue.ts';
+
+function takeAll(queue: RoundRobinQueue<string>): string[] {
+  return Array.from({ length: queue.size }, () => queue.take()!);
+}
+
+describe('a round-robin queue', () => {
+  it('takes the items of one key in order of arrival', () => {
+    const queue = new RoundRobinQueue<string>();
+    for (const item of ['a1', 'a2', 'a3']) queue.add('a', item);
+    expect(takeAll(queue)).toEqual(['a1', 'a2', 'a3']);
+    expect(queue.take()).toBeUndefined();
+  });
+
+  it('takes one item of each key in turn, however many one key has', () => {
+    const queue = new RoundRobinQueue<string>();
+    for (const item of ['a1', 'a2', 'a3']) queue.add('a', item);
+    queue.add('b', 'b1');
+    expect(queue.take()).toBe('a1');
+    queue.add('c', 'c1');
+    expect(takeAll(queue)).toEqual(['b1', 'a2', 'c1', 'a3']);
+  });
+
+  it('counts the items of each key and of all', () => {
+    const queue = new RoundRobinQueue<string>();
+    for (const item of ['a1', 'a2']) queue.add('a', item);
+    queue.add('b', 'b1');
+    expect([queue.size, queue.sizeOf('a'), queue.sizeOf('b'), queue.sizeOf('c')]).toEqual([3, 2, 1, 0]);
+    takeAll(queue);
+    expect([queue.size, queue.sizeOf('a')]).toEqual([0, 0]);
+  });
+});

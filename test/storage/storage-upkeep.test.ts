@@ -1,0 +1,218 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { setBuilderLogo, setUserPicture } from '../../src/cli/services/images.ts';
+import { loadConfig } from '../../src/config.ts';
+import { sweep } from '../../src/domain/uploads/sweep.ts';
+import { createObjectKey, createUploadKey } from '../../src/storage/keys.ts';
+import { openStorages, Storage } from '../../src/storage/storage.ts';
+import { BASE_URL, type Service, startService } from '../support/harness.ts';
+import { heic, picture } from '../support/images.ts';
+import { type Client, clientOf, projectOf } from '../support/uploads.ts';
+
+const DAY = 86_400_000;
+
+let service: Service;
+let client: Client;
+let storage: Storage;
+
+beforeAll(async () => {
+  service = await startService();
+  // Files are as old as the machine's clock says.
+  service.clock.advance(Date.now() - service.clock.now());
+  client = await clientOf(service, 'A');
+  const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
+  storage = openStorages(config, { secret: Buffer.alloc(32, 7).toString('base64url'), clock: service.clock }).au1;
+});
+
+// A token lives an hour, and the clock goes on by days.
+const renew = async () => {
+  client = await clientOf(service, 'A');
+};
+beforeEach(renew);
+
+afterAll(() => service.stop());
+
+const run = () => sweep(service.databases.au1, storage, service.clock.now());
+/** The storage, whose list of objects comes after the work. */
+const listingAfter = (work: () => Promise<unknown>): Storage => {
+  const { bytes, spool, signer, downloader } = storage;
+  const list = async function* (prefix: string) {
+    await work();
+    yield* bytes.list(prefix);
+  };
+  const remove = (keys: string[]) => bytes.remove(keys);
+  return new Storage('au1', { list, remove } as never, spool, signer, downloader);
+};
+const exists = async (key: string) => (await storage.bytes.stat(key)) !== null;
+const keep = async (key: string) => {
+  await storage.store(key, Readable.from(['bytes']), 'image/png', 1_000);
+  return key;
+};
+
+describe('the sweep', () => {
+  it('leaves what is young, and removes bytes that no row names after a day (UPL-30)', async () => {
+    const builder = client.builderId;
+    const orphans = await Promise.all([
+      keep(createUploadKey(builder)),
+      ...(['photos', 'logos', 'pictures', 'documents'] as const).map((kind) =>
+        keep(createObjectKey(kind, builder, 'image/png')),
+      ),
+    ]);
+    const left = await storage.spool.createPath();
+    await writeFile(left, 'half of an upload');
+    const photo = await client.createPhoto();
+    const waiting = await client.upload();
+    // The clock stands still while the files are written, so the day of grace begins now.
+    service.clock.advance(Date.now() - service.clock.now());
+    service.clock.advance(DAY - 60_000);
+    expect(await run()).toEqual({ uploads: 0, released: 0, objects: 0, files: 0 });
+    service.clock.advance(120_000);
+    // Five orphans, and the upload that its photo has used.
+    expect(await run()).toEqual({ uploads: 0, released: 0, objects: 6, files: 1 });
+    for (const key of orphans) expect(await exists(key)).toBe(false);
+    expect(await readdir(join(service.dataDir, 'storage', 'spool'))).toEqual([]);
+    expect(await exists(photo.key)).toBe(true);
+    expect(await exists(waiting.key)).toBe(true);
+    await renew();
+    await client.createPhoto({ imageAttachment: waiting });
+  });
+
+  it('removes uploads that were not used within 7 days, with their bytes (UPL-29)', async () => {
+    const kept = await client.upload();
+    service.clock.advance(6 * DAY);
+    expect(await run()).toMatchObject({ uploads: 0 });
+    expect(await exists(kept.key)).toBe(true);
+    service.clock.advance(DAY + 60_000);
+    expect(await run()).toMatchObject({ uploads: 1 });
+    expect(await exists(kept.key)).toBe(false);
+    await renew();
+    const answer = await client.send('POST', '/photos', { fileName: 'a', imageAttachment: kept });
+    expect(answer.statusCode).toBe(400);
+  });
+
+  it('never removes the bytes of an archived photo, nor of copies that share them (UPL-30)', async () => {
+    const photo = await client.createPhoto();
+    await client.ok('DELETE', `/photos/${photo.id}`);
+    const page = { externalSourceId: 'moves', sourceApp: 'app', folderName: 'Moves' };
+    const photos = [{ externalSourceId: '1', imageAttachment: await client.upload() }];
+    const [here, there] = [await projectOf(service, client.builderId), await projectOf(service, client.builderId, 1)];
+    await client.ok('POST', '/photo-gallery/bulk-upsert', { ...page, photos, projectId: here });
+    const moved = await client.ok('POST', '/photo-gallery/bulk-upsert', { ...page, photos, projectId: there });
+    service.clock.advance(30 * DAY);
+    await run();
+    await renew();
+    expect(await exists(photo.key)).toBe(true);
+    const { imageUrl } = await client.ok('GET', `/photos/${moved.createdAttachmentIds[0]}`);
+    expect((await client.download(imageUrl)).statusCode).toBe(200);
+  });
+
+  it('runs on one instance at a time (UPL-30)', async () => {
+    const results = await Promise.all(Array.from({ length: 8 }, run));
+    expect(results.filter((result) => result === null).length).toBeGreaterThan(0);
+    expect(results.some((result) => result !== null)).toBe(true);
+    expect(await run()).not.toBeNull();
+  });
+
+  it('ends, and the process does not, when its connection is lost', async () => {
+    const sql = `select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
+      where l.locktype = 'advisory' and d.datname = current_database()`;
+    await keep(createUploadKey(client.builderId));
+    const held = `select 1 from pg_locks where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`;
+    const execute = (text: string) => service.databases.au1.fork().execute(text);
+    const cut = listingAfter(async () => {
+      await execute(sql);
+      // PostgreSQL ends the session asynchronously.
+      await expect.poll(() => execute(held)).toEqual([]);
+    });
+    await expect(sweep(service.databases.au1, cut, service.clock.now() + 2 * DAY)).rejects.toThrow(
+      /connection|terminat/i,
+    );
+    expect(await sweep(service.databases.au1, storage, service.clock.now() + 2 * DAY)).toMatchObject({ objects: 1 });
+  });
+});
+
+describe('files of our own storage', () => {
+  const place = () => ({ database: service.databases.au1, clock: service.clock });
+  const fileOf = async (name: string, bytes: Buffer) => {
+    const path = join(service.dataDir, name);
+    await writeFile(path, bytes);
+    return path;
+  };
+
+  it("are a builder's logo, in its own answers and in the caller's memberships (RED-3)", async () => {
+    const bytes = await picture('png');
+    const request = { builder: client.builderId, file: await fileOf('logo.png', bytes) };
+    expect(await setBuilderLogo(place(), storage, request)).toMatchObject({ contentType: 'image/png' });
+    const builder = await service.get(`/builders/${client.builderId}`, client.token);
+    const me = await service.get('/me', client.token);
+    const membership = me
+      .json()
+      .memberships.find(({ builderId }: { builderId: string }) => builderId === client.builderId);
+    for (const url of [builder.json().logoUrl, membership.builderLogoUrl]) {
+      const answer = await client.download(url);
+      expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'image/png']);
+      expect(answer.rawPayload.equals(bytes)).toBe(true);
+    }
+    expect(builder.json()).not.toHaveProperty('logoKey');
+    service.clock.advance(2 * DAY);
+    await run();
+    await renew();
+    const later = await service.get(`/builders/${client.builderId}`, client.token);
+    expect((await client.download(later.json().logoUrl)).statusCode).toBe(200);
+  });
+
+  it("are a user's picture (RED-1)", async () => {
+    const { builderId } = client;
+    const user = service.demoUser(({ builderIds }) => builderIds.includes(builderId));
+    const bytes = await picture();
+    const file = await fileOf('face.jpg', bytes);
+    expect(await setUserPicture(place(), storage, { user: user.email, file })).toMatchObject({ userId: user.id });
+    const { clientId } = service.demo('A');
+    const token = await service.token({ clientId, scope: 'read:builders', userId: user.id, builderId });
+    const me = (await service.get('/me', token)).json();
+    expect((await client.download(me.profilePictureUrl)).rawPayload.equals(bytes)).toBe(true);
+  });
+
+  it('are refused as pictures when they are none', async () => {
+    const text = await fileOf('logo.txt', Buffer.from('no image'));
+    const wrong = { builder: client.builderId, file: text };
+    await expect(setBuilderLogo(place(), storage, wrong)).rejects.toThrow('accepted type');
+    const unseen = { builder: client.builderId, file: await fileOf('logo.heic', heic()) };
+    await expect(setBuilderLogo(place(), storage, unseen)).rejects.toThrow('image/heic');
+    await expect(setBuilderLogo(place(), storage, { ...wrong, builder: 'buil_anone' })).rejects.toThrow('no builder');
+    await expect(setBuilderLogo(place(), storage, { ...wrong, file: '/nowhere' })).rejects.toThrow('ENOENT');
+  });
+
+  it('are SWMS and insurance documents, under signed URLs; a stored address stays what it is (RED-15)', async () => {
+    const em = service.databases.au1.fork();
+    for (const [table, path] of [
+      ['swms_document', 'swms'],
+      ['insurance', 'insurances'],
+    ]) {
+      const [row] = (await em.execute(
+        `select d.id, d.subcontractor_id from ${table} d join subcontractor s on s.id = d.subcontractor_id
+         where d.builder_id = ? and s.archived_at is null and not s.is_builder limit 1`,
+        [client.builderId],
+      )) as { id: string; subcontractor_id: string }[];
+      const read = async () => {
+        const answer = await service.get(`/subcontractors/${row!.subcontractor_id}/${path}/${row!.id}`, client.token);
+        return answer.json().url;
+      };
+      await em.execute(`update ${table} set url = 'https://files.example/a.pdf', document_key = null where id = ?`, [
+        row!.id,
+      ]);
+      expect(await read()).toBe('https://files.example/a.pdf');
+      const key = await keep(createObjectKey('documents', client.builderId, 'application/pdf'));
+      await em.execute(`update ${table} set document_key = ? where id = ?`, [key, row!.id]);
+      const answer = await client.download(await read());
+      expect([answer.statusCode, answer.headers['content-type'], answer.headers['content-security-policy']]).toEqual([
+        200,
+        'application/pdf',
+        'sandbox',
+      ]);
+    }
+  });
+});

@@ -1,0 +1,379 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { createObjectKey, createUploadKey } from '../../src/storage/keys.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { startStore, type TestStore } from '../support/stores.ts';
+import { type Swift, startSwift, swiftMissing } from '../support/swift.ts';
+
+const TYPE = 'image/png';
+const BUILDER = 'buil_a1';
+
+if (swiftMissing)
+  console.warn(`\n*** The S3 store is NOT tested: ${swiftMissing} Run test/support/install-swift. ***\n`);
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+const put = (url: string, body: Buffer | string, contentType = TYPE) =>
+  fetch(url, { method: 'PUT', body: body as never, headers: { 'Content-Type': contentType } });
+
+/** The URL with one query parameter changed, or the path. */
+function altered(url: string, change: (url: URL) => void): string {
+  const copy = new URL(url);
+  change(copy);
+  return copy.href;
+}
+
+describe.each(['local', 's3'])('the %s store', (kind) => {
+  if (kind === 's3' && swiftMissing) {
+    it.skip(`is not tested: ${swiftMissing}`, () => undefined);
+    return;
+  }
+  let swift: Swift | null = null;
+  let store: TestStore;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    swift = kind === 's3' ? await startSwift() : null;
+    store = await startStore(swift?.settings ?? {});
+    storage = store.storages.au1;
+  });
+
+  afterAll(async () => {
+    await store?.stop();
+    await swift?.stop();
+  });
+
+  async function read(key: string, of: Storage = storage): Promise<string | null> {
+    const found = await of.bytes.open(key);
+    return found && text(found.stream);
+  }
+
+  const uploaded = async (body: string) => {
+    const key = createUploadKey(BUILDER);
+    expect((await put(await storage.createUploadUrl(key, TYPE, body.length), body)).status).toBe(200);
+    return key;
+  };
+
+  it('takes what a client PUTs to the signed URL (UPL-5)', async () => {
+    const body = randomBytes(300_000);
+    const key = createUploadKey(BUILDER);
+    const answer = await put(await storage.createUploadUrl(key, TYPE, body.length), body);
+    expect(answer.status).toBe(200);
+    const found = await storage.withFile(key, async (_path, size) => size);
+    expect(found).toBe(body.length);
+  });
+
+  it('knows other bytes under the same key by their version', async () => {
+    const key = await uploaded('first');
+    const first = (await storage.bytes.stat(key))!.version;
+    expect(await storage.bytes.copy(key, createObjectKey('photos', BUILDER, TYPE), TYPE)).toBe(first);
+    expect((await storage.bytes.stat(key))!.version).toBe(first);
+    const path = await storage.spool.createPath();
+    await writeFile(path, 'other');
+    await storage.bytes.put(key, path, TYPE);
+    const second = (await storage.bytes.stat(key))!.version;
+    expect(second).not.toBe(first);
+    expect(await storage.bytes.copy(key, createObjectKey('photos', BUILDER, TYPE), TYPE)).toBe(second);
+  });
+
+  if (kind === 's3') {
+    it('replaces at a repeated PUT (UPL-6)', async () => {
+      const key = createUploadKey(BUILDER);
+      const url = await storage.createUploadUrl(key, TYPE, 5);
+      await put(url, 'first');
+      await put(url, 'other');
+      expect(await read(key)).toBe('other');
+    });
+  }
+
+  it('refuses another length (UPL-5)', async () => {
+    const key = createUploadKey(BUILDER);
+    const url = await storage.createUploadUrl(key, TYPE, 5);
+    for (const body of ['four', 'longer than that', '']) {
+      expect((await put(url, body)).status).toBeGreaterThanOrEqual(400);
+      expect((await put(url, body)).status).toBeLessThan(500);
+    }
+    expect(await storage.bytes.stat(key)).toBeNull();
+  });
+
+  it('refuses another type, and the same type with parameters (UPL-5)', async () => {
+    const key = createUploadKey(BUILDER);
+    const url = await storage.createUploadUrl(key, TYPE, 5);
+    for (const type of ['image/jpeg', 'text/html', `${TYPE}; charset=utf-8`]) {
+      const { status } = await put(url, 'bytes', type);
+      expect([400, 403]).toContain(status);
+    }
+    expect(await storage.bytes.stat(key)).toBeNull();
+  });
+
+  it('refuses an expired URL (UPL-4)', async () => {
+    const key = createUploadKey(BUILDER);
+    const url = await store.ago(901).au1.createUploadUrl(key, TYPE, 5);
+    expect((await put(url, 'bytes')).status).toBe(403);
+    expect(await storage.bytes.stat(key)).toBeNull();
+    const recent = await store.ago(880).au1.createUploadUrl(key, TYPE, 5);
+    expect((await put(recent, 'bytes')).status).toBe(200);
+  });
+
+  it('refuses an altered URL (UPL-4)', async () => {
+    const key = createUploadKey(BUILDER);
+    const url = await storage.createUploadUrl(key, TYPE, 5);
+    const other = createUploadKey(BUILDER);
+    const longer = [...new URL(url).searchParams.keys()].map((name) =>
+      altered(url, ({ searchParams }) => searchParams.set(name, `${searchParams.get(name)}0`)),
+    );
+    const elsewhere = [
+      url.replace(key, other),
+      url.replace(key, key.replace(BUILDER, 'buil_b2')),
+      url.replace('/au1/', '/us1/'),
+    ];
+    for (const wrong of [...longer, ...elsewhere]) {
+      const { status } = await put(wrong, 'bytes');
+      expect([400, 403], wrong).toContain(status);
+    }
+    expect(await storage.bytes.stat(key)).toBeNull();
+    expect(await storage.bytes.stat(other)).toBeNull();
+  });
+
+  it('never shows half of an upload whose connection breaks (UPL-7)', async () => {
+    const key = createUploadKey(BUILDER);
+    const url = new URL(await storage.createUploadUrl(key, TYPE, 1_000_000));
+    const socket = connect(Number(url.port), url.hostname);
+    socket.on('error', () => undefined);
+    const head = [
+      `PUT ${url.pathname}${url.search} HTTP/1.1`,
+      `Host: ${url.host}`,
+      `Content-Type: ${TYPE}`,
+      'Content-Length: 1000000',
+      '',
+      '',
+    ];
+    socket.write(head.join('\r\n'));
+    socket.write(Buffer.alloc(400_000));
+    await sleep(200);
+    expect(await storage.bytes.stat(key)).toBeNull();
+    socket.destroy();
+    await sleep(200);
+    expect(await storage.bytes.stat(key)).toBeNull();
+    if (kind === 'local') expect(await readdir(join(store.folder, 'storage', 'spool'))).toEqual([]);
+  });
+
+  it('copies to a final key, which a later PUT to the upload URL does not change (UPL-17)', async () => {
+    const key = createUploadKey(BUILDER);
+    const url = await storage.createUploadUrl(key, TYPE, 5);
+    await put(url, 'right');
+    const kept = createObjectKey('photos', BUILDER, TYPE);
+    const { version } = (await storage.bytes.stat(key))!;
+    expect(await storage.bytes.copy(key, kept, TYPE)).toBe(version);
+    expect((await put(url, 'wrong')).status).toBe(kind === 'local' ? 409 : 200);
+    expect(await read(kept)).toBe('right');
+    const download = await fetch(storage.createDownloadUrl(kept));
+    expect(await download.text()).toBe('right');
+  });
+
+  it('tells a copy of nothing from one that was made', async () => {
+    expect(
+      await storage.bytes.copy(createUploadKey(BUILDER), createObjectKey('photos', BUILDER, TYPE), TYPE),
+    ).toBeNull();
+    expect(await storage.bytes.open('uploads/buil_a1/nothing')).toBeNull();
+    expect(await storage.withFile('uploads/buil_a1/nothing', async () => true)).toBeNull();
+  });
+
+  it('makes a file an object, lists and removes it', async () => {
+    const path = await storage.spool.createPath();
+    await writeFile(path, 'bytes of a file');
+    const key = createObjectKey('logos', BUILDER, TYPE);
+    await storage.bytes.put(key, path, TYPE);
+    await storage.spool.discard(path);
+    expect(await read(key)).toBe('bytes of a file');
+    const listed = await all(storage.bytes.list('logos'));
+    expect(listed).toMatchObject([{ key, size: 15 }]);
+    expect(Math.abs(Date.now() - listed[0]!.modifiedAt)).toBeLessThan(60_000);
+    await storage.bytes.remove([key, key]);
+    expect(await storage.bytes.stat(key)).toBeNull();
+    expect(await all(storage.bytes.list('logos'))).toEqual([]);
+  });
+
+  it('keeps the regions apart', async () => {
+    const key = await uploaded('of au1');
+    expect(await store.storages.us1.bytes.stat(key)).toBeNull();
+    const url = storage.createDownloadUrl(key, TYPE);
+    expect((await fetch(url.replace('/au1/', '/us1/'))).status).toBe(403);
+  });
+
+  describe('downloads', () => {
+    it('carry the checked type, and headers that keep a browser from running them (UPL-31)', async () => {
+      const key = await uploaded('a picture');
+      const answer = await fetch(storage.createDownloadUrl(key, TYPE, 'Küche "1".png'));
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toBe(TYPE);
+      expect(answer.headers.get('content-length')).toBe('9');
+      expect(answer.headers.get('content-security-policy')).toBe('sandbox');
+      expect(answer.headers.get('content-disposition')).toBe("inline; filename*=UTF-8''K%C3%BCche%20%221%22.png");
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      expect(await answer.text()).toBe('a picture');
+    });
+
+    it('save what is neither a picture nor a PDF instead of showing it (UPL-31)', async () => {
+      const key = await uploaded('<script>');
+      const answer = await fetch(storage.createDownloadUrl(key, 'text/html'));
+      expect(answer.headers.get('content-disposition')).toBe('attachment');
+      const pdf = await fetch(storage.createDownloadUrl(key, 'application/pdf'));
+      expect(pdf.headers.get('content-disposition')).toBe('inline');
+    });
+
+    it('are 403 when the URL has expired or was altered, 404 when there are no bytes (UPL-4, UPL-32)', async () => {
+      const key = await uploaded('a picture');
+      const url = storage.createDownloadUrl(key, TYPE, 'a.png');
+      const wrong = [
+        store.ago(900).au1.createDownloadUrl(key, TYPE),
+        altered(url, ({ searchParams }) => searchParams.set('type', 'text/html')),
+        altered(url, ({ searchParams }) => searchParams.set('name', 'a.html')),
+        altered(url, ({ searchParams }) => searchParams.set('expires', '9999999999')),
+        altered(url, ({ searchParams }) => searchParams.delete('signature')),
+        altered(url, ({ searchParams }) => searchParams.append('type', TYPE)),
+        altered(url, ({ searchParams }) => searchParams.set('more', '1')),
+        altered(url, (copy) => {
+          copy.pathname = copy.pathname.replace(BUILDER, 'buil_b2');
+        }),
+      ];
+      for (const each of wrong) expect((await fetch(each)).status, each).toBe(403);
+      expect((await fetch(storage.createDownloadUrl('photos/buil_a1/none.png'))).status).toBe(404);
+    });
+
+    it('are in part where a range of bytes is asked for: 206 (UPL-32)', async () => {
+      const key = await uploaded('a picture');
+      const url = storage.createDownloadUrl(key, TYPE);
+      for (const [range, part, where] of [
+        ['bytes=0-0', 'a', '0-0'],
+        ['bytes=2-', 'picture', '2-8'],
+        ['bytes=-3', 'ure', '6-8'],
+        ['bytes=-99', 'a picture', '0-8'],
+        ['bytes=4-99', 'cture', '4-8'],
+      ] as const) {
+        const answer = await fetch(url, { headers: { Range: range } });
+        expect([answer.status, answer.headers.get('content-range')], range).toEqual([206, `bytes ${where}/9`]);
+        expect(answer.headers.get('content-length')).toBe(String(part.length));
+        expect(answer.headers.get('content-security-policy')).toBe('sandbox');
+        expect(await answer.text()).toBe(part);
+      }
+    });
+
+    // UPL-32
+    it('are whole when the header asks for several ranges, another unit or nothing, or has a condition', async () => {
+      const key = await uploaded('a picture');
+      const url = storage.createDownloadUrl(key, TYPE);
+      const headers: Record<string, string>[] = [
+        ...['bytes=0-1,3-4', 'lines=0-1', 'bytes=-', 'bytes=5-2', 'bytes=a-b', 'bytes'].map((Range) => ({ Range })),
+        { Range: 'bytes=0-1', 'If-Range': '"v1"' },
+        {},
+      ];
+      for (const each of headers) {
+        const answer = await fetch(url, { headers: each });
+        expect([answer.status, await answer.text()], JSON.stringify(each)).toEqual([200, 'a picture']);
+        expect(answer.headers.get('accept-ranges')).toBe('bytes');
+      }
+    });
+
+    it('are 416 when the file ends before the range (UPL-32)', async () => {
+      const url = storage.createDownloadUrl(await uploaded('a picture'), TYPE);
+      for (const range of ['bytes=9-', 'bytes=99-100', 'bytes=-0']) {
+        const answer = await fetch(url, { headers: { Range: range } });
+        expect([answer.status, answer.headers.get('content-range')], range).toEqual([416, 'bytes */9']);
+        expect(await answer.json()).toMatchObject({ code: 'RANGE_NOT_SATISFIABLE' });
+      }
+    });
+
+    it('are described to HEAD, which reads nothing (UPL-32)', async () => {
+      const url = storage.createDownloadUrl(await uploaded('a picture'), TYPE);
+      const reads = vi.spyOn(storage.bytes, 'open');
+      const answer = await fetch(url, { method: 'HEAD', headers: { Range: 'bytes=0-1' } });
+      expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '9']);
+      expect(answer.headers.get('content-type')).toBe(TYPE);
+      expect(reads).not.toHaveBeenCalled();
+      reads.mockRestore();
+      expect((await fetch(storage.createDownloadUrl('photos/buil_a1/none.png'), { method: 'HEAD' })).status).toBe(404);
+      expect((await fetch(url.replace('type=', 'type=x'), { method: 'HEAD' })).status).toBe(403);
+    });
+
+    it('are not for a URL that was signed to upload, nor the other way round (UPL-4)', async () => {
+      const key = await uploaded('a picture');
+      const upload = new URL(await storage.createUploadUrl(key, TYPE, 9));
+      expect((await fetch(upload)).status).toBe(403);
+      expect((await put(storage.createDownloadUrl(key, TYPE), 'a picture')).status).toBe(403);
+    });
+  });
+});
+
+describe('the signed upload route', () => {
+  let store: TestStore;
+  beforeAll(async () => {
+    store = await startStore();
+  });
+  afterAll(() => store.stop());
+
+  it('answers a browser of any origin, and the download route none (ACC-19, UPL-8)', async () => {
+    const url = await store.storages.au1.createUploadUrl(createUploadKey(BUILDER), TYPE, 5);
+    const preflight = await fetch(url, {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'PUT' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-methods')).toBe('PUT');
+    expect(preflight.headers.get('access-control-allow-headers')).toMatch(/content-type/i);
+    expect((await put(url, 'bytes')).headers.get('access-control-allow-origin')).toBe('*');
+    expect((await put(url, 'byte')).headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('is 403 for a region that is a word of the language', async () => {
+    const url = store.storages.au1.createDownloadUrl('photos/buil_a1/a.png', TYPE);
+    for (const region of ['constructor', '__proto__', 'toString', 'AU1', 'eu1', '%61u1x']) {
+      expect((await fetch(url.replace('/au1/', `/${region}/`))).status, region).toBe(403);
+    }
+  });
+
+  it('says that the type is wrong when it is no type at all, and nothing of it to who has no signature', async () => {
+    const url = await store.storages.au1.createUploadUrl(createUploadKey(BUILDER), TYPE, 5);
+    for (const type of ['~', 'NaN', 'http://127.0.0.1:5432/']) {
+      const answer = await put(url, 'bytes', type);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toEqual({ errors: [{ fieldName: 'Content-Type', message: `must be ${TYPE}` }] });
+      expect((await put(`${url}0`, 'bytes', type)).status).toBe(403);
+    }
+  });
+
+  it('takes no key that leads out of its folder', async () => {
+    const { signer } = store.storages.au1;
+    for (const key of ['../secret', 'uploads/../../secret', 'a/./b', '/etc/passwd', '.hidden', 'a//b', 'a\0b']) {
+      expect(() => store.storages.au1.bytes.toLocalPath(key)).toThrow();
+      const url = signer.sign({ method: 'GET', region: 'au1', key, contentType: TYPE }, 900);
+      expect([403, 404]).toContain((await fetch(url)).status);
+      expect([403, 404]).toContain((await fetch(url.replace(key, encodeURIComponent(key)))).status);
+    }
+  });
+});
+
+describe('the settings of an S3-compatible store', () => {
+  const settings = (more: Record<string, string>) => loadConfig({ STORAGE: 's3', S3_BUCKET: 'photos', ...more });
+
+  it('need a bucket, and both halves of the credentials or neither', () => {
+    expect(() => loadConfig({ STORAGE: 's3' })).toThrow('S3_BUCKET is required');
+    expect(() => settings({ S3_ACCESS_KEY_ID: 'a' })).toThrow(
+      'S3_SECRET_ACCESS_KEY is required with S3_ACCESS_KEY_ID.',
+    );
+    expect(() => loadConfig({ STORAGE: 'tape' })).toThrow('STORAGE must be local or s3');
+    expect(loadConfig({}).s3).toBeNull();
+    expect(settings({}).s3).toEqual({ bucket: 'photos', endpoint: null, awsRegion: 'us-east-1', credentials: null });
+  });
+});

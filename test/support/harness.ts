@@ -1,0 +1,159 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { inject } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { AccessTokens } from '../../src/auth/access-tokens.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import type { DemoClient, DemoUser } from '../../src/demo/demo-file.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
+import type { DownloadNetwork } from '../../src/storage/remote-downloader.ts';
+import { createDatabase } from '../setup/database.ts';
+
+export const BASE_URL = 'http://localhost:4000';
+export const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url');
+
+/** A clock that stands still until it is told otherwise. */
+export class FakeClock implements Clock {
+  #now = Date.parse('2026-06-01T00:00:00.000Z');
+  now = () => this.#now;
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+}
+
+export interface TokenOptions {
+  clientId: string;
+  scope: string | readonly string[];
+  userId?: string;
+  builderId?: string;
+}
+
+/** The whole service over fresh databases, without a socket. Made by `startService`. */
+export class Service {
+  constructor(
+    readonly app: FastifyInstance,
+    readonly databases: Databases,
+    readonly clock: FakeClock,
+    readonly tokens: AccessTokens,
+    /** Another instance of the service over the same databases; it stops with this one. */
+    readonly another: () => Promise<FastifyInstance>,
+    readonly stop: () => Promise<void>,
+    /** Folder of the stored bytes. */
+    readonly dataDir: string,
+  ) {}
+
+  /** An access token as the token endpoint would sign it. */
+  async token({ clientId, scope, userId, builderId }: TokenOptions): Promise<string> {
+    const claims = { sub: userId ?? clientId, client_id: clientId, scope: [scope].flat().join(' ') };
+    return (await this.tokens.sign(builderId ? { ...claims, builder_id: builderId } : claims)).token;
+  }
+
+  /** A client of the demo data: `A`, `B`, `C`, `internal`, `us1`. */
+  demo(name: string): DemoClient {
+    const found = inject('demo').clients.find((client) => client.name === name);
+    if (!found) throw new Error(`The demo data has no client ${name}.`);
+    return found;
+  }
+
+  /** The first user of the demo data that fits. */
+  demoUser(fits: (user: DemoUser) => boolean): DemoUser {
+    const found = inject('demo').users.find(fits);
+    if (!found) throw new Error('The demo data has no such user.');
+    return found;
+  }
+
+  /** A token of a client of the demo data, with all of its scopes unless told otherwise. */
+  as(name: string, scopes: readonly string[] = this.demo(name).scopes): Promise<string> {
+    return this.token({ clientId: this.demo(name).clientId, scope: scopes });
+  }
+
+  request(options: InjectOptions): Promise<LightMyRequestResponse> {
+    return this.app.inject(options);
+  }
+
+  /** `GET url` with a bearer token. */
+  get(url: string, token: string, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> {
+    return this.app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${token}`, ...headers } });
+  }
+
+  async graphql(
+    token: string,
+    query: string,
+    variables: Record<string, unknown> = {},
+    headers: Record<string, string> = {},
+  ) {
+    const response = await this.app.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      payload: { query, variables },
+    });
+    return response.json() as {
+      // biome-ignore lint/suspicious/noExplicitAny: the shape is the query's.
+      data?: any;
+      errors?: {
+        message: string;
+        path?: string[];
+        extensions: { code: string; http: { status: number }; errors?: unknown[] };
+      }[];
+    };
+  }
+
+  /** Runs the work and answers how many SQL statements its reads took. */
+  async countStatements(region: RegionId, work: () => Promise<unknown>): Promise<number> {
+    let count = 0;
+    const end = this.databases[region].onStatement(() => count++);
+    try {
+      await work();
+    } finally {
+      end();
+    }
+    return count;
+  }
+}
+
+/** What tests run the service with: no rate limits, no log. */
+export const testConfig = (settings: Record<string, string>): Config =>
+  loadConfig({
+    BASE_URL,
+    TOKEN_KEY,
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_API: '0',
+    RATE_LIMIT_SYNC: '0',
+    RATE_LIMIT_TOKEN: '0',
+    ...settings,
+  });
+
+/** A service of its own for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
+export async function startService(
+  settings: Record<string, string> = {},
+  { outside }: { outside?: DownloadNetwork } = {},
+): Promise<Service> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-data-'));
+  const config = testConfig({ DATA_DIR: dataDir, ...settings });
+  const made = await Promise.all(REGIONS.map((region) => createDatabase(inject('cluster').templates[region])));
+  const clock = new FakeClock();
+  const opened: Databases[] = [];
+  const apps: FastifyInstance[] = [];
+  const another = async () => {
+    const databases = Object.fromEntries(
+      REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
+    ) as Databases;
+    opened.push(databases);
+    apps.push(await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY, outside }));
+    return apps.at(-1)!;
+  };
+  const app = await another();
+  const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: config.baseUrl, clock });
+  const stop = async () => {
+    for (const app of apps) await app.close();
+    for (const databases of opened) await Promise.all(REGIONS.map((region) => databases[region].close()));
+    for (const database of made) await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  return new Service(app, opened[0]!, clock, tokens, another, stop, dataDir);
+}

@@ -1,0 +1,313 @@
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/harness.ts';
+import { picture } from '../support/images.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+
+let service: Service;
+let client: Client;
+let image: Buffer;
+
+beforeAll(async () => {
+  service = await startService();
+  client = await clientOf(service, 'A');
+  image = await picture();
+});
+
+afterAll(() => service.stop());
+
+interface Part {
+  name: string;
+  fileName?: string;
+  type?: string;
+  body: Buffer | string;
+}
+
+const BOUNDARY = 'a-boundary-of-ours';
+
+function formOf(parts: readonly Part[], boundary = BOUNDARY): Buffer {
+  const chunks = parts.flatMap(({ name, fileName, type, body }) => [
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"`,
+    fileName === undefined ? '' : `; filename="${fileName}"`,
+    `${type === undefined ? '' : `\r\nContent-Type: ${type}`}\r\n\r\n`,
+    body,
+    '\r\n',
+  ]);
+  return Buffer.concat([...chunks, `--${boundary}--\r\n`].map((chunk) => Buffer.from(chunk)));
+}
+
+async function send(
+  operation: 'upload' | 'bulk-upload',
+  payload: Buffer,
+  contentType = `multipart/form-data; boundary=${BOUNDARY}`,
+  token = client.token,
+) {
+  return service.request({
+    method: 'POST',
+    url: `/builders/${client.builderId}/attachments/${operation}`,
+    headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
+    payload,
+  });
+}
+
+const file = (name = 'file', more: Partial<Part> = {}): Part => ({
+  name,
+  fileName: 'site.jpg',
+  type: 'image/jpeg',
+  body: image,
+  ...more,
+});
+const type = (name = 'type', body = 'attachment'): Part => ({ name, body });
+const errorsOf = (answer: { json(): { errors?: { fieldName: string }[] } }) =>
+  answer.json().errors?.map(({ fieldName }) => fieldName);
+
+/** Returns all files of the storage, temporary ones included. */
+async function storedFiles(): Promise<string[]> {
+  const names = await readdir(join(service.dataDir, 'storage'), { recursive: true, withFileTypes: true }).catch(
+    () => [],
+  );
+  return names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+describe('POST /builders/{builderId}/attachments/upload', () => {
+  it.each([
+    ['type first', () => [type(), file()]],
+    ['file first', () => [file(), type()]],
+    ['type:0 and file:0', () => [type('type:0'), file('file:0')]],
+    ['file:0 first', () => [file('file:0'), type('type:0')]],
+    ['file with type:0', () => [type('type:0'), file()]],
+    ['file:0 with type', () => [file('file:0'), type()]],
+    ['both types', () => [type(), file(), type('type:0')]],
+    ['among fields that nobody knows', () => [{ name: 'colour', body: 'red' }, file(), type()]],
+  ])('answers 201 with a reference for a photo: %s (UPL-10)', async (_name, parts) => {
+    const answer = await send('upload', formOf(parts()));
+    expect(answer.statusCode).toBe(201);
+    const { imageUrl, ...reference } = answer.json();
+    expect(reference).toEqual({
+      key: expect.stringContaining(`uploads/${client.builderId}/`),
+      regionId: 'au1',
+      type: 'attachment',
+      fileName: 'site.jpg',
+      contentType: 'image/jpeg',
+    });
+    expect((await client.download(imageUrl)).rawPayload.equals(image)).toBe(true);
+    const photo = await client.createPhoto({ imageAttachment: reference });
+    expect((await client.download(photo.imageUrl)).rawPayload.equals(image)).toBe(true);
+  });
+
+  it.each([
+    ['neither a file nor a type', () => [{ name: 'colour', body: 'red' }], ['file', 'type']],
+    ['a file without a type', () => [file('file:0')], ['type']],
+    ['a type without a file', () => [type('type:0')], ['file']],
+    ['a wrong type:0', () => [file('file:0'), type('type:0', 'photo')], ['type:0']],
+    ['two types of which one is wrong', () => [file(), type(), type('type:0', 'photo')], ['type:0']],
+    ['a file under another number', () => [file('file:1'), type()], ['file:1']],
+  ])('is 400 with the invalid fields for %s (UPL-13)', async (_name, parts, fields) => {
+    const answer = await send('upload', formOf(parts()));
+    expect([answer.statusCode, errorsOf(answer)]).toEqual([400, fields]);
+  });
+
+  it('accepts one file: file and file:0 together are 413 (UPL-14)', async () => {
+    expect((await send('upload', formOf([file(), file('file:0'), type()]))).statusCode).toBe(413);
+  });
+
+  it('needs no scope, and is 401, 403, 404 and 405 like other operations (UPL-1)', async () => {
+    expect((await send('upload', formOf([file(), type()]), undefined, await service.as('A', []))).statusCode).toBe(201);
+    expect((await send('upload', formOf([file(), type()]), undefined, 'garbage')).statusCode).toBe(401);
+    expect((await send('upload', formOf([file(), type()]), undefined, await service.as('B'))).statusCode).toBe(403);
+    expect((await send('upload', formOf([file(), type()]), undefined, await service.as('internal'))).statusCode).toBe(
+      403,
+    );
+    for (const builder of ['buil_anone', 'nonsense']) {
+      const url = `/builders/${builder}/attachments/upload`;
+      const headers = { authorization: `Bearer ${client.token}`, 'content-type': 'multipart/form-data; boundary=a' };
+      expect((await service.request({ method: 'POST', url, headers, payload: 'a' })).statusCode).toBe(404);
+    }
+    const get = await client.send('GET', '/attachments/upload');
+    expect([get.statusCode, get.headers.allow]).toEqual([405, 'POST']);
+  });
+
+  it('detects the type from the bytes if none is declared (UPL-12)', async () => {
+    const png = await picture('png');
+    const answer = await send(
+      'upload',
+      formOf([file('file', { type: 'application/octet-stream', body: png }), type()]),
+    );
+    expect(answer.json()).toMatchObject({ contentType: 'image/png' });
+  });
+
+  it.each<[string, () => Part[], string[]]>([
+    ['no file', () => [type()], ['file']],
+    ['no type', () => [file()], ['type']],
+    ['neither', () => [{ name: 'a', body: 'b' }], ['file', 'type']],
+    ['another type', () => [file(), type('type', 'photo')], ['type']],
+    ['two types', () => [file(), type(), type()], ['type']],
+    ['an empty file', () => [file('file', { body: '' }), type()], ['file']],
+    ['a text file', () => [file('file', { type: 'text/plain' }), type()], ['file']],
+    ['unknown bytes', () => [file('file', { type: 'application/octet-stream', body: 'text' }), type()], ['file']],
+    ['a file of another name', () => [file('photo'), file(), type()].slice(0, 1).concat(type()), ['photo']],
+    ['no file name', () => [file('file', { fileName: '' }), type()], ['file']],
+    ['a path in the file name', () => [file('file', { fileName: '../../etc/passwd' }), type()], ['file']],
+    ['a Windows path in the file name', () => [file('file', { fileName: '..\\\\boot.ini' }), type()], ['file']],
+    ['NUL in the file name', () => [file('file', { fileName: 'a\0.jpg' }), type()], ['file']],
+    ['a long file name', () => [file('file', { fileName: 'a'.repeat(256) }), type()], ['file']],
+    ['a long value', () => [file(), type('type', 'a'.repeat(2_000))], ['type']],
+    ['a prototype', () => [file(), type('__proto__')], ['body']],
+    ['a huge field name', () => [file(), type(), type('n'.repeat(5_000))], ['body']],
+  ])('is 400 with %s, and stores nothing (UPL-13)', async (_name, parts, fields) => {
+    const before = await storedFiles();
+    const answer = await send('upload', formOf(parts()));
+    expect([answer.statusCode, errorsOf(answer)], answer.body).toEqual([400, fields]);
+    expect(await storedFiles()).toEqual(before);
+  });
+
+  it.each<[string, () => Buffer]>([
+    ['two files', () => formOf([file(), file('other'), type()])],
+    ['very many fields', () => formOf(Array.from({ length: 3_000 }, (_, index) => type(`field-${index}`)))],
+    ['more than 40 MiB', () => formOf([type(), file('file', { body: Buffer.alloc(41_943_041) })])],
+  ])('is 413 with %s, and stores nothing (UPL-14)', async (_name, form) => {
+    const before = await storedFiles();
+    const answer = await send('upload', form());
+    expect([answer.statusCode, answer.json().code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    expect(await storedFiles()).toEqual(before);
+  });
+
+  it('accepts 40 MiB (UPL-14)', async () => {
+    const body = Buffer.concat([image, Buffer.alloc(41_943_040 - image.length)]);
+    const answer = await send('upload', formOf([type(), file('file', { body })]));
+    expect(answer.statusCode).toBe(201);
+  });
+
+  it.each([
+    ['no boundary', 'multipart/form-data', 400],
+    ['an empty boundary', 'multipart/form-data; boundary=', 400],
+    ['another boundary', 'multipart/form-data; boundary=other', 400],
+    ['JSON', 'application/json', 415],
+    ['another multipart', 'multipart/mixed; boundary=a-boundary-of-ours', 415],
+  ])('rejects %s (UPL-14)', async (_name, contentType, status) => {
+    const before = await storedFiles();
+    expect((await send('upload', formOf([file(), type()]), contentType)).statusCode).toBe(status);
+    expect(await storedFiles()).toEqual(before);
+  });
+
+  it('rejects a truncated form (UPL-14)', async () => {
+    const before = await storedFiles();
+    const form = formOf([type(), file()]);
+    for (const left of [1, 5, 40, image.length + 60, form.length - 5, form.length]) {
+      const answer = await send('upload', form.subarray(0, form.length - left));
+      expect([400, 201].includes(answer.statusCode), `${left}: ${answer.body}`).toBe(true);
+      // The last line break is not part of the form.
+      if (left > 5) expect(answer.statusCode).toBe(400);
+      else if (answer.statusCode === 201) return;
+    }
+    expect(await storedFiles()).toEqual(before);
+  });
+});
+
+describe('POST /builders/{builderId}/attachments/bulk-upload', () => {
+  it('answers 201 with every upload in the order of its number (UPL-11)', async () => {
+    const png = await picture('png');
+    const parts = [
+      file('file:1', { body: png, type: 'image/png', fileName: 'two.png' }),
+      type('type:1'),
+      type('type:0'),
+      file('file:0'),
+    ];
+    const answer = await send('bulk-upload', formOf(parts));
+    expect(answer.statusCode).toBe(201);
+    const { uploads } = answer.json();
+    expect(uploads).toMatchObject([
+      { fieldName: 'file:0', fileName: 'site.jpg', contentType: 'image/jpeg', type: 'attachment', regionId: 'au1' },
+      { fieldName: 'file:1', fileName: 'two.png', contentType: 'image/png' },
+    ]);
+    for (const upload of uploads) {
+      expect((await client.download(upload.imageUrl)).statusCode).toBe(200);
+      await client.createPhoto({ imageAttachment: upload });
+    }
+  });
+
+  it('accepts one type for all files, and 25 files (UPL-11)', async () => {
+    const files = Array.from({ length: 25 }, (_, index) => file(`file:${index}`));
+    expect((await send('bulk-upload', formOf([...files, type()]))).json().uploads).toHaveLength(25);
+  });
+
+  it.each<[string, () => Part[], string[]]>([
+    ['no file', () => [type()], ['file:0']],
+    ['a file without a type', () => [file('file:0'), type('type:0'), file('file:1')], ['type:1']],
+    ['a wrong type', () => [file('file:0'), type('type:0', 'photo')], ['type:0']],
+    ['a bad file among good ones', () => [type(), file('file:0'), file('file:1', { body: '' })], ['file:1']],
+    ['a file out of range', () => [type(), file('file:25')], ['file:25']],
+    ['a file twice', () => [type(), file('file:0'), file('file:0')], ['file:0']],
+  ])('is all or nothing: 400 with %s (UPL-11)', async (_name, parts, fields) => {
+    const before = await storedFiles();
+    const answer = await send('bulk-upload', formOf(parts()));
+    expect([answer.statusCode, errorsOf(answer)], answer.body).toEqual([400, fields]);
+    expect(await storedFiles()).toEqual(before);
+  });
+
+  it('is 413 with 26 files (UPL-14)', async () => {
+    const files = Array.from({ length: 26 }, (_, index) => file(`file:${index % 25}`));
+    const before = await storedFiles();
+    expect((await send('bulk-upload', formOf([...files, type()]))).statusCode).toBe(413);
+    expect(await storedFiles()).toEqual(before);
+  });
+});
+
+describe('any multipart body', () => {
+  const parts = fc.array(
+    fc.record(
+      {
+        name: fc.oneof(
+          fc.constantFrom('file', 'type', 'file:0', 'type:0', '', 'constructor'),
+          fc.string({ unit: 'binary' }),
+        ),
+        fileName: fc.oneof(fc.constantFrom('a.jpg', '../a', 'a\0b', '"', '\r\n'), fc.string({ unit: 'binary' })),
+        type: fc.oneof(fc.constantFrom('image/jpeg', 'application/json', 'text/plain', ''), fc.string()),
+        body: fc.oneof(
+          fc.constant('attachment'),
+          fc.string({ unit: 'binary' }),
+          fc.uint8Array().map((b) => Buffer.from(b)),
+        ),
+      },
+      { requiredKeys: ['name', 'body'] },
+    ),
+    { maxLength: 6 },
+  );
+  const mangled = fc.record({
+    parts,
+    cut: fc.nat(2_000),
+    splice: fc.nat(2_000),
+    junk: fc.uint8Array({ maxLength: 8 }),
+  });
+
+  it.each(['upload', 'bulk-upload'] as const)(
+    'is 201, 400, 413 or 415 and leaves no stray file: %s',
+    async (operation) => {
+      await fc.assert(
+        fc.asyncProperty(mangled, fc.boolean(), async ({ parts, cut, splice, junk }, whole) => {
+          const form = formOf(parts as Part[]);
+          const body = whole
+            ? form
+            : Buffer.concat([
+                form.subarray(0, splice % form.length),
+                Buffer.from(junk),
+                form.subarray(cut % form.length),
+              ]);
+          const answer = await send(operation, body);
+          expect([201, 400, 413, 415]).toContain(answer.statusCode);
+        }),
+        { numRuns: 200 },
+      );
+      expect(await readdir(join(service.dataDir, 'storage', 'spool'))).toEqual([]);
+    },
+  );
+
+  it('is rejected if it is random bytes', async () => {
+    for (let round = 0; round < 50; round++) {
+      expect((await send('upload', randomBytes(500))).statusCode).toBe(400);
+    }
+  });
+});
