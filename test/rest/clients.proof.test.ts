@@ -110,7 +110,7 @@ describe('a GraphQL client of generated types', () => {
     run(
       process.execPath,
       [
-        join(import.meta.dirname, '../node_modules/@graphql-codegen/cli/esm/bin.js'),
+        join(import.meta.dirname, '../../node_modules/@graphql-codegen/cli/esm/bin.js'),
         ...['--config', 'graphql-codegen.config.ts'],
       ],
       { cwd: CLIENTS, env: { ...process.env, SCHEMA: schema, OUT: out } },
