@@ -96,7 +96,7 @@ export function SerialId() {
   return Property({ type: 'integer', primary: true, autoincrement: true });
 }
 
-/** Index for pages of the records with one value of a property, in the order of lists. */
+/** Index for paginated lists that are filtered by the property and ordered by `createdAt` and `id`. */
 export function ListIndex(property: string, options: { include?: string[]; where?: string } = {}): ClassDecorator {
   return Index({ properties: [property, 'createdAt', 'id'], ...options } as never) as unknown as ClassDecorator;
 }

@@ -40,7 +40,7 @@ export interface Page<T> {
 }
 
 /** Returns a page of a list with its metadata. */
-export function pageOf<T>(data: T[], totalCount: number, window: { offset: number; limit: number }): Page<T> {
+export function createPage<T>(data: T[], totalCount: number, window: { offset: number; limit: number }): Page<T> {
   const totalPages = Math.ceil(totalCount / window.limit);
   return { data, meta: { totalCount, totalPages, offset: window.offset, limit: window.limit } };
 }

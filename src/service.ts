@@ -29,7 +29,7 @@ type Stop = () => Promise<void>;
 
 type BuildApp = typeof import('./app.ts').buildApp;
 
-const nothing: Stop = async () => {};
+const noop: Stop = async () => {};
 
 /** Runs the service: a single process, or a supervisor with its workers. */
 export async function main(showsTiming: boolean): Promise<void> {
@@ -67,7 +67,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<RunningServi
   const opened = await openDatabases(config, 'service', { onRestart: report, onGivenUp: fail });
   stopwatch.lap('PostgreSQL');
   const { databases, direct } = opened;
-  let stopServing = nothing;
+  let stopServing = noop;
   let stopJobs: Stop[] = [];
   const stop = async () => {
     await stopServing();
@@ -108,7 +108,7 @@ function toDatabaseSettings(databases: Databases): Record<string, string> {
 /** Starts a worker. The supervisor has prepared the databases, and stops it. */
 async function startWorker(config: Config): Promise<void> {
   let stopping = false;
-  const { promise: started, resolve: hasStarted } = Promise.withResolvers<Stop>();
+  const { promise: started, resolve: resolveStarted } = Promise.withResolvers<Stop>();
   handleSupervisorMessages({
     drain: () => {
       stopping = true;
@@ -120,7 +120,7 @@ async function startWorker(config: Config): Promise<void> {
   const app = await buildService(config, opened.databases, buildApp, () => stopping);
   await app.ready();
   const finishRequests = receiveConnections(app.server);
-  hasStarted(async () => {
+  resolveStarted(async () => {
     stopping = true;
     await finishRequests();
     await app.close();

@@ -2,7 +2,7 @@ import type { Budget } from '../../schema/rest.ts';
 import type { Scope } from '../../schema/scopes.ts';
 import { type AuthorizationContext, requireBuilder } from './authorization.ts';
 
-/** Records that each query or mutation is charged for, so that a document has few of them whatever they read. */
+/** Records that are charged for each root field in addition to those that it reads, to bound the root fields of a document. */
 const OPERATION_RECORDS = 500;
 
 /** What an operation requires of its caller, as the schema declares it. */

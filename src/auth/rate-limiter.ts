@@ -27,7 +27,7 @@ const BLOCKS = 20;
 
 /** Rejections per key and window that are sent without delay. */
 const PROMPT_REJECTIONS = 100;
-/** On average: rejections that are delayed alike would all be sent in one turn of the event loop. */
+/** Average delay of a rejection. It is random, because equal delays would send all rejections in one turn of the event loop. */
 const REJECTION_DELAY_MS = 500;
 /** Maximum concurrent delayed rejections per key and window. */
 const MAX_DELAYED = 500;

@@ -13,8 +13,8 @@ const CHARGED_BYTES = 16 * 1024;
 export const CHUNKED_BYTES = 256 * 1024;
 
 /**
- * A client that sends more than its share may have waiting would be rejected as fast as it sends, which costs as much as responses.
- * On average: rejections that are delayed alike would all be sent in one turn of the event loop.
+ * Average delay of a rejection. Without it, a client whose queue is full could retry at once, and its rejections would cost as much as
+ * responses. The delay is random, because equal delays would send all rejections in one turn of the event loop.
  */
 const REJECTION_DELAY_MS = 500;
 
@@ -94,7 +94,7 @@ export class RequestUsage {
     this.onEnd(await this.#largeRead);
   }
 
-  /** Waits until the request may write large values, as it waits to read them; they are released with its response. */
+  /** Acquires the permit for large values before the request writes them, and counts their bytes. It is released with the response. */
   async acquireLargeWrite(bytes: number): Promise<void> {
     await this.acquireLargeRead();
     this.#heldBytes += bytes * WRITE_FACTOR;
@@ -124,7 +124,7 @@ export class RequestUsage {
   }
 
   /** Releases the permit to execute and charges the response's bytes; undefined where they need not wait. */
-  respond(bytes: number): Promise<void> | undefined {
+  chargeResponse(bytes: number): Promise<void> | undefined {
     this.#execution?.();
     if (bytes < CHARGED_BYTES) return undefined;
     const { responseBytes } = this.#shares;
@@ -157,7 +157,7 @@ export function installRequestUsage(app: FastifyInstance): void {
   app.addHook('onSend', ({ usage }, _reply, payload, done) => {
     if (!usage) return done();
     const bytes = typeof payload === 'string' ? payload.length : usage.streamedBytes;
-    const waiting = usage.respond(bytes);
+    const waiting = usage.chargeResponse(bytes);
     if (waiting) waiting.then(() => done(), done);
     else done();
   });

@@ -53,32 +53,36 @@ function addMeeting(
 ): void {
   const createdAt = pickWorkingTime(random, Math.min(day, 0) - 10, Math.min(day, 0) - 3);
   const date = day === 0 ? iso(Date.parse(baseDay(0)) - 20 * MINUTE) : pickWorkingTime(random, day, day);
-  const isHeld = day < 0;
-  const status = day === 0 ? 'RUNNING' : isHeld ? random.pick(['COMPLETED', 'DISTRIBUTED'] as const) : 'DRAFT';
+  const needsFullImage = day < 0;
+  const status = day === 0 ? 'RUNNING' : needsFullImage ? random.pick(['COMPLETED', 'DISTRIBUTED'] as const) : 'DRAFT';
   const isSynced = integratorId !== null && random.chance(0.4);
   const meeting = context.rows.add(Meeting, {
     id: random.id('meeting', createdAt),
     createdAt,
-    updatedAt: isHeld ? pickLater(random, date, 3) : createdAt,
+    updatedAt: needsFullImage ? pickLater(random, date, 3) : createdAt,
     builderId: context.builderId,
     projectId: project?.id ?? null,
     title: random.pick(MEETING_TITLES),
     date,
     status,
     agenda: random.chance(0.7) ? random.pick(AGENDAS) : null,
-    plainNotes: isHeld && template === null ? random.sample(SECTION_TEXTS, 2).join('\n\n') : null,
+    plainNotes: needsFullImage && template === null ? random.sample(SECTION_TEXTS, 2).join('\n\n') : null,
     templateId: template?.id ?? null,
-    templateResponse: template && createResponse(random, template, isHeld),
+    templateResponse: template && createResponse(random, template, needsFullImage),
     integratorId: isSynced ? integratorId : null,
     sourceApp: isSynced ? SOURCE_APP : null,
     externalSourceId: isSynced ? `meeting-${random.digits(8)}` : null,
   });
-  if (isHeld && meeting.templateResponse && integratorId) addNotes(context, random, meeting, integratorId);
+  if (needsFullImage && meeting.templateResponse && integratorId) addNotes(context, random, meeting, integratorId);
 }
 
 /** Creates the template response, which is empty before the meeting. */
-function createResponse(random: Random, { sections }: MeetingTemplate, isHeld: boolean): MeetingTemplateResponse {
-  const textOf = () => (isHeld && random.chance(0.8) ? random.pick(SECTION_TEXTS) : '');
+function createResponse(
+  random: Random,
+  { sections }: MeetingTemplate,
+  needsFullImage: boolean,
+): MeetingTemplateResponse {
+  const textOf = () => (needsFullImage && random.chance(0.8) ? random.pick(SECTION_TEXTS) : '');
   return { sections: sections.map((section) => ({ ...section, text: textOf() })), syncedNotes: [] };
 }
 

@@ -77,7 +77,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
  * Opens the cluster for an operator command: uses that of a running service, else starts one that stops with the command. Commands
  * without a service wait for each other, because the first to end would stop the server of the others.
  */
-export async function attachCluster(options: ClusterOptions): Promise<Cluster> {
+export async function openClusterForCommand(options: ClusterOptions): Promise<Cluster> {
   const folder = await prepareFolder(options.dataDir);
   const deadline = Date.now() + ATTACH_TIMEOUT_MS;
   for (let announced = false; ; await sleep(100)) {

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import { Database, type Databases } from '../database/database.ts';
 import { findUnsupportedSettings, READER_SETTINGS } from '../database/pool/session-settings.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
-import { attachCluster, type Cluster, ClusterError, type ClusterOptions, openCluster } from './cluster.ts';
+import { type Cluster, ClusterError, type ClusterOptions, openCluster, openClusterForCommand } from './cluster.ts';
 
 /** Maximum connections of one worker process, to both regions. */
 const CONNECTIONS_PER_WORKER = 60;
@@ -70,7 +70,7 @@ function openEmbeddedCluster(
   supervision: SupervisionCallbacks,
 ): Promise<Cluster> {
   const settings = { max_connections: String(RESERVED_CONNECTIONS + workers * CONNECTIONS_PER_WORKER) };
-  return role === 'service' ? openCluster({ dataDir, settings, ...supervision }) : attachCluster({ dataDir });
+  return role === 'service' ? openCluster({ dataDir, settings, ...supervision }) : openClusterForCommand({ dataDir });
 }
 
 const mapRegions = <T>(make: (region: RegionId) => T): Record<RegionId, T> =>

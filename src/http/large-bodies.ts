@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 /** Number of tokens above which a photo report is parsed, checked, sorted and hashed in the worker thread. */
 const MAX_REPORT_TOKENS = 10_000;
 
-/** The heap takes up to 500 MiB for the report of the most runs that 32 MiB hold. */
+/** A report of 32 MiB with as many runs as fit in it is parsed within this heap, in MiB. */
 const THREAD = {
   file: new URL(`./body-thread${extname(import.meta.url)}`, import.meta.url),
   memoryMb: 640,

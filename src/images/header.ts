@@ -10,7 +10,7 @@ export const MAX_PIXELS_IN_MEMORY = 50_000_000;
 /** Most bytes that the decoder may hold of a picture. */
 const MAX_MEMORY = 240 * 1024 * 1024;
 /** Lines that the decoder holds of a picture that it reads line by line, as measured. */
-const LINES_HELD = 768;
+const BUFFERED_LINES = 768;
 const MAX_SIDE = 65_535;
 export const MAX_FRAMES = 1_000;
 /** A camera writes a few dozen segments before the picture. */
@@ -22,7 +22,7 @@ export interface ImageHeader {
   height: number;
   frames: number;
   /** Whether the decoder needs the whole picture in memory; others it reads line by line. */
-  isHeld: boolean;
+  needsFullImage: boolean;
   /** Bytes that the decoder holds. */
   memory: number;
 }
@@ -39,7 +39,7 @@ export const pixelsOf = ({ width, height, frames }: ImageHeader): number => widt
 export async function readHeader(file: FileHandle, contentType: Decoded): Promise<ImageHeader> {
   const header = await READERS[contentType](new FileWindow(file));
   if (header.width === 0 || header.height === 0) throw new BadImage('has no pixels');
-  requirePixels(pixelsOf(header), header.isHeld ? MAX_PIXELS_IN_MEMORY : MAX_PIXELS);
+  requirePixels(pixelsOf(header), header.needsFullImage ? MAX_PIXELS_IN_MEMORY : MAX_PIXELS);
   if (Math.max(header.width, header.height) > MAX_SIDE) {
     throw new BadImage(`is more than ${MAX_SIDE} pixels wide or high`);
   }
@@ -59,7 +59,7 @@ const READERS: Record<Decoded, (window: FileWindow) => Promise<ImageHeader>> = {
   'image/webp': readWebp,
   'image/gif': async (window) => {
     const { width, height, frames } = await walkGif(window, MAX_FRAMES);
-    return { width, height, frames: Math.max(1, frames), isHeld: true, memory: 4 * width * height };
+    return { width, height, frames: Math.max(1, frames), needsFullImage: true, memory: 4 * width * height };
   },
 };
 
@@ -105,9 +105,9 @@ async function readJpeg(window: FileWindow): Promise<ImageHeader> {
       // A picture in several scans is assembled in memory.
       if (isProgressive || scanned < components) {
         await requireFewScans(window, at + length);
-        return { width, height, frames: 1, isHeld: true, memory: 2 * width * height * coefficients };
+        return { width, height, frames: 1, needsFullImage: true, memory: 2 * width * height * coefficients };
       }
-      return readByLine(width, height, components);
+      return createStreamedHeader(width, height, components);
     }
     at += length;
   }
@@ -133,7 +133,7 @@ async function requireFewScans(window: FileWindow, start: number): Promise<void>
 async function nextMarker(window: FileWindow, start: number): Promise<number> {
   let wasFill = false;
   for (let at = start; ; at++) {
-    // A file may hold millions of such bytes: only one in each window waits for the file system.
+    // A file may contain millions of skipped bytes, so it is read once per window, not once per byte.
     if (!window.holds(at)) await window.read(at, 1);
     const byte = window.byteAt(at);
     if (wasFill && byte !== 0 && byte !== 0xff) return at;
@@ -151,13 +151,13 @@ async function readPng(window: FileWindow): Promise<ImageHeader> {
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
   const [depth, colour, interlace] = [bytes[24]!, bytes[25]!, bytes[28]!];
   const bytesPerPixel = (PNG_SAMPLES[colour] ?? 4) * (depth === 16 ? 2 : 1);
-  if (interlace === 0) return readByLine(width, height, bytesPerPixel);
-  return { width, height, frames: 1, isHeld: true, memory: width * height * bytesPerPixel };
+  if (interlace === 0) return createStreamedHeader(width, height, bytesPerPixel);
+  return { width, height, frames: 1, needsFullImage: true, memory: width * height * bytesPerPixel };
 }
 
-const readByLine = (width: number, height: number, bytesPerPixel: number): ImageHeader => ({
-  ...{ width, height, frames: 1, isHeld: false },
-  memory: Math.min(height, LINES_HELD) * width * bytesPerPixel,
+const createStreamedHeader = (width: number, height: number, bytesPerPixel: number): ImageHeader => ({
+  ...{ width, height, frames: 1, needsFullImage: false },
+  memory: Math.min(height, BUFFERED_LINES) * width * bytesPerPixel,
 });
 
 /** RFC 9649, sections 2.5 to 2.7. */
@@ -166,20 +166,20 @@ async function readWebp(window: FileWindow): Promise<ImageHeader> {
   if (format === 'VP8X') return readExtendedWebp(window, await window.read(0, 30));
   if (format === 'VP8L') {
     const packed = (await window.read(21, 4)).readUInt32LE(0);
-    return stillWebp((packed & 0x3fff) + 1, ((packed >>> 14) & 0x3fff) + 1);
+    return createStillWebpHeader((packed & 0x3fff) + 1, ((packed >>> 14) & 0x3fff) + 1);
   }
   const frame = await window.read(26, 4);
-  return stillWebp(frame.readUInt16LE(0) & 0x3fff, frame.readUInt16LE(2) & 0x3fff);
+  return createStillWebpHeader(frame.readUInt16LE(0) & 0x3fff, frame.readUInt16LE(2) & 0x3fff);
 }
 
-const stillWebp = (width: number, height: number): ImageHeader => ({
-  ...{ width, height, frames: 1, isHeld: true },
+const createStillWebpHeader = (width: number, height: number): ImageHeader => ({
+  ...{ width, height, frames: 1, needsFullImage: true },
   memory: 4 * width * height,
 });
 
 async function readExtendedWebp(window: FileWindow, bytes: Buffer): Promise<ImageHeader> {
   const [width, height] = [bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1];
-  if ((bytes[20]! & 2) === 0) return stillWebp(width, height);
+  if ((bytes[20]! & 2) === 0) return createStillWebpHeader(width, height);
   const end = bytes.readUInt32LE(4) + 8;
   let frames = 0;
   for (let at = 12; at + 8 <= end; ) {
@@ -191,5 +191,5 @@ async function readExtendedWebp(window: FileWindow, bytes: Buffer): Promise<Imag
     at += 8 + length + (length % 2);
   }
   // The canvas, and the frame that is drawn on it.
-  return { width, height, frames: Math.max(1, frames), isHeld: true, memory: 8 * width * height };
+  return { width, height, frames: Math.max(1, frames), needsFullImage: true, memory: 8 * width * height };
 }

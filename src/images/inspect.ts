@@ -59,7 +59,7 @@ export async function inspectImage(path: string, size: number, options: InspectO
 const slotFor = async (header: ImageHeader, { share, signal }: InspectOptions): Promise<Release> =>
   share ? acquireDecodeSlot(share, header, { signal }) : () => undefined;
 
-/** Rejects at the time limit, which the decoder may check late. The slot is released only when the decoder's thread ends. */
+/** Rejects when the time limit expires, even if the decoder has not stopped yet. The slot stays taken until its thread ends. */
 async function decodeInTime(path: string, header: ImageHeader, release: Release) {
   const ended = new AbortController();
   const decoded = decodeImage(path, header).finally(release);
@@ -91,7 +91,7 @@ async function dateIn(exif: Buffer | null | undefined): Promise<string | null> {
 }
 
 /** Cost of a HEIC check, which reads a few megabytes of boxes and decodes nothing. */
-const HEIC_COST: ImageHeader = { width: 1, height: 1, frames: 1, isHeld: false, memory: 0 };
+const HEIC_COST: ImageHeader = { width: 1, height: 1, frames: 1, needsFullImage: false, memory: 0 };
 
 async function inspectHeic(path: string, size: number, options: InspectOptions) {
   const release = await slotFor(HEIC_COST, options);

@@ -58,7 +58,7 @@ export function rootFieldOf({ kind, field }: Operation, schema: GraphQLSchema): 
 }
 
 /**
- * Returns the operation's variables, each checked against its type in the schema and never coerced. Throws 404 when an identifier in the
+ * Returns the operation's variables, each validated against its type in the schema. A value of another JSON type is rejected, not converted. Throws 404 when an identifier in the
  * path does not have the syntax of its type, else 400 with every field that fails. ERR-1, IDN-6.
  */
 export function parseInput(locations: ArgumentLocation[], input: RawInput): Record<string, unknown> {

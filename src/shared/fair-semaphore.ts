@@ -80,8 +80,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Waits until the cost is granted. Rejects with 429 where the share's own use is the reason that it cannot be granted in time,
-   * and with 503 where that of others is.
+   * Waits until the cost is granted. When the queue is full or the wait times out, rejects with 429 if the share's own use is the
+   * cause, and with 503 if the use of other shares is.
    *
    * @param signal ends the wait; rejects with its reason.
    */
@@ -118,8 +118,8 @@ export class FairSemaphore {
   #wait(shareKey: string, cost: number, signal: AbortSignal | undefined): Promise<Release> {
     const { maxQueued, maxQueuedPerShare, maxWaitMs, perShare } = this.#options;
     const share = this.#shares.get(shareKey) ?? this.#createShare(shareKey);
-    if (share.waiting.length >= maxQueuedPerShare) return Promise.reject(this.#shareIsFull());
-    if (this.#queued >= maxQueued) return Promise.reject(this.#serviceIsFull());
+    if (share.waiting.length >= maxQueuedPerShare) return Promise.reject(this.#createShareFullError());
+    if (this.#queued >= maxQueued) return Promise.reject(this.#createServiceFullError());
     return new Promise((resolve, reject) => {
       const units = Math.min(cost, perShare);
       const leave = (error: unknown) => {
@@ -132,7 +132,7 @@ export class FairSemaphore {
       const abort = () => leave(signal!.reason);
       const timer = setTimeout(() => {
         const isOwnFault = share.waiting[0] !== waiter || share.used + units > perShare;
-        leave(isOwnFault ? this.#shareIsFull() : this.#serviceIsFull());
+        leave(isOwnFault ? this.#createShareFullError() : this.#createServiceFullError());
       }, maxWaitMs);
       const stop = () => {
         clearTimeout(timer);
@@ -216,14 +216,14 @@ export class FairSemaphore {
     return used + waiting[0]!.cost <= this.#options.perShare;
   }
 
-  #shareIsFull(): ApiError {
+  #createShareFullError(): ApiError {
     this.#rejectedByShare++;
     return new ApiError(429, 'RATE_LIMITED', `Too many concurrent requests for this resource: ${this.name}.`, {
       headers: { 'Retry-After': '1' },
     });
   }
 
-  #serviceIsFull(): ApiError {
+  #createServiceFullError(): ApiError {
     this.#rejectedByService++;
     return unavailable(new Error(`No capacity left: ${this.name}.`));
   }

@@ -33,7 +33,7 @@ export function createFairShares() {
       ...{ name: 'transactions', capacity: 10, perShare: 6 },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
-    /** Transactions of prepared statements, of which there are as many connections. */
+    /** Transactions of prepared statements. The capacity equals the number of their connections. */
     writes: new FairSemaphore({
       ...{ name: 'writes', capacity: 12, perShare: 10 },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
@@ -57,7 +57,7 @@ export function createFairShares() {
       ...{ name: 'image checks', capacity: 1, perShare: 1 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
-    /** Decodes of larger images, of which two may run at a time: 4 units for one that needs more than 96 MiB of memory, 3 for others. */
+    /** Decodes of larger images. One that needs more than 96 MiB of memory costs 4 units, any other 3, so that at most two run at a time. */
     largeImageDecodes: new FairSemaphore({
       ...{ name: 'large image checks', capacity: 7, perShare: 4 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
@@ -87,7 +87,7 @@ export function createFairShares() {
       ...{ name: 'large body parsing', capacity: 1, perShare: 1 },
       ...{ maxQueuedPerShare: 32, maxQueued: 256, maxWaitMs: 30_000 },
     }),
-    /** One share leaves two of the ten connections for writes to others. With six, syncs took a third longer under load. */
+    /** Photo-report syncs. The limit of 8 leaves two of the ten writes of a share to its other writes. With a limit of 6, syncs took a third longer under load. */
     photoReportSyncs: new FairSemaphore({
       ...{ name: 'photo report syncs', capacity: 16, perShare: 8 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 10_000 },

@@ -9,13 +9,9 @@ import type { SupervisorMessage } from './messages.ts';
 const MAX_WAITING = 4_096;
 
 /**
- * Holds the listening sockets of the service and gives each connection to the worker that has been free for longest. A worker
- * is given the next one when it has taken over the last, so that a busy worker takes fewer. Connections wait, unread, while
- * there is no worker, and so does one whose worker died before it had taken it over.
- *
- * The round-robin scheduling of node:cluster closes the listening socket with the last worker, and loses a connection whose worker
- * dies while it is being handed over. Its other scheduling closes the socket too, and leaves the choice of a worker to the
- * operating system, which gave 31 of 32 connections to one of two.
+ * Holds the listening sockets of the service and sends each connection to the worker that has been free for longest. A worker
+ * receives its next connection only after it has acknowledged the previous one, so that busy workers receive fewer. Connections are
+ * queued unread while no worker is free. A connection whose worker exits before acknowledging it is sent to another worker.
  */
 export class ConnectionDispatcher {
   readonly #servers: Server[] = [];

@@ -72,7 +72,7 @@ function prose(length: number, seed: number): string {
 }
 
 /** So many TEXT blocks, each at the bound of a rich text, in so many runs. */
-const pageOf = (blocks: number, runs: number) => ({
+const createPage = (blocks: number, runs: number) => ({
   schemaVersion: 1,
   title: prose(20_000, 1),
   blocks: Array.from({ length: blocks }, (_, at) => ({
@@ -173,7 +173,7 @@ async function measure({ databases, client, dataDir, shapes, rounds, print }: Me
       ['blocks x runs', 'body', 'JSON.parse', 'validate', 'sync (HTTP, stored)', 'times JSON.parse'].map(cell).join(''),
     );
     for (const [blocks, runs] of shapes) {
-      const page = pageOf(blocks, runs);
+      const page = createPage(blocks, runs);
       const bodies = Array.from({ length: rounds }, () => JSON.stringify(request(page, ++revision)));
       const sent = bodies.map((body) => Buffer.from(body));
       const parse = await best(rounds, (round) => JSON.parse(bodies[round]!));

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { attachCluster, type Cluster, ClusterError, openCluster } from '../../src/dev-postgres/cluster.ts';
+import { type Cluster, ClusterError, openCluster, openClusterForCommand } from '../../src/dev-postgres/cluster.ts';
 import { tryAcquireFileLock } from '../../src/dev-postgres/file-lock.ts';
 import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
 import { processStart } from '../../src/shared/process-identity.ts';
@@ -292,16 +292,16 @@ describe('a data folder', () => {
 
   it('can be used by an operator command while its service runs', async () => {
     const child = await startService();
-    const command = track(await attachCluster({ dataDir, settings }));
+    const command = track(await openClusterForCommand({ dataDir, settings }));
     expect(command.url('postgres')).toBe(child.url);
     await command.stop();
     await expect(query(child.url, 'select 1')).resolves.toBe('1');
   });
 
   it('is used by one operator command at a time without a service', async () => {
-    const first = track(await attachCluster({ dataDir, settings }));
+    const first = track(await openClusterForCommand({ dataDir, settings }));
     const onLog = vi.fn();
-    const second = attachCluster({ dataDir, settings, onLog }).then(track);
+    const second = openClusterForCommand({ dataDir, settings, onLog }).then(track);
     await vi.waitFor(() =>
       expect(onLog).toHaveBeenCalledWith(`Waiting for process ${process.pid}, which uses ${dataDir}.`),
     );

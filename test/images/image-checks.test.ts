@@ -20,9 +20,15 @@ import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harn
 import { bomb, picture } from '../support/images.ts';
 import { type Client, clientOf, type Reference } from '../support/uploads.ts';
 
-const SMALL: ImageHeader = { width: 4_000, height: 3_000, frames: 1, isHeld: false, memory: 9_000_000 };
-const LARGE: ImageHeader = { width: 20_000, height: 10_000, frames: 1, isHeld: false, memory: 46_000_000 };
-const LARGE_IN_MEMORY: ImageHeader = { width: 7_000, height: 7_000, frames: 1, isHeld: true, memory: 196_000_000 };
+const SMALL: ImageHeader = { width: 4_000, height: 3_000, frames: 1, needsFullImage: false, memory: 9_000_000 };
+const LARGE: ImageHeader = { width: 20_000, height: 10_000, frames: 1, needsFullImage: false, memory: 46_000_000 };
+const LARGE_IN_MEMORY: ImageHeader = {
+  width: 7_000,
+  height: 7_000,
+  frames: 1,
+  needsFullImage: true,
+  memory: 196_000_000,
+};
 
 let folder: string;
 beforeAll(async () => {

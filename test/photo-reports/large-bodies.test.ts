@@ -102,9 +102,9 @@ describe.each(faces)('a valid report through %s', (_face, send) => {
   it.each([
     ['of more than 1 MiB', largePage],
     ['of many values', densePage],
-  ])('%s is parsed only in the worker thread, and stored unchanged', async (_size, pageOf) => {
+  ])('%s is parsed only in the worker thread, and stored unchanged', async (_size, createPage) => {
     const { id: mappedAdminUserId } = service.demoUser(({ builderIds }) => builderIds.includes(A.builderId));
-    const body = request({ page: pageOf(), mappedAdminUserId, sourceDeepLink: 'https://a.example/walks/1' });
+    const body = request({ page: createPage(), mappedAdminUserId, sourceDeepLink: 'https://a.example/walks/1' });
     const before = await parsedBodies();
     const answer = await send(JSON.stringify(body));
     expect(answer).toMatchObject({ status: 200, data: { idempotent: false } });

@@ -22,8 +22,8 @@ const RETRY_WINDOW_MS = 3_000;
 export const MAX_PREPARED_SELECTIONS = 250;
 
 /**
- * Runs prepared reads on a few connections that carry many statements at once (pipelining). Reads only: a transaction on a shared
- * connection would include the statements of other requests.
+ * Runs prepared statements on a few shared connections that carry many statements at once (pipelining). Single statements only: a
+ * transaction on a shared connection would include the statements of other requests.
  */
 export class StatementRunner {
   readonly #regularCount: number;

@@ -1,5 +1,5 @@
 import type { MetadataStorage } from '@mikro-orm/core';
-import { type Page, type PageMeta, pageOf } from '../../../schema/page.ts';
+import { createPage, type Page, type PageMeta } from '../../../schema/page.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS, type StatementRunner } from '../pool/statement-runner.ts';
@@ -185,7 +185,7 @@ export class Reader<T extends object, Filter extends string = never> {
     const found = await this.#fetchRows(database, prepared, { ...where, ...window }, keys);
     return found.map((rows) => {
       const data = this.#toRecords(prepared, rows, 2);
-      return skipTotal ? new PageWithoutTotal(data) : pageOf(data, Number(rows[0]![1]), window);
+      return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(rows[0]![1]), window);
     });
   }
 

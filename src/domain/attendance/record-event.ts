@@ -69,7 +69,7 @@ const OPEN: VisitState = { signedOffAt: null, closedAt: null, archivedAt: null }
 
 /**
  * Records the most frequent events in one round trip: the first sign-on of its id, and the first sign-off of an open visit of the same
- * worker. Decides for these facts; the statement writes only if they are the stored facts. Returns null if it wrote nothing.
+ * worker. Decides on the assumption that the event is one of these. The statement verifies this and otherwise writes nothing. Returns null if it wrote nothing.
  */
 export async function recordFastPath(transaction: Transaction, received: ReceivedEvent): Promise<RecordedEvent | null> {
   const { event, now } = received;
@@ -141,7 +141,7 @@ async function insertEvent(
   const id = newId('signOnEvent', now);
   const isSignOn = event.type === 'SIGN_ON';
   const visitId = isSignOn ? newId('signOnVisit', now) : decision.status === 201 ? signOn!.visitId : null;
-  const { signedOffAt, outcomes } = settleWaiting(event, waiting ?? [], visitId);
+  const { signedOffAt, outcomes } = decideWaitingSignOffs(event, waiting ?? [], visitId);
   const values = toEventValues(received, id);
   const insert: BoundStatement =
     visitId === null
@@ -173,7 +173,11 @@ interface Outcome {
 }
 
 /** Returns the outcomes of the sign-offs that wait for this event, and when the first of them ends the visit (ATT-18 to ATT-20). */
-function settleWaiting(event: EventPayload, waiting: (EventPayload & { id: string })[], visitId: string | null) {
+function decideWaitingSignOffs(
+  event: EventPayload,
+  waiting: (EventPayload & { id: string })[],
+  visitId: string | null,
+) {
   const visit = { ...OPEN };
   const outcomes = waiting.map(({ id, ...signOff }): Outcome => {
     const decision = decide({ event: signOff, stored: null, signOn: event, visit });

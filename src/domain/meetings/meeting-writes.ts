@@ -67,7 +67,7 @@ export async function changeMeeting(
   values: Partial<Pick<Meeting, 'title' | 'status'>>,
 ): Promise<Meeting> {
   const { database, builderId, now } = write;
-  await acquireNotes(write, meetingId);
+  await acquireNotesWrite(write, meetingId);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     applyChanges(meeting, values, now);
@@ -75,7 +75,7 @@ export async function changeMeeting(
   });
 }
 
-/** Characters of text that take a byte of a compressed column, about. */
+/** Estimated characters of text per byte of a compressed column. */
 const COMPRESSION = 4;
 
 /** The size of the notes, without reading them. */
@@ -92,9 +92,9 @@ const LARGE_NOTES = 64 * 1024;
  * Waits until the caller may write the meeting with its notes, if they are large. Call it before the meeting is locked, so that a
  * waiting caller holds no lock.
  *
- * @param bytes About what is written beside.
+ * @param bytes Approximate size of the additional data to write.
  */
-export async function acquireNotes({ database }: MeetingWrite, meetingId: string, bytes = 0): Promise<void> {
+export async function acquireNotesWrite({ database }: MeetingWrite, meetingId: string, bytes = 0): Promise<void> {
   const { limits, runner } = database;
   if (!limits) return;
   const [row] = await runner.run(NOTES_SIZE, [meetingId]);
@@ -102,7 +102,7 @@ export async function acquireNotes({ database }: MeetingWrite, meetingId: string
   if (size > LARGE_NOTES) await limits.acquireLargeWrite(size);
 }
 
-/** The meeting, held until the transaction ends; 404 when it is not the builder's. */
+/** Returns the meeting and locks its row until the transaction ends. Throws 404 if the builder has no such meeting. */
 export async function lockMeeting(em: EntityManager, builderId: string, id: string): Promise<Meeting> {
   const meeting = await em.findOne(Meeting, { id, builderId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!meeting) throw notFound('Meeting');
@@ -110,8 +110,8 @@ export async function lockMeeting(em: EntityManager, builderId: string, id: stri
 }
 
 /**
- * Sets what differs. A record that changes moves on its `updatedAt`, always forward, so that it tells two states of the record
- * apart however quickly they follow each other. PostgreSQL keeps JSON in an order of its own, which is no difference.
+ * Sets the values that differ. A change always increases `updatedAt`, so that every state of the record has a distinct one. Compares JSON
+ * regardless of the order of keys, which PostgreSQL does not preserve.
  */
 export function applyChanges<T extends { updatedAt: string }>(
   record: T,
@@ -134,7 +134,7 @@ export async function rewriteMeetingNotes(
   { notes, expectedUpdatedAt }: { notes: string; expectedUpdatedAt: string },
 ): Promise<Meeting> {
   const { database, builderId, now } = write;
-  await acquireNotes(write, meetingId, notes.length);
+  await acquireNotesWrite(write, meetingId, notes.length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     if (meeting.updatedAt !== expectedUpdatedAt) {

@@ -4,7 +4,7 @@ import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { conflict } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { NoteFields } from './meeting-inputs.ts';
-import { acquireNotes, applyChanges, lockMeeting, type MeetingWrite } from './meeting-writes.ts';
+import { acquireNotesWrite, applyChanges, lockMeeting, type MeetingWrite } from './meeting-writes.ts';
 import { syncBlock } from './plain-notes.ts';
 import { syncToTemplate } from './template-notes.ts';
 
@@ -27,7 +27,7 @@ export async function syncNote(
   fields: NoteFields,
 ): Promise<{ note: MeetingNote; created: boolean }> {
   const { database, builderId, integratorId, now } = write;
-  await acquireNotes(write, meetingId, JSON.stringify(fields).length);
+  await acquireNotesWrite(write, meetingId, JSON.stringify(fields).length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     const existing = await em.findOne(MeetingNote, { meetingId, integratorId, ...identity });

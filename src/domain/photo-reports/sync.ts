@@ -15,7 +15,7 @@ import { lockPhotos, requirePhotos } from './report-photos.ts';
 import { CONFLICTS, decideSync, type StoredReport } from './revisions.ts';
 import { ADD_PAGES, LOCK_REPORT, READ_FACTS, REMOVE_PAGES, SAVE } from './sync-statements.ts';
 
-/** Bytes of a snapshot above which the statement timeout is raised: parsing the densest JSON takes PostgreSQL 0.3 s per MiB. */
+/** Bytes of a snapshot above which the statement timeout is extended, by 1 s per MiB. PostgreSQL parses the densest JSON in 0.3 s. */
 const LARGE_SNAPSHOT = 1024 * 1024;
 const PARSING_MS_PER_BYTE = 1_000 / 1024 / 1024;
 
@@ -74,7 +74,7 @@ export async function syncReport(
       ]);
       const decision = decideSync({ updateOnly, integratorId, sourceRevision, fingerprint, stored: facts.stored });
       if (decision === 'REPLAY') return replay(facts);
-      requireReferences(request, facts);
+      requireUserAndLinkScheme(request, facts);
       if (decision === 'NOT_FOUND') throw notFound('Photo report');
       if (decision !== 'SAVE') throw conflict(decision, CONFLICTS[decision]);
       if (request.projectId != null && !facts.projectExists) throw notFound('Project');
@@ -113,7 +113,7 @@ function replay({ stored, pages }: StoredFacts): SyncPhotoReportResult {
 }
 
 /** Throws 400 if the user is not a member of the builder or the scheme of the link is not permitted. */
-function requireReferences(
+function requireUserAndLinkScheme(
   { mappedAdminUserId, sourceDeepLink }: SyncPhotoReportInput,
   { userIsMember, schemes }: StoredFacts,
 ): void {

@@ -96,7 +96,7 @@ async function insertPhoto(
   const where = { builderId, projectId: input.projectId ?? null };
   const folder =
     input.folderId == null ? null : await lockFolderForProject(em, where, { field: 'folderId', id: input.folderId });
-  const photo = createGalleryPhoto({
+  const photo = buildGalleryPhoto({
     id,
     builderId,
     projectId: where.projectId ?? folder?.projectId ?? null,
@@ -132,7 +132,7 @@ type PhotoFields = Pick<
 >;
 
 /** Returns a new gallery photo, not yet stored. */
-export function createGalleryPhoto({
+export function buildGalleryPhoto({
   image,
   now,
   capturedAt,

@@ -6,7 +6,7 @@ import { invalidField } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { ImageProblem } from '../uploads/prepare-image.ts';
-import { createGalleryPhoto } from './create-photo.ts';
+import { buildGalleryPhoto } from './create-photo.ts';
 import type { GalleryImage, GalleryOutcome } from './gallery-images.ts';
 import {
   archiveEmptyFolders,
@@ -153,7 +153,7 @@ function toPhotoRow(
   location: { projectId: string; folderId: string; now: string },
 ): Photo {
   const { externalSourceId, sequenceId = null, width, height } = photo;
-  return createGalleryPhoto({
+  return buildGalleryPhoto({
     ...page,
     ...location,
     id,

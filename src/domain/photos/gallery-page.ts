@@ -129,7 +129,7 @@ export async function archiveEmptyFolders(em: EntityManager, ids: readonly strin
 }
 
 /**
- * Returns consumed uploads that photos of the page may reuse: the id of the last photo by key of the upload. A photo that the page
+ * Returns the consumed uploads that photos of the page may reuse: the photo that consumed each last, by upload key. A photo that the page
  * moves to another project may reuse the upload of its own earlier copy, even if an earlier call archived that copy. Uploads of a
  * deleted page cannot be reused (PHO-34).
  */

@@ -17,7 +17,7 @@ const toOwner = ({ caller }: OperationContext) => caller.integratorId ?? '';
 
 /** Throws 429 if the additional bytes exceed the quota. Takes no lock; used to reject a body before it is received. */
 export async function requireQuota(context: OperationContext, bytes: number): Promise<void> {
-  await retryAfterRelease(context, async () => {
+  await retryAfterFreeingQuota(context, async () => {
     const sql = 'select coalesce(sum(bytes), 0) as bytes from upload_usage where integrator_id = ?';
     const [row] = (await context.database.fork().execute(sql, [toOwner(context)])) as { bytes: string }[];
     requireWithinQuota(context, Number(row!.bytes) + bytes);
@@ -27,7 +27,7 @@ export async function requireQuota(context: OperationContext, bytes: number): Pr
 /**
  * Runs the work. If it throws because of the quota, releases expired uploads without bytes and runs it once more.
  */
-export async function retryAfterRelease(context: OperationContext, work: () => Promise<void>): Promise<void> {
+export async function retryAfterFreeingQuota(context: OperationContext, work: () => Promise<void>): Promise<void> {
   try {
     return await work();
   } catch (error) {
@@ -62,7 +62,7 @@ function requireWithinQuota({ uploadQuota }: OperationContext, bytes: number): v
 }
 
 /**
- * Releases uploads whose URL expired without stored bytes from the quota. Reads the storage, because clients send bytes to S3 directly.
+ * Stops counting uploads whose URL has expired without stored bytes. Checks the storage, because clients send bytes to S3 directly.
  *
  * @param owner integrator whose uploads are released, null for internal clients; default all.
  * @returns how many uploads no longer count.

@@ -5,7 +5,7 @@ import type { RegionId } from '../../shared/regions.ts';
 import { createUploadKey } from '../../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
-import { reserveQuota, retryAfterRelease } from './quota.ts';
+import { reserveQuota, retryAfterFreeingQuota } from './quota.ts';
 
 export interface DeclaredFile {
   fileName: string;
@@ -71,7 +71,7 @@ export async function recordUploads(
   const unused = { consumedAt: null, photoId: null, releasedAt: null, failedCheck: null };
   const owner = { builderId, integratorId: caller.integratorId, createdAt, expiresAt, ...unused };
   const bytes = uploads.reduce((sum, { size }) => sum + size, 0);
-  await retryAfterRelease(context, () =>
+  await retryAfterFreeingQuota(context, () =>
     database.transaction(async (em) => {
       await reserveQuota(em, context, bytes);
       await em.insertMany(

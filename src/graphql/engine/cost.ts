@@ -36,8 +36,10 @@ export function estimateCost(
   variables: Variables,
 ): number {
   const root = schema.getRootType(operation.operation);
-  const given = { ...defaultsOf(operation), ...variables };
-  return root ? new CostEstimator(schema, document, given).ofSelections(root, operation.selectionSet, 1) : 0;
+  const variablesWithDefaults = { ...defaultsOf(operation), ...variables };
+  return root
+    ? new CostEstimator(schema, document, variablesWithDefaults).costOfSelections(root, operation.selectionSet, 1)
+    : 0;
 }
 
 /** Default values of the variables, where they are leaves. */
@@ -66,25 +68,25 @@ class CostEstimator {
 
   /**
    * @param type is null where the document names a field or type that does not exist.
-   * @param pageRecords of the page, where the parent is the envelope of one.
+   * @param pageRecords Maximum records of the page when `type` is a page envelope, else 1.
    */
-  ofSelections(type: GraphQLNamedType | null, { selections }: SelectionSetNode, pageRecords: number): number {
+  costOfSelections(type: GraphQLNamedType | null, { selections }: SelectionSetNode, pageRecords: number): number {
     let cost = 0;
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
-        cost += this.#ofField(type, selection, pageRecords);
+        cost += this.#costOfField(type, selection, pageRecords);
       } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        cost += this.#ofFragment(selection.name.value, pageRecords);
+        cost += this.#costOfFragment(selection.name.value, pageRecords);
       } else {
         const { typeCondition, selectionSet } = selection;
         const condition = typeCondition ? (this.#schema.getType(typeCondition.name.value) ?? null) : type;
-        cost += this.ofSelections(condition, selectionSet, pageRecords);
+        cost += this.costOfSelections(condition, selectionSet, pageRecords);
       }
     }
     return cost;
   }
 
-  #ofFragment(name: string, pageRecords: number): number {
+  #costOfFragment(name: string, pageRecords: number): number {
     const key = `${name} ${pageRecords}`;
     const known = this.#costs.get(key);
     if (known !== undefined) return known;
@@ -92,19 +94,19 @@ class CostEstimator {
     // A fragment that spreads itself is rejected by another rule.
     this.#costs.set(key, 0);
     const type = fragment && this.#schema.getType(fragment.typeCondition.name.value);
-    const cost = fragment ? this.ofSelections(type ?? null, fragment.selectionSet, pageRecords) : 0;
+    const cost = fragment ? this.costOfSelections(type ?? null, fragment.selectionSet, pageRecords) : 0;
     this.#costs.set(key, cost);
     return cost;
   }
 
-  #ofField(parent: GraphQLNamedType | null, node: FieldNode, pageRecords: number): number {
+  #costOfField(parent: GraphQLNamedType | null, node: FieldNode, pageRecords: number): number {
     if (!node.selectionSet) return 1;
     const field = this.#fieldOf(parent, node.name.value);
     if (!field) return 1;
     const type = getNamedType(field.type);
     const isEnvelope = Boolean(type.extensions.envelope);
     const records = isEnvelope ? 1 : this.#recordsOf(field, parent!, type, pageRecords);
-    return 1 + records * this.ofSelections(type, node.selectionSet, isEnvelope ? this.#limitOf(field, node) : 1);
+    return 1 + records * this.costOfSelections(type, node.selectionSet, isEnvelope ? this.#limitOf(field, node) : 1);
   }
 
   #fieldOf(parent: GraphQLNamedType | null, name: string): GraphQLField<unknown, unknown> | undefined {
@@ -127,7 +129,7 @@ class CostEstimator {
     return type.extensions.scope === undefined || isAbstractType(type) ? 1 : LIST_RECORDS;
   }
 
-  /** Records that the page asked for by a field may hold. */
+  /** Returns the maximum number of records of the page that a field requests. */
   #limitOf(field: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number {
     if (!field.args.some(({ name }) => name === 'limit')) return LIST_RECORDS;
     const value = given.find(({ name }) => name.value === 'limit')?.value;

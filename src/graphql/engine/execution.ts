@@ -16,7 +16,7 @@ import type { ExecutionContext, FieldEdge } from './resolver-factories.ts';
 
 /** Most plans of an operation: one for each combination of values of its `@skip` and `@include` conditions. */
 const MAX_PLANS = 16;
-/** Most executions in a row that are left to graphql-js after the operation has failed. */
+/** Maximum consecutive executions that graphql-js performs after a failure. */
 const MAX_SKIPPED = 32;
 
 type Variables = Record<string, unknown>;
@@ -34,11 +34,11 @@ export class CompiledOperation {
   readonly #conditions: string[];
   readonly #plans = new Map<string, Plan>();
   readonly #maxPlans: number;
-  /** Executions that are left to graphql-js from now on, and how many those were after the last failure. */
+  /** Number of next executions that graphql-js performs, and its value after the last failure. It doubles with each failure. */
   #toSkip = 0;
   #lastSkipped = 0;
 
-  /** @param maxPlans most plans that may be kept, whatever `MAX_PLANS`. */
+  /** @param maxPlans Maximum number of plans to keep; at most `MAX_PLANS` are kept in any case. */
   constructor(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments, maxPlans: number) {
     this.#schema = schema;
     this.#operation = operation;

@@ -8,7 +8,7 @@ import type { DocumentStore } from './document-store.ts';
  * Limits each share to one new document at a time. Parsing, validating and compiling occupy the event loop, which a caller that sends only
  * new documents would occupy all the time.
  */
-export class NewDocuments {
+export class NewDocumentLimiter {
   readonly #store: DocumentStore;
   /** Functions that end the preparation of a request's document, by `usage`: Apollo copies the context. */
   readonly #preparations = new WeakMap<object, Release>();

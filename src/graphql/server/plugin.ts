@@ -20,7 +20,7 @@ import { validateVariables } from './input.ts';
 import { landingPage, landingPageHeaders } from './landing-page.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { largeResponses, sendLargeResponses } from './large-responses.ts';
-import { NewDocuments } from './new-documents.ts';
+import { NewDocumentLimiter } from './new-documents.ts';
 import { formatErrorWithoutSuggestions } from './suggestions.ts';
 
 /** Maximum tokens of a document (LIM-18): more than dashboards need, and few enough to parse quickly. */
@@ -45,7 +45,7 @@ export async function registerGraphql(
   const { schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies } = dependencies;
   const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
   const documentStore = new DocumentStore();
-  const newDocuments = new NewDocuments(documentStore);
+  const newDocuments = new NewDocumentLimiter(documentStore);
   const apollo = new ApolloServer<RequestContext>({
     schema,
     introspection,

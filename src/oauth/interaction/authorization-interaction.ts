@@ -63,7 +63,7 @@ export class AuthorizationInteraction extends PageRequest {
     return this.#redirectTo('/oauth/authorize', this.query.text);
   }
 
-  /** Resumes with this builder preselected; with null, without the one that the authorization request preselects. */
+  /** Resumes the authorization request with `builder_id` set to this builder, or removed if null. */
   resumeWithBuilder(builderId: string | null): FastifyReply {
     const query = new URLSearchParams(this.query.text);
     query.delete('builder_id');
@@ -85,8 +85,8 @@ export class AuthorizationInteraction extends PageRequest {
 }
 
 /**
- * Creates the route handler of an interaction page. Errors before the redirect target is verified are shown on a page; all
- * others but page errors are sent to the client by redirect.
+ * Creates the route handler of an interaction page. Page errors, and errors thrown before the redirect target is verified, are
+ * shown on a page. All other errors are sent to the client by redirect.
  */
 export const createInteractionHandler =
   (dependencies: OAuthDependencies, handle: (interaction: AuthorizationInteraction) => Promise<FastifyReply>) =>

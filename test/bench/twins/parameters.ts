@@ -61,6 +61,6 @@ export function parametersOf(request: FastifyRequest, names: (keyof Parameters)[
   return values;
 }
 
-export function pageOf(data: object[], totalCount: number, offset: number, limit: number) {
+export function createPage(data: object[], totalCount: number, offset: number, limit: number) {
   return { data, meta: { totalCount, totalPages: Math.ceil(totalCount / limit), offset, limit } };
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { signedUrl } from './inputs.ts';
-import { pageOf, parametersOf } from './parameters.ts';
+import { createPage, parametersOf } from './parameters.ts';
 import { pools } from './plain-database.ts';
 import { type Door, forbidden, notFound, requireConnectionScope } from './service.ts';
 import { BUILDERS, photos, REACHED, subcontractor, timesheets } from './statements.ts';
@@ -63,7 +63,7 @@ export function plainReads(app: FastifyInstance, door: Door): void {
 /** The total stands in each row; a page without items has one row of nothing else. */
 function page(rows: Row[], itemOf: (row: Row) => object, offset: number, limit: number) {
   const data = rows.filter(({ id }) => id !== null).map(itemOf);
-  return pageOf(data, rows[0].total, offset, limit);
+  return createPage(data, rows[0].total, offset, limit);
 }
 
 function builderOf(row: Row, region: string, now: number) {

@@ -3,7 +3,7 @@ import { isoFromPostgres } from '../../../entities/columns.ts';
 import type { TextRow } from '../../../src/database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../src/database/pool/statement-runner.ts';
 import { signedUrl } from './inputs.ts';
-import { pageOf, parametersOf } from './parameters.ts';
+import { createPage, parametersOf } from './parameters.ts';
 import { type Door, forbidden, notFound, type Region, requireConnectionScope } from './service.ts';
 import { BUILDERS, photos, REACHED, subcontractor, timesheets } from './statements.ts';
 
@@ -60,7 +60,7 @@ export function tunedReads(app: FastifyInstance, door: Door, runners: Record<Reg
 function page(rows: TextRow[], itemOf: (row: TextRow) => object, offset: number, limit: number) {
   const data: object[] = [];
   for (const row of rows) if (row[1] !== null) data.push(itemOf(row));
-  return pageOf(data, Number(rows[0]![0]), offset, limit);
+  return createPage(data, Number(rows[0]![0]), offset, limit);
 }
 
 const isoOrNull = (text: string | null) => (text === null ? null : isoFromPostgres(text));
