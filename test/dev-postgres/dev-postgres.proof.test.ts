@@ -207,7 +207,7 @@ describe('the server of a killed service', () => {
 });
 
 describe('a server that ends while its service runs', () => {
-  it('is restarted on its port, with one line that states the reason', async () => {
+  it('is restarted on its port, with one line that states the reason', { timeout: 60_000 }, async () => {
     const lines: string[] = [];
     const cluster = track(await openCluster({ dataDir, settings, onRestart: (line) => lines.push(line) }));
     const url = cluster.url('postgres');
@@ -215,14 +215,14 @@ describe('a server that ends while its service runs', () => {
     const { pid } = (await findRunningServer(dataDir))!;
     const expectData = () =>
       vi.waitFor(async () => expect(await query(url, 'select answer from kept')).toBe('42'), {
-        timeout: 5_000,
+        timeout: 15_000,
         interval: 50,
       });
     process.kill(pid, 'SIGKILL');
-    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 15_000 });
     await expectData();
     process.kill((await findRunningServer(dataDir))!.pid, 'SIGINT');
-    await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 5_000 });
+    await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 15_000 });
     await expectData();
     expect(lines).toEqual([
       `PostgreSQL (process ${pid}) has ended: it left no reason in its log, as when it is killed. Restarting it.`,
