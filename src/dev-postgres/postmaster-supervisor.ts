@@ -68,6 +68,8 @@ async function watch(supervision: SupervisorOptions, signal: AbortSignal): Promi
     supervision.report(`PostgreSQL (process ${pid}) has ended: ${cause}. Restarting it.`);
     logEnd = await findLogLength(folder);
     failure = await restart(supervision, signal);
+    // The new server may end before the next poll.
+    pid = (await findRunningServer(folder))?.pid ?? pid;
   }
 }
 

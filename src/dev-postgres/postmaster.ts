@@ -110,17 +110,27 @@ export async function startServer(
   if (code === 0) return { port };
   const log = (await readFile(toLogPath(context.folder))).subarray(logEnd).toString();
   const reason =
-    parseFailure(log) ?? parseShutdownRequest(log) ?? findLastLine(log) ?? findLastLine(output) ?? `exit code ${code}`;
+    parseFailure(withoutSessionFailures(log.split('\n')).join('\n')) ??
+    parseShutdownRequest(log) ??
+    findLastLine(log) ??
+    findLastLine(output) ??
+    `exit code ${code}`;
   // Child processes of a killed server write to this log too, so the reason may be before the last line.
   return { reason, isTransient: TRANSIENT_FAILURE.test(log) };
 }
+
+/** Failures of sessions while the server starts or ends. */
+const SESSION_FAILURE =
+  /terminating connection|the database system is (?:not yet accepting connections|starting up|shutting down|in recovery)/;
+
+const withoutSessionFailures = (lines: string[]) => lines.filter((line) => !SESSION_FAILURE.test(line));
 
 /** Returns the reason why the server ended, from its log after the offset `since`; undefined when there is none. */
 export async function findShutdownReason(folder: string, since: number): Promise<string | undefined> {
   const log = await readFile(toLogPath(folder)).catch(() => Buffer.alloc(0));
   const lines = log.subarray(since).toString().trim().split('\n');
   // Sessions log failures of their own, above all when the server ends; the server's own failure is in the last lines.
-  const last = lines.filter((line) => !line.includes('terminating connection')).slice(-2);
+  const last = withoutSessionFailures(lines).slice(-2);
   return parseFailure(last.join('\n')) ?? parseShutdownRequest(lines.join('\n'));
 }
 
