@@ -46,6 +46,7 @@ export class RequestUsage {
   #execution: Release | null = null;
   #largeRead: Promise<Release> | null = null;
   #heldBytes = 0;
+  #hasEnded = false;
   /** Bytes of a response that is sent as a stream. */
   streamedBytes = 0;
 
@@ -118,9 +119,10 @@ export class RequestUsage {
     return this.#shares.writes.run(this.#shareKey, 1, transaction);
   }
 
-  /** Calls the function when the response has ended, whether or not the client received it. */
+  /** Calls the function when the response has ended, whether or not the client received it; at once where it already has. */
   onEnd(release: Release): void {
-    this.#releases.push(release);
+    if (this.#hasEnded) release();
+    else this.#releases.push(release);
   }
 
   /** Releases the permit to execute and charges the response's bytes; undefined where they need not wait. */
@@ -137,6 +139,7 @@ export class RequestUsage {
   }
 
   end(): void {
+    this.#hasEnded = true;
     this.#execution?.();
     for (const release of this.#releases) release();
   }

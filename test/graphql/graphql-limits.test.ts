@@ -40,6 +40,16 @@ describe('a query', () => {
     expect(await refusal(inFragments)).toMatchObject(refused);
   });
 
+  it('with invalid variables occupies nothing, also when it is rejected while its cost waits for the share', async () => {
+    const fields = Array.from({ length: 800 }, (_, at) => `a${at}: id`).join(' ');
+    const query = `query ($builderId: BuilderId!) { timesheets(builderId: $builderId, limit: 25) { data { ${fields} } } }`;
+    const valid = () => post({ query, variables: { builderId: service.demo('A').builderIds[0] } });
+    const invalid = () => post({ query, variables: { builderId: 7 } });
+    const together = await Promise.all([valid(), valid(), ...Array.from({ length: 6 }, invalid)]);
+    expect(together.map(({ statusCode }) => statusCode)).toEqual([200, 200, 400, 400, 400, 400, 400, 400]);
+    expect((await valid()).statusCode).toBe(200);
+  });
+
   it('with recursive fragments is rejected', async () => {
     const query = '{ ...A } fragment A on Query { me { id } ...B } fragment B on Query { ...A }';
     expect(await refusal(query)).toMatchObject({ status: 400 });

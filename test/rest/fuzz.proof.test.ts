@@ -20,10 +20,10 @@ describe('generated requests, half of them near-valid', () => {
   it('are all answered as documented, without a word of the inside', async () => {
     const { databases, clock } = service;
     const world = await worldOf({ origin, databases, clock, demo: inject('demo'), tokenKey: TOKEN_KEY });
-    const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+    const seed = Number(process.env.FUZZ_SEED ?? 1);
     const { wrong, ...figures } = await fuzz(origin, world, { requests: REQUESTS, seed, connections: 8 });
     console.info(`fuzz: seed ${seed}, ${JSON.stringify(figures)}`);
     expect(wrong).toEqual([]);
     expect(figures.sent).toBe(REQUESTS);
-  }, 120_000);
+  }, 400_000);
 });

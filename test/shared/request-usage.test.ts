@@ -34,3 +34,13 @@ describe('a write of large values', () => {
     expect(shares.largeReads.stats()).toMatchObject({ used: 2, queued: 0 });
   });
 });
+
+describe('a permit that is granted after the response has ended', () => {
+  it('is released at once', async () => {
+    const shares = createFairShares();
+    const usage = new RequestUsage(shares, 'a');
+    usage.end();
+    usage.onEnd(await shares.graphqlCost.acquire('a', 1_000));
+    expect(shares.graphqlCost.stats()).toMatchObject({ used: 0 });
+  });
+});

@@ -68,10 +68,11 @@ export async function samplesOf(database: Database, builderId: string, integrato
 }
 
 const SAMPLE_FOLDER = `insert into photo_folder (id, builder_id, project_id, name, created_at, updated_at)
-  values (?, ?, ?, 'Sample', now(), now())`;
+  values (?, ?, ?, 'Sample', now(), now()) on conflict do nothing`;
 const SAMPLE_PHOTO = `insert into photo (id, builder_id, project_id, integrator_id, external_source_id, source, file_name,
     content_type, key, file_size, sort_date, created_at, updated_at)
-  values (?, ?, ?, (select id from integrator where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', ?, 1, now(), now(), now())`;
+  values (?, ?, ?, (select id from integrator where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', ?, 1, now(), now(), now())
+  on conflict do nothing`;
 
 /** When a person has read the sample meeting. */
 const READ_AT = '2026-05-04T06:30:00.000Z';
