@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { Databases } from '../database/database.ts';
+import { withReceivedBytesCounted } from '../shared/buffer-collection.ts';
 import { ApiError, conflict, forbidden, invalidField, notFound } from '../shared/errors.ts';
 import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
 import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
 import { networkOf } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
-import { withReceivedBytesCounted } from '../storage/buffer-collection.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { type SignedUrlClaims, STORAGE_PATH } from '../storage/url-signer.ts';

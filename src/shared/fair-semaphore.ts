@@ -7,6 +7,11 @@ export interface FairSemaphoreOptions {
   capacity: number;
   /** Cost units that one share may use at a time. */
   perShare: number;
+  /**
+   * Requests of one share that are granted in one turn of the event loop while other shares use some. It bounds the turns that the others
+   * wait for, however long the granted requests take. Unlimited where it is absent.
+   */
+  perTurnContended?: number;
   /** Requests of one share that may wait; one more is rejected with 429. */
   maxQueuedPerShare: number;
   /** Requests of all shares that may wait; one more is rejected with 503. */
@@ -27,6 +32,9 @@ interface Waiter {
 interface Share {
   readonly key: string;
   used: number;
+  /** The turn of the event loop in which it was granted something last, and how many requests in it. */
+  turn: number;
+  grantsInTurn: number;
   /** Virtual start time of its next request: the cost that was granted to it so far, relative to the other shares. */
   virtualTime: number;
   /** In order of arrival. */
@@ -56,6 +64,8 @@ export class FairSemaphore {
   readonly #waitingShares = new Set<Share>();
   #used = 0;
   #queued = 0;
+  #turn = 0;
+  #isTurnEndScheduled = false;
   /** Virtual start time of the request that was granted last; new shares begin here. */
   #virtualTime = 0;
   #rejectedByShare = 0;
@@ -74,7 +84,8 @@ export class FairSemaphore {
   tryAcquire(shareKey: string, cost = 1): Release | null {
     const units = Math.min(cost, this.#options.perShare);
     const share = this.#shares.get(shareKey);
-    if (share && (share.waiting.length > 0 || share.used + units > this.#options.perShare)) return null;
+    if (share && share.waiting.length > 0) return null;
+    if (share && !this.#hasRoom(share, units)) return null;
     if (this.#used + units > this.#options.capacity || (this.#queued > 0 && this.#hasEligibleWaiter())) return null;
     return this.#grant(share ?? this.#createShare(shareKey), units);
   }
@@ -131,7 +142,7 @@ export class FairSemaphore {
       };
       const abort = () => leave(signal!.reason);
       const timer = setTimeout(() => {
-        const isOwnFault = share.waiting[0] !== waiter || share.used + units > perShare;
+        const isOwnFault = share.waiting[0] !== waiter || !this.#hasRoom(share, units);
         leave(isOwnFault ? this.#createShareFullError() : this.#createServiceFullError());
       }, maxWaitMs);
       const stop = () => {
@@ -160,7 +171,7 @@ export class FairSemaphore {
 
   #createShare(key: string): Share {
     if (this.#shares.size >= MAX_IDLE_SHARES) this.#removeIdleShares();
-    const share: Share = { key, used: 0, virtualTime: this.#virtualTime, waiting: [] };
+    const share: Share = { key, used: 0, turn: 0, grantsInTurn: 0, virtualTime: this.#virtualTime, waiting: [] };
     this.#shares.set(key, share);
     return share;
   }
@@ -177,6 +188,7 @@ export class FairSemaphore {
     share.virtualTime = start + cost;
     share.used += cost;
     this.#used += cost;
+    if (this.#options.perTurnContended !== undefined) this.#countInTurn(share);
     let isReleased = false;
     return () => {
       if (isReleased) return;
@@ -212,8 +224,31 @@ export class FairSemaphore {
     return false;
   }
 
-  #isEligible({ waiting, used }: Share): boolean {
-    return used + waiting[0]!.cost <= this.#options.perShare;
+  #isEligible(share: Share): boolean {
+    return this.#hasRoom(share, share.waiting[0]!.cost);
+  }
+
+  /** Whether a share may use so much more now. */
+  #hasRoom({ used, turn, grantsInTurn }: Share, units: number): boolean {
+    const { perShare, perTurnContended } = this.#options;
+    if (used + units > perShare) return false;
+    if (perTurnContended === undefined || turn !== this.#turn || this.#used === used) return true;
+    return grantsInTurn < perTurnContended;
+  }
+
+  #countInTurn(share: Share): void {
+    if (share.turn !== this.#turn) {
+      share.turn = this.#turn;
+      share.grantsInTurn = 0;
+    }
+    share.grantsInTurn++;
+    if (this.#isTurnEndScheduled) return;
+    this.#isTurnEndScheduled = true;
+    setImmediate(() => {
+      this.#isTurnEndScheduled = false;
+      this.#turn++;
+      if (this.#queued > 0) this.#dispatch();
+    });
   }
 
   #createShareFullError(): ApiError {

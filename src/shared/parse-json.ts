@@ -3,6 +3,9 @@ import { TimeSlice } from './time-slice.ts';
 /** Maximum characters that are parsed at once. */
 const PIECE_LENGTH = 256 * 1024;
 
+/** Characters and strings after which a search checks whether its slice of time is over: some tenths of a millisecond. */
+const STEPS_PER_CHECK = 16_384;
+
 const QUOTE = 34;
 const BACKSLASH = 92;
 const OPEN_BRACKET = 91;
@@ -71,7 +74,7 @@ class SlicedParser {
     const text = this.#text;
     let depth = 0;
     for (let at = start, steps = 1; at < text.length; at++, steps++) {
-      if (steps % PIECE_LENGTH === 0 && this.#slice.isOver) await this.#slice.next();
+      if (steps % STEPS_PER_CHECK === 0 && this.#slice.isOver) await this.#slice.next();
       const code = text.charCodeAt(at);
       if (code === QUOTE) at = endOfString(text, at);
       else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;

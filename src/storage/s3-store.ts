@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Settings } from '../config.ts';
+import { withReceivedBytesCounted } from '../shared/buffer-collection.ts';
 import type { Clock } from '../shared/clock.ts';
 import { unavailable } from '../shared/errors.ts';
 import type { RegionId } from '../shared/regions.ts';
-import { withReceivedBytesCounted } from './buffer-collection.ts';
 import type { ByteRange, ByteStore, PutOnceOutcome, StoredObject, UploadUrlOptions } from './byte-store.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');

@@ -4,8 +4,8 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { countReceivedBytes } from '../shared/buffer-collection.ts';
 import { machineId, processStart } from '../shared/process-identity.ts';
-import { countReceivedBytes } from './buffer-collection.ts';
 
 /** A stream with more bytes than allowed. */
 export class SizeLimitError extends Error {

@@ -144,6 +144,28 @@ describe('a semaphore that is full', () => {
   });
 });
 
+describe('a share with many requests in one turn of the event loop', () => {
+  const options = { capacity: 16, perShare: 8, maxQueuedPerShare: 8, perTurnContended: 2 };
+
+  it('is granted all of them while no other share is active', () => {
+    const semaphore = createSemaphore(options);
+    expect([1, 2, 3, 4].map(() => semaphore.tryAcquire('a') !== null)).toEqual([true, true, true, true]);
+  });
+
+  it('is granted a few of them in each turn while another share is active (LIM-19)', async () => {
+    const semaphore = createSemaphore(options);
+    semaphore.tryAcquire('b');
+    const granted: string[] = [];
+    for (const label of ['1', '2', '3', '4', '5']) acquireInto(granted, semaphore, 'a', label);
+    await Promise.resolve();
+    expect(granted).toEqual(['1', '2']);
+    await vi.advanceTimersToNextTimerAsync();
+    expect(granted).toEqual(['1', '2', '3', '4']);
+    await vi.advanceTimersToNextTimerAsync();
+    expect(granted).toEqual(['1', '2', '3', '4', '5']);
+  });
+});
+
 describe('an aborted wait', () => {
   it('rejects with the reason and leaves the queue', async () => {
     const semaphore = createSemaphore();

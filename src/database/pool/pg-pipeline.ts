@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { countReceivedBytes } from '../../shared/buffer-collection.ts';
 
 /** SQL with bound parameters that PostgreSQL prepares once per connection, under the name. */
 export interface Statement {
@@ -83,7 +84,7 @@ const corkedStreams = new WeakSet<Duplex>();
 
 /** Corks the client's socket until the end of this tick, so that everything written until then leaves in one packet. */
 export function corkUntilEndOfTick(client: pg.ClientBase): void {
-  const { stream } = (client as unknown as { connection: PgConnection }).connection;
+  const stream = streamOf(client);
   if (corkedStreams.has(stream)) return;
   corkedStreams.add(stream);
   stream.cork();
@@ -92,3 +93,10 @@ export function corkUntilEndOfTick(client: pg.ClientBase): void {
     stream.uncork();
   });
 }
+
+/** Starts collections of the buffers that a large row leaves while it is received. */
+export function countReceivedRows(client: pg.Client): void {
+  streamOf(client).on('data', (chunk: Buffer) => countReceivedBytes(chunk.length));
+}
+
+const streamOf = (client: pg.ClientBase) => (client as unknown as { connection: PgConnection }).connection.stream;

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { isLostConnection } from '../errors.ts';
-import { queryTextRows, type Statement, type TextRow } from './pg-pipeline.ts';
+import { countReceivedRows, queryTextRows, type Statement, type TextRow } from './pg-pipeline.ts';
 import { applySettings, READER_SETTINGS, toOptions } from './session-settings.ts';
 import { CLIENT_CONFIG } from './timeouts.ts';
 
@@ -87,6 +87,7 @@ export class PipelinedConnection {
     try {
       await client.connect();
       await applySettings(client, READER_SETTINGS);
+      countReceivedRows(client);
     } catch (error) {
       onEnd();
       client.end().catch(() => undefined);
