@@ -28,5 +28,6 @@ function onInterrupt(work: () => Promise<void>): () => void {
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const { stdin, stdout, stderr } = process;
-const code = await runCli(process.argv.slice(2), { clock: systemClock, stdin, stdout, stderr, onInterrupt });
+const installed = !process.argv[1]!.endsWith('cli.js');
+const code = await runCli(process.argv.slice(2), { clock: systemClock, installed, stdin, stdout, stderr, onInterrupt });
 process.exitCode = interrupted ? INTERRUPTED_EXIT_CODE : code;

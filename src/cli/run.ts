@@ -3,6 +3,7 @@ import { ConfigError } from '../config.ts';
 import { DataTransferError } from '../data-transfer/transaction.ts';
 import { PendingMigrationsError, RollbackRefusedError } from '../database/run-migrations.ts';
 import { isOperatorError } from '../dev-postgres/open-databases.ts';
+import { VERSION } from '../shared/version.ts';
 import { CliError } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAttendanceCommands } from './commands/attendance.ts';
@@ -13,14 +14,18 @@ import { addPeopleCommands } from './commands/people.ts';
 import { addStorageCommands } from './commands/storage.ts';
 import type { CliIo } from './io/cli-io.ts';
 
-const EXAMPLES = `
-Examples:
-  $ npm run cli -- integrator create --name "Site Sync" --deep-link-scheme sitesync
-  $ npm run cli -- client create --integrator intg_a1 --name "Site Sync" --scope "read:builders read:projects"
-  $ npm run cli -- connection create --integrator intg_a1 --builder buil_a1 --scope "read:builders read:projects"
-  $ npm run cli -- user create --email sam@example.com --name "Sam Hill" --generate-password
-  $ npm run cli -- import ./export --region au1
-  $ npm run --silent cli -- migrate status --json
+const INSTALLED = 'builder-api';
+const IN_CHECKOUT = 'npm run cli --';
+
+/** @param program How the commands are called. */
+const formatExamples = (program: string) => `
+Examples:${program === INSTALLED ? `\n  $ ${INSTALLED} serve                    (starts the service; settings are environment variables)` : ''}
+  $ ${program} integrator create --name "Site Sync" --deep-link-scheme sitesync
+  $ ${program} client create --integrator intg_a1 --name "Site Sync" --scope "read:builders read:projects"
+  $ ${program} connection create --integrator intg_a1 --builder buil_a1 --scope "read:builders read:projects"
+  $ ${program} user create --email sam@example.com --name "Sam Hill" --generate-password
+  $ ${program} import ./export --region au1
+  $ ${program.replace('run', 'run --silent')} migrate status --json
 
 Every command has --help, and --json for scripts: one JSON object on stdout, or {"error": ...} on stderr.
 The exit code is 0, or 1 when the command failed.`;
@@ -40,11 +45,13 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
 }
 
 /** Codes of commander's errors after it has printed the help. */
-const HELP_SHOWN = ['commander.helpDisplayed', 'commander.help'];
+const HELP_SHOWN = ['commander.helpDisplayed', 'commander.help', 'commander.version'];
 
 function buildProgram(io: CliIo): Command {
-  const program = new Command('npm run cli --')
+  const name = io.installed ? INSTALLED : IN_CHECKOUT;
+  const program = new Command(name)
     .description('Operator commands of the Builder Integration API.')
+    .version(VERSION)
     .usage('<command> [options]')
     .helpCommand(false)
     .configureHelp({ subcommandTerm: formatSubcommand })
@@ -54,7 +61,7 @@ function buildProgram(io: CliIo): Command {
       writeErr: (text) => io.stderr.write(text),
       outputError: () => undefined,
     })
-    .addHelpText('after', EXAMPLES);
+    .addHelpText('after', formatExamples(name));
   program.commandsGroup('Access:');
   addAccessCommands(program, io);
   addOAuthCommands(program, io);

@@ -35,7 +35,7 @@ export async function runPendingMigrations(
   if (names.length === 0) return [];
   if (mode === 'check') {
     throw new PendingMigrationsError(
-      `Region ${database.region} waits for migrations (${names.join(', ')}): run "npm run cli -- migrate up".`,
+      `Region ${database.region} waits for migrations (${names.join(', ')}): run "builder-api migrate up" (in a checkout: "npm run cli -- migrate up").`,
     );
   }
   const apply = async () => {

@@ -102,7 +102,7 @@ describe('a command on a region with pending migrations', () => {
     cli.env.MIGRATE = 'check';
     const errorOf = await cli.errorOf(create);
     delete cli.env.MIGRATE;
-    expect(errorOf).toMatch(/^Region us1 waits for migrations .*"npm run cli -- migrate up"\.$/);
+    expect(errorOf).toMatch(/^Region us1 waits for migrations .*"npm run cli -- migrate up"\)\.$/);
     expect(await cli.json(create)).toMatchObject({ regionId: 'us1' });
   });
 });

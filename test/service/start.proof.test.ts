@@ -170,7 +170,9 @@ describe('a start that fails', () => {
     drops.push(empty.drop);
     const lines = await linesOfFailure({ ...databases, DATABASE_URL_US1: empty.url, MIGRATE: 'check' });
     expect(lines).toEqual([
-      expect.stringMatching(/^Region us1 waits for migrations \([^)]+\): run "npm run cli -- migrate up"\.$/),
+      expect.stringMatching(
+        /^Region us1 waits for migrations \([^)]+\): run "builder-api migrate up" \(in a checkout: "npm run cli -- migrate up"\)\.$/,
+      ),
     ]);
   });
 

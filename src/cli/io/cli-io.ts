@@ -6,6 +6,8 @@ export interface CliIo {
   /** Default: the environment of the process. */
   env?: Record<string, string | undefined>;
   clock: Clock;
+  /** Whether the installed program `builder-api` runs, and not `npm run cli` of a checkout. */
+  installed?: boolean;
   stdin: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   stdout: Writable;
   stderr: Writable & { isTTY?: boolean };

@@ -1,0 +1,129 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createDatabase } from '../setup/database.ts';
+import { EXIT_WITH_PARENT, STDIO_WITH_PARENT } from '../support/exit-with-parent.ts';
+import { freePort } from '../support/ports.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const INSTALL_MS = 180_000;
+const run = promisify(execFile);
+
+let folder: string;
+let program: string;
+let env: Record<string, string>;
+const drops: (() => Promise<void>)[] = [];
+
+/** Settings of npm, vitest and the project, which an operator's shell does not have. */
+const NPM = /^(npm_|NODE_ENV$|VITEST|TEST$|INIT_CWD$)/;
+
+const environmentOf = (without: RegExp) =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !without.test(name)));
+
+/** Packs the project and installs the package in an empty folder, as an operator does. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'builder-api-package-'));
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, env: environmentOf(NPM) });
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!;
+  const installed = join(folder, 'installed');
+  await mkdir(installed);
+  await run('npm', ['install', '--no-audit', '--no-fund', `../${tarball}`], {
+    cwd: installed,
+    env: environmentOf(NPM),
+  });
+  program = join(installed, 'node_modules', '.bin', 'builder-api');
+  const databases = await Promise.all([createDatabase('template1'), createDatabase('template1')]);
+  drops.push(...databases.map(({ drop }) => drop));
+  env = {
+    PATH: process.env.PATH!,
+    DATABASE_URL_AU1: databases[0]!.url,
+    DATABASE_URL_US1: databases[1]!.url,
+    PORT: String(await freePort()),
+  };
+}, INSTALL_MS);
+
+afterAll(async () => {
+  await Promise.all(drops.map((drop) => drop()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+const cli = async (...args: string[]) => {
+  const { stdout } = await run(process.execPath, [program, ...args, '--json'], { env, cwd: folder });
+  return JSON.parse(stdout);
+};
+
+describe('the packed project, installed in an empty folder', () => {
+  it('contains compiled code alone, and the versions of package-lock.json', async () => {
+    const modules = join(folder, 'installed', 'node_modules');
+    await expect(access(join(modules, 'typescript'))).rejects.toThrow('ENOENT');
+    await expect(access(join(modules, 'builder-integration-api', 'dist', 'test'))).rejects.toThrow('ENOENT');
+    const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'));
+    for (const name of ['fastify', 'avvio', 'graphql', 'pg', 'pg-protocol']) {
+      const nested = join(modules, 'builder-integration-api', 'node_modules', name, 'package.json');
+      const text = await readFile(nested, 'utf8').catch(() => readFile(join(modules, name, 'package.json'), 'utf8'));
+      expect([name, JSON.parse(text).version]).toEqual([name, packages[`node_modules/${name}`].version]);
+    }
+  });
+
+  it('migrates the databases and runs operator commands', async () => {
+    const { applied } = await cli('migrate', 'up');
+    expect(applied.au1.length).toBeGreaterThan(0);
+    expect(applied.us1).toEqual(applied.au1);
+    expect(await cli('integrator', 'create', '--name', 'Site Sync')).toMatchObject({ name: 'Site Sync' });
+  });
+
+  it('calls itself builder-api in its help', async () => {
+    const { stdout } = await run(process.execPath, [program, '--help'], { env });
+    expect(stdout).toContain('Usage: builder-api <command> [options]');
+    expect(stdout).toContain('$ builder-api serve');
+    expect(stdout).not.toContain('npm run');
+  });
+
+  it('serves requests with the two database URLs alone', { timeout: 60_000 }, async () => {
+    const { integratorId } = await cli('integrator', 'create', '--name', 'Gate');
+    const scope = 'read:builders';
+    const client = ['client', 'create', '--integrator', integratorId, '--name', 'Gate', '--scope', scope];
+    const { clientId, clientSecret } = await cli(...client);
+    const service = spawn(process.execPath, [...EXIT_WITH_PARENT, program, 'serve'], {
+      env,
+      cwd: folder,
+      stdio: STDIO_WITH_PARENT,
+    });
+    const ended = once(service, 'exit');
+    const origin = `http://localhost:${env.PORT}`;
+    const ready = () => fetch(`${origin}/health/ready`).then(({ status }) => status);
+    await vi.waitUntil(
+      () =>
+        ready().then(
+          (status) => status === 200,
+          () => false,
+        ),
+      { timeout: 50_000 },
+    );
+    const response = await fetch(`${origin}/oauth/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials', audience: origin, scope }),
+    });
+    const { access_token: token } = (await response.json()) as { access_token: string };
+    const builders = await fetch(`${origin}/builders`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await builders.json()).toMatchObject({ data: [], meta: { totalCount: 0 } });
+    service.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('says in one line that Node is too old', async () => {
+    const preload = join(folder, 'old-node.cjs');
+    await writeFile(preload, `Object.defineProperty(process.versions, 'node', { value: '20.20.2' });`);
+    const result = run(process.execPath, ['--require', preload, program, 'serve'], { env });
+    await expect(result).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `builder-api needs Node 22.18 or later; ${process.execPath} is Node 20.20.2.\n`,
+    });
+  });
+});
