@@ -8,6 +8,8 @@ import { RequestAuthenticator } from './auth/request-authenticator.ts';
 import { installRequestUsage } from './auth/request-usage.ts';
 import type { Config } from './config.ts';
 import type { Databases } from './database/database.ts';
+import { uncompactedCounters } from './database/write/list-counters.ts';
+import { unusedUploads } from './domain/uploads/quota.ts';
 import { registerGraphql } from './graphql/server/plugin.ts';
 import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './graphql/server/schema-document.ts';
 import { installCors } from './http/cors.ts';
@@ -86,8 +88,12 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const largeBodies = new LargeBodyParser(shares, app.initialConfig.bodyLimit!);
   app.addHook('onClose', () => largeBodies.close());
   const acceptLargeBodies: LargeBodyParser['install'] = (scope, form) => largeBodies.install(scope, form);
-  registerHealth(app, databases, dependencies.isStopping);
-  registerMetrics(app, config, largeBodies);
+  registerHealth(app, config, { databases, storages, isStopping: dependencies.isStopping });
+  registerMetrics(app, config, {
+    ...{ databases, storages, shares, bodies: largeBodies },
+    budgets: [limits, tokenLimits, budgets.sync],
+    backlogs: [unusedUploads, uncompactedCounters],
+  });
   const oauthRateLimits = createOAuthRateLimits(databases, limits, tokenLimits);
   await registerDocs(app, {
     document: await createOpenApiDocument(schema, operations, baseUrl),

@@ -50,7 +50,9 @@ interface Window {
  * the limit is exact and a request need not write a row. LIM-6. While the database is read-only each process has the whole budget.
  */
 export class RateLimiter {
-  readonly #name: string;
+  readonly name: string;
+  /** Number of rejected requests, for metrics. */
+  rejections = 0;
   readonly #limit: RateLimit | null;
   readonly #clock: Clock;
   /** By name and key, in the order of their start: ended windows come first. */
@@ -58,7 +60,7 @@ export class RateLimiter {
   #purgedAt = 0;
 
   constructor(name: string, limit: RateLimit | null, clock: Clock) {
-    this.#name = name;
+    this.name = name;
     this.#limit = limit;
     this.#clock = clock;
   }
@@ -66,9 +68,9 @@ export class RateLimiter {
   /** Charges one request to the key's budget and sets the rate-limit headers; throws 429 when the budget is used up. */
   async take(database: Database, key: string, reply: FastifyReply): Promise<void> {
     if (!this.#limit) return;
-    const window = this.#currentWindow(`${this.#name}:${key}`);
+    const window = this.#currentWindow(`${this.name}:${key}`);
     while (window.left === 0 && window.unleased > 0) {
-      window.leasing ??= this.#lease(database, `${this.#name}:${key}`, window);
+      window.leasing ??= this.#lease(database, `${this.name}:${key}`, window);
       await window.leasing;
     }
     const allowed = window.left > 0;
@@ -80,6 +82,7 @@ export class RateLimiter {
       'X-RateLimit-Reset': seconds,
     });
     if (allowed) return;
+    this.rejections++;
     await this.#delayRejection(window);
     throw rateLimited(seconds);
   }

@@ -102,6 +102,7 @@ export class RequestAuthenticator {
       usage,
       uploadQuota,
       authorization: new OperationAuthorization(access, charge),
+      operation: { name: null, hasErrors: false },
     };
   }
 }

@@ -5,6 +5,14 @@ import type { AuthorizationContext } from './authorization.ts';
 import type { Caller } from './caller.ts';
 import type { OperationAuthorization } from './operation-authorization.ts';
 
+/** What the log and the metrics tell about the operation of a request. */
+interface ExecutedOperation {
+  /** Name of the REST operation, or of the GraphQL operation once it is known. */
+  name: string | null;
+  /** Whether the response of a GraphQL request contains errors. */
+  hasErrors: boolean;
+}
+
 /** Context value of the resolvers. One per HTTP request. */
 export interface RequestContext extends OperationContext, AuthorizationContext {
   readonly requestId: string;
@@ -21,6 +29,6 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
   readonly authorization: OperationAuthorization;
   /** Set when the body is larger than most operations accept: the error that they reject it with. */
   largeBody?: ApiError;
-  /** Name of the GraphQL operation, once it is known. */
-  operationName?: string | null;
+  /** An object of its own, because Apollo Server copies the context. */
+  readonly operation: ExecutedOperation;
 }

@@ -1,6 +1,9 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type pg from 'pg';
+import { DurationCounts } from '../shared/duration-counts.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { createOrm } from './orm.ts';
+import { measureWaits } from './pool/measure-waits.ts';
 import type { Statement } from './pool/pg-pipeline.ts';
 import { StatementRunner } from './pool/statement-runner.ts';
 import type { ReadDatabase, ReadLimits } from './read/reader.ts';
@@ -19,6 +22,9 @@ export interface DatabaseLimits extends ReadLimits {
   acquireLargeWrite(bytes: number): Promise<void>;
 }
 
+/** Maximum names of statements in metrics: those of the service, and the prepared selections. */
+const MAX_STATEMENTS = 500;
+
 /** Connections for slow reads; each opens when it is first used. */
 const SLOW_CONNECTIONS = 4;
 
@@ -29,15 +35,24 @@ export class Database implements ReadDatabase {
   readonly slowRunner: StatementRunner;
   readonly limits: DatabaseLimits | null = null;
   readonly writer: TransactionRunner;
+  /** Prepared statements by name, for metrics. */
+  readonly statements = new DurationCounts(MAX_STATEMENTS);
+  /** Waits for a connection by pool, for metrics. */
+  readonly poolWaits = new DurationCounts(2);
+  #ormPool: pg.Pool | null = null;
 
   constructor(
     readonly region: RegionId,
     readonly url: string,
   ) {
-    this.orm = createOrm(url);
-    this.runner = new StatementRunner(url);
-    this.slowRunner = new StatementRunner(url, SLOW_CONNECTIONS);
-    this.writer = new TransactionRunner(url);
+    this.orm = createOrm(url, {}, (pool) => {
+      this.#ormPool = pool;
+      measureWaits(pool, (seconds, outcome) => this.poolWaits.add('orm', outcome, seconds));
+    });
+    this.runner = new StatementRunner(url, 2, this.statements);
+    this.slowRunner = new StatementRunner(url, SLOW_CONNECTIONS, this.statements);
+    this.writer = new TransactionRunner(url, this.statements);
+    measureWaits(this.writer.pool, (seconds, outcome) => this.poolWaits.add('writes', outcome, seconds));
   }
 
   /** Returns the same database with the limits of a request. */
@@ -78,6 +93,11 @@ export class Database implements ReadDatabase {
     return () => {
       for (const remove of removers) remove();
     };
+  }
+
+  /** Returns the connection pools by name, for metrics. MikroORM creates its own at its first query. */
+  pools(): [name: string, pool: pg.Pool][] {
+    return [['writes', this.writer.pool], ...(this.#ormPool ? ([['orm', this.#ormPool]] as [string, pg.Pool][]) : [])];
   }
 
   async close(): Promise<void> {

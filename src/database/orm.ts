@@ -7,15 +7,30 @@ import { migrations } from './migrations/index.ts';
 import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
 
-/** Returns MikroORM for one regional database. It connects at the first query. */
-export function createOrm(url: string, overrides: Partial<Options> = {}): MikroORM {
+/**
+ * Returns MikroORM for one regional database. It connects at the first query.
+ *
+ * @param onPoolCreated Receives the pool of connections when the first query creates it.
+ */
+export function createOrm(
+  url: string,
+  overrides: Partial<Options> = {},
+  onPoolCreated: (pool: pg.Pool) => void = () => undefined,
+): MikroORM {
   const orm = new MikroORM({
     clientUrl: url,
     entities,
     metadataProvider: ReflectMetadataProvider,
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: false, silent: true },
-    driverOptions: { ...toPoolConfig(REQUEST_SETTINGS), ...CLIENT_CONFIG, onPoolCreated: releaseLostConnections },
+    driverOptions: {
+      ...toPoolConfig(REQUEST_SETTINGS),
+      ...CLIENT_CONFIG,
+      onPoolCreated: (pool: pg.Pool) => {
+        releaseLostConnections(pool);
+        onPoolCreated(pool);
+      },
+    },
     pool: { min: 0, max: 12 },
     debug: false,
     ...overrides,

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { Database, type Databases } from '../database/database.ts';
 import { findUnsupportedSettings, READER_SETTINGS } from '../database/pool/session-settings.ts';
-import { REGIONS, type RegionId } from '../shared/regions.ts';
+import { mapRegions, REGIONS } from '../shared/regions.ts';
 import { type Cluster, ClusterError, type ClusterOptions, openCluster, openClusterForCommand } from './cluster.ts';
 
 /** Maximum connections of one worker process, to both regions. */
@@ -72,9 +72,6 @@ function openEmbeddedCluster(
   const settings = { max_connections: String(RESERVED_CONNECTIONS + workers * CONNECTIONS_PER_WORKER) };
   return role === 'service' ? openCluster({ dataDir, settings, ...supervision }) : openClusterForCommand({ dataDir });
 }
-
-const mapRegions = <T>(make: (region: RegionId) => T): Record<RegionId, T> =>
-  Object.fromEntries(REGIONS.map((region) => [region, make(region)])) as Record<RegionId, T>;
 
 /**
  * Throws `DatabaseUnavailableError` for the first database that cannot be used.

@@ -8,7 +8,7 @@ export function logFailures(app: FastifyInstance, { logLevel }: Config): void {
     if (reply.statusCode >= 500) {
       const { method, context } = request;
       const path = request.url.split('?', 1)[0];
-      const operationName = context?.operationName;
+      const operationName = context?.operation.name ?? undefined;
       request.log.error({ method, path, status: reply.statusCode, operationName }, 'request failed');
     }
     done();

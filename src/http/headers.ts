@@ -29,7 +29,11 @@ export function installHeaders(app: FastifyInstance, config: Config): void {
         path: request.url.split('?', 1)[0],
         route: request.routeOptions.url,
         status: reply.statusCode,
+        operation: request.context?.operation.name ?? undefined,
         milliseconds: Math.round(reply.elapsedTime),
+        // Records times selected fields.
+        cost: request.context?.meter.fields,
+        integratorId: request.context?.caller.integratorId ?? undefined,
         clientId: request.context?.caller.clientId,
         builderId: request.context?.builderHeader ?? undefined,
         address: request.ip,

@@ -1,53 +1,117 @@
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
 import type { Databases } from '../database/database.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
+import type { Storages } from '../storage/storage.ts';
+import { hasMetricsToken } from './metrics.ts';
 
 const PING = { name: 'health.ping', text: `select current_setting('transaction_read_only')` };
 const DEADLINE_MS = 2_000;
 
+/** Key that no object has: asking for it reaches the store. */
+const PROBE_KEY = 'uploads/health-probe';
+
 /** `read-only` is the state of a database such as a standby: reads and tokens work, writes are 503. */
 type State = 'ok' | 'read-only' | 'unavailable';
+
+/** State of a database or store, with what the operator needs to find the cause. */
+interface ComponentState {
+  state: State;
+  milliseconds: number;
+  /** Message of the failure; absent for a component that answers. */
+  error?: string;
+}
+
+interface Dependencies {
+  databases: Databases;
+  storages: Storages;
+  isStopping?: () => boolean;
+}
 
 /**
  * Registers `/health/live`, which reports that the process responds, and `/health/ready`, which also checks the databases and whether the
  * instance is shutting down. An instance with a read-only database is ready: otherwise a load balancer would stop its reads too.
+ *
+ * Callers with the metrics token receive the state of each component as well. The store is one of them; it does not make an instance
+ * unready, because most operations do not need it.
  */
-export function registerHealth(app: FastifyInstance, databases: Databases, isStopping = () => false): void {
-  const probe = createProbe(databases);
+export function registerHealth(
+  app: FastifyInstance,
+  config: Config,
+  { databases, storages, isStopping = () => false }: Dependencies,
+): void {
+  const probeDatabase = shareProbes((region) => probe(() => queryState(databases[region])));
+  const probeStore = shareProbes((region) =>
+    probe(async () => {
+      await storages[region].bytes.stat(PROBE_KEY);
+      return 'ok';
+    }),
+  );
   app.get('/health/live', async () => ({ status: 'ok' }));
-  app.get('/health/ready', async (_request, reply) => {
-    const states = await Promise.all(REGIONS.map(async (region) => [region, await probe(region)] as const));
-    const status = isStopping() ? 'unavailable' : worst(states.map(([, state]) => state));
-    return reply.code(status === 'unavailable' ? 503 : 200).send({ status, regions: Object.fromEntries(states) });
+  app.get('/health/ready', async (request, reply) => {
+    const found = await forEachRegion(probeDatabase);
+    const draining = isStopping();
+    const states = Object.entries(found).map(([region, { state }]) => [region, state] as const);
+    const status = draining ? 'unavailable' : worst(states.map(([, state]) => state));
+    const regions = Object.fromEntries(states);
+    const details = hasMetricsToken(request, config)
+      ? { components: { databases: found, stores: await forEachRegion(probeStore), draining } }
+      : {};
+    return reply.code(status === 'unavailable' ? 503 : 200).send({ status, regions, ...details });
   });
 }
 
-/** Returns a function for the state of a region's database. Concurrent requests share a query, because health checks have no rate limit. */
-function createProbe(databases: Databases): (region: RegionId) => Promise<State> {
-  const probes = new Map<RegionId, Promise<State>>();
+type Probe = (region: RegionId) => Promise<ComponentState>;
+
+async function forEachRegion(probeRegion: Probe): Promise<Record<string, ComponentState>> {
+  return Object.fromEntries(
+    await Promise.all(REGIONS.map(async (region) => [region, await probeRegion(region)] as const)),
+  );
+}
+
+/** Lets concurrent requests share a probe of a region, because health checks have no rate limit. */
+function shareProbes(start: Probe): Probe {
+  const probes = new Map<RegionId, Promise<ComponentState>>();
   return (region) => {
-    let probe = probes.get(region);
-    if (!probe) {
-      probe = queryState(databases[region]).finally(() => probes.delete(region));
-      probes.set(region, probe);
+    let running = probes.get(region);
+    if (!running) {
+      running = start(region).finally(() => probes.delete(region));
+      probes.set(region, running);
     }
-    return probe;
+    return running;
   };
 }
 
 const worst = (states: State[]): State =>
   (['unavailable', 'read-only'] as const).find((state) => states.includes(state)) ?? 'ok';
 
-async function queryState(database: Databases['au1']): Promise<State> {
+/** Returns the state that the work finds; `unavailable` when it fails or does not end in time. */
+async function probe(work: () => Promise<State>): Promise<ComponentState> {
+  const startedAt = performance.now();
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<State>((resolve) => {
-    timer = setTimeout(() => resolve('unavailable'), DEADLINE_MS);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);
   });
-  const ping = database.runner.run(PING, []).then(
-    ([row]): State => (row![0] === 'on' ? 'read-only' : 'ok'),
-    (): State => 'unavailable',
-  );
-  const state = await Promise.race([ping, timeout]);
-  clearTimeout(timer);
-  return state;
+  try {
+    return describe(await Promise.race([work(), timeout]), startedAt);
+  } catch (error) {
+    return { ...describe('unavailable', startedAt), error: messageOf(error as Error & { code?: string }) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const describe = (state: State, startedAt: number): ComponentState => ({
+  state,
+  milliseconds: Math.round(performance.now() - startedAt),
+});
+
+/** A public error hides its cause, which the operator needs. */
+function messageOf({ message, code, cause }: Error & { code?: string }): string {
+  return (cause instanceof Error && (cause.message || cause.name)) || message || code || 'failed';
+}
+
+async function queryState({ runner }: Databases['au1']): Promise<State> {
+  const [row] = await runner.run(PING, []);
+  return row![0] === 'on' ? 'read-only' : 'ok';
 }

@@ -1,17 +1,28 @@
 import cluster from 'node:cluster';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import promClient, { AggregatorRegistry } from 'prom-client';
+import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../config.ts';
+import type { Databases } from '../database/database.ts';
+import type { Backlog } from '../shared/backlog.ts';
 import { forbidden, unavailable } from '../shared/errors.ts';
+import type { FairShares } from '../shared/fair-shares.ts';
 import { digestOf, isSecretOf } from '../shared/secrets.ts';
+import type { Storages } from '../storage/storage.ts';
 import type { LargeBodyParser } from './large-bodies.ts';
+import { observeBacklogs } from './metrics/backlogs.ts';
+import { observeDatabases } from './metrics/database.ts';
+import { primaryRegistry } from './metrics/jobs.ts';
+import { observeLimits, observeWork } from './metrics/limits.ts';
+import { observeRequests } from './metrics/requests.ts';
 
 /**
- * Registers `/metrics` in the text format of Prometheus, with sums over all workers. It requires `METRICS_TOKEN`; only outside production
- * and without a configured token may loopback addresses read it. In production a proxy or another container may have such an address.
+ * Registers `/metrics` in the text format of Prometheus, with sums over all workers and the metrics of the process that runs the jobs. It
+ * requires `METRICS_TOKEN`; only outside production and without a configured token may loopback addresses read it. In production a proxy
+ * or another container may have such an address.
  */
-export function registerMetrics(app: FastifyInstance, config: Config, bodies: LargeBodyParser): void {
+export function registerMetrics(app: FastifyInstance, config: Config, sources: MetricSources): void {
   // The registry is global: another app of the process may have registered the same metrics.
   promClient.register.clear();
   promClient.collectDefaultMetrics();
@@ -20,20 +31,44 @@ export function registerMetrics(app: FastifyInstance, config: Config, bodies: La
     handler: async (_request, reply) =>
       reply
         .type(promClient.register.contentType)
-        .send(await (cluster.isWorker ? requestFromPrimary() : promClient.register.metrics())),
+        .send(await (cluster.isWorker ? requestFromPrimary() : withPrimaryMetrics(promClient.register.metrics()))),
   });
-  observeDurations(app);
-  countParsedBodies(bodies);
+  observeRequests(app);
+  observeDatabases(sources.databases);
+  observeLimits(sources.budgets, sources.shares);
+  observeWork(sources.bodies, sources.storages);
+  observeBacklogs(sources.databases, sources.backlogs);
 }
 
-function requireMetricsAccess(request: FastifyRequest, { metricsToken, production }: Config): void {
+/** What the metrics are read from. */
+export interface MetricSources {
+  databases: Databases;
+  storages: Storages;
+  shares: FairShares;
+  budgets: readonly RateLimiter[];
+  bodies: LargeBodyParser;
+  backlogs: readonly Backlog[];
+}
+
+const withPrimaryMetrics = async (metrics: Promise<string>) => `${await metrics}\n${await primaryRegistry.metrics()}`;
+
+function requireMetricsAccess(request: FastifyRequest, config: Config): void {
+  if (!hasMetricsAccess(request, config)) throw forbidden('Metrics need METRICS_TOKEN as a bearer token.');
+}
+
+/** Whether the request carries METRICS_TOKEN as its bearer token. */
+export function hasMetricsToken(request: FastifyRequest, { metricsToken }: Config): boolean {
   const token = request.headers.authorization?.replace(/^Bearer +/i, '');
+  return Boolean(token && metricsToken && isSecretOf(token, [digestOf(metricsToken)]));
+}
+
+/** Whether the request has the token or, without one outside production, comes directly from this machine. */
+function hasMetricsAccess(request: FastifyRequest, config: Config): boolean {
+  const { metricsToken, production } = config;
   // Requests through a local proxy come from loopback too, with a forwarding header.
   const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined;
-  const allowed = !production && metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
-  if (!allowed && !(token && metricsToken && isSecretOf(token, [digestOf(metricsToken)]))) {
-    throw forbidden('Metrics need METRICS_TOKEN as a bearer token.');
-  }
+  const isLocal = !production && metricsToken === null && direct && isLoopback(request.socket.remoteAddress ?? '');
+  return isLocal || hasMetricsToken(request, config);
 }
 
 /** Message of a worker to the primary. */
@@ -64,41 +99,7 @@ export function shareMetrics(): void {
   if (cluster.isWorker) return;
   cluster.on('message', async (worker, { type, id }: MetricsRequest) => {
     if (type !== 'metrics') return;
-    const text = await registry.clusterMetrics().catch(() => null);
+    const text = await withPrimaryMetrics(registry.clusterMetrics()).catch(() => null);
     worker.send({ type, id, text } satisfies MetricsResponse, () => undefined);
-  });
-}
-
-/** Observes request durations, as Fastify measures them. Series are cached, because looking up labels is slow. */
-function observeDurations(app: FastifyInstance): void {
-  const durations = new promClient.Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'request duration in seconds',
-    labelNames: ['method', 'route', 'status_code'],
-  });
-  const series = new Map<string, { observe(seconds: number): void }>();
-  app.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
-    const route = routeOptions.url;
-    if (route === undefined) return done();
-    const name = `${method} ${route} ${statusCode}`;
-    let histogram = series.get(name);
-    if (!histogram) {
-      histogram = durations.labels(method, route, String(statusCode));
-      series.set(name, histogram);
-    }
-    histogram.observe(elapsedTime / 1000);
-    done();
-  });
-}
-
-function countParsedBodies({ parsed }: LargeBodyParser): void {
-  new promClient.Gauge({
-    name: 'parsed_bodies_total',
-    help: 'JSON bodies of routes that accept large ones, by where they were parsed',
-    labelNames: ['thread'],
-    collect() {
-      this.set({ thread: 'event_loop' }, parsed.eventLoop);
-      this.set({ thread: 'worker' }, parsed.thread);
-    },
   });
 }

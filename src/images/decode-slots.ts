@@ -1,10 +1,9 @@
 import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { acquireInTime } from './capacity.ts';
+import { SMALL_PIXELS } from './decode.ts';
 import { type ImageHeader, pixelsOf } from './header.ts';
 
-/** Maximum size of a small image, such as most phone photos: it decodes in about 200 ms. */
-const SMALL_PIXELS = 16_000_000;
 const SMALL_MEMORY = 32 * 1024 * 1024;
 
 /** Units of `largeImageDecodes`. Two large images decode at a time, of which at most one needs more than `USUAL_MEMORY`. */

@@ -1,4 +1,5 @@
 import type { Metadata, SharpOptions } from 'sharp';
+import { DurationCounts } from '../shared/duration-counts.ts';
 import { type ImageHeader, MAX_PIXELS, pixelsOf } from './header.ts';
 import { BadImage } from './types.ts';
 
@@ -23,8 +24,20 @@ function loadDecoder() {
   return decoder;
 }
 
+/** Maximum size of a small image, such as most phone photos: it decodes in about 200 ms. */
+export const SMALL_PIXELS = 16_000_000;
+
+/** Decodes by the size of the image, for metrics. */
+export const decodeCounts = new DurationCounts(10);
+
 /** Decodes all pixels of all frames and returns the metadata. Throws `BadImage`, at the latest after 30 seconds. */
-export async function decodeImage(path: string, header: ImageHeader, seconds = DECODE_SECONDS): Promise<Metadata> {
+export function decodeImage(path: string, header: ImageHeader, seconds = DECODE_SECONDS): Promise<Metadata> {
+  return decodeCounts.measure(pixelsOf(header) <= SMALL_PIXELS ? 'small' : 'large', () =>
+    decode(path, header, seconds),
+  );
+}
+
+async function decode(path: string, header: ImageHeader, seconds: number): Promise<Metadata> {
   const options: SharpOptions = {
     failOn: 'truncated',
     sequentialRead: true,

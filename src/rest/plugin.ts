@@ -140,6 +140,7 @@ class RestRouteHandler {
   /** Checks everything that precedes the body, in the order of ERR-23. */
   authorize = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const context = await authenticateRequest(this.#authenticator, this.#operation.scope, request, reply);
+    context.operation.name = this.#operation.field;
     const { builderId } = parseInput(this.#builderLocation, this.#input(request, context));
     await context.authorization.authorizeBeforeBody(this.#operation, builderId as string | undefined);
   };

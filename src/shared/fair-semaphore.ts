@@ -117,6 +117,11 @@ export class FairSemaphore {
     return this.#shares.size;
   }
 
+  /** Cost units in use at a time, over all shares. */
+  get capacity(): number {
+    return this.#options.capacity;
+  }
+
   stats(): FairSemaphoreStats {
     return {
       used: this.#used,

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { REGIONS, type RegionId } from './regions.ts';
+import { DurationCounts } from './duration-counts.ts';
+import { mapRegions, REGIONS, type RegionId } from './regions.ts';
 
 export interface Job {
   /** Name in the log. */
@@ -9,6 +10,12 @@ export interface Job {
   run: (region: RegionId) => Promise<object | null>;
 }
 
+/** Runs of the jobs of this process by name, for metrics. */
+export const jobCounts: Record<RegionId, DurationCounts> = mapRegions(() => new DurationCounts(100));
+
+/** When each job last ended without an error, on this or another instance; milliseconds since the epoch. */
+export const lastSuccesses: { job: string; region: RegionId; at: number }[] = [];
+
 /**
  * Runs a job in each region now and after each interval. Its timer does not keep the process alive. The returned function stops it and
  * waits for the current run.
@@ -17,7 +24,8 @@ export function startJob({ name, everyMs, run }: Job, log: FastifyBaseLogger): (
   const runOnce = async () => {
     for (const region of REGIONS) {
       try {
-        const counts = await run(region);
+        const counts = await jobCounts[region].measure(name, () => run(region));
+        recordSuccess(name, region);
         if (counts && Object.values(counts).some((count) => count > 0)) log.info({ region, ...counts }, name);
       } catch (err) {
         log.error({ err, region }, `${name} failed`);
@@ -32,4 +40,10 @@ export function startJob({ name, everyMs, run }: Job, log: FastifyBaseLogger): (
     clearInterval(timer);
     await running;
   };
+}
+
+function recordSuccess(job: string, region: RegionId): void {
+  const last = lastSuccesses.find((each) => each.job === job && each.region === region);
+  if (last) last.at = Date.now();
+  else lastSuccesses.push({ job, region, at: Date.now() });
 }

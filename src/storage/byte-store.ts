@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { DurationCounts } from '../shared/duration-counts.ts';
 
 export interface UploadUrlOptions {
   contentType: string;
@@ -32,6 +33,8 @@ export type PutOnceOutcome = 'stored' | 'same' | 'conflict';
  * tests: a folder (`LocalStore`) and any S3-compatible service (`S3Store`).
  */
 export interface ByteStore {
+  /** Operations by name, for metrics; absent for a store that is not measured. */
+  readonly operations?: DurationCounts;
   /** Returns a URL to which a client may PUT bytes of exactly this size and type until it expires. UPL-5. */
   presignUpload(key: string, terms: UploadUrlOptions): Promise<string>;
   /** Stores the file as the object, replacing an existing one. May move the file. */

@@ -7,6 +7,7 @@ import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { ByteStore, StoredObject } from './byte-store.ts';
 import { toContentType } from './keys.ts';
 import { LocalStore } from './local-store.ts';
+import { measureStore } from './measured-store.ts';
 import { type DownloadNetwork, RemoteDownloader } from './remote-downloader.ts';
 import { S3Store } from './s3-store.ts';
 import { Spool } from './spool.ts';
@@ -96,6 +97,9 @@ export function openStorages(
       ? new S3Store({ ...config.s3, region, clock })
       : new LocalStore({ folder: join(folder, 'objects'), region, signer });
   return Object.fromEntries(
-    REGIONS.map((region) => [region, new Storage(region, createStore(region), spool, signer, downloader)]),
+    REGIONS.map((region) => [
+      region,
+      new Storage(region, measureStore(createStore(region)), spool, signer, downloader),
+    ]),
   ) as Storages;
 }

@@ -42,6 +42,41 @@ describe('/health/ready', () => {
   });
 });
 
+describe('/health/ready with the metrics token', () => {
+  const ready = (token: string) =>
+    guarded.request({ url: '/health/ready', headers: { authorization: `Bearer ${token}` } });
+
+  it('reports the state of each database and store', async () => {
+    const ok = { state: 'ok', milliseconds: expect.any(Number) };
+    expect((await ready(METRICS_TOKEN)).json()).toEqual({
+      ...{ status: 'ok', regions: { au1: 'ok', us1: 'ok' } },
+      components: { databases: { au1: ok, us1: ok }, stores: { au1: ok, us1: ok }, draining: false },
+    });
+  });
+
+  it('reports why a database does not answer', async () => {
+    const { runner } = guarded.databases.us1;
+    const run = runner.run.bind(runner);
+    // The statement of the check fails as it does when the database lacks what it names.
+    runner.run = (statement, values) =>
+      run(statement.name === 'health.ping' ? { name: '', text: 'select none' } : statement, values);
+    try {
+      const response = await ready(METRICS_TOKEN);
+      expect(response.statusCode).toBe(503);
+      expect(response.json().components.databases).toMatchObject({
+        au1: { state: 'ok' },
+        us1: { state: 'unavailable', error: 'column "none" does not exist' },
+      });
+    } finally {
+      runner.run = run;
+    }
+  });
+
+  it('has no details for other callers', async () => {
+    expect(Object.keys((await ready('wrong')).json())).toEqual(['status', 'regions']);
+  });
+});
+
 describe('/metrics', () => {
   const metrics = (service: Service, remoteAddress: string, token?: string) =>
     service.request({ url: '/metrics', remoteAddress, headers: token ? { authorization: `Bearer ${token}` } : {} });

@@ -22,6 +22,15 @@ export class PipelinedConnection {
     this.#url = url;
   }
 
+  get isOpen(): boolean {
+    return this.#connectedClient !== null;
+  }
+
+  /** Number of statements without a response. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
   isStalled(now: number): boolean {
     return this.#inFlight > 0 && now - this.#progressAt > STALL_MS;
   }

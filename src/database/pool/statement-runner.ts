@@ -1,3 +1,4 @@
+import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { getErrorCode, isLostConnection } from '../errors.ts';
 import { Batch, type BatchQuery, countResults, toArrayParameters } from './batch.ts';
 import { runAtEndOfTick, type Statement, type TextRow } from './pg-pipeline.ts';
@@ -11,6 +12,9 @@ const DATA_EXCEPTION = '22';
 
 /** Connections that are used only while the regular ones are stalled. */
 const RESERVE_CONNECTIONS = 4;
+
+/** Name of statements that are planned for each use, in metrics. */
+const UNPREPARED = 'unprepared';
 
 /** Milliseconds after which a statement that lost its connection is no longer sent again. */
 const RETRY_WINDOW_MS = 3_000;
@@ -31,10 +35,14 @@ export class StatementRunner {
   readonly #listeners = new Set<(statement: Statement) => void>();
   readonly #batches = new Map<Statement, Batch>();
   readonly #reservedNames = new Set<string>();
+  readonly #counts: DurationCounts | null;
   #next = 0;
+  #onReserve = 0;
 
-  constructor(url: string, connections = 2) {
+  /** @param counts Receives the duration of each statement, by its name. */
+  constructor(url: string, connections = 2, counts: DurationCounts | null = null) {
     this.#regularCount = connections;
+    this.#counts = counts;
     this.#connections = Array.from({ length: connections + RESERVE_CONNECTIONS }, () => new PipelinedConnection(url));
   }
 
@@ -44,11 +52,15 @@ export class StatementRunner {
     const began = performance.now();
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#selectConnection().query(statement, values);
+        const rows = await this.#selectConnection().query(statement, values);
+        this.#count(statement, 'ok', began);
+        return rows;
       } catch (error) {
         const isLate = performance.now() - began > RETRY_WINDOW_MS;
         const isRetryable = isLostConnection(error) || getErrorCode(error) === INVALID_SQL_STATEMENT_NAME;
-        if (!isRetryable || attempt === this.#regularCount || isLate) throw error;
+        if (isRetryable && attempt < this.#regularCount && !isLate) continue;
+        this.#count(statement, 'error', began);
+        throw error;
       }
     }
   }
@@ -119,6 +131,22 @@ export class StatementRunner {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Returns the state of the connections, for metrics. `onReserve` is the number of statements that found all regular ones stalled. */
+  stats(): { open: number; stalled: number; inFlight: number; onReserve: number } {
+    const now = performance.now();
+    const count = (matches: (connection: PipelinedConnection) => boolean) => this.#connections.filter(matches).length;
+    return {
+      open: count(({ isOpen }) => isOpen),
+      stalled: count((connection) => connection.isStalled(now)),
+      inFlight: this.#connections.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      onReserve: this.#onReserve,
+    };
+  }
+
+  #count({ name }: Statement, outcome: 'ok' | 'error', began: number): void {
+    this.#counts?.add(name || UNPREPARED, outcome, (performance.now() - began) / 1000);
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
@@ -131,6 +159,7 @@ export class StatementRunner {
       const connection = this.#connections[(this.#next + step) % this.#regularCount]!;
       if (!connection.isStalled(now)) return connection;
     }
+    this.#onReserve++;
     const reserve = this.#connections.slice(this.#regularCount);
     return reserve.find((connection) => !connection.isStalled(now)) ?? this.#connections[this.#next]!;
   }

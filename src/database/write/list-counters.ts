@@ -2,6 +2,7 @@ import type { QueryResult } from '@mikro-orm/core';
 // Loads all entities, whose decorators fill `countedLists`.
 import '../../../entities/index.ts';
 import { type CountedList, countedLists } from '../../../entities/list-total.entity.ts';
+import type { Backlog } from '../../shared/backlog.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Database, Databases } from '../database.ts';
 import { COMMON_SETTINGS, connectWithSettings } from '../pool/session-settings.ts';
@@ -77,6 +78,15 @@ export async function rebuildTotals({ url }: Pick<Database, 'url'>): Promise<{ c
     await client.end();
   }
 }
+
+/** Rows of counters that the next compaction adds up. */
+export const uncompactedCounters: Backlog = {
+  name: 'list_counters',
+  statement: {
+    name: 'backlog.list_counters',
+    text: `select count(*) - count(distinct (list, builder_id, project_id, kind)), null from list_total`,
+  },
+};
 
 /** Returns the job that compacts the counters every minute. */
 export const createCompactionJob = (databases: Databases): Job => ({

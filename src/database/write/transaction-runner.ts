@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { DurationCounts } from '../../shared/duration-counts.ts';
 import { corkUntilEndOfTick, type Statement } from '../pool/pg-pipeline.ts';
 import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
 import { CLIENT_CONFIG, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
@@ -15,18 +16,21 @@ export type Row = Record<string, unknown>;
  * the one before share a round trip.
  */
 export class TransactionRunner {
-  readonly #pool: pg.Pool;
+  readonly pool: pg.Pool;
+  readonly #counts: DurationCounts | null;
 
-  constructor(url: string, connections = 12) {
-    this.#pool = new pg.Pool({
+  /** @param counts Receives the duration of each statement, by its name. */
+  constructor(url: string, counts: DurationCounts | null = null, connections = 12) {
+    this.#counts = counts;
+    this.pool = new pg.Pool({
       connectionString: url,
       max: connections,
       ...toPoolConfig(WRITER_SETTINGS),
       ...CLIENT_CONFIG,
     });
     // A lost connection rejects its current statement; the pool replaces an idle one.
-    this.#pool.on('error', () => undefined);
-    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+    this.pool.on('error', () => undefined);
+    this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /**
@@ -38,12 +42,12 @@ export class TransactionRunner {
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    await this.pool.end();
   }
 
   async #attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
-    const transaction = new Transaction(client);
+    const client = await this.pool.connect();
+    const transaction = new Transaction(client, this.#counts);
     try {
       return await work(transaction);
     } finally {
@@ -59,13 +63,15 @@ export class TransactionRunner {
 /** One transaction, created by `TransactionRunner`. */
 export class Transaction {
   readonly #client: pg.PoolClient;
+  readonly #counts: DurationCounts | null;
   readonly #begun: Promise<unknown>;
   #committed: Promise<unknown> | null = null;
   /** Driver timeout in milliseconds that replaces the pool's. */
   #timeout: { query_timeout: number } | undefined;
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, counts: DurationCounts | null = null) {
     this.#client = client;
+    this.#counts = counts;
     corkUntilEndOfTick(client);
     this.#begun = client.query('begin');
     this.#begun.catch(() => undefined);
@@ -73,7 +79,15 @@ export class Transaction {
 
   async query([{ name, text }, values]: BoundStatement): Promise<Row[]> {
     corkUntilEndOfTick(this.#client);
-    return (await this.#client.query({ name, text, values: values as unknown[], ...this.#timeout })).rows;
+    const began = performance.now();
+    let outcome = 'error';
+    try {
+      const { rows } = await this.#client.query({ name, text, values: values as unknown[], ...this.#timeout });
+      outcome = 'ok';
+      return rows;
+    } finally {
+      this.#counts?.add(name, outcome, (performance.now() - began) / 1000);
+    }
   }
 
   /** Sets the time limit of the following statements, for large values that PostgreSQL parses slowly. */

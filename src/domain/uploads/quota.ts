@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../../database/database.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
+import type { Backlog } from '../../shared/backlog.ts';
 import { ApiError, uploadQuotaExceeded } from '../../shared/errors.ts';
 import { SIGNED_URL_SECONDS, type Storage } from '../../storage/storage.ts';
 import type { OperationContext } from '../operation-context.ts';
@@ -12,6 +13,15 @@ const BATCH_SIZE = 500;
 const CONCURRENCY = 8;
 /** Maximum batches for a request over its quota; the hourly sweep has no maximum. */
 const MAX_BATCHES = 4;
+
+/** Uploads that no photo uses: the sweep deletes those of more than 7 days. */
+export const unusedUploads: Backlog = {
+  name: 'unused_uploads',
+  statement: {
+    name: 'backlog.unused_uploads',
+    text: `select count(*), extract(epoch from now() - min(created_at)) from upload where consumed_at is null`,
+  },
+};
 
 const toOwner = ({ caller }: OperationContext) => caller.integratorId ?? '';
 

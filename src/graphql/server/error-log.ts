@@ -13,18 +13,19 @@ export function logErrors(log: FastifyBaseLogger): ApolloServerPlugin<RequestCon
       logFailure(error, 'unexpected error', contextValue.requestId, request.operationName ?? null);
     },
     async requestDidStart({ contextValue, request }) {
-      contextValue.operationName = request.operationName ?? null;
+      contextValue.operation.name = request.operationName ?? null;
       return {
         async didResolveOperation({ operationName }) {
-          contextValue.operationName = operationName;
+          contextValue.operation.name = operationName;
         },
         async didEncounterErrors({ errors }) {
+          contextValue.operation.hasErrors = true;
           for (const error of errors) {
             const { message, extensions } = formatError(error.toJSON(), error);
             const { status } = extensions!.http as { status: number };
             if (status < 500) continue;
             const { originalError: thrown = error } = error;
-            logFailure(thrown, message, contextValue.requestId, contextValue.operationName ?? null);
+            logFailure(thrown, message, contextValue.requestId, contextValue.operation.name);
           }
         },
       };

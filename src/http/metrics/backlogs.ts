@@ -1,0 +1,46 @@
+import type { Databases } from '../../database/database.ts';
+import type { Backlog } from '../../shared/backlog.ts';
+import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import { collectGauge, type Sample } from './collected.ts';
+
+/** Milliseconds for which the values of a backlog are kept: both of its metrics, and several readers, share a query. */
+const CACHE_MS = 5_000;
+
+interface Depth {
+  region: RegionId;
+  backlog: string;
+  items: number;
+  oldestSeconds: number;
+}
+
+/** Registers depth and age of work that waits in the databases. A database that does not answer has no values. */
+export function observeBacklogs(databases: Databases, backlogs: readonly Backlog[]): void {
+  let cached: Promise<Depth[]> = Promise.resolve([]);
+  let cachedAt = Number.NEGATIVE_INFINITY;
+  const read = () => {
+    if (performance.now() - cachedAt < CACHE_MS) return cached;
+    cachedAt = performance.now();
+    cached = readDepths(databases, backlogs);
+    return cached;
+  };
+  const toSamples = (value: (depth: Depth) => number) => async () =>
+    (await read()).map((depth): Sample => [{ region: depth.region, backlog: depth.backlog }, value(depth)]);
+  const labelNames = ['region', 'backlog'];
+  const items = { name: 'backlog_items', help: 'Work that waits in the database.', labelNames };
+  collectGauge({ ...items, collect: toSamples(({ items }) => items) }, 'max');
+  const oldest = { name: 'backlog_oldest_seconds', help: 'Age of the oldest work that waits; 0 for none.', labelNames };
+  collectGauge({ ...oldest, collect: toSamples(({ oldestSeconds }) => oldestSeconds) }, 'max');
+}
+
+async function readDepths(databases: Databases, backlogs: readonly Backlog[]): Promise<Depth[]> {
+  const reads = REGIONS.flatMap((region) =>
+    backlogs.map(async ({ name, statement }): Promise<Depth[]> => {
+      const rows = await databases[region].slowRunner.run(statement, []).catch(() => []);
+      return rows.map(([items, seconds]) => ({
+        ...{ region, backlog: name, items: Number(items) },
+        oldestSeconds: Math.max(0, Number(seconds ?? 0)),
+      }));
+    }),
+  );
+  return (await Promise.all(reads)).flat();
+}

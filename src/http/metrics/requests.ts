@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify';
+import promClient from 'prom-client';
+import { DurationCounts } from '../../shared/duration-counts.ts';
+import { collectDurations } from './collected.ts';
+
+/** Clients choose the names of GraphQL operations, so their number is bounded. */
+const MAX_OPERATIONS = 100;
+const MAX_INTEGRATORS = 200;
+
+/** Registers the metrics of requests: by route, by GraphQL operation and by integrator. */
+export function observeRequests(app: FastifyInstance): void {
+  const durations = new promClient.Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'request duration in seconds',
+    labelNames: ['method', 'route', 'status_code'],
+  });
+  const operations = new DurationCounts(MAX_OPERATIONS);
+  const integrators = new DurationCounts(MAX_INTEGRATORS);
+  // Series are cached, because looking up labels is slow.
+  const series = new Map<string, { observe(seconds: number): void }>();
+  app.addHook('onResponse', ({ method, routeOptions, context }, { statusCode, elapsedTime }, done) => {
+    const route = routeOptions.url;
+    if (route === undefined) return done();
+    const name = `${method} ${route} ${statusCode}`;
+    let histogram = series.get(name);
+    if (!histogram) {
+      histogram = durations.labels(method, route, String(statusCode));
+      series.set(name, histogram);
+    }
+    const seconds = elapsedTime / 1000;
+    histogram.observe(seconds);
+    if (context) {
+      const { integratorId } = context.caller;
+      integrators.add(integratorId ?? 'internal', outcomeOf(statusCode), seconds);
+      if (route === '/graphql') {
+        const outcome = context.operation.hasErrors && statusCode < 400 ? 'client_error' : outcomeOf(statusCode);
+        operations.add(context.operation.name || 'anonymous', outcome, seconds);
+      }
+    }
+    done();
+  });
+  const operation = { name: 'graphql_operation', what: 'GraphQL requests', labelNames: ['operation'] };
+  collectDurations(operation, () => [[{}, operations]]);
+  const integrator = { name: 'integrator_request', what: 'authenticated requests', labelNames: ['integrator'] };
+  collectDurations(integrator, () => [[{}, integrators]]);
+}
+
+function outcomeOf(status: number): string {
+  if (status >= 500) return 'server_error';
+  return status >= 400 ? 'client_error' : 'ok';
+}

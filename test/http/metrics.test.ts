@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Service, startService } from '../support/harness.ts';
+import { clientOf } from '../support/uploads.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** Written by Prometheus itself. */
+const PROMETHEUS_METRICS = ['up'];
+/** Functions, aggregations and keywords of PromQL that the files use. */
+const PROMQL = /^(sum|max|count|rate|increase|topk|histogram_quantile|time|by)$/;
+
+/** Returns the names of the metrics in an expression of PromQL. */
+function metricsIn(expression: string): string[] {
+  const withoutLabels = expression
+    .replace(/"[^"]*"/g, '')
+    .replace(/\{[^}]*\}/g, '')
+    .replace(/\bby \([^)]*\)/g, '')
+    .replace(/\[\w+\]/g, '');
+  return [...withoutLabels.matchAll(/[a-zA-Z_:][\w:]*/g)].map(([name]) => name).filter((name) => !PROMQL.test(name));
+}
+
+interface Rule {
+  alert: string;
+  expr: string;
+  annotations: { summary: string; runbook: string };
+}
+
+const rules: Rule[] = parse(read('deploy/prometheus/alerts.yaml')).groups[0].rules;
+const panels: { title: string; targets?: { expr: string }[] }[] = JSON.parse(
+  read('deploy/grafana/dashboard.json'),
+).panels;
+const expressions = [
+  ...rules.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
+  ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [`panel ${title}`, expr] as const)),
+];
+
+let service: Service;
+let text: string;
+/** Names of the samples, `_bucket`, `_sum` and `_count` included. */
+let samples: Set<string>;
+let types: Set<string>;
+
+const readValue = (series: string) =>
+  Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${series} `))
+      ?.split(' ')
+      .at(-1),
+  );
+
+beforeAll(async () => {
+  service = await startService({ RATE_LIMIT_API: '60/10' });
+  const token = await service.as('A');
+  const builderId = service.demo('A').builderIds[0]!;
+  await service.get(`/builders/${builderId}/projects`, token);
+  await service.get('/builders/buil_none/projects', token);
+  await service.graphql(token, 'query Dashboard { builders { data { id } } }');
+  await service.graphql(token, 'query Dashboard { builders { data { id } } nothing }');
+  await service.graphql(token, '{ builders { data { id } } }');
+  for (let sent = 0; sent < 70; sent++) await service.get('/me', await service.as('C'));
+  ({ body: text } = await service.request({ url: '/metrics', remoteAddress: '127.0.0.1' }));
+  samples = new Set([...text.matchAll(/^(\w+)[ {]/gm)].map(([, name]) => name!));
+  types = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!));
+});
+
+afterAll(() => service.stop());
+
+describe('/metrics', () => {
+  it('counts requests by integrator and outcome', () => {
+    const integrators = [
+      ...text.matchAll(/^integrator_requests_total\{integrator="(intg_\w+)",outcome="ok"\} (\d+)/gm),
+    ];
+    expect(integrators.map(([, , count]) => Number(count)).sort((a, b) => a - b)).toEqual([3, 60]);
+    expect(text).toMatch(/^integrator_requests_total\{integrator="\w+",outcome="client_error"\} [1-9]/m);
+    expect(text).toMatch(/^integrator_request_seconds_total\{integrator="\w+"\} \d/m);
+  });
+
+  it('counts GraphQL requests by operation and outcome', () => {
+    expect(readValue('graphql_operations_total{operation="Dashboard",outcome="ok"}')).toBe(1);
+    // The name of an invalid document is not known.
+    expect(readValue('graphql_operations_total{operation="anonymous",outcome="client_error"}')).toBe(1);
+    expect(readValue('graphql_operations_total{operation="anonymous",outcome="ok"}')).toBe(1);
+    expect(readValue('graphql_operation_seconds_total{operation="Dashboard"}')).toBeGreaterThan(0);
+  });
+
+  it('counts rejections by rate limit', () => {
+    expect(readValue('rate_limit_rejections_total{budget="api"}')).toBe(10);
+    expect(readValue('rate_limit_rejections_total{budget="sync"}')).toBe(0);
+  });
+
+  it('has the state of every limit that callers share', () => {
+    expect(readValue('share_rejections_total{limit="requests",reason="share"}')).toBe(0);
+    expect(readValue('share_used_ratio{limit="writes"}')).toBe(0);
+    expect(readValue('share_queued{limit="image checks"}')).toBe(0);
+  });
+
+  it('measures statements, and the connections that they use', () => {
+    expect(text).toMatch(/^database_statements_total\{region="au1",statement="limits.lease",outcome="ok"\} [1-9]/m);
+    expect(readValue('database_statement_seconds_total{region="au1",statement="limits.lease"}')).toBeGreaterThan(0);
+    expect(readValue('database_pipelined_connections{region="au1",pool="reads",state="open"}')).toBeGreaterThan(0);
+    expect(readValue('database_pipelined_statements{region="au1",pool="reads"}')).toBe(0);
+    expect(readValue('database_pool_waiting{region="au1",pool="writes"}')).toBe(0);
+  });
+
+  it('has depth and age of the work that waits', async () => {
+    expect(readValue('backlog_items{region="au1",backlog="unused_uploads"}')).toBe(0);
+    expect(readValue('backlog_oldest_seconds{region="us1",backlog="unused_uploads"}')).toBe(0);
+  });
+
+  it('measures image checks and operations of the store', async () => {
+    await (await clientOf(service, 'B')).createPhoto();
+    const { body } = await service.request({ url: '/metrics', remoteAddress: '127.0.0.1' });
+    expect(body).toMatch(/^image_decodes_total\{size="small",outcome="ok"\} 1$/m);
+    expect(body).toMatch(/^storage_operations_total\{region="au1",operation="copy",outcome="ok"\} 1$/m);
+  });
+});
+
+describe('the dashboard and the alert rules', () => {
+  it.each(expressions)('%s names existing metrics', (_name, expression) => {
+    const names = metricsIn(expression);
+    expect(names).not.toEqual([]);
+    const known = [...samples, ...types, ...PROMETHEUS_METRICS];
+    expect(names.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('show every metric of the service', () => {
+    const named = new Set(expressions.flatMap(([, expression]) => metricsIn(expression)));
+    const own = [...types].filter((name) => !/^(nodejs|process)_/.test(name));
+    const isShown = (name: string) => named.has(name) || named.has(`${name}_count`) || named.has(`${name}_bucket`);
+    expect(own.filter((name) => !isShown(name))).toEqual([]);
+  });
+
+  it('have a line about what to do in docs/operations.md', () => {
+    const page = read('docs/operations.md');
+    for (const { alert, annotations } of rules) {
+      expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(page).toContain(`<a id="${alert.toLowerCase()}"></a>\`${alert}\``);
+    }
+  });
+});
