@@ -53,6 +53,8 @@ export interface Config {
   introspection: boolean;
   tls: { cert: string; key: string } | null;
   metricsToken: string | null;
+  /** Whether the addresses are printed at start; null to decide by the terminal. */
+  banner: boolean | null;
   logLevel: string;
 }
 
@@ -70,7 +72,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
   const { values, problems } = parseSettings(env);
   const all = [...problems, ...findConflicts(values, (name) => Boolean(env[name]))];
   if (all.length > 0) throw new ConfigError(all);
-  return toConfig(values as SettingValues);
+  return toConfig(values as SettingValues, env.npm_lifecycle_event === 'start');
 }
 
 /**
@@ -110,7 +112,8 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
   return problems;
 }
 
-function toConfig(values: SettingValues): Config {
+/** @param isNpmStart Whether npm runs the service, whose output a person reads. */
+function toConfig(values: SettingValues, isNpmStart: boolean): Config {
   const production = values.NODE_ENV === 'production';
   const { DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1, WORKERS: workers } = values;
   const isEnabled = (value: '0' | '1' | undefined, fallback: boolean) => (value ? value === '1' : fallback);
@@ -140,6 +143,7 @@ function toConfig(values: SettingValues): Config {
     introspection: isEnabled(values.GRAPHQL_INTROSPECTION, !production),
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,
     metricsToken: values.METRICS_TOKEN ?? null,
+    banner: values.BANNER ? values.BANNER === '1' : isNpmStart || null,
     logLevel: values.LOG_LEVEL,
   };
 }

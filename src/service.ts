@@ -3,8 +3,9 @@ import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { loadTokenKey } from './auth/token-key.ts';
+import { describeConfig } from './config/describe-config.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Databases } from './database/database.ts';
 import { PendingMigrationsError, runPendingMigrations } from './database/run-migrations.ts';
@@ -17,7 +18,8 @@ import { loggerOptions } from './http/logger-options.ts';
 import { createPurgeJob } from './oauth/tokens/purge.job.ts';
 import { systemClock } from './shared/clock.ts';
 import { startJob } from './shared/jobs.ts';
-import { REGIONS } from './shared/regions.ts';
+import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
+import { VERSION } from './shared/version.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { openStorages } from './storage/storage.ts';
 import { Supervisor, WorkerStartError } from './supervision/supervisor.ts';
@@ -41,10 +43,13 @@ export async function main(showsTiming: boolean): Promise<void> {
     if (cluster.isWorker) {
       await startWorker(config);
     } else {
-      const { stop, demo } = await start(config, stopwatch);
-      // The process can be stopped as soon as the welcome message is printed.
-      stopOnSignals(stop);
-      process.stdout.write(formatWelcome(config, demo));
+      const log = pino(loggerOptions(config));
+      log.info({ version: VERSION, node: process.versions.node, settings: describeConfig(config) }, 'starting');
+      const { stop, demo, migrations } = await start(config, stopwatch, log);
+      // The process can be stopped as soon as it says that it is ready.
+      stopOnSignals(stop, config, log);
+      log.info({ version: VERSION, migrations, milliseconds: Math.round(performance.now()) }, 'ready');
+      if (showsBanner(config)) process.stdout.write(formatWelcome(config, demo));
       if (showsTiming) process.stdout.write(`${stopwatch}\n`);
     }
   } catch (error) {
@@ -52,17 +57,21 @@ export async function main(showsTiming: boolean): Promise<void> {
   }
 }
 
+/** People read the terminal; a log collector reads everything else. */
+const showsBanner = ({ banner }: Config): boolean => banner ?? process.stdout.isTTY;
+
 interface RunningService {
   stop: Stop;
   demo: DemoSummary | null;
+  /** Names of the migrations that this start applied, by region. */
+  migrations: Record<RegionId, string[]>;
 }
 
 /** Starts the service. Migrations, demo data and jobs run in this process, with or without workers. */
-async function start(config: Config, stopwatch: Stopwatch): Promise<RunningService> {
+async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise<RunningService> {
   // A supervisor serves no requests. The import blocks the event loop, so it comes before connections with time limits.
   const app = config.supervise ? null : await import('./app.ts');
   stopwatch.lap('more imports');
-  const log = pino(loggerOptions(config));
   const report = (line: string) => log.warn(line);
   const opened = await openDatabases(config, 'service', { onRestart: report, onGivenUp: fail });
   stopwatch.lap('PostgreSQL');
@@ -75,7 +84,10 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<RunningServi
     await opened.close();
   };
   try {
-    for (const region of REGIONS) await runPendingMigrations(direct[region], config.migrate, report);
+    const migrations = mapRegions((): string[] => []);
+    for (const region of REGIONS) {
+      migrations[region] = await runPendingMigrations(direct[region], config.migrate, report);
+    }
     stopwatch.lap('migrations');
     const storages = openStorages(config, { secret: await loadTokenKey(config), clock: systemClock });
     // Temporary files of a killed process; both regions share the folder.
@@ -93,7 +105,7 @@ async function start(config: Config, stopwatch: Stopwatch): Promise<RunningServi
     }
     const jobs = [createPurgeJob(direct), createSweepJob(direct, storages), createCompactionJob(direct)];
     stopJobs = jobs.map((job) => startJob(job, log));
-    return { stop, demo };
+    return { stop, demo, migrations };
   } catch (error) {
     await stop();
     throw error;
@@ -176,13 +188,14 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<voi
  * Stops on the first signal: requests finish, and in production new ones are still accepted for DRAIN_SECONDS. A second signal exits at
  * once.
  */
-function stopOnSignals(stop: Stop): void {
+function stopOnSignals(stop: Stop, { drainSeconds }: Config, log: Logger): void {
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (stopping) process.exit(1);
       stopping = true;
-      exitAfter(stop());
+      log.info({ reason: signal, drainSeconds }, 'draining');
+      exitAfter(stop().then(() => log.info({ reason: signal }, 'stopped')));
     });
   }
 }

@@ -157,6 +157,11 @@ const SETTINGS = {
     'Bearer token for `/metrics`. Without it metrics are not available in production, and only from loopback otherwise.',
     parseText,
   ),
+  BANNER: optional(
+    '1 on a terminal and with `npm start`; 0 otherwise',
+    '`1` prints the addresses, and demo credentials, when the service is ready.',
+    oneOf('0', '1'),
+  ),
   LOG_LEVEL: withDefault(
     'info',
     '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',

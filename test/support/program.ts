@@ -22,7 +22,7 @@ const runs: Run[] = [];
 
 /** Starts the program with these settings and no others, as the leader of a process group as a terminal would. */
 export function runProgram(settings: Record<string, string>, flags: string[] = []): Run {
-  const env = { PATH: process.env.PATH!, LOG_LEVEL: 'warn', ...settings };
+  const env = { PATH: process.env.PATH!, LOG_LEVEL: 'warn', BANNER: '1', ...settings };
   const args = [...EXIT_WITH_PARENT, PROGRAM, ...flags];
   const child = spawn(process.execPath, args, { env, detached: true, stdio: STDIO_WITH_PARENT });
   let output = '';

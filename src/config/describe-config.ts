@@ -1,0 +1,24 @@
+import type { Config } from '../config.ts';
+
+/** Returns the configuration for the log: passwords, keys and tokens are left out, or replaced by whether they are set. */
+export function describeConfig(config: Config): Record<string, unknown> {
+  const { databaseUrls, directUrls, tokenKey, metricsToken, s3, tls, ...others } = config;
+  return {
+    ...others,
+    databases: databaseUrls ? mapValues(databaseUrls, describeUrl) : 'embedded',
+    directDatabases: directUrls ? mapValues(directUrls, describeUrl) : 'embedded',
+    tokenKey: tokenKey === null ? 'in DATA_DIR' : 'set',
+    metricsToken: metricsToken === null ? null : 'set',
+    s3: s3 && { bucket: s3.bucket, endpoint: s3.endpoint, awsRegion: s3.awsRegion },
+    tls: tls !== null,
+  };
+}
+
+/** Host, port and database of a URL, without the user, the password and the parameters. */
+function describeUrl(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}
+
+const mapValues = <T, R>(record: Record<string, T>, convert: (value: T) => R): Record<string, R> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, convert(value)]));

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createDatabase } from '../setup/database.ts';
+import { freePort } from '../support/ports.ts';
+import { endPrograms, runProgram } from '../support/program.ts';
+
+let settings: Record<string, string>;
+let folder: string;
+const drops: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lifecycle-'));
+  const { templates } = inject('cluster');
+  const [au1, us1] = await Promise.all([createDatabase(templates.au1), createDatabase('template1')]);
+  drops.push(au1.drop, us1.drop);
+  settings = {
+    ...{ DATABASE_URL_AU1: au1.url, DATABASE_URL_US1: us1.url, DATA_DIR: folder },
+    ...{ PORT: String(await freePort()), LOG_LEVEL: 'info', BANNER: '' },
+  };
+});
+
+afterEach(endPrograms);
+
+afterAll(async () => {
+  await Promise.all(drops.map((drop) => drop()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe.each([
+  ['a single process', {}],
+  ['a supervisor', { SUPERVISE: '1' }],
+])('the output of %s that is no terminal', (_name, more) => {
+  it('is JSON lines alone: start, migrations, requests, and the reason of the stop', { timeout: 60_000 }, async () => {
+    const run = runProgram({ ...settings, ...more });
+    await run.says(/"msg":"ready"/);
+    const response = await fetch(`http://localhost:${settings.PORT}/health/live`);
+    expect(response.status).toBe(200);
+    run.process.kill('SIGTERM');
+    expect(await run.exit).toBe(0);
+    await run.silence;
+    const lines = run
+      .output()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ msg }) => msg)).toEqual(['starting', 'ready', 'request', 'draining', 'stopped']);
+    const [starting, ready, request, draining, stopped] = lines;
+    expect(starting).toMatchObject({
+      version: '0.1.0',
+      settings: { port: Number(settings.PORT), tokenKey: 'in DATA_DIR' },
+    });
+    expect(ready).toMatchObject({ migrations: { au1: [] }, milliseconds: expect.any(Number) });
+    expect(request).toMatchObject({ route: '/health/live', status: 200, milliseconds: expect.any(Number) });
+    expect(draining).toMatchObject({ reason: 'SIGTERM', drainSeconds: 0 });
+    expect(stopped).toMatchObject({ reason: 'SIGTERM' });
+  });
+});
