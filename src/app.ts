@@ -41,8 +41,8 @@ import { openStorages } from './storage/storage.ts';
 export interface AppDependencies {
   databases: Databases;
   clock: Clock;
-  /** Key of the access tokens' HMAC, base64url. */
-  tokenKey: string;
+  /** Keys of access tokens and signed URLs, base64url. The first signs, all verify. */
+  tokenKeys: readonly string[];
   /** Network access for downloads of images; the internet by default. */
   outside?: DownloadNetwork;
   /** Whether the instance is shutting down: it then reports that it is not ready. */
@@ -51,15 +51,15 @@ export interface AppDependencies {
 
 /** Returns the Fastify application of the whole service. It does not listen yet. */
 export async function buildApp(config: Config, dependencies: AppDependencies): Promise<FastifyInstance> {
-  const { databases, clock } = dependencies;
+  const { databases, clock, tokenKeys } = dependencies;
   const { baseUrl, rateLimits } = config;
   const app = Fastify(serverOptions(config));
   closeSlowConnections(app.server, 2_000 * config.requestSeconds);
   const schema = buildServiceSchema();
   const operations = routeTable(schema);
-  const accessTokens = new AccessTokens({ key: dependencies.tokenKey, issuer: baseUrl, clock });
+  const accessTokens = new AccessTokens({ keys: tokenKeys, issuer: baseUrl, clock });
   const tokens = new AccessTokenVerifier({ tokens: accessTokens, databases, clock });
-  const storages = openStorages(config, { secret: dependencies.tokenKey, clock, network: dependencies.outside });
+  const storages = openStorages(config, { secrets: tokenKeys, clock, network: dependencies.outside });
   const limits = new RateLimiter('api', rateLimits.api, clock);
   const tokenLimits = new RateLimiter('token', rateLimits.token, clock);
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };

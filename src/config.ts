@@ -1,6 +1,13 @@
 import { resolve } from 'node:path';
 import type { RateLimit } from './config/parsers.ts';
-import { parseSettings, type SettingName, type SettingProblem, type SettingValues } from './config/settings.ts';
+import {
+  type Environment,
+  isSet,
+  parseSettings,
+  type SettingName,
+  type SettingProblem,
+  type SettingValues,
+} from './config/settings.ts';
 import type { RegionId } from './shared/regions.ts';
 
 /** An S3-compatible store. */
@@ -36,8 +43,8 @@ export interface Config {
   directUrls: Record<RegionId, string> | null;
   migrate: 'auto' | 'check';
   demo: boolean;
-  /** HMAC key of access tokens; null to generate one in DATA_DIR. */
-  tokenKey: string | null;
+  /** Keys of access tokens and signed URLs in base64url; the first signs, all verify. Null to generate one in DATA_DIR. */
+  tokenKeys: readonly string[] | null;
   /** Null stores attachments and photos in DATA_DIR. */
   s3: S3Settings | null;
   /** Maximum bytes of an integrator's unused uploads; null for no limit. */
@@ -68,9 +75,9 @@ export class ConfigError extends Error {
 }
 
 /** Reads and validates all settings. Throws `ConfigError` with every invalid one. */
-export function loadConfig(env: Record<string, string | undefined> = process.env): Config {
+export function loadConfig(env: Environment = process.env): Config {
   const { values, problems } = parseSettings(env);
-  const all = [...problems, ...findConflicts(values, (name) => Boolean(env[name]))];
+  const all = [...problems, ...findConflicts(values, (name) => isSet(env, name))];
   if (all.length > 0) throw new ConfigError(all);
   return toConfig(values as SettingValues, env.npm_lifecycle_event === 'start');
 }
@@ -133,7 +140,7 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
       au1 && us1 ? { au1: values.DATABASE_URL_AU1_DIRECT ?? au1, us1: values.DATABASE_URL_US1_DIRECT ?? us1 } : null,
     migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),
     demo: !production && !au1 && values.DEMO === '1',
-    tokenKey: values.TOKEN_KEY ?? null,
+    tokenKeys: values.TOKEN_KEY ?? null,
     s3: values.STORAGE === 's3' ? toS3Settings(values) : null,
     uploadQuota: values.UPLOAD_QUOTA,
     rateLimits: { api: values.RATE_LIMIT_API, sync: values.RATE_LIMIT_SYNC, token: values.RATE_LIMIT_TOKEN },

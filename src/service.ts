@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { loadTokenKey } from './auth/token-key.ts';
+import { loadTokenKeys } from './auth/token-keys.ts';
 import { describeConfig } from './config/describe-config.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import type { Databases } from './database/database.ts';
@@ -89,7 +89,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
       migrations[region] = await runPendingMigrations(direct[region], config.migrate, report);
     }
     stopwatch.lap('migrations');
-    const storages = openStorages(config, { secret: await loadTokenKey(config), clock: systemClock });
+    const storages = openStorages(config, { secrets: await loadTokenKeys(config), clock: systemClock });
     // Temporary files of a killed process; both regions share the folder.
     await storages.au1.spool.removeOrphans();
     const storePictures = () => storeDemoPictures(storages);
@@ -98,7 +98,9 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     if (app) {
       stopServing = await serve(config, databases, app.buildApp, stopwatch);
     } else {
-      const supervisor = new Supervisor(config, { env: toDatabaseSettings(databases), log });
+      // Other databases are in the settings of the workers, which they read themselves.
+      const env = opened.embedded ? toDatabaseSettings(databases) : {};
+      const supervisor = new Supervisor(config, { env, log });
       await supervisor.start();
       stopServing = () => supervisor.stop();
       stopwatch.lap('workers');
@@ -112,7 +114,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
   }
 }
 
-/** Returns the settings with which workers connect to these databases, including embedded ones. */
+/** Returns the settings with which workers connect to the embedded databases. */
 function toDatabaseSettings(databases: Databases): Record<string, string> {
   return Object.fromEntries(REGIONS.map((region) => [`DATABASE_URL_${region.toUpperCase()}`, databases[region].url]));
 }
@@ -147,7 +149,7 @@ async function buildService(
   isStopping: () => boolean,
 ): Promise<FastifyInstance> {
   const app = await buildApp(config, {
-    ...{ databases, clock: systemClock, tokenKey: await loadTokenKey(config) },
+    ...{ databases, clock: systemClock, tokenKeys: await loadTokenKeys(config) },
     isStopping,
   });
   // By default Node would exit, and end the requests of all clients.

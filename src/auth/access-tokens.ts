@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Clock } from '../shared/clock.ts';
 
@@ -25,16 +25,24 @@ export function familyOf(jti: string): string | null {
   return dot < 0 ? null : jti.slice(0, dot);
 }
 
+/** A key of access tokens. */
+interface TokenKey {
+  /** The `kid` of its tokens. */
+  id: string;
+  /** Imported once; jose would import bytes again for every token. */
+  key: Promise<CryptoKey>;
+}
+
 /** Signs and verifies access tokens: JWTs with HMAC-SHA256, whose issuer and audience are the base URL of the API. */
 export class AccessTokens {
-  /** Imported once; jose would import bytes again for every token. */
-  readonly #key: Promise<CryptoKey>;
+  readonly #keys: readonly [TokenKey, ...TokenKey[]];
   readonly #issuer: string;
   readonly #clock: Clock;
 
-  constructor(options: { key: string; issuer: string; clock: Clock }) {
-    const bytes = Buffer.from(options.key, 'base64url');
-    this.#key = crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+  /** @param options.keys base64url. The first signs, all verify. */
+  constructor(options: { keys: readonly string[]; issuer: string; clock: Clock }) {
+    const [first, ...others] = options.keys;
+    this.#keys = [importTokenKey(first!), ...others.map(importTokenKey)];
     this.#issuer = options.issuer;
     this.#clock = options.clock;
   }
@@ -44,24 +52,38 @@ export class AccessTokens {
     claims: Pick<AccessClaims, 'sub' | 'client_id' | 'builder_id' | 'scope'>,
     family: string | null = null,
   ): Promise<{ token: string; jti: string }> {
+    const [{ id, key }] = this.#keys;
     const issuedAt = Math.floor(this.#clock.now() / 1000);
     const jti = family === null ? randomUUID() : `${family}.${randomUUID()}`;
     const token = await new SignJWT({ ...claims })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: id })
       .setIssuer(this.#issuer)
       .setAudience(this.#issuer)
       .setJti(jti)
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + ACCESS_TOKEN_SECONDS)
-      .sign(await this.#key);
+      .sign(await key);
     return { token, jti };
   }
 
   /** Returns the claims of a token that this service signed and that has not expired, else null. Non-canonical base64url gives null. */
   async verify(token: string): Promise<AccessClaims | null> {
     if (!isCanonical(token)) return null;
+    for (const key of this.#keys) {
+      const claims = await this.#verifyWith(key, token);
+      if (claims) return claims;
+    }
+    return null;
+  }
+
+  /** A token without `kid`, which earlier releases signed, is tried with the key. */
+  async #verifyWith({ id, key }: TokenKey, token: string): Promise<AccessClaims | null> {
+    const findKey = ({ kid }: { kid?: string }) => {
+      if (kid !== undefined && kid !== id) throw new errors.JWKSNoMatchingKey();
+      return key;
+    };
     try {
-      const { payload } = await jwtVerify(token, await this.#key, {
+      const { payload } = await jwtVerify(token, findKey, {
         algorithms: ['HS256'],
         issuer: this.#issuer,
         audience: this.#issuer,
@@ -74,6 +96,16 @@ export class AccessTokens {
       throw error;
     }
   }
+}
+
+/** The id is derived with a label, so that it says nothing about the key. */
+function importTokenKey(text: string): TokenKey {
+  const bytes = Buffer.from(text, 'base64url');
+  const id = createHmac('sha256', bytes).update('access token key id v1').digest('base64url').slice(0, 11);
+  return {
+    id,
+    key: crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']),
+  };
 }
 
 /**

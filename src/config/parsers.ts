@@ -87,13 +87,25 @@ export function parseProxies(text: string): false | number | string {
   return /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** The value is a secret, so the message only quotes its length. */
-export function parseTokenKey(text: string): string {
-  const bytes = Buffer.from(text, 'base64url').length;
-  if (bytes >= 32) return text;
-  throw new InvalidValue(
-    `must have at least 32 bytes in base64url, not ${bytes}; generate one with: openssl rand -hex 32`,
-  );
+/** Keys in base64url or base64, with commas between them. They are secrets, so messages only quote positions and lengths. */
+export function parseTokenKeys(text: string): readonly string[] {
+  const keys = text.split(',');
+  const bytes = keys.map((key) => Buffer.from(key, 'base64url'));
+  for (const [index, key] of keys.entries()) {
+    const subject = keys.length === 1 ? 'must' : `is ${keys.length} keys with commas, of which key ${index + 1} must`;
+    if (key === '') throw new InvalidValue(`${subject} not be empty`);
+    if (!/^[\w+/-]+={0,2}$/.test(key)) {
+      throw new InvalidValue(`${subject} have only the characters of base64url, without spaces`);
+    }
+    const { length } = bytes[index]!;
+    if (length < 32) {
+      const advice = 'generate one with: openssl rand -hex 32';
+      throw new InvalidValue(`${subject} have at least 32 bytes in base64url, not ${length}; ${advice}`);
+    }
+    const same = bytes.findIndex((other) => other.equals(bytes[index]!));
+    if (same < index) throw new InvalidValue(`${subject} not be key ${same + 1} again`);
+  }
+  return keys;
 }
 
 function parseInteger(text: string, min: number, max: number, description: string): number {

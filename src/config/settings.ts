@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   InvalidValue,
   oneOf,
@@ -11,7 +12,7 @@ import {
   parseRateLimit,
   parseSeconds,
   parseText,
-  parseTokenKey,
+  parseTokenKeys,
   parseWorkers,
 } from './parsers.ts';
 
@@ -21,6 +22,8 @@ interface Setting<T> {
   description: string;
   /** @param text Undefined for a setting that is absent or empty. */
   parse: (text: string | undefined) => T;
+  /** Whether the value may be in a file, which the setting with `_FILE` after its name names. */
+  secret?: boolean;
 }
 
 /** Creates a setting whose documented default is parsed when it is absent. */
@@ -35,6 +38,11 @@ function optional<T>(defaultText: string, description: string, parser: Parser<T>
     description,
     parse: (text) => (text === undefined ? undefined : parser(text)),
   };
+}
+
+/** Creates an optional setting with a secret value, which may be in a file: `TOKEN_KEY` also in the file that `TOKEN_KEY_FILE` names. */
+function secret<T>(defaultText: string, description: string, parser: Parser<T>): Setting<T | undefined> {
+  return { ...optional(defaultText, description, parser), secret: true };
 }
 
 /** Every setting, in the order of the reference. */
@@ -77,18 +85,18 @@ const SETTINGS = {
     'Folder of the embedded database, its password, generated keys and `demo.json`.',
     parseText,
   ),
-  DATABASE_URL_AU1: optional(
+  DATABASE_URL_AU1: secret(
     'embedded',
     'PostgreSQL of region `au1`. If both are set, no embedded database is started. Required in production.',
     parsePostgresUrl,
   ),
-  DATABASE_URL_US1: optional('embedded', 'PostgreSQL of region `us1`.', parsePostgresUrl),
-  DATABASE_URL_AU1_DIRECT: optional(
+  DATABASE_URL_US1: secret('embedded', 'PostgreSQL of region `us1`.', parsePostgresUrl),
+  DATABASE_URL_AU1_DIRECT: secret(
     'DATABASE_URL_AU1',
     'The same database without a connection pooler, for migrations, jobs and commands.',
     parsePostgresUrl,
   ),
-  DATABASE_URL_US1_DIRECT: optional('DATABASE_URL_US1', 'The same for region `us1`.', parsePostgresUrl),
+  DATABASE_URL_US1_DIRECT: secret('DATABASE_URL_US1', 'The same for region `us1`.', parsePostgresUrl),
   MIGRATE: optional(
     'auto; check in production',
     '`auto` applies pending migrations at start; `check` fails to start if one is pending.',
@@ -99,10 +107,10 @@ const SETTINGS = {
     '`0` loads no demo data into an empty embedded database. Production never loads it.',
     oneOf('0', '1'),
   ),
-  TOKEN_KEY: optional(
+  TOKEN_KEY: secret(
     'generated in DATA_DIR',
-    'Key of the access tokens (HMAC-SHA256): at least 32 bytes, in base64url. Required in production.',
-    parseTokenKey,
+    'Key of access tokens and signed URLs (HMAC-SHA256): at least 32 bytes, in base64url. Several keys with commas: the first signs, all verify. Required in production.',
+    parseTokenKeys,
   ),
   STORAGE: withDefault(
     'local',
@@ -121,7 +129,7 @@ const SETTINGS = {
   ),
   S3_REGION: withDefault('us-east-1', "The store's own region name.", parseText),
   S3_ACCESS_KEY_ID: optional("the SDK's own search", 'Access key, with S3_SECRET_ACCESS_KEY.', parseText),
-  S3_SECRET_ACCESS_KEY: optional('none', 'Secret of the access key.', parseText),
+  S3_SECRET_ACCESS_KEY: secret('none', 'Secret of the access key.', parseText),
   UPLOAD_QUOTA: withDefault(
     '16384',
     'Maximum MiB of unused and announced uploads per integrator; `0` for no limit.',
@@ -152,7 +160,7 @@ const SETTINGS = {
   GRAPHQL_INTROSPECTION: optional('1; 0 in production', '`1` enables GraphQL introspection.', oneOf('0', '1')),
   TLS_CERT: optional('none', 'Certificate file (PEM) for TLS without a proxy; requires TLS_KEY.', parseText),
   TLS_KEY: optional('none', 'Key file (PEM) of TLS_CERT.', parseText),
-  METRICS_TOKEN: optional(
+  METRICS_TOKEN: secret(
     'none',
     'Bearer token for `/metrics`. Without it metrics are not available in production, and only from loopback otherwise.',
     parseText,
@@ -175,36 +183,61 @@ export type SettingValues = { [Name in SettingName]: ReturnType<(typeof SETTINGS
 
 /** An invalid setting. `message` continues a sentence that begins with the name. */
 export interface SettingProblem {
-  name: SettingName;
+  name: SettingName | `${SettingName}_FILE`;
   message: string;
 }
 
+/** Environment variables. An empty one is absent. */
+export type Environment = Record<string, string | undefined>;
+
+const isSecret = (name: SettingName): boolean => (SETTINGS[name] as Setting<unknown>).secret ?? false;
+
+/** Whether the setting is present, valid or not, itself or as a file. */
+export const isSet = (env: Environment, name: SettingName): boolean =>
+  Boolean(env[name]) || (isSecret(name) && Boolean(env[`${name}_FILE`]));
+
 /** Parses every setting. The values of settings with a problem are undefined. */
-export function parseSettings(env: Record<string, string | undefined>): {
-  values: Partial<SettingValues>;
-  problems: SettingProblem[];
-} {
+export function parseSettings(env: Environment): { values: Partial<SettingValues>; problems: SettingProblem[] } {
   const values: Partial<Record<SettingName, unknown>> = {};
   const problems: SettingProblem[] = [];
   for (const name of Object.keys(SETTINGS) as SettingName[]) {
+    const path = isSecret(name) ? env[`${name}_FILE`] : undefined;
     try {
-      values[name] = SETTINGS[name].parse(env[name] || undefined);
+      if (path && env[name]) throw new InvalidValue(`must not be set together with ${name}`);
+      values[name] = SETTINGS[name].parse(path ? readSecret(path) : env[name] || undefined);
     } catch (error) {
       if (!(error instanceof InvalidValue)) throw error;
-      problems.push({ name, message: error.message });
+      problems.push({ name: path ? `${name}_FILE` : name, message: error.message });
     }
   }
   return { values: values as Partial<SettingValues>, problems };
 }
 
-/** Lists name, default and description of every setting. */
+/** Returns the content of the file without line breaks at its end. Throws `InvalidValue`. */
+function readSecret(path: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new InvalidValue(`must be a file that can be read: ${(error as Error).message}`);
+  }
+  const value = text.replace(/[\r\n]+$/, '');
+  if (value === '') throw new InvalidValue(`must be a file with the value, and ${path} is empty`);
+  return value;
+}
+
+/** Lists name, default and description of every setting; `file` is the setting that may name a file with the value, or null. */
 export const listSettings = () =>
-  Object.entries(SETTINGS).map(([name, { default: value, description }]) => ({ name, default: value, description }));
+  (Object.keys(SETTINGS) as SettingName[]).map((name) => {
+    const { default: value, description } = SETTINGS[name];
+    return { name, file: isSecret(name) ? `${name}_FILE` : null, default: value, description };
+  });
 
 /** Formats the settings as a Markdown table, for the documentation and `npm run cli -- settings`. */
 export function formatSettingsTable(): string {
   const rows = listSettings().map(
-    ({ name, default: value, description }) => `| \`${name}\` | ${value} | ${description} |`,
+    ({ name, file, default: value, description }) =>
+      `| \`${name}\`${file ? `, \`${file}\`` : ''} | ${value} | ${description} |`,
   );
   return ['| Setting | Default | What it does |', '|---|---|---|', ...rows].join('\n');
 }

@@ -82,13 +82,17 @@ export class Storage {
 export type { ByteStore, StoredObject };
 export type Storages = Record<RegionId, Storage>;
 
-/** Returns the storage of each region. Folders and connections are opened at their first use. */
+/**
+ * Returns the storage of each region. Folders and connections are opened at their first use.
+ *
+ * @param options.secrets Keys of the service, of which the keys of the signed URLs are derived. The first signs, all verify.
+ */
 export function openStorages(
   config: Config,
-  options: { secret: string; clock: Clock; network?: DownloadNetwork },
+  options: { secrets: readonly string[]; clock: Clock; network?: DownloadNetwork },
 ): Storages {
-  const { secret, clock, network } = options;
-  const signer = new UrlSigner({ secret, clock, baseUrl: config.baseUrl });
+  const { secrets, clock, network } = options;
+  const signer = new UrlSigner({ secrets, clock, baseUrl: config.baseUrl });
   const folder = join(config.dataDir, 'storage');
   const spool = new Spool(join(folder, 'spool'));
   const downloader = new RemoteDownloader(spool, network);

@@ -24,13 +24,14 @@ export const STORAGE_PATH = '/storage';
 
 /** Signs and verifies the URLs of the service's `/storage` routes with an HMAC-SHA256 of all their fields. */
 export class UrlSigner {
-  readonly #key: Buffer;
+  readonly #keys: readonly [Buffer, ...Buffer[]];
   readonly #baseUrl: string;
   readonly #clock: Clock;
 
-  /** @param options.secret base64url; the signing key is derived from it. */
-  constructor(options: { secret: string; baseUrl: string; clock: Clock }) {
-    this.#key = createHmac('sha256', Buffer.from(options.secret, 'base64url')).update('storage urls v1').digest();
+  /** @param options.secrets base64url; a key is derived from each of them. The first signs, all verify. */
+  constructor(options: { secrets: readonly string[]; baseUrl: string; clock: Clock }) {
+    const [first, ...others] = options.secrets;
+    this.#keys = [deriveKey(first!), ...others.map(deriveKey)];
     this.#baseUrl = options.baseUrl;
     this.#clock = options.clock;
   }
@@ -42,7 +43,7 @@ export class UrlSigner {
     if (claims.fileName !== undefined) query.set('name', claims.fileName);
     if (claims.issuer !== undefined) query.set('issuer', claims.issuer);
     query.set('expires', expires);
-    query.set('signature', this.#createSignature(claims, expires));
+    query.set('signature', createSignature(this.#keys[0], claims, expires));
     return `${this.#baseUrl}${STORAGE_PATH}/${claims.region}/${claims.key}?${query}`;
   }
 
@@ -61,21 +62,32 @@ export class UrlSigner {
     if (size !== undefined) claims.size = Number(size);
     if (name !== undefined) claims.fileName = name as string;
     if (issuer !== undefined) claims.issuer = issuer as string;
-    const actual = Buffer.from(signature);
-    const expected = Buffer.from(this.#createSignature(claims, expires));
-    if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return 'ALTERED';
+    if (!this.#keys.some((key) => isEqual(signature, createSignature(key, claims, expires)))) return 'ALTERED';
     return Number(expires) * 1000 <= this.#clock.now() ? 'EXPIRED' : claims;
   }
+}
 
-  /** A URL without an issuer has the signature of earlier releases, so that their URLs stay valid. */
-  #createSignature(
-    { method, region, key, contentType, size, fileName, issuer }: SignedUrlClaims,
-    expires: string,
-  ): string {
-    const fields = [method, region, key, contentType, size ?? null, fileName ?? null, expires];
-    const message = JSON.stringify(issuer === undefined ? fields : [...fields, issuer]);
-    return createHmac('sha256', this.#key).update(message).digest('base64url');
-  }
+/**
+ * Returns the key of signed URLs: an HMAC of a label, as in the expand step of HKDF (RFC 5869). A signed URL says nothing about the key
+ * of the access tokens. The derivation is that of earlier releases: instances of two releases accept each other's URLs during an update.
+ */
+const deriveKey = (secret: string): Buffer =>
+  createHmac('sha256', Buffer.from(secret, 'base64url')).update('storage urls v1').digest();
+
+/** A URL without an issuer has the signature of earlier releases, so that their URLs stay valid. */
+function createSignature(
+  key: Buffer,
+  { method, region, key: object, contentType, size, fileName, issuer }: SignedUrlClaims,
+  expires: string,
+): string {
+  const fields = [method, region, object, contentType, size ?? null, fileName ?? null, expires];
+  const message = JSON.stringify(issuer === undefined ? fields : [...fields, issuer]);
+  return createHmac('sha256', key).update(message).digest('base64url');
+}
+
+function isEqual(actual: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(actual), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string';

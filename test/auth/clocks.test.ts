@@ -129,7 +129,7 @@ describe('the purge', () => {
 describe('the sweep', () => {
   it('uses the clock of the database', async () => {
     const config = testConfig({ DATA_DIR: service.dataDir });
-    const storages = openStorages(config, { secret: 'x'.repeat(43), clock: service.clock });
+    const storages = openStorages(config, { secrets: ['x'.repeat(43)], clock: service.clock });
     const key = createObjectKey('photos', service.demo('A').builderIds[0]!, 'image/png');
     await storages.au1.store(key, Readable.from(['bytes']), 'image/png', 1_000);
     const job = createSweepJob(databases(), storages);

@@ -159,11 +159,11 @@ async function measure({ databases, client, dataDir, shapes, rounds, print }: Me
   const off = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0', LOG_LEVEL: 'silent' };
   const config = loadConfig({ DATA_DIR: dataDir, BASE_URL, TOKEN_KEY, ...off });
   const clock = { now: () => Date.now() };
-  const app = await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY });
+  const app = await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY] });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as { port: number };
   const url = `http://127.0.0.1:${port}/builders/${client.builderIds[0]}/photo-reports/sync`;
-  const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: BASE_URL, clock });
+  const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock });
   const { token } = await tokens.sign({ sub: client.clientId, client_id: client.clientId, scope: 'write:photos' });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   let revision = 0;

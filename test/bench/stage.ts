@@ -60,7 +60,7 @@ export class Stage {
   }
 
   async sign(clientId: string, scopes: readonly string[]): Promise<string> {
-    const tokens = new AccessTokens({ key: this.#tokenKey, issuer: BASE_URL, clock: systemClock });
+    const tokens = new AccessTokens({ keys: [this.#tokenKey], issuer: BASE_URL, clock: systemClock });
     return (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
   }
 
@@ -124,8 +124,12 @@ export async function migrated(cluster: Cluster, name: string): Promise<string> 
 
 async function signTokens(key: string, clientId: string): Promise<Tokens> {
   const claims = (scopes: readonly string[]) => ({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
-  const service = new AccessTokens({ key, issuer: BASE_URL, clock: systemClock });
-  const yesterday = new AccessTokens({ key, issuer: BASE_URL, clock: { now: () => systemClock.now() - 86_400_000 } });
+  const service = new AccessTokens({ keys: [key], issuer: BASE_URL, clock: systemClock });
+  const yesterday = new AccessTokens({
+    keys: [key],
+    issuer: BASE_URL,
+    clock: { now: () => systemClock.now() - 86_400_000 },
+  });
   const [all, narrow, expired, revoked] = await Promise.all([
     service.sign(claims(SCOPES)),
     service.sign(claims(['read:defects'])),

@@ -173,7 +173,9 @@ describe('settings', () => {
     const { code, out } = await cli.run(['settings']);
     expect({ code, out }).toEqual({ code: 0, out: `${formatSettingsTable()}\n` });
     const { settings } = await cli.json(['settings']);
-    expect(settings).toContainEqual({ name: 'PORT', default: '4000', description: expect.any(String) });
+    const port = { name: 'PORT', file: null, default: '4000', description: expect.any(String) };
+    expect(settings).toContainEqual(port);
+    expect(settings).toContainEqual(expect.objectContaining({ name: 'TOKEN_KEY', file: 'TOKEN_KEY_FILE' }));
   });
 });
 

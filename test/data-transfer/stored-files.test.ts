@@ -21,7 +21,7 @@ const BASE_URL = 'http://localhost:4000';
 
 async function newStorages(): Promise<Storages> {
   const config = loadConfig({ DATA_DIR: await fixture.folder(), BASE_URL });
-  return openStorages(config, { secret: Buffer.alloc(32).toString('base64url'), clock: systemClock });
+  return openStorages(config, { secrets: [Buffer.alloc(32).toString('base64url')], clock: systemClock });
 }
 
 function importSampleFiles(database: Database, storages: Storages, folder: string) {

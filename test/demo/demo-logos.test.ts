@@ -30,9 +30,9 @@ beforeAll(async () => {
   databases = Object.fromEntries(
     REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
   ) as Databases;
-  const pictures = await storeDemoPictures(openStorages(config, { secret: TOKEN_KEY, clock }));
+  const pictures = await storeDemoPictures(openStorages(config, { secrets: [TOKEN_KEY], clock }));
   demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 1, pictures });
-  app = await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY });
+  app = await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY] });
 });
 
 afterAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 async function headersOf(name: string): Promise<Record<string, string>> {
   const { clientId, regionId } = demo.clients.find((client) => client.name === name)!;
-  const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: BASE_URL, clock });
+  const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock });
   const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: 'read:builders' });
   return { authorization: `Bearer ${token}`, 'x-service-region-id': regionId };
 }

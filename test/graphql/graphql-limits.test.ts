@@ -91,7 +91,7 @@ describe('the schema', () => {
     const base = { LOG_LEVEL: 'silent', DATA_DIR: dataDir, BASE_URL: 'http://localhost:4000', ...addresses };
     const tokenKey = Buffer.alloc(32, 7).toString('base64url');
     const config = loadConfig({ ...base, TOKEN_KEY: tokenKey, ...settings });
-    const app = await buildApp(config, { databases, clock, tokenKey });
+    const app = await buildApp(config, { databases, clock, tokenKeys: [tokenKey] });
     const response = await post({ query: getIntrospectionQuery() }, app);
     await app.close();
     return response.json().data?.__schema !== undefined;

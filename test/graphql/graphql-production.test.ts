@@ -13,7 +13,7 @@ beforeAll(async () => {
   const { databases, clock, dataDir } = service;
   const addresses = { DATABASE_URL_AU1: databases.au1.url, DATABASE_URL_US1: databases.us1.url };
   const config = testConfig({ NODE_ENV: 'production', DATA_DIR: dataDir, ...addresses });
-  production = await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY });
+  production = await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY] });
 });
 
 afterAll(async () => {

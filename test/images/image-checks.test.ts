@@ -202,7 +202,7 @@ describe('an upload whose check has failed', () => {
     const [row] = (await service.databases.au1.fork().execute(sql, [service.demo('A').clientId])) as object[];
     const { integrator_id: integratorId } = row as { integrator_id: string };
     const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
-    const storage = openStorages(config, { secret: TOKEN_KEY, clock: service.clock }).au1;
+    const storage = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock }).au1;
     const limits = { shares: createFairShares(), shareKey: integratorId };
     const { clock, databases } = service;
     return { ...limits, database: databases.au1, clock, region: 'au1', storage, caller: { integratorId } } as never;

@@ -13,7 +13,7 @@ const claims = { sub: 'cli_a', client_id: 'cli_a', scope: 'read:builders' };
 
 const setUp = () => {
   const clock = createFakeClock();
-  return { clock, tokens: new AccessTokens({ key, issuer: BASE_URL, clock }) };
+  return { clock, tokens: new AccessTokens({ keys: [key], issuer: BASE_URL, clock }) };
 };
 
 /** Signs a token that is valid except for the changes. */
@@ -33,7 +33,11 @@ describe('an access token', () => {
   test('is a JWT signed with HMAC-SHA256 with the claims of the contract (OAU-14)', async () => {
     const { tokens } = setUp();
     const { token, jti } = await tokens.sign(claims);
-    expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'JWT' });
+    expect(decodeProtectedHeader(token)).toEqual({
+      alg: 'HS256',
+      typ: 'JWT',
+      kid: expect.stringMatching(/^[\w-]{11}$/),
+    });
     const iat = START / 1000;
     expect(decodeJwt(token)).toEqual({ ...claims, iss: BASE_URL, aud: BASE_URL, jti, iat, exp: iat + 3600 });
     const [header, payload, signature] = token.split('.');
@@ -59,6 +63,40 @@ describe('an access token', () => {
     expect(await tokens.verify(token)).toBeNull();
     clock.at = START + 61 * MINUTE;
     expect(await tokens.verify(token)).toBeNull();
+  });
+});
+
+describe('several keys', () => {
+  const clock = createFakeClock();
+  const [one, other] = [newSecret(), newSecret()];
+  const using = (...keys: string[]) => new AccessTokens({ keys, issuer: BASE_URL, clock });
+
+  test('sign with the first, and verify with all', async () => {
+    const { token } = await using(one, other).sign(claims);
+    expect(await using(one).verify(token)).toMatchObject(claims);
+    expect(await using(other, one).verify(token)).toMatchObject(claims);
+    expect(await using(other).verify(token)).toBeNull();
+  });
+
+  test('are named by the kid, which is the same for a key wherever it stands', async () => {
+    const kidOf = async (tokens: AccessTokens) => decodeProtectedHeader((await tokens.sign(claims)).token).kid;
+    expect(await kidOf(using(one, other))).toBe(await kidOf(using(one)));
+    expect(await kidOf(using(one))).not.toBe(await kidOf(using(other)));
+  });
+
+  test('verify tokens without a kid, as an earlier release signed them', async () => {
+    const token = await forge({ key: Buffer.from(other, 'base64url') });
+    expect(await using(one, other).verify(token)).toMatchObject(claims);
+    expect(await using(one).verify(token)).toBeNull();
+  });
+
+  test('do not verify a token that names another key', async () => {
+    const header = { alg: 'HS256', typ: 'JWT', kid: 'unknown' };
+    const [, payload] = (await forge()).split('.');
+    const signature = createHmac('sha256', Buffer.from(one, 'base64url'))
+      .update(`${base64url(header)}.${payload}`)
+      .digest('base64url');
+    expect(await using(one, other).verify(`${base64url(header)}.${payload}.${signature}`)).toBeNull();
   });
 });
 

@@ -44,7 +44,7 @@ export async function startDeployment(settings: Record<string, string> = {}): Pr
     const config = loadConfig({ ...env, ...withoutRateLimits, ...settings, ...options.settings });
     const ownDatabases = options.databases ? null : connectSeparately(databases);
     const instanceDatabases = options.databases ?? ownDatabases!;
-    const app = await buildApp(config, { databases: instanceDatabases, clock, tokenKey });
+    const app = await buildApp(config, { databases: instanceDatabases, clock, tokenKeys: config.tokenKeys! });
     const stop = async () => {
       await app.close();
       for (const region of ownDatabases ? REGIONS : []) await ownDatabases![region].close();

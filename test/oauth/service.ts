@@ -50,7 +50,7 @@ export async function startOAuth(): Promise<OAuthService> {
   const [au1, us1] = await Promise.all(REGIONS.map(createRegionalDatabase));
   const databases: Databases = { au1: au1!.database, us1: us1!.database };
   const clock = createFakeClock();
-  const tokens = new AccessTokens({ key: newSecret(), issuer: BASE_URL, clock });
+  const tokens = new AccessTokens({ keys: [newSecret()], issuer: BASE_URL, clock });
   const tokenVerifier = new AccessTokenVerifier({ tokens, databases, clock });
   const app = await buildOAuthApp(databases, { tokens, clock, tokenVerifier });
   const close = async () => {
@@ -63,7 +63,7 @@ export async function startOAuth(): Promise<OAuthService> {
 /** Returns the function that signs logo URLs as the service does. */
 function createLogoSigner(clock: FakeClock, baseUrl: string): OAuthDependencies['logoUrl'] {
   const config = loadConfig({ BASE_URL: baseUrl });
-  const storages = openStorages(config, { secret: newSecret(), clock });
+  const storages = openStorages(config, { secrets: [newSecret()], clock });
   return (region, key) => storages[region].createDownloadUrl(key);
 }
 

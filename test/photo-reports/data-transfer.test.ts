@@ -92,7 +92,7 @@ async function deploy(): Promise<Deployment> {
   const off = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0', LOG_LEVEL: 'silent' };
   const config = loadConfig({ ...operator.env, ...off, BASE_URL, TOKEN_KEY });
   const { databases, clock } = operator;
-  return { operator, app: await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY }) };
+  return { operator, app: await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY] }) };
 }
 
 /** A new client of the integrator, connected to `buil_a`. */
@@ -101,7 +101,7 @@ async function clientOf({ operator, app }: Deployment, integratorId: string): Pr
   const create = ['client', 'create', '--name', 'App', '--integrator', integratorId, ...scopes];
   const { clientId } = await operator.json(create);
   await operator.json(['connection', 'create', '--integrator', integratorId, '--builder', 'buil_a', ...scopes]);
-  const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: BASE_URL, clock: operator.clock });
+  const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock: operator.clock });
   const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: SCOPES.join(' ') });
   return new Client({ request: (options: object) => app.inject(options) } as unknown as Service, token, 'buil_a');
 }

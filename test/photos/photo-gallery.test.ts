@@ -42,7 +42,10 @@ async function contextOf() {
   const sql = 'select integrator_id from oauth_client where id = ?';
   const [row] = await rows(sql, [service.demo('A').clientId]);
   const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
-  const storage = openStorages(config, { secret: Buffer.alloc(32, 7).toString('base64url'), clock: service.clock }).au1;
+  const storage = openStorages(config, {
+    secrets: [Buffer.alloc(32, 7).toString('base64url')],
+    clock: service.clock,
+  }).au1;
   const caller = { integratorId: row!.integrator_id as string };
   const shares = { shares: createFairShares(), shareKey: caller.integratorId };
   return { ...shares, database: service.databases.au1, clock: service.clock, region: 'au1', storage, caller };

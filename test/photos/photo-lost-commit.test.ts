@@ -21,7 +21,7 @@ beforeAll(async () => {
   app = await buildApp(testConfig({ DATA_DIR: service.dataDir }), {
     databases,
     clock: service.clock,
-    tokenKey: TOKEN_KEY,
+    tokenKeys: [TOKEN_KEY],
   });
 });
 

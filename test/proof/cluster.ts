@@ -9,6 +9,7 @@ import { burst, wrongBurst } from './burst.ts';
 import { countBy } from './exchange.ts';
 import { Instance } from './instance.ts';
 import { MixedLoad } from './load.ts';
+import { restartInstances } from './rolling-restart.ts';
 import { BASE_URL, ProofSite, type Say } from './site.ts';
 
 export interface ClusterOptions {
@@ -49,18 +50,21 @@ export async function cluster({ rounds, say }: ClusterOptions) {
     say(`what is revoked is refused everywhere after at most ${revoked} ms`);
     const allowed = await spendBudget(site, balancer, wrong);
     say(`of a budget of ${LIMIT.requests}, three instances together gave ${allowed}`);
-    const slowestStop = await replaceAll(site, balancer, 1, wrong, say);
+    const slowestStop = await restartInstances(site, balancer, {}, wrong, say);
     await addColumns(site, wrong);
     say('a column was added to each table');
     await sleep(3_000);
-    const slowerStop = await replaceAll(site, balancer, Math.max(1, rounds - 1), wrong, say);
+    let slowerStop = 0;
+    for (let round = 1; round < Math.max(2, rounds); round++) {
+      slowerStop = Math.max(slowerStop, await restartInstances(site, balancer, {}, wrong, say));
+    }
     await load.end();
 
     const { all } = load.exchanges;
     for (const { operation, status, problem } of all.filter(({ status }) => status < 200 || status > 299)) {
       wrong.push(`${operation}: ${status} ${problem}`);
     }
-    const storage = openStorages(loadConfig(site.env), { secret: site.env.TOKEN_KEY!, clock: Date }).au1;
+    const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
     wrong.push(...(await load.differences(site.database(), storage)));
     const stop = Math.max(slowestStop, slowerStop);
     const statuses = JSON.stringify(countBy(all, ({ status }) => status));
@@ -129,7 +133,7 @@ async function revocations(site: ProofSite, wrong: string[]): Promise<number> {
   const client = site.demo.clients.find(({ name }) => name === 'A without read:timesheets')!;
   const sql = (text: string, id: string) => site.database().fork().execute(text, [id]);
   const bearer = async () => {
-    const tokens = new AccessTokens({ key: site.env.TOKEN_KEY!, issuer: BASE_URL, clock: Date });
+    const tokens = new AccessTokens({ keys: [site.env.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
     const claims = { sub: client.clientId, client_id: client.clientId, scope: client.scopes.join(' ') };
     return (await tokens.sign(claims)).token;
   };
@@ -184,37 +188,13 @@ async function revocations(site: ProofSite, wrong: string[]): Promise<number> {
 
 async function spendBudget(site: ProofSite, balancer: Balancer, wrong: string[]): Promise<number> {
   const client = site.demo.clients.find(({ name }) => name === 'A without read:timesheets')!;
-  const tokens = new AccessTokens({ key: site.env.TOKEN_KEY!, issuer: BASE_URL, clock: Date });
+  const tokens = new AccessTokens({ keys: [site.env.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
   const claims = { sub: client.clientId, client_id: client.clientId, scope: client.scopes.join(' ') };
   const { token } = await tokens.sign(claims);
   const headers = { authorization: `Bearer ${token}` };
   const statuses = await burst(LIMIT, () => fetch(`${balancer.origin}/builders?limit=1`, { headers }));
   wrong.push(...wrongBurst('requests of a client', LIMIT, statuses, INSTANCES));
   return statuses[200] ?? 0;
-}
-
-/** One after the other: a new one comes, and the old one goes once it has finished. Answers the longest stop in milliseconds. */
-async function replaceAll(
-  site: ProofSite,
-  balancer: Balancer,
-  rounds: number,
-  wrong: string[],
-  say: Say,
-): Promise<number> {
-  let longest = 0;
-  for (let turn = 0; turn < rounds * INSTANCES; turn++) {
-    const old = site.instances.shift()!;
-    const fresh = await site.addInstance();
-    await balancer.add(fresh.origin);
-    const begun = performance.now();
-    const code = await old.stop();
-    const milliseconds = Math.round(performance.now() - begun);
-    balancer.remove(old.origin);
-    longest = Math.max(longest, milliseconds);
-    if (code !== 0) wrong.push(`a stopped instance ended with ${code}: ${old.output.slice(-300)}`);
-    say(`instance ${turn + 1} replaced; it stopped in ${milliseconds} ms`);
-  }
-  return longest;
 }
 
 /** As a migration of the next release does it, while this release runs. */

@@ -68,7 +68,7 @@ export async function faults({ refuseSeconds, brief, say }: FaultsOptions) {
           ...(disks ? [fullStore(8), fullDatabase(8)] : []),
           ...[refuse(refuseSeconds), moveClock(2, 5, clockFile), moveClock(-2, 5, clockFile)],
         ];
-    const storage = openStorages(loadConfig(site.env), { secret: site.env.TOKEN_KEY!, clock: Date }).au1;
+    const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
     const first = await suffer(site, 'local', list, storage, say);
     wrong.push(...first.wrong);
     const second = brief ? null : await sufferStore(site, say);
@@ -106,7 +106,7 @@ async function sufferStore(site: ProofSite, say: Say) {
     await site.addInstance({ ...swift.settings, S3_ENDPOINT: store.endpoint });
   }
   const config = loadConfig({ ...site.env, ...swift.settings });
-  const storage = openStorages(config, { secret: site.env.TOKEN_KEY!, clock: Date }).au1;
+  const storage = openStorages(config, { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
   const seen = await suffer(site, 's3', [failingStore(store, 15)], storage, say);
   if (store.faults < 10) seen.wrong.push(`the store failed only ${store.faults} of ${store.calls} calls`);
   return seen;

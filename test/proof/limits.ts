@@ -56,7 +56,7 @@ const clientOf = (site: ProofSite, name: string) => site.demo.clients.find((clie
 
 async function tokenOf(site: ProofSite, name: string): Promise<string> {
   const { clientId, scopes } = clientOf(site, name);
-  const tokens = new AccessTokens({ key: site.env.TOKEN_KEY!, issuer: BASE_URL, clock: Date });
+  const tokens = new AccessTokens({ keys: [site.env.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
   return (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
 }
 

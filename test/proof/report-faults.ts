@@ -62,7 +62,7 @@ export async function reportFaults(options: ReportFaultsOptions) {
     undo.push(() => rm(env.DATA_DIR, { recursive: true, force: true }));
     const instances = [await Instance.start(env), await Instance.start(env)];
     for (const instance of instances) undo.push(() => instance.kill());
-    const tokens = new AccessTokens({ key: env.TOKEN_KEY, issuer: BASE_URL, clock: { now: () => Date.now() } });
+    const tokens = new AccessTokens({ keys: [env.TOKEN_KEY], issuer: BASE_URL, clock: { now: () => Date.now() } });
     const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: 'write:photos' });
 
     let sent = 0;

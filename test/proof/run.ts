@@ -13,6 +13,7 @@ import { attendanceFaults } from './attendance-faults.ts';
 import { cluster } from './cluster.ts';
 import { faults } from './faults.ts';
 import { fuzzService } from './fuzz-service.ts';
+import { rotateKeys } from './keys.ts';
 import { limits } from './limits.ts';
 import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts';
 import { photoFaults } from './photo-faults.ts';
@@ -94,6 +95,10 @@ const PROOFS: Record<string, Proof> = {
   cluster: {
     about: 'three instances behind a balancer: limits, revocation, jobs, replaced under load without a failed request',
     run: () => cluster({ rounds: 2, say }),
+  },
+  keys: {
+    about: 'the key of tokens and signed URLs is rotated over two instances under load without a failed request',
+    run: () => rotateKeys({ say }),
   },
   limits: {
     about: 'rate limits over instances, what one request may ask for, slow clients, 10,000 idle connections',

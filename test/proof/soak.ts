@@ -44,7 +44,7 @@ export async function soak({ minutes, say }: SoakOptions) {
     const third = Math.floor(samples.length / 3);
     const [second, last] = [Math.min(...samples.slice(third, 2 * third)), Math.min(...samples.slice(2 * third))];
     if (last > second * MOST_GROWTH) wrong.push(`the least resident size rose from ${second} to ${last} MiB`);
-    const storage = openStorages(loadConfig(site.env), { secret: site.env.TOKEN_KEY!, clock: Date }).au1;
+    const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
     wrong.push(...(await load.differences(site.database(), storage)));
     const many = afterMany === null ? `no ${MANY} requests were reached` : `${afterMany} after ${MANY} requests`;
     const sizes = `${rest} MiB at rest, ${many}, ${end} at the end, ${Math.max(...samples)} at most`;

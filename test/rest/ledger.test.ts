@@ -73,7 +73,7 @@ afterAll(async () => {
 async function appOver(url: string): Promise<FastifyInstance> {
   const databases = Object.fromEntries(REGIONS.map((region) => [region, new Database(region, url)])) as Databases;
   const { clock, dataDir } = service;
-  const app = await buildApp(testConfig({ DATA_DIR: dataDir }), { databases, clock, tokenKey: TOKEN_KEY });
+  const app = await buildApp(testConfig({ DATA_DIR: dataDir }), { databases, clock, tokenKeys: [TOKEN_KEY] });
   undo.push(async () => {
     await app.close();
     await Promise.all(REGIONS.map((region) => databases[region].close()));

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { availableParallelism } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 
 const DATABASES = {
@@ -79,6 +81,7 @@ describe('the settings', () => {
     ['several workers without a supervisor', { WORKERS: '2', SUPERVISE: '0' }, 'SUPERVISE'],
     ['an empty heap', { WORKER_HEAP_MIB: '0' }, 'WORKER_HEAP_MIB'],
     ['a short token key', { TOKEN_KEY: 'c2hvcnQ' }, 'TOKEN_KEY'],
+    ['a secret in a file that does not exist', { METRICS_TOKEN_FILE: '/nowhere/token' }, 'METRICS_TOKEN_FILE'],
     ['a certificate without its key', { TLS_CERT: 'cert.pem' }, 'TLS_KEY'],
     ['an S3 access key without its secret', { ...S3, S3_ACCESS_KEY_ID: 'a' }, 'S3_SECRET_ACCESS_KEY'],
     ['S3 without a bucket', { STORAGE: 's3' }, 'S3_BUCKET'],
@@ -145,6 +148,98 @@ describe('several invalid settings', () => {
     const env = { DATABASE_URL_AU1: `mysql://api:${secret}@db/x`, DATABASE_URL_US1: secret, TOKEN_KEY: secret };
     expect(messageFor(env)).toHaveLength(3);
     expect(messageFor(env)!.join()).not.toContain(secret);
+  });
+});
+
+describe('TOKEN_KEY', () => {
+  const [one, other] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('hex')];
+  const problemOf = (key: string) => {
+    try {
+      return loadConfig({ TOKEN_KEY: key }).tokenKeys;
+    } catch (error) {
+      return (error as ConfigError).message;
+    }
+  };
+
+  it('is one key or several with commas, in base64url, base64 or hexadecimal', () => {
+    expect(loadConfig({ TOKEN_KEY: one }).tokenKeys).toEqual([one]);
+    const base64 = randomBytes(32).toString('base64');
+    expect(loadConfig({ TOKEN_KEY: `${one},${other},${base64}` }).tokenKeys).toEqual([one, other, base64]);
+  });
+
+  it.each([
+    [`${one},`, 'is 2 keys with commas, of which key 2 must not be empty'],
+    [
+      `${one}, ${other}`,
+      'is 2 keys with commas, of which key 2 must have only the characters of base64url, without spaces',
+    ],
+    [
+      `${one},c2hvcnQ`,
+      'is 2 keys with commas, of which key 2 must have at least 32 bytes in base64url, not 5; generate one with: openssl rand -hex 32',
+    ],
+    [`${one},${other},${one}`, 'is 3 keys with commas, of which key 3 must not be key 1 again'],
+    [`${one}!`, 'must have only the characters of base64url, without spaces'],
+  ])('is rejected with the number of the wrong key (%#)', (key, problem) => {
+    expect(problemOf(key)).toBe(`TOKEN_KEY ${problem}.`);
+  });
+});
+
+describe('a secret in a file', () => {
+  let folder: string;
+  const aFile = (name: string, content: string) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'builder-api-secrets-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('is read without the line break at its end', () => {
+    const env = {
+      ...{ ...PRODUCTION, ...S3, TOKEN_KEY: '', DATABASE_URL_AU1: '', DATABASE_URL_US1: '', S3_ACCESS_KEY_ID: 'id' },
+      TOKEN_KEY_FILE: aFile('key', `${PRODUCTION.TOKEN_KEY}\n`),
+      DATABASE_URL_AU1_FILE: aFile('au1', `${DATABASES.DATABASE_URL_AU1}\r\n`),
+      DATABASE_URL_US1_FILE: aFile('us1', DATABASES.DATABASE_URL_US1),
+      METRICS_TOKEN_FILE: aFile('metrics', 'metrics-token\n'),
+      S3_SECRET_ACCESS_KEY_FILE: aFile('s3', 's3-secret\n'),
+    };
+    expect(loadConfig(env)).toMatchObject({
+      tokenKeys: [PRODUCTION.TOKEN_KEY],
+      databaseUrls: { au1: DATABASES.DATABASE_URL_AU1, us1: DATABASES.DATABASE_URL_US1 },
+      metricsToken: 'metrics-token',
+      s3: { credentials: { accessKeyId: 'id', secretAccessKey: 's3-secret' } },
+    });
+  });
+
+  it('is rejected, with the name of the setting and without the secret, when it cannot be used', () => {
+    const problemOf = (env: Record<string, string>) => {
+      try {
+        return loadConfig(env);
+      } catch (error) {
+        return (error as ConfigError).message;
+      }
+    };
+    const key = aFile('key', PRODUCTION.TOKEN_KEY);
+    expect(problemOf({ TOKEN_KEY: PRODUCTION.TOKEN_KEY, TOKEN_KEY_FILE: key })).toBe(
+      'TOKEN_KEY_FILE must not be set together with TOKEN_KEY.',
+    );
+    expect(problemOf({ TOKEN_KEY_FILE: join(folder, 'none') })).toBe(
+      `TOKEN_KEY_FILE must be a file that can be read: ENOENT: no such file or directory, open '${join(folder, 'none')}'.`,
+    );
+    expect(problemOf({ TOKEN_KEY_FILE: folder })).toMatch(/^TOKEN_KEY_FILE must be a file that can be read: EISDIR/);
+    const empty = aFile('empty', '\n');
+    expect(problemOf({ METRICS_TOKEN_FILE: empty })).toBe(
+      `METRICS_TOKEN_FILE must be a file with the value, and ${empty} is empty.`,
+    );
+    expect(problemOf({ TOKEN_KEY_FILE: aFile('short', 'hunter2') })).toMatch(
+      /^TOKEN_KEY_FILE must have at least 32 bytes in base64url, not 5; /,
+    );
+  });
+
+  it('is not a file for a setting that is no secret', () => {
+    expect(loadConfig({ HOST_FILE: join(folder, 'none') }).host).toBe('127.0.0.1');
   });
 });
 

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FairSemaphore } from '../../src/shared/fair-semaphore.ts';
 import { createUploadKey } from '../../src/storage/keys.ts';
+import { UrlSigner } from '../../src/storage/url-signer.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { picture } from '../support/images.ts';
 import { startStore, type TestStore } from '../support/stores.ts';
@@ -62,6 +63,22 @@ describe('PUT to an upload URL of the local store', () => {
     expect(statuses.filter((status) => status === 409)).toHaveLength(19);
     const winner = bodies[statuses.indexOf(200)]!;
     expect((await put(url, winner)).status).toBe(200);
+  });
+});
+
+describe('several keys', () => {
+  const [one, other] = [Buffer.alloc(32, 1).toString('base64url'), Buffer.alloc(32, 2).toString('base64url')];
+  const clock = { now: () => Date.parse('2026-06-01T00:00:00.000Z') };
+  const using = (...secrets: string[]) => new UrlSigner({ secrets, baseUrl: 'http://localhost:4000', clock });
+  const KEY = 'photos/buil_a1/one.png';
+  const verify = (signer: UrlSigner, url: string) =>
+    signer.verify('GET', 'au1', KEY, Object.fromEntries(new URL(url).searchParams));
+
+  it('sign URLs with the first, and verify with all', () => {
+    const url = using(one, other).sign({ method: 'GET', region: 'au1', key: KEY, contentType: TYPE }, 900);
+    expect(verify(using(one), url)).toMatchObject({ key: KEY });
+    expect(verify(using(other, one), url)).toMatchObject({ key: KEY });
+    expect(verify(using(other), url)).toBe('ALTERED');
   });
 });
 

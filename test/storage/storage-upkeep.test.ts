@@ -23,7 +23,7 @@ beforeAll(async () => {
   service.clock.advance(Date.now() - service.clock.now());
   client = await clientOf(service, 'A');
   const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
-  storage = openStorages(config, { secret: Buffer.alloc(32, 7).toString('base64url'), clock: service.clock }).au1;
+  storage = openStorages(config, { secrets: [Buffer.alloc(32, 7).toString('base64url')], clock: service.clock }).au1;
 });
 
 // A token lives an hour, and the clock goes on by days.

@@ -57,7 +57,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
   const endings: (() => Promise<unknown>)[] = [];
   const appOver = async (databases: Databases, settings: Record<string, string> = {}) => {
     const config = testConfig({ DATA_DIR: service.dataDir, ...settings });
-    const app = await buildApp(config, { databases, clock: service.clock, tokenKey: TOKEN_KEY });
+    const app = await buildApp(config, { databases, clock: service.clock, tokenKeys: [TOKEN_KEY] });
     endings.push(() => app.close());
     return app;
   };

@@ -144,11 +144,11 @@ export async function startService(
       REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
     ) as Databases;
     opened.push(databases);
-    apps.push(await buildApp(config, { databases, clock, tokenKey: TOKEN_KEY, outside }));
+    apps.push(await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY], outside }));
     return apps.at(-1)!;
   };
   const app = await another();
-  const tokens = new AccessTokens({ key: TOKEN_KEY, issuer: config.baseUrl, clock });
+  const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: config.baseUrl, clock });
   const stop = async () => {
     for (const app of apps) await app.close();
     for (const databases of opened) await Promise.all(REGIONS.map((region) => databases[region].close()));

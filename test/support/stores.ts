@@ -28,7 +28,7 @@ export async function startStore(settings: Record<string, string> = {}, limits?:
   const baseUrl = `http://127.0.0.1:${port}`;
   const config = loadConfig({ DATA_DIR: folder, BASE_URL: baseUrl, ...settings });
   const ago = (seconds: number) =>
-    openStorages(config, { secret: SECRET, clock: { now: () => Date.now() - seconds * 1000 } });
+    openStorages(config, { secrets: [SECRET], clock: { now: () => Date.now() - seconds * 1000 } });
   const storages = ago(0);
   const app = Fastify();
   installErrorHandler(app);

@@ -132,7 +132,7 @@ describe('POST /builders/{builderId}/attachments/presign', () => {
     service.clock.advance(8 * DAY);
     client = await clientOf(service, 'A');
     const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
-    const storage = openStorages(config, { secret: TOKEN_KEY, clock: service.clock }).au1;
+    const storage = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock }).au1;
     expect(await sweep(service.databases.au1, storage, service.clock.now())).toMatchObject({ uploads: 1 });
     expect((await presign(MIB)).statusCode).toBe(200);
   });

@@ -1,6 +1,6 @@
 import { Builder } from '../../../entities/builder.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
-import { loadTokenKey } from '../../auth/token-key.ts';
+import { loadTokenKeys } from '../../auth/token-keys.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Databases } from '../../database/database.ts';
 import { ACCOUNTS, integratorIdOf } from '../../demo/accounts.ts';
@@ -27,7 +27,7 @@ export async function addDemoData(
 ) {
   if (config.production) throw CliError.forOption('demo', 'is not available in production');
   await requireNoOtherData(databases[region]);
-  const storages = openStorages(config, { secret: await loadTokenKey(config), clock });
+  const storages = openStorages(config, { secrets: await loadTokenKeys(config), clock });
   const loaded = await loadDemo(databases, config, clock, () => storeDemoPictures(storages));
   const show = (done: number) => progress.update('timesheets', done, timesheets, `${done} of ${timesheets}`);
   if (timesheets > 0) {

@@ -1,4 +1,4 @@
-import { loadTokenKey } from '../../auth/token-key.ts';
+import { loadTokenKeys } from '../../auth/token-keys.ts';
 import { loadConfig } from '../../config.ts';
 import { openStorages, type Storage } from '../../storage/storage.ts';
 import type { CliIo } from '../io/cli-io.ts';
@@ -11,5 +11,5 @@ export async function withStorage<T>(
   work: (storage: Storage) => Promise<T>,
 ) {
   const config = loadConfig(io.env);
-  return work(openStorages(config, { secret: await loadTokenKey(config), clock })[database.region]);
+  return work(openStorages(config, { secrets: await loadTokenKeys(config), clock })[database.region]);
 }

@@ -50,7 +50,7 @@ export async function worldOf({ origin, databases, demo, tokenKey: key, clock }:
   const clientOf = (name: string) => demo.clients.find((client) => client.name === name)!;
   const sign = async (name: string, scopes: (own: string[]) => string[] = (own) => own, at = clock) => {
     const { clientId, scopes: own } = clientOf(name);
-    const tokens = new AccessTokens({ key, issuer: baseUrl, clock: at });
+    const tokens = new AccessTokens({ keys: [key], issuer: baseUrl, clock: at });
     return (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes(own).join(' ') })).token;
   };
   const { clientId, clientSecret, builderIds } = clientOf('A');

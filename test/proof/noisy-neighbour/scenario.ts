@@ -84,7 +84,7 @@ export async function prepareScenario(site: ProofSite, url: string, volume: Volu
 type Sign = (clientId: string, scopes: readonly string[]) => Promise<string>;
 
 function tokenSigner(site: ProofSite): Sign {
-  const tokens = new AccessTokens({ key: site.env.TOKEN_KEY!, issuer: BASE_URL, clock: Date });
+  const tokens = new AccessTokens({ keys: [site.env.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
   return async (clientId, scopes) =>
     (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
 }

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeProtectedHeader } from 'jose';
+import type { DemoClient } from '../../src/demo/demo-file.ts';
+import { Balancer } from './balancer.ts';
+import { countBy } from './exchange.ts';
+import { MixedLoad } from './load.ts';
+import { restartInstances } from './rolling-restart.ts';
+import { BASE_URL, ProofSite, type Say } from './site.ts';
+
+/** A token and a signed URL, with the key that signed them. */
+interface Issued {
+  token: string;
+  kid: string;
+  url: string;
+}
+
+/** Rotates the token key by the steps of docs/operations.md while two instances serve requests. */
+export async function rotateKeys({ say }: { say: Say }) {
+  const [old, next] = [newKey(), newKey()];
+  const site = await ProofSite.start({ TOKEN_KEY: old, DRAIN_SECONDS: '1', TRUST_PROXY: '1' });
+  const wrong: string[] = [];
+  try {
+    await Promise.all([site.addInstance(), site.addInstance()]);
+    const balancer = await Balancer.start();
+    site.afterwards(() => balancer.close());
+    for (const { origin } of site.instances) await balancer.add(origin);
+    const client = site.demo.clients.find(({ name }) => name === 'A')!;
+    const options = { origins: () => [balancer.origin], run: 'keys', atATime: 2, pause: 50, readsPerSecond: 40 };
+    const load = await MixedLoad.start(site, options);
+    const issued: Issued[] = [];
+    const restart = async (step: string, keys: string[]) => {
+      issued.push(await issue(balancer.origin, client));
+      await restartInstances(site, balancer, { TOKEN_KEY: keys.join(',') }, wrong, say);
+      say(`${step}: both instances restarted`);
+    };
+    const requireValid = async (step: string) => {
+      for (const { origin } of site.instances) {
+        for (const statuses of await Promise.all(issued.map((each) => use(origin, each)))) {
+          if (statuses.join() !== '200,200') wrong.push(`${step}: ${statuses} for what was issued before`);
+        }
+      }
+    };
+    await restart('the new key is appended', [old, next]);
+    await requireValid('appended');
+    await restart('the new key is moved first', [next, old]);
+    await requireValid('moved first');
+    const last = await issue(balancer.origin, client);
+    if (issued[1]!.kid !== issued[0]!.kid) wrong.push('the appended key signed before it was first');
+    if (last.kid === issued[0]!.kid) wrong.push('the old key still signs');
+    // The hour in which the tokens of the old key expire.
+    load.forgetTokens();
+    await sleep(1_000);
+    await restart('the old key is removed', [next]);
+    await load.end();
+    for (const { origin } of site.instances) {
+      const [before, after] = [await use(origin, issued[0]!), await use(origin, last)];
+      if (before.join() !== '401,403') wrong.push(`what the removed key signed is answered with ${before}`);
+      if (after.join() !== '200,200') wrong.push(`what the new key signed is answered with ${after}`);
+    }
+    const { all } = load.exchanges;
+    for (const { operation, status, problem } of all.filter(({ status }) => status < 200 || status > 299)) {
+      wrong.push(`${operation}: ${status} ${problem}`);
+    }
+    const statuses = JSON.stringify(countBy(all, ({ status }) => status));
+    return {
+      wrong,
+      figures: `${all.length} requests ${statuses} while two instances were restarted three times, ${load.acknowledged} acknowledged writes`,
+    };
+  } finally {
+    await site.close(say);
+  }
+}
+
+const newKey = () => randomBytes(32).toString('base64url');
+
+/** Sends the same bytes to the URL each time, which the service accepts. */
+const BYTES = 'bytes';
+
+async function issue(origin: string, { clientId, clientSecret, builderIds }: DemoClient): Promise<Issued> {
+  const send = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
+    return (await fetch(`${origin}${path}`, { ...init, body: JSON.stringify(body) })).json();
+  };
+  const { access_token: token } = (await send('/oauth/token', {
+    ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret },
+    ...{ audience: BASE_URL, scope: 'read:builders' },
+  })) as { access_token: string };
+  const intent = { contentType: 'image/jpeg', fileName: 'site.jpg', size: BYTES.length, type: 'attachment' };
+  const path = `/builders/${builderIds[0]}/attachments/presign`;
+  const { uploadUrl } = (await send(path, intent, { authorization: `Bearer ${token}` })) as { uploadUrl: string };
+  return { token, kid: decodeProtectedHeader(token).kid!, url: uploadUrl };
+}
+
+/** Returns the statuses of a request with the token and of an upload to the signed URL at one instance. */
+async function use(origin: string, { token, url }: Issued): Promise<number[]> {
+  const statusOf = async (path: string, init: RequestInit) => {
+    const response = await fetch(`${origin}${path}`, init);
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const { pathname, search } = new URL(url);
+  const upload = { method: 'PUT', body: BYTES, headers: { 'content-type': 'image/jpeg' } };
+  return [
+    await statusOf('/builders?limit=1', { headers: { authorization: `Bearer ${token}` } }),
+    await statusOf(`${pathname}${search}`, upload),
+  ];
+}
