@@ -1,5 +1,6 @@
 import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Reference } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { TokenFamily } from './token-family.entity.ts';
 
 /** How the code challenge is derived from the code verifier. `PLAIN` is RFC 7636's `plain`. OAU-21, OAU-30. */
@@ -8,6 +9,7 @@ export type ChallengeMethod = keyof typeof ChallengeMethod;
 
 /** An authorization code: valid once, for 10 minutes. */
 @Entity({ tableName: 'oauth_authorization_code' })
+@PersonalData<AuthorizationCode>({ none: ['redirectUri'], secret: ['codeChallenge'] })
 @Index({ properties: ['familyId'] })
 export class AuthorizationCode {
   /** SHA-256 of the code, in lower-case hexadecimal. */

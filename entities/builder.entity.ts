@@ -3,11 +3,13 @@ import { Field, ObjectType } from 'type-graphql';
 import { OmittedWhenNull, Scoped } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
 import { IdField, TextField, Timestamped } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 
 /** A construction company. Every builder-scoped record belongs to one (RED-3). */
 @ObjectType({ description: 'A construction company.', simpleResolvers: true })
 @Scoped('read:builders')
 @Entity()
+@PersonalData<Builder>({ none: ['name', 'logoUrl', 'logoKey'] })
 export class Builder extends Timestamped {
   @IdField(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })
   id!: string;

@@ -2,6 +2,7 @@ import { type EntityClass, type EntityProperty, type Platform, Type } from '@mik
 import { Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Timestamp } from '../schema/scalars.ts';
+import { type ColumnGroup, declarePersonalColumn } from './personal-data.ts';
 
 /** ISO 8601 in UTC with milliseconds as text, stored in a `timestamptz(3)`. */
 export class InstantType extends Type<string | null, string | null> {
@@ -48,13 +49,17 @@ export function IdField(type: () => object, options: FieldOptions = {}) {
   return columnField(Id() as PropertyDecorator, type, options);
 }
 
-/** A `text` column that is a GraphQL field. */
-export function TextField(options: FieldOptions = {}) {
-  return columnField(
-    Property({ type: 'text', nullable: options.nullable }) as PropertyDecorator,
-    () => String,
-    options,
-  );
+/**
+ * A `text` column that is a GraphQL field.
+ *
+ * @param options.personal what erasing a person does with the text, if the class has no `@PersonalData` with the column
+ */
+export function TextField({ personal, ...options }: FieldOptions & { personal?: ColumnGroup } = {}): PropertyDecorator {
+  const column = Property({ type: 'text', nullable: options.nullable }) as PropertyDecorator;
+  return (owner, property) => {
+    if (personal) declarePersonalColumn(owner.constructor.name, property as string, personal);
+    columnField(column, () => String, options)(owner, property);
+  };
 }
 
 /** A `timestamptz(3)` column that is a GraphQL field. */

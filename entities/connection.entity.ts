@@ -2,12 +2,14 @@ import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
 import { Reference, SerialId, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { PersonalData } from './personal-data.ts';
 
 export const ConnectionStatus = { ACTIVE: 'ACTIVE', REVOKED: 'REVOKED' } as const;
 export type ConnectionStatus = keyof typeof ConnectionStatus;
 
 /** An integrator's access to a builder's data, with the scopes that the builder allows. ACC-2. */
 @Entity()
+@PersonalData<Connection>({ none: ['scopes'] })
 @Unique({ properties: ['integratorId', 'builderId'] })
 export class Connection extends Timestamped {
   @SerialId()

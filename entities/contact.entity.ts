@@ -5,12 +5,20 @@ import { Scoped } from '../schema/rest.ts';
 import { ContactId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person to speak to about a subcontractor (RED-16). */
 @ObjectType({ description: 'A person to speak to about a subcontractor.', simpleResolvers: true })
 @Scoped('read:contacts')
 @Entity()
+@PersonalData<Contact>({
+  of: { contact: 'id' },
+  erase: 'delete',
+  name: ['name'],
+  cleared: ['email', 'phone'],
+  kept: ['projectIds'],
+})
 @ListIndex('subcontractorId')
 export class Contact extends Timestamped {
   @IdField(() => ContactId, { description: 'Identifies the contact.' })

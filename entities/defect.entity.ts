@@ -7,12 +7,14 @@ import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { DefectAssignee } from './defect-assignee.type.ts';
 import { Location } from './location.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 
 /** Work on a project that has to be put right (RED-26). */
 @ObjectType({ description: 'Work on a project that has to be put right.', simpleResolvers: true })
 @Scoped('read:defects')
 @Entity()
+@PersonalData<Defect>({ none: ['photoIds'], people: ['assignees'], mentions: ['title', 'description'] })
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('builderId')
 @ListIndex('projectId')

@@ -6,6 +6,7 @@ import { InductionId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, ListIndex, Reference, Timestamped } from './columns.ts';
 import { InductionAnswer } from './induction-answer.type.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { ProjectSummary, SubcontractorSummary, WorkerSummary } from './summaries.type.ts';
@@ -15,6 +16,7 @@ import { Worker } from './worker.entity.ts';
 @ObjectType({ description: "A worker's introduction to a project.", simpleResolvers: true })
 @Scoped('read:inductions')
 @Entity()
+@PersonalData<Induction>({ of: { worker: 'workerId' }, cleared: ['data'] })
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('projectId')
 @ListIndex('subcontractorId')

@@ -5,6 +5,7 @@ import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { InsuranceId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { SubcontractorSummary } from './summaries.type.ts';
 
@@ -12,6 +13,7 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @ObjectType({ description: 'An insurance document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:insurances')
 @Entity()
+@PersonalData<Insurance>({ none: ['name', 'customType', 'url', 'documentKey'] })
 @ListIndex('subcontractorId')
 @Index({ properties: ['builderId', 'expiry'] })
 @ListIndex('builderId')

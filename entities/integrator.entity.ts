@@ -1,8 +1,10 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Timestamped } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 
 /** An approved application vendor, which owns what its clients write (ACC-1). */
 @Entity()
+@PersonalData<Integrator>({ none: ['name', 'deepLinkSchemes'] })
 export class Integrator extends Timestamped {
   @Id()
   id!: string;

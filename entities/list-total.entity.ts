@@ -1,11 +1,13 @@
 import { Entity, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { declareChangeTriggers } from './change-triggers.ts';
+import { PersonalData } from './personal-data.ts';
 
 /**
  * How many rows of each kind a large list has per builder and project, as changes to be added up: writers of one builder would wait for
  * each other at a counter. Triggers append them, and `compactCounters` keeps them few.
  */
 @Entity()
+@PersonalData<ListTotal>({ none: ['list', 'builderId', 'projectId', 'kind'] })
 @Index({ properties: ['builderId', 'list', 'projectId', 'kind'], include: ['added'] })
 @Index({ properties: ['projectId', 'list', 'kind'], include: ['added'] })
 export class ListTotal {

@@ -3,11 +3,13 @@ import { ObjectType } from 'type-graphql';
 import { LocationId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Reference, TextField } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 
 /** A location within a project, such as a level or a room. It is part of a defect and needs no scope of its own. */
 @ObjectType({ description: 'A place within a project.', simpleResolvers: true })
 @Entity({ tableName: 'project_location' })
+@PersonalData<Location>({ none: ['name'] })
 @Index({ properties: ['projectId'] })
 export class Location {
   @IdField(() => LocationId, { description: 'Identifies the place.' })

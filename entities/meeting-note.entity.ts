@@ -6,6 +6,7 @@ import { Builder } from './builder.entity.ts';
 import { IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Meeting } from './meeting.entity.ts';
+import { PersonalData } from './personal-data.ts';
 
 @ObjectType({ description: 'Something that the meeting decided to do.', simpleResolvers: true })
 export class MeetingActionItem {
@@ -17,6 +18,10 @@ export class MeetingActionItem {
 @ObjectType({ description: 'A note of a meeting, synced from another application.', simpleResolvers: true })
 @Scoped('read:meetings')
 @Entity()
+@PersonalData<MeetingNote>({
+  none: ['sourceApp', 'externalSourceId', 'sourceDeepLink', 'sourceWebLink'],
+  mentions: ['title', 'summaryMarkdown', 'detailBlocks', 'actionItems'],
+})
 // Nulls are not distinct: notes without `sourceApp` have an identity too. MikroORM has no option for that.
 @Unique({
   name: 'meeting_note_identity_unique',

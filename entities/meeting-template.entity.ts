@@ -4,6 +4,7 @@ import { Scoped } from '../schema/rest.ts';
 import { MeetingTemplateId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Reference, TextField } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 
 @ObjectType({ description: 'A heading under which notes of a meeting are written.', simpleResolvers: true })
 export class MeetingTemplateSection {
@@ -21,6 +22,7 @@ export class MeetingTemplateSection {
 })
 @Scoped('read:meetings')
 @Entity()
+@PersonalData<MeetingTemplate>({ none: ['name', 'sections'] })
 @Index({ properties: ['builderId'] })
 export class MeetingTemplate {
   @IdField(() => MeetingTemplateId)

@@ -8,6 +8,7 @@ import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, Instant, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { MeetingTemplate } from './meeting-template.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 
 /**
@@ -35,6 +36,10 @@ export interface NoteBlock {
 @ObjectType({ description: 'A meeting of a builder, on a project or across projects.', simpleResolvers: true })
 @Scoped('read:meetings')
 @Entity()
+@PersonalData<Meeting>({
+  none: ['sourceApp', 'externalSourceId'],
+  mentions: ['title', 'agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
+})
 // A meeting without both source fields has no identity beyond its id: nulls are distinct.
 @Unique({ properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })
 @ListIndex('builderId')

@@ -1,6 +1,7 @@
 import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Reference, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { PersonalData } from './personal-data.ts';
 
 export const ClientType = { CONFIDENTIAL: 'CONFIDENTIAL', PUBLIC: 'PUBLIC' } as const;
 export type ClientType = keyof typeof ClientType;
@@ -10,6 +11,7 @@ export type Grant = (typeof GRANTS)[number];
 
 /** Credentials of an integrator, or of an internal tool. The id is the `client_id`. OAU-1. */
 @Entity({ tableName: 'oauth_client' })
+@PersonalData<OAuthClient>({ none: ['name', 'grants', 'scopes', 'redirectUris', 'origins', 'pilotAgreement'] })
 @Index({ properties: ['integratorId'] })
 export class OAuthClient extends Timestamped {
   @Id()

@@ -5,12 +5,14 @@ import { BuilderId, FolderId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Instant, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 
 /** A folder of the gallery (PHO-15). */
 @ObjectType({ description: 'A folder of photos in the gallery.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()
+@PersonalData<PhotoFolder>({ none: ['sourceApp', 'pageExternalSourceId'], mentions: ['name'] })
 @ListIndex('builderId')
 @ListIndex('projectId')
 @ListIndex('parentId')

@@ -6,6 +6,7 @@ import { BuilderId, PhotoReportId, ProjectId, UserId } from '../schema/scalars.t
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { User } from './user.entity.ts';
 
@@ -25,6 +26,12 @@ export class SourceAuthor {
 @ObjectType({ description: 'A report of a site walk, synced from another application.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()
+@PersonalData<PhotoReport>({
+  of: { user: 'mappedAdminUserId' },
+  none: ['sourceApp', 'sourceExternalId', 'sourceDeepLink', 'fingerprint'],
+  people: ['sourceAuthor'],
+  mentions: ['title', 'content'],
+})
 @Unique({ properties: ['builderId', 'sourceApp', 'sourceExternalId'] })
 @ListIndex('builderId')
 @ListIndex('projectId')

@@ -7,6 +7,7 @@ import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
 import { Project } from './project.entity.ts';
 
@@ -16,6 +17,10 @@ const ACTIVE = 'archived_at is null';
 @ObjectType({ description: 'A photo of a builder.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()
+@PersonalData<Photo>({
+  none: ['contentType', 'key', 'metadata', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
+  mentions: ['fileName', 'description'],
+})
 @KeepsTotal('photo', 'source', ACTIVE)
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'folderId', 'source'], where: ACTIVE })

@@ -5,12 +5,14 @@ import { Scoped } from '../schema/rest.ts';
 import { PrequalificationId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A builder's check of a subcontractor before it may work (RED-13). */
 @ObjectType({ description: "A builder's check of a subcontractor before it may work.", simpleResolvers: true })
 @Scoped('read:prequalifications')
 @Entity()
+@PersonalData<Prequalification>({ mentions: ['reviewComments'] })
 @ListIndex('subcontractorId')
 export class Prequalification extends Timestamped {
   @IdField(() => PrequalificationId, { description: 'Identifies the prequalification in paths.' })

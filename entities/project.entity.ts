@@ -6,11 +6,13 @@ import { ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integration } from './integration.type.ts';
+import { PersonalData } from './personal-data.ts';
 
 /** A building site of a builder (RED-4). */
 @ObjectType({ description: 'A building site of a builder.', simpleResolvers: true })
 @Scoped('read:projects')
 @Entity()
+@PersonalData<Project>({ none: ['name', 'integrations'] })
 @ListIndex('builderId')
 export class Project extends Timestamped {
   @IdField(() => ProjectId, { description: 'Identifies the project in paths and filters.' })

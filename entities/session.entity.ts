@@ -1,9 +1,11 @@
 import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Reference } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { User } from './user.entity.ts';
 
 /** Sign-in of a user in a browser (OAU-25). */
 @Entity({ tableName: 'oauth_session' })
+@PersonalData<Session>({ of: { user: 'userId' }, erase: 'delete', secret: ['passwordDigest'] })
 @Index({ properties: ['userId'] })
 @Index({ properties: ['expiresAt'] })
 export class Session {

@@ -6,6 +6,7 @@ import { Scoped } from '../schema/rest.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, InstantField, ListIndex, Reference, SerialId, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
@@ -16,6 +17,10 @@ import { Worker } from './worker.entity.ts';
 @ObjectType({ description: 'A sign-on event that was refused with 409, as it was sent.', simpleResolvers: true })
 @Scoped('read:attendance')
 @Entity()
+@PersonalData<SignOnConflict>({
+  of: { worker: 'workerId' },
+  none: ['digest', 'sourceEventId', 'sourceSignOnEventId', 'deviceId'],
+})
 @Unique({ properties: ['integratorId', 'builderId', 'projectId', 'digest'] })
 @ListIndex('projectId')
 @ListIndex('builderId')

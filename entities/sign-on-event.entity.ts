@@ -6,6 +6,7 @@ import { SignOnEventId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { SignOnVisit } from './sign-on-visit.entity.ts';
 import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
@@ -15,6 +16,7 @@ import { Worker } from './worker.entity.ts';
 @ObjectType({ description: 'A sign-on or sign-off that a gate has seen.', simpleResolvers: true })
 @Scoped('read:attendance')
 @Entity()
+@PersonalData<SignOnEvent>({ of: { worker: 'workerId' }, none: ['sourceEventId', 'sourceSignOnEventId', 'deviceId'] })
 // Identity of the physical event; it does not depend on the client's credentials.
 @Unique({ properties: ['integratorId', 'builderId', 'projectId', 'sourceEventId'] })
 @Index({

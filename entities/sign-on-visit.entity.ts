@@ -5,6 +5,7 @@ import { Scoped } from '../schema/rest.ts';
 import { SignOnVisitId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
@@ -16,6 +17,7 @@ export const OPEN = 'signed_off_at is null and closed_at is null and archived_at
 @ObjectType({ description: 'One stay of a worker on a site, as gates have observed it.', simpleResolvers: true })
 @Scoped('read:attendance')
 @Entity()
+@PersonalData<SignOnVisit>({ of: { worker: 'workerId' }, mentions: ['closedBy'] })
 @Index({ properties: ['projectId', 'signedOnAt'] })
 @ListIndex('workerId')
 @Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })

@@ -3,6 +3,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { Builder } from './builder.entity.ts';
 import { InstantField, Reference, SerialId } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { ProjectSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
@@ -11,6 +12,7 @@ import { Worker } from './worker.entity.ts';
 @ObjectType({ description: 'That a worker may enter, or once might, the site of a project.', simpleResolvers: true })
 @Scoped('read:inductions')
 @Entity()
+@PersonalData<SiteAccess>({ of: { worker: 'workerId' } })
 @Unique({ properties: ['workerId', 'projectId'] })
 export class SiteAccess {
   @SerialId()

@@ -1,6 +1,7 @@
 import { Check, Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { SubcontractorStatus } from '../schema/enums.ts';
 import { Reference, SerialId } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
@@ -10,6 +11,7 @@ const known = Object.values(SubcontractorStatus)
 
 /** Assignment of a subcontractor to a project of the same builder, with its statuses there (RED-8). */
 @Entity()
+@PersonalData<SubcontractorProject>({ none: ['statuses'] })
 @Unique({ properties: ['subcontractorId', 'projectId'] })
 @Index({ properties: ['projectId', 'subcontractorId'] })
 @Check({ name: 'subcontractor_project_statuses_check', expression: `statuses <@ ARRAY[${known}]` })

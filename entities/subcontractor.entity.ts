@@ -7,11 +7,13 @@ import { Address } from './address.type.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Instant, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { Integration } from './integration.type.ts';
+import { PersonalData } from './personal-data.ts';
 
 /** A company that works for a builder, or the builder's own company record (RED-6, RED-7). */
 @ObjectType({ description: 'A company that works for a builder.', simpleResolvers: true })
 @Scoped('read:subcontractors')
 @Entity()
+@PersonalData<Subcontractor>({ none: ['name', 'abn', 'address', 'tags', 'integrations'] })
 // The index includes the filter column, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['isBuilder'], where: 'archived_at is null' })
 @Unique({

@@ -5,6 +5,7 @@ import { Scoped } from '../schema/rest.ts';
 import { SwmsId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
@@ -12,6 +13,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @ObjectType({ description: 'A safe work method statement document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:swms')
 @Entity()
+@PersonalData<SwmsDocument>({ none: ['name', 'url', 'documentKey'] })
 @ListIndex('subcontractorId')
 export class SwmsDocument extends Timestamped {
   @IdField(() => SwmsId, { description: 'Identifies the document in paths.' })

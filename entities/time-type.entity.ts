@@ -4,11 +4,13 @@ import { Scoped } from '../schema/rest.ts';
 import { TimeTypeId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Reference, TextField } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 
 /** Kind of worked time, such as ordinary or overtime (RED-25). */
 @ObjectType({ description: 'Kind of worked time, such as ordinary or overtime.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity({ tableName: 'timesheet_time_type' })
+@PersonalData<TimeType>({ none: ['name'] })
 @Unique({ properties: ['builderId', 'name'] })
 export class TimeType {
   @IdField(() => TimeTypeId, { description: 'Identifies the time type.' })

@@ -7,6 +7,7 @@ import { Builder } from './builder.entity.ts';
 import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { CostCode } from './cost-code.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { Profile } from './profile.entity.ts';
 import { Project } from './project.entity.ts';
 import { ProfileSummary, ProjectSummary } from './summaries.type.ts';
@@ -16,6 +17,7 @@ import { TimeType } from './time-type.entity.ts';
 @ObjectType({ description: 'Hours that one person worked on one day.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity()
+@PersonalData<Timesheet>({ of: { profile: 'profileId' }, none: ['timesheetGroupId'], cleared: ['notes'] })
 @KeepsTotal('timesheet', 'status')
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })

@@ -2,6 +2,7 @@ import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
 import { Id, Instant, Reference } from './columns.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { User } from './user.entity.ts';
 
 /**
@@ -9,6 +10,7 @@ import { User } from './user.entity.ts';
  * OAU-36. The id is the first half of the access tokens' `jti`.
  */
 @Entity({ tableName: 'oauth_token_family' })
+@PersonalData<TokenFamily>({ of: { user: 'userId' }, erase: 'delete', kept: ['scopes'] })
 @Index({ properties: ['expiresAt'] })
 export class TokenFamily {
   @Id()

@@ -1,11 +1,13 @@
 import { Entity, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { declareChangeTriggers } from './change-triggers.ts';
+import { PersonalData } from './personal-data.ts';
 
 /**
  * Bytes of an integrator's unused uploads, stored or announced, as changes to sum: a single counter row would serialise writers and
  * deadlock with the locks of folders. Triggers append the changes; the next upload compacts them.
  */
 @Entity()
+@PersonalData<UploadUsage>({ none: ['integratorId'] })
 @Index({ properties: ['integratorId'] })
 export class UploadUsage {
   @PrimaryKey({ type: 'bigint', autoincrement: true })

@@ -2,6 +2,7 @@ import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
 import { Instant, Reference } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { PersonalData } from './personal-data.ts';
 import { CountsUploadBytes } from './upload-usage.entity.ts';
 
 /** Failed check of the stored bytes of an upload. */
@@ -15,6 +16,7 @@ export interface FailedImageCheck {
  * An announced or stored upload, which one photo may use (UPL-15, UPL-16). It belongs to the builder and integrator that created it.
  */
 @Entity()
+@PersonalData<Upload>({ none: ['fileName', 'contentType', 'failedCheck', 'photoId'] })
 @CountsUploadBytes
 @Index({ properties: ['createdAt'] })
 // Announced uploads of an integrator by expiry of their URLs.
