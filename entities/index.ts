@@ -1,3 +1,4 @@
+import { AuditEntry } from './audit-entry.entity.ts';
 import { AuthorizationCode } from './authorization-code.entity.ts';
 import { Builder } from './builder.entity.ts';
 import { ClientSecret } from './client-secret.entity.ts';
@@ -58,6 +59,7 @@ export const entities = [
   RevokedToken,
   Session,
   SignInAttempt,
+  AuditEntry,
   Project,
   ListTotal,
   Profile,

@@ -7,6 +7,7 @@ import { VERSION } from '../shared/version.ts';
 import { CliError } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAttendanceCommands } from './commands/attendance.ts';
+import { addAuditCommands } from './commands/audit.ts';
 import { addDataCommands } from './commands/data.ts';
 import { addOAuthCommands } from './commands/oauth.ts';
 import { addOperationCommands } from './commands/operation.ts';
@@ -65,6 +66,7 @@ function buildProgram(io: CliIo): Command {
   program.commandsGroup('Access:');
   addAccessCommands(program, io);
   addOAuthCommands(program, io);
+  addAuditCommands(program, io);
   program.commandsGroup('People:');
   addPeopleCommands(program, io);
   addAttendanceCommands(program, io);

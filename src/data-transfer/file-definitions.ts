@@ -1,4 +1,5 @@
 import type { EntityClass } from '@mikro-orm/core';
+import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
 import { Builder } from '../../entities/builder.entity.ts';
 import { ClientSecret } from '../../entities/client-secret.entity.ts';
@@ -241,6 +242,7 @@ export const excludedEntities: EntityClass<object>[] = [
   Session,
   SignInAttempt,
   RateBudget,
+  AuditEntry,
   ListTotal,
   UploadUsage,
   ImageHost,

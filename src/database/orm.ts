@@ -32,6 +32,8 @@ export function createOrm(
       },
     },
     pool: { min: 0, max: 12 },
+    // Functions are written in migrations; without this the comparison of schemas would drop them.
+    schemaGenerator: { ignoreRoutines: true },
     debug: false,
     ...overrides,
   } as Options);

@@ -31,6 +31,7 @@ export const ID_PREFIXES = {
   integrator: 'intg',
   client: 'cli',
   tag: 'tag',
+  auditEntry: 'aud',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

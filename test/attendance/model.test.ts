@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { archiveVisit, closeVisit } from '../../src/cli/services/attendance.ts';
 import { grantSiteAccess, revokeSiteAccess } from '../../src/cli/services/site-access.ts';
 import { attendanceOf, type GateEvent, gate, send } from '../support/attendance.ts';
+import { OPERATOR } from '../support/audit.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { AttendanceModel, type Visit } from './model.ts';
 
@@ -33,7 +34,7 @@ interface Real {
   visitIds: Map<Visit, string>;
 }
 
-const createContext = () => ({ database: service.databases.au1, clock: service.clock });
+const createContext = () => ({ database: service.databases.au1, clock: service.clock, source: OPERATOR });
 const withRunPrefix = (event: GateEvent, run: number): GateEvent => ({
   ...event,
   sourceEventId: `run-${run}-${event.sourceEventId}`,

@@ -11,6 +11,7 @@ import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
+import { OPERATOR } from '../support/audit.ts';
 import { DataTransferFixture, SAMPLES } from './fixture.ts';
 
 const fixture = new DataTransferFixture();
@@ -26,7 +27,7 @@ async function newStorages(): Promise<Storages> {
 
 function importSampleFiles(database: Database, storages: Storages, folder: string) {
   const request = { folder, keepGood: false, collect: true, storage: storages.au1 };
-  return importData({ database, clock: systemClock }, request, quiet);
+  return importData({ database, clock: systemClock, source: OPERATOR }, request, quiet);
 }
 
 const rowsOf = async (database: Database, sql: string) =>
@@ -51,7 +52,12 @@ describe('photos', () => {
     const defects = await rowsOf(au1, 'select unnest(photo_ids) as id from defect');
     expect(defects.length).toBeGreaterThan(3);
     const folder = await fixture.folder();
-    const exportAndRead = await exportData({ database: au1, clock: systemClock }, storages.au1, folder, quiet);
+    const exportAndRead = await exportData(
+      { database: au1, clock: systemClock, source: OPERATOR },
+      storages.au1,
+      folder,
+      quiet,
+    );
     expect(exportAndRead.storedFiles).toBeGreaterThan(10);
     const [copy, elsewhere] = [await fixture.emptyDatabase(), await newStorages()];
     await importSampleFiles(copy, elsewhere, folder);
@@ -103,7 +109,7 @@ describe('logos, pictures and documents', () => {
     expect(later.files.find(({ file }) => file === 'builders.ndjson')).toMatchObject({ unchanged: 2 });
     expect(await rowsOf(database, 'select distinct logo_key from builder')).toEqual([{ logo_key: key }]);
     const out = await fixture.folder();
-    await exportData({ database, clock: systemClock }, storages.au1, out, quiet);
+    await exportData({ database, clock: systemClock, source: OPERATOR }, storages.au1, out, quiet);
     expect(await readFile(join(out, 'files', key), 'utf8')).toBe('a logo');
   });
 });

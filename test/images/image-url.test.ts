@@ -9,6 +9,7 @@ import { approveImageHost, listImageHosts, revokeImageHost } from '../../src/cli
 import { isPublicAddress } from '../../src/storage/public-address.ts';
 import { type DownloadNetwork, parseImageHost, RemoteDownloader } from '../../src/storage/remote-downloader.ts';
 import { Spool } from '../../src/storage/spool.ts';
+import { OPERATOR } from '../support/audit.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { datedPicture, picture } from '../support/images.ts';
 import { freePort } from '../support/ports.ts';
@@ -225,7 +226,7 @@ describe('imageUrl', () => {
   beforeAll(async () => {
     service = await startService({}, { outside: { ...world, timeoutMs: 1_000 } });
     client = await clientOf(service, 'A');
-    const place = { database: service.databases.au1, clock: service.clock };
+    const place = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
     expect(await approveImageHost(place, `Images.test:${port}`)).toEqual({
       host: `images.test:${port}`,
       changed: true,
@@ -279,7 +280,7 @@ describe('imageUrl', () => {
   });
 
   it('is of no use once the host is revoked (UPL-25)', async () => {
-    const place = { database: service.databases.au1, clock: service.clock };
+    const place = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
     expect(await listImageHosts(place)).toMatchObject({ hosts: [{ host: `images.test:${port}` }] });
     expect(await revokeImageHost(place, `images.test:${port}`)).toMatchObject({ changed: true });
     const answer = await client.send('POST', '/photos', { fileName: 'a.jpg', imageUrl: url('/a.jpg') });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Connection } from '../../entities/connection.entity.ts';
 import { addMembership, removeMembership } from '../../src/cli/services/memberships.ts';
 import { Database } from '../../src/database/database.ts';
+import { OPERATOR } from '../support/audit.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';
 import { addApplication, addBuilder, addUser, REDIRECT_URI } from './fixtures.ts';
@@ -106,7 +107,7 @@ describe('a revoked token (ACC-5)', () => {
   });
 
   test('is rejected after the membership was removed, even when it is added again (OAU-35)', async () => {
-    const context = { database: deployment.databases.au1, clock: deployment.clock };
+    const context = { database: deployment.databases.au1, clock: deployment.clock, source: OPERATOR };
     const key = { user: 'user_a', builderId: 'buil_a' };
     await removeMembership(context, key);
     await addMembership(context, { ...key, role: 'SITE_MANAGER' });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, type NewClient } from '../../src/cli/services/clients.ts';
+import { OPERATOR } from '../support/audit.ts';
 import { exchangeCode, obtainCode, refreshTokens } from './code-flow.ts';
 import { addBuilder, addUser, REDIRECT_URI } from './fixtures.ts';
 import { addClient, BASE_URL, type OAuthService, postToken, startOAuth } from './service.ts';
@@ -17,7 +18,7 @@ afterAll(() => service.close());
 /** Registers a confidential client as the command does, and returns the flow of its user. */
 async function register(changes: Partial<NewClient> = {}) {
   const { clientId, clientSecret } = await createClient(
-    { database: service.databases.au1, clock: service.clock },
+    { database: service.databases.au1, clock: service.clock, source: OPERATOR },
     {
       ...{ integratorId: 'intg_a', internal: false, name: 'App', type: 'CONFIDENTIAL' },
       ...{ grants: [], scopes: ['read:builders read:projects'], redirectUris: [], origins: [] },

@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config.ts';
 import { sweep } from '../../src/domain/uploads/sweep.ts';
 import { createObjectKey, createUploadKey } from '../../src/storage/keys.ts';
 import { openStorages, Storage } from '../../src/storage/storage.ts';
+import { OPERATOR } from '../support/audit.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
 import { heic, picture } from '../support/images.ts';
 import { type Client, clientOf, projectOf } from '../support/uploads.ts';
@@ -138,7 +139,7 @@ describe('the sweep', () => {
 });
 
 describe('files of our own storage', () => {
-  const place = () => ({ database: service.databases.au1, clock: service.clock });
+  const place = () => ({ database: service.databases.au1, clock: service.clock, source: OPERATOR });
   const fileOf = async (name: string, bytes: Buffer) => {
     const path = join(service.dataDir, name);
     await writeFile(path, bytes);

@@ -26,6 +26,15 @@ export function parsePositiveInteger(text: string): number {
   return Number(text);
 }
 
+/** Entries of a page, at most. */
+const MAX_PAGE_SIZE = 1000;
+
+export function parsePageSize(text: string): number {
+  const size = parsePositiveInteger(text);
+  if (size > MAX_PAGE_SIZE) throw new InvalidArgumentError(`It must be at most ${MAX_PAGE_SIZE}.`);
+  return size;
+}
+
 /** Sets the action of a command. Its result is written to stdout, as text or with `--json` as one object. */
 export function defineCommand(
   io: CliIo,
@@ -48,9 +57,13 @@ export function defineRegionalCommand(
 ): Command {
   command.addOption(createRegionOption().default('au1' satisfies RegionId));
   return defineCommand(io, command, (options, ...args) =>
-    withCommandContext(io, options.region, async (context) => {
+    withCommandContext(io, options.region, nameOf(command), async (context) => {
       const { data, ...result } = await work(context, options, ...args);
       return { data: { regionId: options.region, ...data }, ...result };
     }),
   );
 }
+
+/** Returns the name of a command with its group: `client create`. */
+const nameOf = (command: Command) =>
+  command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();

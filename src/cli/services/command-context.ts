@@ -1,6 +1,7 @@
 import { type EntityClass, type FilterQuery, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../../database/database.ts';
+import type { AuditSource } from '../../domain/audit/record-audit.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { CliError } from '../cli-error.ts';
 
@@ -8,6 +9,8 @@ import { CliError } from '../cli-error.ts';
 export interface CommandContext {
   database: Database;
   clock: Clock;
+  /** The operator and the host, for the audit log. */
+  source: AuditSource;
 }
 
 /** Runs the work of a command in one transaction. `now` is the same instant throughout. */

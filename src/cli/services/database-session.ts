@@ -6,6 +6,7 @@ import type { RegionId } from '../../shared/regions.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 import type { CommandContext } from './command-context.ts';
+import { createOperatorSource } from './operator-source.ts';
 
 /** Opens both databases, runs the work and closes them, also after an error or an interrupt. */
 export async function withDatabases<T>(
@@ -35,14 +36,19 @@ export async function withDatabases<T>(
   }
 }
 
-/** Runs work on the database of one region, after its pending migrations (with MIGRATE=check: after checking them). */
+/**
+ * Runs work on the database of one region, after its pending migrations (with MIGRATE=check: after checking them).
+ *
+ * @param command Name of the command, such as `client create`, for the audit log.
+ */
 export function withCommandContext<T>(
   io: CliIo,
   region: RegionId,
+  command: string,
   work: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   return withDatabases(io, async (databases, { migrate }) => {
     await runPendingMigrations(databases[region], migrate);
-    return work({ database: databases[region], clock: io.clock });
+    return work({ database: databases[region], clock: io.clock, source: createOperatorSource(command) });
   });
 }

@@ -1,0 +1,78 @@
+import type { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { AuditActorType } from '../../../entities/audit-entry.entity.ts';
+import { toInstant } from '../../../schema/scalars.ts';
+import { AUDIT_ACTIONS, AUDITED_PROPERTIES } from '../../domain/audit/audited-objects.ts';
+import { type AuditFilter, listAuditEntries } from '../../domain/audit/list-audit-entries.ts';
+import { CliError } from '../cli-error.ts';
+import type { CommandContext } from './command-context.ts';
+
+/** Options of `audit list`, as given. */
+export interface AuditListRequest {
+  /** An actor's type, id or both: `OPERATOR`, `user_a1`, `USER:user_a1`. */
+  actor?: string;
+  action?: string;
+  object?: string;
+  person?: string;
+  builder?: string;
+  since?: string;
+  until?: string;
+  limit: number;
+  cursor?: string;
+}
+
+/** Lists entries of the region's audit log, newest first. ACC-23. */
+export async function listAudit({ database }: CommandContext, request: AuditListRequest) {
+  const filter: AuditFilter = {
+    ...parseActor(request.actor),
+    action: parseAction(request.action),
+    ...{ objectId: request.object, personId: request.person, builderId: request.builder },
+    since: parseInstant('--since', request.since),
+    until: parseInstant('--until', request.until),
+  };
+  const page = await listAuditEntries(database, filter, { limit: request.limit, cursor: request.cursor ?? null });
+  if (!page) throw CliError.forOption('--cursor', `${database.region} has no entry ${request.cursor}`);
+  return { entries: page.entries.map(toListedEntry), nextCursor: page.nextCursor };
+}
+
+const toListedEntry = ({ actorType, actorId, valuesBefore, valuesAfter, ...entry }: AuditEntry) => ({
+  ...{ id: entry.id, at: entry.at, actor: { type: actorType, id: actorId }, action: entry.action },
+  ...{ objectType: entry.objectType, objectId: entry.objectId },
+  ...{ builderId: entry.builderId, integratorId: entry.integratorId, personId: entry.personId },
+  ...{ origin: entry.origin, before: valuesBefore, after: valuesAfter },
+});
+
+type ListedEntry = ReturnType<typeof toListedEntry>;
+
+/** Formats an entry as one line, followed by the changed values. */
+export function formatAuditEntry({ id, at, actor, action, objectId, origin, before, after }: ListedEntry): string {
+  const from = [origin.host, origin.address, origin.requestId].filter(Boolean).join(' ');
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const values = names.map((name) => {
+    const [old, value] = [before?.[name], after?.[name]].map((one) => (one === undefined ? null : JSON.stringify(one)));
+    return `    ${name}: ${[old, value].filter((one) => one !== null).join(' → ')}`;
+  });
+  const who = `${actor.type}${actor.id === null ? '' : ` ${actor.id}`}`;
+  return [`${at}  ${action}  ${objectId}  by ${who}${from ? ` from ${from}` : ''}  ${id}`, ...values].join('\n');
+}
+
+function parseActor(text: string | undefined): Pick<AuditFilter, 'actorType' | 'actorId'> {
+  if (text === undefined) return {};
+  const [, type, id] = /^([A-Z]+)(?::(.+))?$/s.exec(text) ?? [];
+  if (type === undefined) return { actorId: text };
+  if (!(type in AuditActorType)) {
+    throw CliError.forOption('--actor', `"${type}" is not one of ${Object.keys(AuditActorType).join(' ')}`);
+  }
+  return { actorType: type as AuditActorType, actorId: id };
+}
+
+function parseAction(text: string | undefined): string | undefined {
+  if (text === undefined || text in AUDIT_ACTIONS || text in AUDITED_PROPERTIES) return text;
+  throw CliError.forOption('--action', `"${text}" is not one of ${Object.keys(AUDIT_ACTIONS).join(' ')}`);
+}
+
+function parseInstant(option: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const instant = toInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (instant === null) throw CliError.forOption(option, `"${text}" is not a date or a date-time with a time zone`);
+  return instant;
+}

@@ -1,0 +1,76 @@
+/**
+ * Kinds of audited objects, with the properties that entries record. Other properties, such as digests and password hashes, are
+ * never recorded, whatever a caller passes (ACC-22).
+ */
+export const AUDITED_PROPERTIES = {
+  integrator: ['name', 'deepLinkSchemes'],
+  client: [
+    ...['integratorId', 'internal', 'name', 'type', 'grants', 'scopes', 'redirectUris', 'origins'],
+    ...['pilotAgreement', 'disabledAt'],
+  ],
+  /** Of a client; secrets are named by their row's number and time. */
+  client_secret: ['secretIds', 'createdAt'],
+  connection: ['integratorId', 'builderId', 'status', 'scopes'],
+  user: ['name', 'email', 'disabledAt', 'staffRole'],
+  membership: ['userId', 'builderId', 'role', 'revokedConsents'],
+  /** A user's authorisation of a client. */
+  consent: ['clientId', 'userId', 'builderId', 'scopes', 'reason'],
+  password: ['endedSessions'],
+  password_link: ['purpose', 'expiresAt', 'emailed'],
+  signing_key: ['keyIds'],
+  image_host: ['host'],
+  site_access: ['workerId', 'projectId', 'grantedAt', 'revokedAt'],
+  visit: ['workerId', 'projectId', 'closedAt', 'closedBy', 'archivedAt'],
+  region: ['files', 'rows', 'storedFiles'],
+  person: ['categories', 'rows', 'storedFiles', 'reason'],
+  builder: ['name', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type AuditObjectType = keyof typeof AUDITED_PROPERTIES;
+
+/** Audited actions and what each records. The first half of a name is the kind of the object. */
+export const AUDIT_ACTIONS = {
+  'integrator.created': 'An integrator was registered.',
+  'integrator.updated': 'Name or deep-link schemes of an integrator changed.',
+  'client.created': 'An OAuth client was registered.',
+  'client.updated': 'Name, redirect URIs, origins, scopes or grants of a client changed.',
+  'client.disabled': 'A client was disabled.',
+  'client.enabled': 'A disabled client was enabled.',
+  'client_secret.rotated': 'A client got a new secret; older ones may have been dropped.',
+  'connection.created': 'An integrator was connected to a builder.',
+  'connection.updated': 'The scopes of a connection changed.',
+  'connection.reactivated': 'A revoked connection was activated.',
+  'connection.revoked': 'A connection was revoked.',
+  'user.created': 'A user, or a staff user, was registered.',
+  'user.updated': 'Name, e-mail address or staff role of a user changed.',
+  'user.disabled': 'A user was disabled.',
+  'user.enabled': 'A disabled user was enabled.',
+  'membership.created': "A user was added to a builder's account.",
+  'membership.updated': "A user's role in a builder's account changed.",
+  'membership.deleted': "A user was removed from a builder's account, and the user's consents for it ended.",
+  'consent.granted': 'A user authorised an application.',
+  'consent.revoked': 'An authorisation of an application ended, with its tokens.',
+  'password.set': 'A password was set; all sessions of the user ended.',
+  'password_link.created': 'A one-time link for choosing a password was created.',
+  'signing_key.changed': 'The keys that sign and verify access tokens changed.',
+  'image_host.approved': 'A host was approved for imageUrl.',
+  'image_host.revoked': 'The approval of a host was revoked.',
+  'site_access.granted': "A worker was given access to a project's site.",
+  'site_access.revoked': "A worker's access to a project's site was revoked.",
+  'visit.closed': 'A visit that no gate had ended was closed manually.',
+  'visit.archived': 'A visit was archived manually.',
+  'region.exported': 'The records of a region were exported.',
+  'region.imported': 'Records were imported into a region.',
+  'person.exported': 'The data of a person was exported.',
+  'person.erased': 'The data of a person was erased.',
+  'person.read': 'Staff read personal data of a person.',
+  'builder.exported': 'The data of a builder was exported.',
+  'builder.erasure_scheduled': 'The erasure of a builder was scheduled.',
+  'builder.erasure_cancelled': 'The scheduled erasure of a builder was cancelled.',
+  'builder.erased': 'The data of a builder was erased.',
+} as const satisfies Record<`${AuditObjectType}.${string}`, string>;
+
+export type AuditAction = keyof typeof AUDIT_ACTIONS;
+
+/** Returns the kind of object that an action changes. */
+export const objectTypeOf = (action: AuditAction) => action.slice(0, action.indexOf('.')) as AuditObjectType;

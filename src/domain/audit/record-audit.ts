@@ -1,0 +1,77 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import {
+  type AuditActorType,
+  AuditEntry,
+  type AuditOrigin,
+  type AuditValues,
+} from '../../../entities/audit-entry.entity.ts';
+import { newId } from '../../shared/ids.ts';
+import { AUDITED_PROPERTIES, type AuditAction, objectTypeOf } from './audited-objects.ts';
+
+/** Who causes a change, and from where. */
+export interface AuditSource {
+  actor: { type: AuditActorType; id: string | null };
+  origin: AuditOrigin;
+}
+
+/** A change to be recorded. */
+export interface AuditedChange extends AuditSource {
+  /** ISO 8601, the time of the change. */
+  at: string;
+  action: AuditAction;
+  /** Id of the changed object; `integrator/builder`, `user/builder` and `worker/project` for those without an id of their own. */
+  objectId: string;
+  builderId?: string | null;
+  integratorId?: string | null;
+  /** The user or worker whom the entry is about, and whose values an erasure replaces. */
+  personId?: string | null;
+  /** Properties before the change; others than the audited ones are left out, and those that did not change. */
+  before?: object | null;
+  after?: object | null;
+}
+
+/**
+ * Appends an entry to the audit log of the region, in the transaction of the change: both are committed or neither. Properties that
+ * are not declared in `AUDITED_PROPERTIES` are left out, so that no secret is recorded. ACC-20 to ACC-22.
+ */
+export async function recordAudit(transaction: EntityManager, change: AuditedChange): Promise<void> {
+  await transaction.insert(AuditEntry, toAuditEntry(change));
+}
+
+/** Returns the row of a change. */
+export function toAuditEntry(change: AuditedChange): AuditEntry {
+  const { at, action, actor, origin, objectId } = change;
+  const [valuesBefore, valuesAfter] = diffAuditedValues(action, change.before ?? null, change.after ?? null);
+  return {
+    ...{ id: newId('auditEntry', Date.parse(at)), at, actorType: actor.type, actorId: actor.id, action },
+    ...{ objectType: objectTypeOf(action), objectId },
+    ...{ builderId: change.builderId ?? null, integratorId: change.integratorId ?? null },
+    ...{ personId: change.personId ?? null, origin, valuesBefore, valuesAfter },
+  };
+}
+
+/** Returns the audited properties, of both sides only those that differ. */
+function diffAuditedValues(
+  action: AuditAction,
+  before: object | null,
+  after: object | null,
+): [AuditValues | null, AuditValues | null] {
+  const properties: readonly string[] = AUDITED_PROPERTIES[objectTypeOf(action)];
+  const pick = (values: object): [string, unknown][] =>
+    properties.flatMap((name) => {
+      const value = (values as AuditValues)[name];
+      return value === undefined ? [] : [[name, value] as [string, unknown]];
+    });
+  if (before === null || after === null) {
+    return [before && Object.fromEntries(pick(before)), after && Object.fromEntries(pick(after))];
+  }
+  const other = { before: before as AuditValues, after: after as AuditValues };
+  const differs =
+    (values: AuditValues) =>
+    ([name, value]: [string, unknown]) =>
+      JSON.stringify(values[name]) !== JSON.stringify(value);
+  return [
+    Object.fromEntries(pick(before).filter(differs(other.after))),
+    Object.fromEntries(pick(after).filter(differs(other.before))),
+  ];
+}

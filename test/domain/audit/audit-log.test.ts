@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { Database } from '../../../src/database/database.ts';
+import { AUDIT_ACTIONS, AUDITED_PROPERTIES, objectTypeOf } from '../../../src/domain/audit/audited-objects.ts';
+import { listAuditEntries } from '../../../src/domain/audit/list-audit-entries.ts';
+import { pseudonymizeAuditLog, purgeAuditLog } from '../../../src/domain/audit/maintain-audit-log.ts';
+import { type AuditedChange, recordAudit } from '../../../src/domain/audit/record-audit.ts';
+import { createDatabase } from '../../setup/database.ts';
+import { OPERATOR } from '../../support/audit.ts';
+
+let created: Awaited<ReturnType<typeof createDatabase>>;
+let database: Database;
+
+beforeAll(async () => {
+  created = await createDatabase(inject('cluster').empty);
+  database = new Database('au1', created.url);
+});
+afterAll(async () => {
+  await database.close();
+  await created.drop();
+});
+
+const NOW = new Date().toISOString();
+const YEARS_AGO = '2020-03-02T07:30:00.000Z';
+
+const aChange = (change: Partial<AuditedChange> = {}): AuditedChange => ({
+  ...OPERATOR,
+  ...{ at: NOW, action: 'client.created', objectId: 'cli_a1' },
+  ...change,
+});
+const record = (change: Partial<AuditedChange>) => database.transaction((em) => recordAudit(em, aChange(change)));
+const entriesOf = (objectId: string) => database.fork().find(AuditEntry, { objectId }, { orderBy: { id: 'asc' } });
+const execute = (sql: string) => database.fork().execute(sql);
+
+describe('recordAudit', () => {
+  it('appends an entry with actor, time, origin and the values before and after (ACC-20)', async () => {
+    await record({
+      ...{ action: 'connection.updated', objectId: 'intg_a/buil_a', builderId: 'buil_a', integratorId: 'intg_a' },
+      before: { scopes: ['read:photos'], status: 'ACTIVE' },
+      after: { scopes: ['read:photos', 'write:photos'], status: 'ACTIVE' },
+    });
+    expect(await entriesOf('intg_a/buil_a')).toEqual([
+      {
+        ...{ id: expect.stringMatching(/^aud_a[a-z0-9]{25}$/), at: NOW },
+        ...{ actorType: 'OPERATOR', actorId: 'robin', origin: { host: 'ops-1', command: 'test' } },
+        ...{ action: 'connection.updated', objectType: 'connection', objectId: 'intg_a/buil_a' },
+        ...{ builderId: 'buil_a', integratorId: 'intg_a', personId: null },
+        valuesBefore: { scopes: ['read:photos'] },
+        valuesAfter: { scopes: ['read:photos', 'write:photos'] },
+      },
+    ]);
+  });
+
+  it('leaves no entry when the transaction is rolled back (ACC-21)', async () => {
+    const work = database.transaction(async (em) => {
+      await recordAudit(em, aChange({ objectId: 'cli_rolledback' }));
+      throw new Error('rolled back');
+    });
+    await expect(work).rejects.toThrow('rolled back');
+    expect(await entriesOf('cli_rolledback')).toEqual([]);
+  });
+
+  it.each(Object.keys(AUDIT_ACTIONS) as (keyof typeof AUDIT_ACTIONS)[])(
+    'leaves secrets out of %s, whatever the caller passes (ACC-22)',
+    async (action) => {
+      const secrets = {
+        secret: 'sss',
+        clientSecret: 'sss',
+        digest: 'sss',
+        passwordHash: 'sss',
+        token: 'sss',
+        key: 'sss',
+      };
+      const objectId = `x_${action}`;
+      await record({ action, objectId, before: secrets, after: { ...secrets, password: 'sss' } });
+      expect(JSON.stringify(await entriesOf(objectId))).not.toContain('sss');
+    },
+  );
+
+  it('knows the audited properties of the object of each action', () => {
+    const types = Object.keys(AUDIT_ACTIONS).map((action) => objectTypeOf(action as keyof typeof AUDIT_ACTIONS));
+    expect([...new Set(types)].toSorted()).toEqual(Object.keys(AUDITED_PROPERTIES).toSorted());
+  });
+});
+
+describe('the table', () => {
+  it.each([
+    "update audit_entry set actor_id = 'nobody'",
+    'delete from audit_entry',
+    'truncate audit_entry',
+    "update audit_entry set actor_id = 'nobody' where false",
+  ])('rejects: %s (ACC-20)', async (sql) => {
+    await record({ objectId: 'cli_kept' });
+    await expect(execute(sql)).rejects.toThrow(/The audit log is append-only/);
+    expect(await entriesOf('cli_kept')).not.toEqual([]);
+  });
+
+  it('can be read and appended to, and not changed, by a role with the documented grants (ACC-20)', async () => {
+    const role = `audit_test_${randomBytes(6).toString('hex')}`;
+    await execute(`create role ${role} login password 'only-a-test'; grant select, insert on audit_entry to ${role};
+      grant execute on function audit_purge(timestamptz, integer), audit_pseudonymize(text, text) to ${role}`);
+    const url = new URL(created.url);
+    Object.assign(url, { username: role, password: 'only-a-test' });
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    try {
+      await record({ objectId: 'cli_role', at: YEARS_AGO });
+      await client.query(`insert into audit_entry (id, at, actor_type, action, object_type, object_id, origin)
+        values ('aud_role', now(), 'JOB', 'client.created', 'client', 'cli_role2', '{}')`);
+      await client.query(`select set_config('audit_log.maintenance', 'on', false)`);
+      for (const sql of ['update audit_entry set at = now()', 'delete from audit_entry', 'truncate audit_entry']) {
+        await expect(client.query(sql)).rejects.toThrow(/permission denied/);
+      }
+      await expect(client.query('alter table audit_entry disable trigger all')).rejects.toThrow(/must be owner/);
+      expect((await client.query(`select audit_purge('2021-01-01', 100) as n`)).rows).toEqual([{ n: '1' }]);
+      expect(await entriesOf('cli_role')).toEqual([]);
+    } finally {
+      await client.end();
+      await execute(`drop owned by ${role}; drop role ${role}`);
+    }
+  });
+});
+
+describe('purgeAuditLog', () => {
+  it('deletes entries of more than a year, oldest first', async () => {
+    await record({ objectId: 'cli_old', at: YEARS_AGO });
+    await record({ objectId: 'cli_older', at: '2019-03-02T07:30:00.000Z' });
+    expect(await purgeAuditLog(database.fork(), '2021-01-01T00:00:00.000Z', 1)).toBe(1);
+    expect([await entriesOf('cli_older'), (await entriesOf('cli_old')).length]).toEqual([[], 1]);
+    expect(await purgeAuditLog(database.fork(), '2021-01-01T00:00:00.000Z')).toBe(1);
+    await expect(execute('delete from audit_entry')).rejects.toThrow(/append-only/);
+  });
+
+  it('rejects an instant of the last 365 days', async () => {
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+    await expect(purgeAuditLog(database.fork(), yesterday)).rejects.toThrow(/kept for at least 365 days/);
+  });
+});
+
+describe('pseudonymizeAuditLog', () => {
+  it('replaces the person as actor, object and in the values, and keeps all other entries (ACC-24)', async () => {
+    const before = { name: 'Sam Hill', email: 'sam@old.example', disabledAt: null };
+    await record({
+      action: 'user.updated',
+      objectId: 'user_sam',
+      personId: 'user_sam',
+      before,
+      after: { name: 'Sam Lee' },
+    });
+    const membership = { userId: 'user_sam', builderId: 'buil_a', role: 'ADMIN' };
+    await record({
+      action: 'membership.created',
+      objectId: 'user_sam/buil_a',
+      personId: 'user_sam',
+      after: membership,
+    });
+    const origin = { address: '192.0.2.7', requestId: 'r1' };
+    await record({
+      objectId: 'cli_sam',
+      actor: { type: 'USER', id: 'user_sam' },
+      origin,
+      after: { name: 'Sam Hill Apps' },
+    });
+    await record({
+      objectId: 'user_other',
+      personId: 'user_other',
+      action: 'user.created',
+      after: { name: 'Sam Hill' },
+    });
+    expect(await pseudonymizeAuditLog(database.fork(), 'user_sam', 'erased-1')).toBe(3);
+    expect((await entriesOf('erased-1'))[0]).toMatchObject({
+      personId: 'erased-1',
+      valuesBefore: { name: 'erased-1', email: 'erased-1', disabledAt: null },
+      valuesAfter: { name: 'erased-1' },
+    });
+    expect((await entriesOf('erased-1/buil_a'))[0]!.valuesAfter).toEqual({ ...membership, userId: 'erased-1' });
+    const [acted] = await entriesOf('cli_sam');
+    expect(acted).toMatchObject({
+      actorId: 'erased-1',
+      origin: { requestId: 'r1' },
+      valuesAfter: { name: 'Sam Hill Apps' },
+    });
+    expect(acted!.origin).not.toHaveProperty('address');
+    expect((await entriesOf('user_other'))[0]!.valuesAfter).toEqual({ name: 'Sam Hill' });
+    const all = await database.fork().find(AuditEntry, {});
+    expect(JSON.stringify(all)).not.toMatch(/user_sam|sam@old|Sam Lee/);
+  });
+});
+
+describe('listAuditEntries', () => {
+  const at = (minute: number) => `2025-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
+
+  beforeAll(async () => {
+    for (let minute = 0; minute < 7; minute++)
+      await record({ objectId: 'cli_list', builderId: 'buil_l', at: at(minute) });
+    await record({
+      objectId: 'cli_list',
+      action: 'client.disabled',
+      actor: { type: 'STAFF', id: 'user_s' },
+      at: at(7),
+    });
+  });
+
+  it('returns pages, newest first, that contain every entry once (ACC-23)', async () => {
+    const seen: string[] = [];
+    for (let cursor: string | null = null, more = true; more; ) {
+      const page = await listAuditEntries(database, { objectId: 'cli_list' }, { limit: 3, cursor });
+      seen.push(...page!.entries.map((entry) => entry.at));
+      cursor = page!.nextCursor;
+      more = cursor !== null;
+    }
+    expect(seen).toEqual([7, 6, 5, 4, 3, 2, 1, 0].map(at));
+  });
+
+  it.each([
+    ['an actor', { actorId: 'user_s' }, 1],
+    ['a type of actor', { actorType: 'STAFF' }, 1],
+    ['an action', { action: 'client.disabled' }, 1],
+    ['a kind of object', { action: 'client' }, 8],
+    ['another kind of object', { action: 'user' }, 0],
+    ['a builder', { builderId: 'buil_l' }, 7],
+    ['a time from', { since: at(6) }, 2],
+    ['a time until', { until: at(6) }, 6],
+  ] as const)('filters by %s (ACC-23)', async (_name, filter, count) => {
+    const page = await listAuditEntries(database, { objectId: 'cli_list', ...filter }, { limit: 100, cursor: null });
+    expect(page!.entries).toHaveLength(count);
+  });
+
+  it('returns undefined for a cursor that is no entry', async () => {
+    expect(await listAuditEntries(database, {}, { limit: 1, cursor: 'aud_none' })).toBeUndefined();
+  });
+});
