@@ -1,5 +1,6 @@
 import { Entity, Enum, Index, Property, Trigger } from '@mikro-orm/decorators/legacy';
 import { Id, Instant } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 
 /** Who caused an audited change. */
 export const AuditActorType = {
@@ -34,6 +35,12 @@ export type AuditValues = Record<string, unknown>;
 
 /** An entry of the audit log (ACC-20). The table is append-only; ids are not foreign keys, because entries outlive their objects. */
 @Entity({ tableName: 'audit_entry' })
+@PersonalData<AuditEntry>({
+  of: { user: 'personId', worker: 'personId' },
+  erase: 'audit',
+  none: ['action', 'objectType', 'builderId', 'integratorId'],
+  kept: ['actorId', 'objectId', 'personId', 'origin', 'valuesBefore', 'valuesAfter'],
+})
 @Index({ properties: ['at', 'id'] })
 @Index({ properties: ['actorId', 'at'] })
 @Index({ properties: ['objectId', 'at'] })

@@ -8,8 +8,11 @@ export type PersonKind = 'user' | 'worker' | 'profile' | 'contact';
 export interface PersonalDataDeclaration<Property extends string = string> {
   /** The person that a row is about: the property with the person's id. Such rows are exported with the person. */
   of?: Partial<Record<PersonKind, Property>>;
-  /** Whether erasing the person deletes the row. By default it remains, and its columns change as declared below. */
-  erase?: 'delete';
+  /**
+   * Whether erasing the person deletes the row. By default it remains, and its columns change as declared below. The audit log cannot
+   * be changed; a function of the database replaces the person there.
+   */
+  erase?: 'delete' | 'audit';
   /** No personal data. */
   none?: readonly Property[];
   /** Name of the person: replaced by the pseudonym. */
