@@ -2,15 +2,17 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { OmittedWhenNull, Scoped } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
-import { IdField, TextField, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
+import { IdField, TextField, Tracked } from './columns.ts';
+import { Publishes } from './published.ts';
 
 /** A construction company. Every builder-scoped record belongs to one (RED-3). */
 @ObjectType({ description: 'A construction company.', simpleResolvers: true })
 @Scoped('read:builders')
 @Entity()
 @PersonalData<Builder>({ none: ['name', 'logoUrl', 'logoKey'] })
-export class Builder extends Timestamped {
+@Publishes('builder', 'builder', { path: '/builders/{id}', builder: 'id' })
+export class Builder extends Tracked {
   @IdField(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })
   id!: string;
 

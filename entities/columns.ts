@@ -115,3 +115,11 @@ export abstract class Timestamped {
   @InstantField({ description: 'When the record last changed.' })
   updatedAt!: string;
 }
+
+/** A record whose changes are published. */
+@ObjectType({ simpleResolvers: true })
+export abstract class Tracked extends Timestamped {
+  /** When the database last wrote the row, which no response contains. An import may set `updatedAt`, but not this. */
+  @Property({ type: InstantType, nullable: false, defaultRaw: 'clock_timestamp()', hidden: true })
+  changedAt?: string;
+}

@@ -4,8 +4,9 @@ import { ContactType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { ContactId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
+import { EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person to speak to about a subcontractor (RED-16). */
@@ -19,8 +20,9 @@ import { Subcontractor } from './subcontractor.entity.ts';
   cleared: ['email', 'phone'],
   kept: ['projectIds'],
 })
+@Publishes('contact', 'contact', { path: '/subcontractors/{parentId}/contacts', parent: 'subcontractor_id' })
 @ListIndex('subcontractorId')
-export class Contact extends Timestamped {
+export class Contact extends Tracked {
   @IdField(() => ContactId, { description: 'Identifies the contact.' })
   id!: string;
 

@@ -5,12 +5,14 @@ import { CostCodeId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Reference, TextField } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
+import { Publishes } from './published.ts';
 
 /** What worked hours are booked to (RED-25). */
 @ObjectType({ description: 'What worked hours are booked to.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity({ tableName: 'timesheet_cost_code' })
 @PersonalData<CostCode>({ none: ['code', 'description'] })
+@Publishes('timesheet_cost_code', 'cost_code', { path: '/timesheets/cost-codes', tracked: false })
 @Unique({ properties: ['builderId', 'code'] })
 export class CostCode {
   @IdField(() => CostCodeId, { description: 'Identifies the cost code.' })

@@ -4,21 +4,23 @@ import { DefectPriority, DefectStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { AttachmentId, BuilderId, DefectId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { DefectAssignee } from './defect-assignee.type.ts';
 import { Location } from './location.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
+import { Publishes } from './published.ts';
 
 /** Work on a project that has to be put right (RED-26). */
 @ObjectType({ description: 'Work on a project that has to be put right.', simpleResolvers: true })
 @Scoped('read:defects')
 @Entity()
 @PersonalData<Defect>({ none: ['photoIds'], people: ['assignees'], mentions: ['title', 'description'] })
+@Publishes('defect', 'defect', { path: '/builders/{builderId}/defects/{id}', project: true })
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('builderId')
 @ListIndex('projectId')
-export class Defect extends Timestamped {
+export class Defect extends Tracked {
   @IdField(() => DefectId, { description: 'Identifies the defect in paths.' })
   id!: string;
 

@@ -4,10 +4,11 @@ import { InductionStatus, InductionType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { InductionId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, Timestamped } from './columns.ts';
+import { EnumField, IdField, ListIndex, Reference, Tracked } from './columns.ts';
 import { InductionAnswer } from './induction-answer.type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
+import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { ProjectSummary, SubcontractorSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
@@ -17,11 +18,15 @@ import { Worker } from './worker.entity.ts';
 @Scoped('read:inductions')
 @Entity()
 @PersonalData<Induction>({ of: { worker: 'workerId' }, cleared: ['data'] })
+@Publishes('induction', 'induction', {
+  path: '/builders/{builderId}/projects/{projectId}/inductions/{id}',
+  project: true,
+})
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('projectId')
 @ListIndex('subcontractorId')
 @ListIndex('workerId')
-export class Induction extends Timestamped {
+export class Induction extends Tracked {
   @IdField(() => InductionId, {
     description: 'Identifies the induction in paths, as its `identifier` does within the project.',
   })

@@ -4,8 +4,9 @@ import { InsuranceStatus, InsuranceType } from '../schema/enums.ts';
 import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { InsuranceId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 import { SubcontractorSummary } from './summaries.type.ts';
 
@@ -14,10 +15,11 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @Scoped('read:insurances')
 @Entity()
 @PersonalData<Insurance>({ none: ['name', 'customType', 'url', 'documentKey'] })
+@Publishes('insurance', 'insurance', { path: '/subcontractors/{parentId}/insurances/{id}', parent: 'subcontractor_id' })
 @ListIndex('subcontractorId')
 @Index({ properties: ['builderId', 'expiry'] })
 @ListIndex('builderId')
-export class Insurance extends Timestamped {
+export class Insurance extends Tracked {
   @IdField(() => InsuranceId, { description: 'Identifies the insurance in paths.' })
   id!: string;
 

@@ -3,10 +3,11 @@ import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { BuilderId, JsonObject, MeetingId, MeetingNoteId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Meeting } from './meeting.entity.ts';
 import { PersonalData } from './personal-data.ts';
+import { Publishes } from './published.ts';
 
 @ObjectType({ description: 'Something that the meeting decided to do.', simpleResolvers: true })
 export class MeetingActionItem {
@@ -21,6 +22,10 @@ export class MeetingActionItem {
 @PersonalData<MeetingNote>({
   none: ['sourceApp', 'externalSourceId', 'sourceDeepLink', 'sourceWebLink'],
   mentions: ['title', 'summaryMarkdown', 'detailBlocks', 'actionItems'],
+@Publishes('meeting_note', 'meeting_note', {
+  path: '/builders/{builderId}/meetings/{parentId}/notes',
+  parent: 'meeting_id',
+  archivable: true,
 })
 // Nulls are not distinct: notes without `sourceApp` have an identity too. MikroORM has no option for that.
 @Unique({
@@ -29,7 +34,7 @@ export class MeetingActionItem {
     ("integrator_id", "meeting_id", "source_app", "external_source_id") nulls not distinct`,
 })
 @ListIndex('meetingId')
-export class MeetingNote extends Timestamped {
+export class MeetingNote extends Tracked {
   @IdField(() => MeetingNoteId, { description: 'Identifies the note.' })
   id!: string;
 

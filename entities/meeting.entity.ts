@@ -5,11 +5,12 @@ import { MeetingStatus } from '../schema/enums.ts';
 import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, Instant, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { EnumField, IdField, Instant, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { MeetingTemplate } from './meeting-template.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
+import { Publishes } from './published.ts';
 
 /**
  * Notes of a meeting with a template. People write the sections and integrators the synced notes, so that neither overwrites the
@@ -40,12 +41,13 @@ export interface NoteBlock {
   none: ['sourceApp', 'externalSourceId'],
   mentions: ['title', 'agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
 })
+@Publishes('meeting', 'meeting', { path: '/builders/{builderId}/meetings', project: true })
 // A meeting without both source fields has no identity beyond its id: nulls are distinct.
 @Unique({ properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })
 @ListIndex('builderId')
 @ListIndex('projectId')
 @Index({ properties: ['builderId', 'date'] })
-export class Meeting extends Timestamped {
+export class Meeting extends Tracked {
   /** Computed, or with a default: optional for `em.create`. */
   [OptionalProps]?: 'name' | 'meetingTitle' | 'notes' | 'noteBlocks';
 

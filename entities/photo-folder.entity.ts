@@ -3,16 +3,22 @@ import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { BuilderId, FolderId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { IdField, Instant, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
+import { Publishes } from './published.ts';
 
 /** A folder of the gallery (PHO-15). */
 @ObjectType({ description: 'A folder of photos in the gallery.', simpleResolvers: true })
 @Scoped('read:photos')
 @Entity()
 @PersonalData<PhotoFolder>({ none: ['sourceApp', 'pageExternalSourceId'], mentions: ['name'] })
+@Publishes('photo_folder', 'photo_folder', {
+  path: '/builders/{builderId}/photo-folders/{id}',
+  project: true,
+  archivable: true,
+})
 @ListIndex('builderId')
 @ListIndex('projectId')
 @ListIndex('parentId')
@@ -23,7 +29,7 @@ import { Project } from './project.entity.ts';
     ("builder_id", "project_id", "integrator_id", "source_app", "page_external_source_id") nulls not distinct
     where "page_external_source_id" is not null and "archived_at" is null`,
 })
-export class PhotoFolder extends Timestamped {
+export class PhotoFolder extends Tracked {
   @IdField(() => FolderId, { description: 'Identifies the folder in paths and filters.' })
   id!: string;
 

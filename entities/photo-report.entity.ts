@@ -4,10 +4,11 @@ import { PhotoReportStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { BuilderId, PhotoReportId, ProjectId, UserId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
+import { Publishes } from './published.ts';
 import { User } from './user.entity.ts';
 
 @ObjectType({ description: 'Who made a report in its application.', simpleResolvers: true })
@@ -32,10 +33,11 @@ export class SourceAuthor {
   people: ['sourceAuthor'],
   mentions: ['title', 'content'],
 })
+@Publishes('photo_report', 'photo_report', { project: true, archivable: true })
 @Unique({ properties: ['builderId', 'sourceApp', 'sourceExternalId'] })
 @ListIndex('builderId')
 @ListIndex('projectId')
-export class PhotoReport extends Timestamped {
+export class PhotoReport extends Tracked {
   @IdField(() => PhotoReportId)
   id!: string;
 

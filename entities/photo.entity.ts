@@ -4,12 +4,13 @@ import { PhotoSource } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { AttachmentId, BuilderId, FolderId, JsonObject, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
 import { Project } from './project.entity.ts';
+import { Publishes } from './published.ts';
 
 const ACTIVE = 'archived_at is null';
 
@@ -20,6 +21,11 @@ const ACTIVE = 'archived_at is null';
 @PersonalData<Photo>({
   none: ['contentType', 'key', 'metadata', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
   mentions: ['fileName', 'description'],
+@Publishes('photo', 'photo', {
+  path: '/builders/{builderId}/photos/{id}?source={parentId}',
+  parent: 'source',
+  project: true,
+  archivable: true,
 })
 @KeepsTotal('photo', 'source', ACTIVE)
 // The indexes include the filter columns, for index-only scans of pages and totals.
@@ -40,7 +46,7 @@ const ACTIVE = 'archived_at is null';
     ("builder_id", "integrator_id", "source_app", "page_external_source_id", "external_source_id") nulls not distinct
     where "page_external_source_id" is not null and "archived_at" is null`,
 })
-export class Photo extends Timestamped {
+export class Photo extends Tracked {
   @IdField(() => AttachmentId, {
     description: 'Identifies the photo in paths; also its attachment id, which `IMAGE` blocks of a photo report carry.',
   })

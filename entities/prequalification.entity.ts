@@ -4,8 +4,9 @@ import { PrequalificationStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { PrequalificationId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
+import { EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A builder's check of a subcontractor before it may work (RED-13). */
@@ -13,8 +14,12 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Scoped('read:prequalifications')
 @Entity()
 @PersonalData<Prequalification>({ mentions: ['reviewComments'] })
+@Publishes('prequalification', 'prequalification', {
+  path: '/subcontractors/{parentId}/prequalifications/{id}',
+  parent: 'subcontractor_id',
+})
 @ListIndex('subcontractorId')
-export class Prequalification extends Timestamped {
+export class Prequalification extends Tracked {
   @IdField(() => PrequalificationId, { description: 'Identifies the prequalification in paths.' })
   id!: string;
 

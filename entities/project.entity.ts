@@ -4,17 +4,19 @@ import { ProjectStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integration } from './integration.type.ts';
 import { PersonalData } from './personal-data.ts';
+import { Publishes } from './published.ts';
 
 /** A building site of a builder (RED-4). */
 @ObjectType({ description: 'A building site of a builder.', simpleResolvers: true })
 @Scoped('read:projects')
 @Entity()
 @PersonalData<Project>({ none: ['name', 'integrations'] })
+@Publishes('project', 'project', { path: '/builders/{builderId}/projects/{id}' })
 @ListIndex('builderId')
-export class Project extends Timestamped {
+export class Project extends Tracked {
   @IdField(() => ProjectId, { description: 'Identifies the project in paths and filters.' })
   id!: string;
 

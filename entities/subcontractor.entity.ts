@@ -5,15 +5,17 @@ import { Scoped } from '../schema/rest.ts';
 import { SubcontractorId } from '../schema/scalars.ts';
 import { Address } from './address.type.ts';
 import { Builder } from './builder.entity.ts';
-import { IdField, Instant, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integration } from './integration.type.ts';
 import { PersonalData } from './personal-data.ts';
+import { Publishes } from './published.ts';
 
 /** A company that works for a builder, or the builder's own company record (RED-6, RED-7). */
 @ObjectType({ description: 'A company that works for a builder.', simpleResolvers: true })
 @Scoped('read:subcontractors')
 @Entity()
 @PersonalData<Subcontractor>({ none: ['name', 'abn', 'address', 'tags', 'integrations'] })
+@Publishes('subcontractor', 'subcontractor', { path: '/subcontractors/{id}', archivable: true })
 // The index includes the filter column, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['isBuilder'], where: 'archived_at is null' })
 @Unique({
@@ -21,7 +23,7 @@ import { PersonalData } from './personal-data.ts';
   properties: ['builderId'],
   where: 'is_builder and archived_at is null',
 })
-export class Subcontractor extends Timestamped {
+export class Subcontractor extends Tracked {
   @IdField(() => SubcontractorId, { description: 'Identifies the subcontractor in paths.' })
   id!: string;
 

@@ -4,9 +4,10 @@ import { SwmsStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { SwmsId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
+import { EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Project } from './project.entity.ts';
+import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A safe work method statement that a subcontractor handed in (RED-12). */
@@ -14,8 +15,13 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Scoped('read:swms')
 @Entity()
 @PersonalData<SwmsDocument>({ none: ['name', 'url', 'documentKey'] })
+@Publishes('swms_document', 'swms_document', {
+  path: '/subcontractors/{parentId}/swms/{id}',
+  parent: 'subcontractor_id',
+  project: true,
+})
 @ListIndex('subcontractorId')
-export class SwmsDocument extends Timestamped {
+export class SwmsDocument extends Tracked {
   @IdField(() => SwmsId, { description: 'Identifies the document in paths.' })
   id!: string;
 

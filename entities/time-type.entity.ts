@@ -5,12 +5,14 @@ import { TimeTypeId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { IdField, Reference, TextField } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
+import { Publishes } from './published.ts';
 
 /** Kind of worked time, such as ordinary or overtime (RED-25). */
 @ObjectType({ description: 'Kind of worked time, such as ordinary or overtime.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity({ tableName: 'timesheet_time_type' })
 @PersonalData<TimeType>({ none: ['name'] })
+@Publishes('timesheet_time_type', 'time_type', { path: '/timesheets/time-types', tracked: false })
 @Unique({ properties: ['builderId', 'name'] })
 export class TimeType {
   @IdField(() => TimeTypeId, { description: 'Identifies the time type.' })

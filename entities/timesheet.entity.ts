@@ -4,12 +4,13 @@ import { TimesheetStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { TimesheetGroupId, TimesheetId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
+import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { CostCode } from './cost-code.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Profile } from './profile.entity.ts';
 import { Project } from './project.entity.ts';
+import { Publishes } from './published.ts';
 import { ProfileSummary, ProjectSummary } from './summaries.type.ts';
 import { TimeType } from './time-type.entity.ts';
 
@@ -18,12 +19,13 @@ import { TimeType } from './time-type.entity.ts';
 @Scoped('read:timesheets')
 @Entity()
 @PersonalData<Timesheet>({ of: { profile: 'profileId' }, none: ['timesheetGroupId'], cleared: ['notes'] })
+@Publishes('timesheet', 'timesheet', { path: '/timesheets/{id}', project: true })
 @KeepsTotal('timesheet', 'status')
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
 @Index({ properties: ['builderId', 'date'], include: ['createdAt', 'id', 'projectId', 'status'] })
-export class Timesheet extends Timestamped {
+export class Timesheet extends Tracked {
   @IdField(() => TimesheetId, { description: 'Identifies the timesheet in paths.' })
   id!: string;
 

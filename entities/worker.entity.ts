@@ -3,8 +3,9 @@ import { ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { WorkerId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { IdField, ListIndex, Reference, TextField, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
+import { IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 
 /** A person who works on site for a subcontractor (RED-19). */
@@ -12,8 +13,9 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @Scoped('read:subcontractors')
 @Entity()
 @PersonalData<Worker>({ of: { worker: 'id' }, name: ['fullName'] })
+@Publishes('worker', 'worker')
 @ListIndex('subcontractorId')
-export class Worker extends Timestamped {
+export class Worker extends Tracked {
   @IdField(() => WorkerId)
   id!: string;
 

@@ -50,9 +50,22 @@ export function Rest(operation: `${HttpMethod} /${string}`, options: RestOptions
   return Extensions({ rest, scope: options.scope });
 }
 
+const typeScopes = new Map<unknown, Scope>();
+
 /** Declares the scope of an operation without REST route, or of a type: each field that returns the type requires it. */
-export function Scoped(scope: Scope) {
-  return Extensions({ scope });
+export function Scoped(scope: Scope): ReturnType<typeof Extensions> {
+  const declare = Extensions({ scope }) as (target: object, ...member: unknown[]) => void;
+  return ((target: object, ...member: unknown[]) => {
+    if (member.length === 0) typeScopes.set(target, scope);
+    declare(target, ...member);
+  }) as ReturnType<typeof Extensions>;
+}
+
+/** Returns the scope that an entity's class declares. Throws if it declares none. */
+export function scopeOfType(type: new () => object): Scope {
+  const scope = typeScopes.get(type);
+  if (!scope) throw new Error(`${type.name} declares no scope.`);
+  return scope;
 }
 
 /** Marks a field that REST responses do not have, such as an edge. */

@@ -13,6 +13,8 @@ import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { storeDemoPictures } from './demo/store-pictures.ts';
 import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
+import { createRetentionJob } from './domain/events/retention.job.ts';
+import { startSequencer } from './domain/events/sequencer.ts';
 import { createSweepJob } from './domain/uploads/sweep.ts';
 import { loggerOptions } from './http/logger-options.ts';
 import { createPurgeJob } from './oauth/tokens/purge.job.ts';
@@ -105,8 +107,11 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
       stopServing = () => supervisor.stop();
       stopwatch.lap('workers');
     }
-    const jobs = [createPurgeJob(direct), createSweepJob(direct, storages), createCompactionJob(direct)];
-    stopJobs = jobs.map((job) => startJob(job, log));
+    const jobs = [
+      ...[createPurgeJob(direct), createSweepJob(direct, storages), createCompactionJob(direct)],
+      createRetentionJob(direct, systemClock),
+    ];
+    stopJobs = [...jobs.map((job) => startJob(job, log)), startSequencer(direct, log)];
     return { stop, demo, migrations };
   } catch (error) {
     await stop();

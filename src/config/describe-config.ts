@@ -2,12 +2,12 @@ import type { Config } from '../config.ts';
 
 /** Returns the configuration for the log: passwords, keys and tokens are left out, or replaced by whether they are set. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { databaseUrls, directUrls, tokenKey, metricsToken, s3, tls, ...others } = config;
+  const { databaseUrls, directUrls, tokenKeys, metricsToken, s3, tls, ...others } = config;
   return {
     ...others,
     databases: databaseUrls ? mapValues(databaseUrls, describeUrl) : 'embedded',
     directDatabases: directUrls ? mapValues(directUrls, describeUrl) : 'embedded',
-    tokenKey: tokenKey === null ? 'in DATA_DIR' : 'set',
+    tokenKeys: tokenKeys?.length ?? 'in DATA_DIR',
     metricsToken: metricsToken === null ? null : 'set',
     s3: s3 && { bucket: s3.bucket, endpoint: s3.endpoint, awsRegion: s3.awsRegion },
     tls: tls !== null,

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { findPublishedTable } from '../../entities/published.ts';
 import { findCountedList, totalTriggerNames } from '../database/write/list-counters.ts';
 
 /** A unique index, primary keys included. */
@@ -46,11 +47,11 @@ export async function readCatalog(client: pg.ClientBase, table: string): Promise
      from pg_constraint where contype = 'c' and conrelid = $1::regclass order by conname`,
     [table],
   );
-  // The import counts list totals itself, so their triggers may be skipped.
+  // The import counts list totals and records changes itself, so their triggers may be skipped.
   const counted = findCountedList(table);
   const triggers = await client.query(
     `select from pg_trigger where tgrelid = $1::regclass and not tgisinternal and tgenabled <> 'A' and tgname <> all($2)`,
-    [table, counted ? totalTriggerNames(counted) : []],
+    [table, [...(counted ? totalTriggerNames(counted) : []), ...(findPublishedTable(table)?.triggers ?? [])]],
   );
   return {
     uniques: indexes.rows.filter(({ unique }) => unique),

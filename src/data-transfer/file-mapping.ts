@@ -66,8 +66,8 @@ function createFileMapping(
 ): FileMapping {
   const contract = readContractFields(meta.class as never);
   const persistedProperties = (meta.props as EntityProperty[]).filter(
-    ({ name, persist, autoincrement }) =>
-      persist !== false && !autoincrement && !definition.secretFields?.includes(name),
+    ({ name, persist, autoincrement, hidden }) =>
+      persist !== false && !autoincrement && !hidden && !definition.secretFields?.includes(name),
   );
   const mapping: FileMapping = {
     file: `${definition.file}.ndjson`,

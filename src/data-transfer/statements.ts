@@ -1,5 +1,6 @@
 import { escapeLiteral } from 'pg';
 import type { CountedList } from '../../entities/list-total.entity.ts';
+import { findPublishedTable } from '../../entities/published.ts';
 import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import type { CheckConstraint } from './catalog.ts';
 import type { Column, FileMapping, Reference } from './file-mapping.ts';
@@ -151,14 +152,14 @@ export function upsert(mapping: FileMapping, pass: number): string {
   const changing = mapping.columns.filter((column) => !mapping.key.includes(column));
   const first = mapping.key[0]!.name;
   const list = findCountedList(mapping.table);
+  const published = findPublishedTable(mapping.table);
   // An absent storage key leaves the stored one unchanged.
   const values = mapping.columns
     .map(({ name, keepsStoredValue }) => (keepsStoredValue ? `coalesce(s.${name}, t.${name})` : `s.${name}`))
     .join(', ');
-  const action =
-    changing.length === 0
-      ? 'nothing'
-      : `update set ${changing.map(({ name }) => `${name} = excluded.${name}`).join(', ')}`;
+  const assignments = changing.map(({ name }) => `${name} = excluded.${name}`);
+  if (published?.tracked) assignments.push('changed_at = clock_timestamp()');
+  const action = changing.length === 0 ? 'nothing' : `update set ${assignments.join(', ')}`;
   return `with written as (
       insert into ${mapping.table} (${names})
       select ${values} from ${candidates(pass)} s left join ${mapping.table} t on ${on('t', 's', mapping.key)}
@@ -166,7 +167,9 @@ export function upsert(mapping: FileMapping, pass: number): string {
         and not exists (select from import_waiting w where w.line = s.__line and w.pass = ${pass})
       order by s.__line
       on conflict (${mapping.key.map(({ name }) => name).join(', ')}) do ${action}
-      returning old.${first} is null as fresh ${list ? changedColumns(list) : ''})${list ? `, counted as (${countWritten(list)})` : ''}
+      returning old.${first} is null as fresh ${list ? changedColumns(list) : ''}${published?.bulk.returning ?? ''})${
+        list ? `, counted as (${countWritten(list)})` : ''
+      }${published ? `, published as (${published.bulk.toInsertSql('written')})` : ''}
     select (count(*) filter (where fresh))::int as inserted, (count(*) filter (where not fresh))::int as updated from written`;
 }
 

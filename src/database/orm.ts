@@ -7,6 +7,9 @@ import { migrations } from './migrations/index.ts';
 import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
 
+/** Tables of the event log, which MikroORM cannot declare: one has partitions, which come and go. */
+const EVENT_TABLES = [/^event(_|$)/];
+
 /**
  * Returns MikroORM for one regional database. It connects at the first query.
  *
@@ -33,7 +36,7 @@ export function createOrm(
     },
     pool: { min: 0, max: 12 },
     // Functions are written in migrations; without this the comparison of schemas would drop them.
-    schemaGenerator: { ignoreRoutines: true },
+    schemaGenerator: { skipTables: EVENT_TABLES, ignoreRoutines: true },
     debug: false,
     ...overrides,
   } as Options);

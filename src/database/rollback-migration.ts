@@ -16,9 +16,11 @@ export interface RollbackPlan {
   losses: DataLoss[];
 }
 
-/** Property of a migration whose tables are computed from others, so that their loss is no data loss. */
-interface DerivedTables {
+/** Properties of a migration whose tables or columns are derived from others, so that their loss is no data loss. */
+interface DerivedData {
   readonly derivedTables?: readonly string[];
+  /** Columns of any table. */
+  readonly derivedColumns?: readonly string[];
 }
 
 const TABLE = '(?:"?public"?\\.)?"?(\\w+)"?';
@@ -67,11 +69,11 @@ export async function planRollback(database: Database): Promise<RollbackPlan | n
   const found = migrations.find((migration) => migration.name === name);
   if (!found) throw new Error(`The database has the migration ${name}, which this release does not know.`);
   const { em, config } = database.orm;
-  const migration: Migration & DerivedTables = new found(em.getDriver(), config);
+  const migration: Migration & DerivedData = new found(em.getDriver(), config);
   await migration.down();
   const losses: DataLoss[] = [];
   for (const { table, column } of migration.getQueries().flatMap((query) => parseDestructiveChanges(String(query)))) {
-    if (migration.derivedTables?.includes(table)) continue;
+    if (migration.derivedTables?.includes(table) || migration.derivedColumns?.includes(column ?? '')) continue;
     const rows = await countRows(database, table, column);
     if (rows > 0) losses.push({ table, column, rows });
   }

@@ -5,15 +5,17 @@ import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { withDatabases } from '../services/database-session.ts';
+import { renewEpochs } from '../services/events.ts';
 import { createMigration, migrateDown, migrateUp, migrationStatus } from '../services/migrations.ts';
 import { updateSchemaDocuments } from '../services/schema-documents.ts';
 import { rebuildTotalsByRegion } from '../services/totals.ts';
 import { addCommandGroup, type CommandOptions, createRegionOption, defineCommand } from './define-command.ts';
 
-/** Adds the commands for migrations, list totals, generated files and settings. */
+/** Adds the commands for migrations, list totals, the event log, generated files and settings. */
 export function addOperationCommands(program: Command, io: CliIo): void {
   addMigrateCommands(addCommandGroup(program, 'migrate', 'tables of the regional databases'), io);
   addTotalsCommands(addCommandGroup(program, 'totals', 'maintained totals of large lists'), io);
+  addEventCommands(addCommandGroup(program, 'events', 'log of changes'), io);
   addSchemaCommands(addCommandGroup(program, 'schema', 'generated descriptions of the service'), io);
   defineCommand(io, program.command('settings').description('print every setting as a Markdown table'), () => ({
     data: { settings: listSettings() },
@@ -77,6 +79,21 @@ function addTotalsCommands(parent: Command, io: CliIo): void {
     async (databases, regions) => {
       const rebuilt = await rebuildTotalsByRegion(databases, regions);
       return { data: { rebuilt }, text: formatPerRegion(rebuilt, ({ corrected }) => `corrected ${corrected} totals`) };
+    },
+  );
+}
+
+function addEventCommands(parent: Command, io: CliIo): void {
+  defineAllRegionsCommand(
+    io,
+    parent
+      .command('renew-epoch')
+      .description(
+        'expire every cursor of the event feed, after data were lost in a way that the service cannot detect',
+      ),
+    async (databases, regions) => {
+      const epochs = await renewEpochs(databases, regions);
+      return { data: { epochs }, text: formatPerRegion(epochs, (epoch) => `the epoch is ${epoch}`) };
     },
   );
 }

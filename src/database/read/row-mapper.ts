@@ -70,8 +70,8 @@ export class RowMapper {
   ) {
     this.table = `"${metadata.tableName}"`;
     this.#metadata = metadata;
-    const own = metadata.props.filter(({ name, persist }) => {
-      return persist !== false && !(name in columns) && !exclude.includes(name);
+    const own = metadata.props.filter(({ name, persist, hidden }) => {
+      return persist !== false && !hidden && !(name in columns) && !exclude.includes(name);
     });
     const names = [...own.map(({ name }) => name), ...Object.keys(columns)];
     // A field without a column, such as an accessor of the entity, may depend on any column.

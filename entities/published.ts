@@ -1,0 +1,178 @@
+import { Trigger } from '@mikro-orm/decorators/legacy';
+
+interface PublishOptions {
+  /** Path that reads the record: `/subcontractors/{parentId}/swms/{id}`. A path without `{id}` is that of a list. Absent when v1 has none. */
+  path?: string;
+  /** Column of the builder. Default: `builder_id`. */
+  builder?: string;
+  /** Whether records have a column `project_id`. */
+  project?: boolean;
+  /** Column of the value that the path has as `{parentId}`. */
+  parent?: string;
+  /** Whether records have a column `archived_at`. */
+  archivable?: boolean;
+  /** Whether records have a column `changed_at`. Default: true. */
+  tracked?: boolean;
+}
+
+/** A resource whose changes are events. */
+export interface PublishedResource {
+  /** Name in the types of events: `photo_report`. */
+  resource: string;
+  entity: new () => object;
+  path: string | null;
+}
+
+/** All published resources, by name. `Publishes` adds them when the entities are loaded. */
+export const publishedResources = new Map<string, PublishedResource>();
+
+/** What the triggers of a table do, for bulk loads, which skip them. */
+interface PublishedTable {
+  triggers: string[];
+  /** Adds the changes of rows that an `insert … on conflict` returned with `returning`. */
+  bulk: { returning: string; toInsertSql: (written: string) => string };
+  tracked: boolean;
+}
+
+const tables = new Map<string, PublishedTable>();
+
+/** Returns what the triggers of a table do; undefined when its changes are not published. */
+export const findPublishedTable = (table: string): PublishedTable | undefined => tables.get(table.replaceAll('"', ''));
+
+/**
+ * Records every change of the table's rows as an event of the resource, in the transaction of the change (EVT-1). A migration creates
+ * the triggers with their functions.
+ */
+export function Publishes(table: string, resource: string, options: PublishOptions = {}) {
+  const { path = null, builder = 'builder_id', project, parent, archivable, tracked = true } = options;
+  const active = (row: string) => (archivable ? ` where ${row}.archived_at is null` : '');
+  const values = (row: string, change: string) => {
+    const columns = [builder, project ? 'project_id' : null, parent ?? null];
+    return [`'${resource}'`, change, `${row}.id`, ...columns.map((name) => (name ? `${row}.${name}` : 'null'))].join(
+      ', ',
+    );
+  };
+  const all = (change: string) => `select ${values('changed', `'${change}'`)} from changed${active('changed')}`;
+  return (owner: new () => object) => {
+    publishedResources.set(resource, { resource, entity: owner, path });
+    const triggers: string[] = [];
+    tables.set(table, { triggers, tracked, bulk: toBulkSql(values('event', 'change'), { ...options, builder }) });
+    const declare = (name: string, timing: 'before' | 'after', scope: string, body: string) => {
+      triggers.push(`${table}_${name}`);
+      declareFunctionTrigger(owner, { table, name, timing, scope, body });
+    };
+    declare(
+      'event_insert',
+      'after',
+      'insert on TABLE referencing new table as changed for each statement',
+      toInsertSql(all('created')),
+    );
+    declare(
+      'event_update',
+      'after',
+      'update on TABLE referencing new table as changed for each statement',
+      toInsertSql(all('updated')),
+    );
+    declare(
+      'event_delete',
+      'after',
+      'delete on TABLE referencing old table as changed for each statement',
+      toInsertSql(all('archived')),
+    );
+    if (archivable) {
+      // PostgreSQL runs triggers of rows before those of the statement, whose `updated` is then merged into this event.
+      const change = `case when new.archived_at is null then 'restored' else 'archived' end`;
+      const when = '(old.archived_at is null) <> (new.archived_at is null)';
+      declare(
+        'event_archive',
+        'after',
+        `update on TABLE for each row when (${when})`,
+        toInsertSql(`select ${values('new', change)}`),
+      );
+    }
+    if (tracked) triggers.push(declareChangeTime(owner, table));
+  };
+}
+
+/** Sets `changed_at` of each updated row. Its default sets that of inserted rows. */
+function declareChangeTime(owner: new () => object, table: string): string {
+  const name = `${table}_changed_at`;
+  const expression = `create trigger "${name}" before update on "${table}" for each row execute function public.set_changed_at()`;
+  Trigger({ name, timing: 'before', events: ['update'], forEach: 'row', expression })(owner);
+  return name;
+}
+
+/** Returns the SQL for bulk loads, in which a row is new when its `fresh` is true. */
+function toBulkSql(values: string, { builder, project, parent, archivable }: PublishOptions): PublishedTable['bulk'] {
+  const columns = ['id', builder!, ...(project ? ['project_id'] : []), ...(parent ? [parent] : [])];
+  const archived = (row: string) => (archivable ? `${row}.archived_at is not null` : 'false');
+  const returning = [
+    ...[...new Set(columns)].map((column) => `new.${column}`),
+    `${archived('old')} as was_archived, ${archived('new')} as is_archived`,
+  ];
+  const change = `case when fresh then 'created' when was_archived = is_archived then 'updated'
+    when is_archived then 'archived' else 'restored' end as change`;
+  return {
+    returning: `, ${returning.join(', ')}`,
+    toInsertSql: (written) => {
+      const isSeen = 'not (is_archived and (fresh or was_archived))';
+      const replica = `current_setting('session_replication_role') = 'replica'`;
+      const insert = toInsertSql(
+        `select ${values} from (select *, ${change} from ${written}) event where ${isSeen} and ${replica}`,
+      );
+      return insert.replace(/;$/, '');
+    },
+  };
+}
+
+/** Counts a change of the table's rows as a change of the record that their column refers to. */
+export function ChangesParent(table: string, { column, parent }: { column: string; parent: string }) {
+  const body = `update public."${parent}" set changed_at = clock_timestamp() where id in (select ${column} from changed);`;
+  return (owner: new () => object) => {
+    for (const [event, rows] of [
+      ['insert', 'new'],
+      ['update', 'new'],
+      ['delete', 'old'],
+    ] as const) {
+      const scope = `${event} on TABLE referencing ${rows} table as changed for each statement`;
+      declareFunctionTrigger(owner, { table, name: `parent_${event}`, timing: 'after', scope, body });
+    }
+  };
+}
+
+/**
+ * Returns the SQL that adds changes to those that wait for their number. A record has one event per transaction, whose change is the
+ * effect of all its changes.
+ */
+export function toInsertSql(changes: string): string {
+  return `insert into public.event_pending as pending (resource, change, record_id, builder_id, project_id, parent_id)
+    ${changes}
+    on conflict (transaction_id, record_id) do update set occurred_at = excluded.occurred_at, change = case
+      when excluded.change = 'archived' then 'archived'
+      when pending.change = 'archived' and excluded.change <> 'updated' then 'updated'
+      when pending.change = 'updated' and excluded.change = 'restored' then 'restored'
+      else pending.change end;`;
+}
+
+interface FunctionTrigger {
+  table: string;
+  name: string;
+  timing: 'before' | 'after';
+  /** With `TABLE` for the table. */
+  scope: string;
+  body: string;
+}
+
+/** Declares a trigger whose statement creates its function too, so that a change of the body is a migration. */
+function declareFunctionTrigger(owner: new () => object, { table, name, timing, scope, body }: FunctionTrigger): void {
+  const fullName = `${table}_${name}`;
+  const expression = `create or replace function public."${fullName}"() returns trigger language plpgsql set search_path = '' as $$
+  begin
+    ${body}
+    return null;
+  end $$;
+  create trigger "${fullName}" ${timing} ${scope.replace('TABLE', `"${table}"`)} execute function public."${fullName}"()`;
+  const event = scope.split(' ', 1)[0] as 'insert' | 'update' | 'delete';
+  const forEach = scope.includes('each row') ? 'row' : 'statement';
+  Trigger({ name: fullName, timing, events: [event], forEach, expression })(owner);
+}

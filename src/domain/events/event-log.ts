@@ -1,0 +1,154 @@
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import type { StatementRunner } from '../../database/pool/statement-runner.ts';
+
+/** The connections of a regional database that the log is read and numbered on. */
+export interface LogDatabase {
+  readonly runner: StatementRunner;
+  readonly slowRunner: StatementRunner;
+}
+
+/** Position in a region's log: of an event, or the one before the first. Days do not decrease with the numbers. */
+export interface LogPosition {
+  /** UTC day on which the event was numbered, such as `2026-11-22`. */
+  day: string;
+  number: number;
+}
+
+/** State of a region's log. */
+export interface LogHead extends LogPosition {
+  /** Renewed by a restore (EVT-12), with the secret: positions of another epoch mean other events. */
+  epoch: string;
+  /** UUID from which cursors and the ids of events are computed. */
+  secret: string;
+  /** Highest number of the dropped days. */
+  droppedNumber: number;
+}
+
+/** A numbered change of a record. It contains no data of the record. */
+export interface LoggedEvent extends LogPosition {
+  /** `evt_…`, unique in all epochs. */
+  id: string;
+  /** `<resource>.created`, `.updated`, `.archived` or `.restored`. */
+  type: string;
+  recordId: string;
+  builderId: string;
+  projectId: string | null;
+  /** The subcontractor or meeting of the record; the source of a photo. */
+  parentId: string | null;
+  /** ISO 8601 in UTC with milliseconds. */
+  occurredAt: string;
+}
+
+/** Which events a page contains, in the form that `SELECT_PAGE` evaluates. See `EventFilter`. */
+export interface FilterParameters {
+  /** JSON object: types, as an array of text, by group of builders. Group `0` is that of every builder without `groups`. */
+  types: string;
+  /** JSON object: group by builder id; null for every builder. */
+  groups: string | null;
+}
+
+export interface LogPage {
+  events: LoggedEvent[];
+  /** Position after the events that were read, including those that do not match. */
+  next: LogPosition;
+  /** Whether the log goes on after `next`. */
+  hasMore: boolean;
+}
+
+const SELECT_HEAD: Statement = {
+  name: 'events.head',
+  text: `select epoch, secret, to_char(last_day, 'YYYY-MM-DD'), last_number, dropped_number from event_log`,
+};
+
+const NUMBER: Statement = { name: 'events.number', text: 'select number_events($1::int)' };
+
+const COLUMNS = `to_char(day, 'YYYY-MM-DD') as day, number, id, type, record_id, builder_id, project_id, parent_id,
+  to_char(occurred_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as occurred_at`;
+
+/**
+ * Partitions are scanned in their order, and only as many as the page needs. The last row is the position of the last scanned event,
+ * with the number of scanned events as its id.
+ */
+const SELECT_PAGE: Statement = {
+  name: 'events.page',
+  text: `with scanned as materialized (
+      select ${COLUMNS} from event
+      where day >= $1::date and (event.day, event.number) > ($1::date, $2::bigint)
+      order by event.day, event.number limit $3::int),
+    matching as (
+      select * from scanned
+      where $4::jsonb -> (case when $5::jsonb is null then '0' else $5::jsonb ->> builder_id end) ? type
+      order by number limit $6::int)
+    select * from matching
+    union all select max(day), max(number), count(*)::text, null, null, null, null, null, null from scanned`.replace(
+    /\s+/g,
+    ' ',
+  ),
+};
+
+/** Most events that one page passes over. It bounds the cost of a page when the caller may see few of them (EVT-9). */
+export const MAX_SCANNED = 5_000;
+
+/** Most events that are numbered in one transaction. */
+const BATCH_SIZE = 1_000;
+
+/** Numbers committed events, up to a batch. Returns their count; null when another process is numbering. */
+export async function numberEvents({ slowRunner }: LogDatabase, batchSize = BATCH_SIZE): Promise<number | null> {
+  const [row] = await slowRunner.run(NUMBER, [String(batchSize)]);
+  return row![0] === null ? null : Number(row![0]);
+}
+
+/** Whether a batch was full, so that more events probably wait. */
+export const isFullBatch = (numbered: number | null): boolean => numbered === BATCH_SIZE;
+
+/** Returns the state of the log, with the position of its last event. */
+export async function readHead(database: LogDatabase): Promise<LogHead> {
+  let [row] = await database.runner.run(SELECT_HEAD, []);
+  if (!row) {
+    // The first numbering creates it.
+    await numberEvents(database);
+    [row] = await database.runner.run(SELECT_HEAD, []);
+  }
+  const [epoch, secret, day, number, droppedNumber] = row as string[];
+  return { epoch: epoch!, secret: secret!, day: day!, number: Number(number), droppedNumber: Number(droppedNumber) };
+}
+
+/** Returns up to `limit` matching events after the position. It passes over a bounded number of events that do not match. */
+export async function readLogPage(
+  { runner }: Pick<LogDatabase, 'runner'>,
+  after: LogPosition,
+  filter: FilterParameters,
+  limit: number,
+): Promise<LogPage> {
+  const events: LoggedEvent[] = [];
+  let next = after;
+  // Most pages are full after few events, so that the first scan is short.
+  for (const scan of [2 * limit, MAX_SCANNED - 2 * limit]) {
+    const values = [
+      next.day,
+      String(next.number),
+      String(scan),
+      filter.types,
+      filter.groups,
+      String(limit - events.length),
+    ];
+    const rows = await runner.run(SELECT_PAGE, values);
+    const [day, number, scanned] = rows.pop()!;
+    events.push(...rows.map(toEvent));
+    const isEnd = Number(scanned) < scan;
+    if (events.length === limit) {
+      next = { day: events.at(-1)!.day, number: events.at(-1)!.number };
+      return { events, next, hasMore: !isEnd || Number(number) > next.number };
+    }
+    if (number !== null) next = { day: day!, number: Number(number) };
+    if (isEnd) return { events, next, hasMore: false };
+  }
+  return { events, next, hasMore: true };
+}
+
+function toEvent([day, number, id, type, recordId, builderId, projectId, parentId, occurredAt]: (string | null)[]) {
+  return {
+    ...{ day: day!, number: Number(number), id: id!, type: type!, recordId: recordId!, builderId: builderId! },
+    ...{ projectId: projectId!, parentId: parentId!, occurredAt: occurredAt! },
+  } satisfies LoggedEvent;
+}

@@ -1,0 +1,26 @@
+// Loads all entities, whose decorators fill `publishedResources`.
+import '../../../entities/index.ts';
+import { publishedResources } from '../../../entities/published.ts';
+import { scopeOfType } from '../../../schema/rest.ts';
+import type { Scope } from '../../../schema/scopes.ts';
+import type { LoggedEvent } from './event-log.ts';
+
+/** What may happen to a record (EVT-3). */
+export const CHANGES = ['created', 'updated', 'archived', 'restored'] as const;
+
+/** Types of events, with the scope of the resource. */
+export const eventTypes: ReadonlyMap<string, Scope> = new Map(
+  [...publishedResources.values()].flatMap(({ resource, entity }) =>
+    CHANGES.map((change) => [`${resource}.${change}`, scopeOfType(entity)] as const),
+  ),
+);
+
+/** Returns `photo_report` for `photo_report.created`. */
+export const resourceOf = (type: string): string => type.slice(0, type.lastIndexOf('.'));
+
+/** Returns the v1 path that reads the event's record; that of its list where v1 reads no single one; null where v1 reads none. */
+export function pathOf({ type, recordId, builderId, projectId, parentId }: LoggedEvent): string | null {
+  const path = publishedResources.get(resourceOf(type))?.path;
+  const values: Record<string, string | null> = { id: recordId, builderId, projectId, parentId };
+  return path?.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!).replace('?source=GALLERY', '') ?? null;
+}

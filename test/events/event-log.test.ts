@@ -1,0 +1,245 @@
+import { PassThrough } from 'node:stream';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { runCli } from '../../src/cli/run.ts';
+import { Database } from '../../src/database/database.ts';
+import { EventFilter } from '../../src/domain/events/event-filter.ts';
+import { type LogHead, MAX_SCANNED, numberEvents, readHead, readLogPage } from '../../src/domain/events/event-log.ts';
+import { pathOf } from '../../src/domain/events/event-types.ts';
+import { maintainPartitions } from '../../src/domain/events/retention.job.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import { createDatabase } from '../setup/database.ts';
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let database: Database;
+let client: pg.Client;
+let other: pg.Client;
+let head: LogHead;
+
+const ALL = new EventFilter(
+  {
+    internal: true,
+    scopes: new Set(['read:timesheets', 'read:photos', 'read:subcontractors']),
+    connections: new Map(),
+  },
+  { types: null, builderIds: null },
+);
+
+const connect = async () => {
+  const connected = new pg.Client({ connectionString: made.url });
+  // One test ends a connection.
+  connected.on('error', () => undefined);
+  await connected.connect();
+  return connected;
+};
+
+beforeAll(async () => {
+  made = await createDatabase(inject('cluster').templates.au1);
+  database = new Database('au1', made.url);
+  [client, other] = [await connect(), await connect()];
+  await client.query(`insert into photo (id, created_at, updated_at, builder_id, source, file_name, content_type, key, file_size, sort_date)
+    select 'att_event' || n, now(), now(), (select min(id) from builder), case n % 2 when 0 then 'GALLERY' else 'DEFECT' end,
+      'a.jpg', 'image/jpeg', 'photos/' || n, 1, now() from generate_series(1, 9) n`);
+  while ((await numberEvents(database))! > 0);
+});
+
+afterAll(async () => {
+  await Promise.all([client?.end(), other?.end(), database?.close()]);
+  await made?.drop();
+});
+
+beforeEach(async () => {
+  head = await readHead(database);
+});
+
+/** Type and record of each event after the beginning of the test, once all committed ones are numbered. */
+const readNew = async () => {
+  while ((await numberEvents(database))! > 0);
+  const { events } = await readLogPage(database, head, ALL.toParameters(), 100);
+  expect(events.map(({ number }) => number)).toEqual(events.map((_, index) => head.number + 1 + index));
+  return events.map(({ type, recordId }) => `${type} ${recordId}`);
+};
+
+const pick = async (table: string, where = 'true') =>
+  (await client.query(`select id from ${table} where ${where} order by id limit 1`)).rows[0].id as string;
+const pickPhoto = (source = 'GALLERY') =>
+  pick('photo', `archived_at is null and source = '${source}' and id ~ '^att_event'`);
+
+describe('the event of a change', () => {
+  it('is one per record and transaction, regardless of the number of statements (EVT-2)', async () => {
+    const id = await pick('timesheet');
+    await client.query(`begin; update timesheet set hours = 2 where id = '${id}';
+      update timesheet set hours = 3 where id = '${id}'; update timesheet set hours = 4; commit`);
+    const total = (await client.query('select count(*)::int as total from timesheet')).rows[0].total;
+    while ((await numberEvents(database))! > 0);
+    expect((await readHead(database)).number - head.number).toBe(total);
+  });
+
+  it.each([
+    ['archived_at = now()', 'archived_at = archived_at', 'photo.archived'],
+    ['archived_at = now()', 'archived_at = null', 'photo.updated'],
+    ['description = $$a$$', 'archived_at = now()', 'photo.archived'],
+    ['description = $$a$$', 'description = $$b$$', 'photo.updated'],
+  ])('is the effect of all its changes: %s, then %s (EVT-3)', async (first, second, type) => {
+    const id = await pickPhoto();
+    await client.query(
+      `begin; update photo set ${first} where id = '${id}'; update photo set ${second} where id = '${id}'; commit`,
+    );
+    expect(await readNew()).toEqual([`${type} ${id}`]);
+  });
+
+  it('is `restored` when an archived record is active again, and an archived record has no other events', async () => {
+    const id = await pickPhoto();
+    await client.query(`update photo set archived_at = now() where id = '${id}'`);
+    await client.query(`update photo set description = 'unseen' where id = '${id}'`);
+    await client.query(
+      `begin; update photo set archived_at = null where id = '${id}'; update photo set description = 'c' where id = '${id}'; commit`,
+    );
+    await client.query(`delete from photo where id = '${id}'`);
+    expect(await readNew()).toEqual([`photo.archived ${id}`, `photo.restored ${id}`, `photo.archived ${id}`]);
+  });
+
+  it('is none after a rollback, whole or to a savepoint', async () => {
+    const id = await pick('timesheet');
+    await client.query(`begin; update timesheet set hours = 1 where id = '${id}'; rollback`);
+    await client.query(`begin; savepoint a; update timesheet set hours = 1 where id = '${id}'; rollback to a; commit`);
+    expect(await readNew()).toEqual([]);
+  });
+
+  it('is that of the subcontractor when its statuses on a project change', async () => {
+    const { rows } = await client.query('select id, subcontractor_id from subcontractor_project order by id limit 1');
+    await client.query(`update subcontractor_project set statuses = '{INVITED}' where id = ${rows[0].id}`);
+    expect(await readNew()).toEqual([`subcontractor.updated ${rows[0].subcontractor_id}`]);
+  });
+
+  it('has the path that reads the record', async () => {
+    const id = await pickPhoto('DEFECT');
+    await client.query(`update photo set description = 'd' where id = '${id}'`);
+    await readNew();
+    const { events } = await readLogPage(database, head, ALL.toParameters(), 1);
+    expect(pathOf(events[0]!)).toBe(`/builders/${events[0]!.builderId}/photos/${id}?source=DEFECT`);
+  });
+});
+
+describe('numbers of events', () => {
+  it('are not delayed by an open transaction, except those of its own (EVT-5)', async () => {
+    const [slow, fast] = [await pick('timesheet'), await pickPhoto()];
+    await other.query(`begin; update timesheet set hours = 5 where id = '${slow}'`);
+    await client.query(`update photo set description = 'e' where id = '${fast}'`);
+    expect(await readNew()).toEqual([`photo.updated ${fast}`]);
+    await other.query('commit');
+    expect(await readNew()).toEqual([`photo.updated ${fast}`, `timesheet.updated ${slow}`]);
+  });
+
+  it('preserve the order of the transactions that wait for one record (EVT-6)', async () => {
+    const id = await pickPhoto();
+    const neighbour = await pick('timesheet');
+    await other.query(`begin; update photo set archived_at = now() where id = '${id}'`);
+    // It takes its place in the sequence before the row is free, for another record.
+    await client.query(`begin; update timesheet set hours = 6 where id = '${neighbour}'`);
+    const waiting = client.query(`update photo set archived_at = null where id = '${id}'`);
+    await numberEvents(database);
+    await other.query('commit');
+    await waiting;
+    await numberEvents(database);
+    await client.query('commit');
+    expect(await readNew()).toEqual([`photo.archived ${id}`, `timesheet.updated ${neighbour}`, `photo.restored ${id}`]);
+  });
+
+  it('are given by one process at a time, and by another when that one is gone', async () => {
+    const id = await pick('timesheet');
+    await client.query(`update timesheet set hours = 7 where id = '${id}'`);
+    await other.query('begin; select number_events(1000)');
+    expect(await numberEvents(database)).toBeNull();
+    expect((await readHead(database)).number).toBe(head.number);
+    await client.query('select pg_terminate_backend($1)', [(other as unknown as { processID: number }).processID]);
+    other = await connect();
+    expect(await readNew()).toEqual([`timesheet.updated ${id}`]);
+  });
+
+  it('have no gaps when several processes number batches at once', async () => {
+    await client.query('update timesheet set hours = 8');
+    const total = (await client.query('select count(*)::int as total from timesheet')).rows[0].total;
+    const number = async () => {
+      while ((await numberEvents(database, 7)) !== 0);
+    };
+    await Promise.all([number(), number(), number()]);
+    const { rows } = await client.query('select number::int from event where number > $1 order by number', [
+      head.number,
+    ]);
+    expect(rows.map((row) => row.number)).toEqual(Array.from({ length: total }, (_, index) => head.number + 1 + index));
+  });
+});
+
+describe('a page of the log', () => {
+  it('passes over a bounded number of events that do not match, and goes on after them (EVT-9)', async () => {
+    await client.query(
+      `insert into event (day, number, id, type, record_id, builder_id, occurred_at)
+      select $1::date, $2 + n, 'evt_x' || n, 'defect.updated', 'defect_x', 'buil_x', now() from generate_series(1, $3::int) n`,
+      [head.day, head.number, MAX_SCANNED + 1],
+    );
+    await client.query('update event_log set last_number = last_number + $1', [MAX_SCANNED + 1]);
+    const id = await pick('timesheet');
+    await client.query(`update timesheet set hours = 9 where id = '${id}'`);
+    while ((await numberEvents(database))! > 0);
+    const first = await readLogPage(database, head, ALL.toParameters(), 10);
+    expect(first).toMatchObject({ events: [], hasMore: true, next: { number: head.number + MAX_SCANNED } });
+    const second = await readLogPage(database, first.next, ALL.toParameters(), 10);
+    expect(second.events.map(({ recordId }) => recordId)).toEqual([id]);
+    expect(second.hasMore).toBe(false);
+  });
+});
+
+describe('the epoch of the log', () => {
+  it('is renewed when the log was restored into another cluster, or its cluster was promoted (EVT-12)', async () => {
+    await client.query(`update event_log set origin = '1/00000001'`);
+    await numberEvents(database);
+    const renewed = await readHead(database);
+    expect([renewed.epoch === head.epoch, renewed.secret === head.secret]).toEqual([false, false]);
+    expect(renewed.number).toBe(head.number);
+  });
+
+  it('is renewed by `events renew-epoch`', async () => {
+    const io = {
+      env: { DATABASE_URL_AU1: made.url, DATABASE_URL_US1: made.url },
+      clock: systemClock,
+      stdin: process.stdin,
+    };
+    const output = new PassThrough();
+    expect(
+      await runCli(['events', 'renew-epoch', '--region', 'au1', '--json'], {
+        ...io,
+        stdout: output,
+        stderr: process.stderr,
+      }),
+    ).toBe(0);
+    const { epoch } = await readHead(database);
+    expect(epoch).not.toBe(head.epoch);
+    expect(JSON.parse(String(output.read()))).toEqual({ epochs: { au1: epoch } });
+  });
+
+  it('goes on behind the stored events when the state of the log was not restored', async () => {
+    const id = await pick('timesheet');
+    await client.query(`delete from event_log; update timesheet set hours = 1 where id = '${id}'`);
+    expect(await readNew()).toEqual([`timesheet.updated ${id}`]);
+  });
+});
+
+describe('the partitions of the log', () => {
+  const DAY_MS = 86_400_000;
+
+  it('exist before their day, and are dropped after 30 days with a note of their last number (EVT-11)', async () => {
+    const now = Date.now() + 100 * DAY_MS;
+    const days = async () =>
+      (
+        await client.query(`select relname from pg_inherits join pg_class on oid = inhrelid
+      where inhparent = 'event'::regclass order by 1`)
+      ).rows.map(({ relname }) => relname as string);
+    const today = await days();
+    expect(await maintainPartitions(database, now)).toEqual({ created: 4, dropped: today.length });
+    expect(await days()).toHaveLength(4);
+    expect(await maintainPartitions(database, now)).toEqual({ created: 0, dropped: 0 });
+    const { droppedNumber, number } = await readHead(database);
+    expect(droppedNumber).toBe(number);
+  });
+});
