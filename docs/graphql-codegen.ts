@@ -15,6 +15,7 @@ export const scalars = {
   CostCodeId: '`tscc_${string}`',
   DeepLink: 'string',
   DefectId: '`defect_${string}`',
+  DeliveryCursor: '`whd_${string}`',
   ExternalSourceId: 'string',
   FailureCode: 'string',
   FailureMessage: 'string',
@@ -74,5 +75,8 @@ export const scalars = {
   Timestamp: 'string',
   UploadHeaders: '{ "Content-Length": string; "Content-Type": string }',
   UserId: '`user_${string}`',
+  WebhookDeliveryId: '`whd_${string}`',
+  WebhookEndpointId: '`whe_${string}`',
+  WebhookUrl: 'string',
   WorkerId: '`wkr_${string}`',
 } as const;

@@ -2,8 +2,8 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { OmittedWhenNull, Scoped } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
-import { PersonalData } from './personal-data.ts';
 import { IdField, TextField, Tracked } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
 /** A construction company. Every builder-scoped record belongs to one (RED-3). */

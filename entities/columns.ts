@@ -75,7 +75,7 @@ export function EnumField(items: () => Record<string, string>, options: FieldOpt
 /** Foreign key whose property is the plain id: `projectId`, in the column `project_id`. */
 export function Reference(
   target: () => EntityClass<object>,
-  options: { nullable?: boolean; index?: boolean; deleteRule?: 'cascade' } = {},
+  options: { nullable?: boolean; index?: boolean; primary?: boolean; deleteRule?: 'cascade' } = {},
 ) {
   return (owner: object, property: string) =>
     ManyToOne(

@@ -42,6 +42,9 @@ import { TokenFamily } from './token-family.entity.ts';
 import { Upload } from './upload.entity.ts';
 import { UploadUsage } from './upload-usage.entity.ts';
 import { User } from './user.entity.ts';
+import { WebhookDelivery } from './webhook-delivery.entity.ts';
+import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
+import { WebhookDispatcher, WebhookProgress } from './webhook-progress.entity.ts';
 import { Worker } from './worker.entity.ts';
 
 /** All tables, referenced tables first. */
@@ -91,4 +94,8 @@ export const entities = [
   ImageHost,
   PhotoReport,
   PhotoReportPage,
+  WebhookEndpoint,
+  WebhookProgress,
+  WebhookDelivery,
+  WebhookDispatcher,
 ];

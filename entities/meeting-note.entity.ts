@@ -22,6 +22,7 @@ export class MeetingActionItem {
 @PersonalData<MeetingNote>({
   none: ['sourceApp', 'externalSourceId', 'sourceDeepLink', 'sourceWebLink'],
   mentions: ['title', 'summaryMarkdown', 'detailBlocks', 'actionItems'],
+})
 @Publishes('meeting_note', 'meeting_note', {
   path: '/builders/{builderId}/meetings/{parentId}/notes',
   parent: 'meeting_id',

@@ -21,6 +21,7 @@ const ACTIVE = 'archived_at is null';
 @PersonalData<Photo>({
   none: ['contentType', 'key', 'metadata', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
   mentions: ['fileName', 'description'],
+})
 @Publishes('photo', 'photo', {
   path: '/builders/{builderId}/photos/{id}?source={parentId}',
   parent: 'source',

@@ -4,8 +4,8 @@ import { PrequalificationStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { PrequalificationId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { PersonalData } from './personal-data.ts';
 import { EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 

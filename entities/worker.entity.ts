@@ -3,8 +3,8 @@ import { ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { WorkerId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { PersonalData } from './personal-data.ts';
 import { IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
 

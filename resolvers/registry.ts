@@ -29,6 +29,7 @@ import { SwmsResolver, swmsEdges } from './subcontractor/swms.resolver.ts';
 import { workerEdges } from './subcontractor/worker.edges.ts';
 import { TimesheetResolver, timesheetEdges } from './timesheet/timesheet.resolver.ts';
 import { ViewerResolver } from './viewer/viewer.resolver.ts';
+import { WebhookResolver } from './webhook/webhook.resolver.ts';
 
 /** All resolvers: classes with methods, and declared edges. */
 export const resolvers: NonEmptyArray<new () => object> = [
@@ -56,6 +57,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   SwmsResolver,
   TimesheetResolver,
   ViewerResolver,
+  WebhookResolver,
   ...attendanceEdges,
   ...contactEdges,
   ...defectEdges,

@@ -34,10 +34,12 @@ export interface RestRoute {
   conflicts: string[];
   /** Tag of the operation in the OpenAPI document. */
   tag: string;
+  /** Whether the operation is an addition to v1, which the OpenAPI document marks with `x-extension`. */
+  extension?: boolean;
 }
 
 type RestOptions = Pick<RestRoute, 'scope' | 'tag'> &
-  Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts' | 'bodyLimit' | 'budget'>>;
+  Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts' | 'bodyLimit' | 'budget' | 'extension'>>;
 
 /**
  * Publishes a query or mutation as a REST operation: `@Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders' })`.

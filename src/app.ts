@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import type { Databases } from './database/database.ts';
 import { uncompactedCounters } from './database/write/list-counters.ts';
 import { unusedUploads } from './domain/uploads/quota.ts';
+import { createWebhookTools } from './domain/webhooks/webhook-context.ts';
 import { registerGraphql } from './graphql/server/plugin.ts';
 import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './graphql/server/schema-document.ts';
 import { installCors } from './http/cors.ts';
@@ -34,6 +35,7 @@ import { registerMethodNotAllowed, registerRest } from './rest/plugin.ts';
 import { registerUploads } from './rest/uploads.ts';
 import type { Clock } from './shared/clock.ts';
 import { createFairShares } from './shared/fair-shares.ts';
+import type { Network } from './shared/guarded-network.ts';
 import type { DownloadNetwork } from './storage/remote-downloader.ts';
 import { openStorages } from './storage/storage.ts';
 
@@ -45,6 +47,8 @@ export interface AppDependencies {
   tokenKeys: readonly string[];
   /** Network access for downloads of images; the internet by default. */
   outside?: DownloadNetwork;
+  /** Network access for deliveries to webhook endpoints; the internet by default. */
+  receivers?: Network;
   /** Whether the instance is shutting down: it then reports that it is not ready. */
   isStopping?: () => boolean;
 }
@@ -65,6 +69,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const budgets = { sync: new RateLimiter('sync', rateLimits.sync, clock) };
   const shares = createFairShares();
   const { uploadQuota } = config;
+  const webhooks = createWebhookTools(config, tokenKeys, dependencies.receivers);
+  app.addHook('onClose', async () => webhooks.receivers.close());
   const authenticator = new RequestAuthenticator({
     tokens,
     databases,
@@ -74,6 +80,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     shares,
     uploadQuota,
     clock,
+    webhooks,
   });
 
   limitPipelining(app);

@@ -40,6 +40,19 @@ export function requireIntegrator({ caller }: Pick<AuthorizationContext, 'caller
 }
 
 /**
+ * Returns the integrator and the client of a client-credentials token; throws 403 `FORBIDDEN` for a user's token and for an internal
+ * client. For operations with which an integrator manages its own settings (WHK-2).
+ */
+export function requireManagingClient({ caller }: Pick<AuthorizationContext, 'caller'>): {
+  integratorId: string;
+  clientId: string;
+} {
+  const integratorId = requireIntegrator({ caller });
+  if (caller.userId !== null) throw forbidden('This operation is for tokens of the client-credentials grant.');
+  return { integratorId, clientId: caller.clientId };
+}
+
+/**
  * Checks builder access of an operation that names its builder. Throws 404 when there is no such builder, and 403 when it is not
  * connected, when the builder header names another one, or when the connection does not allow the scope. ACC-10, HDR-13.
  */

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { API_VERSION, type Budget } from '../../schema/rest.ts';
 import type { Databases } from '../database/database.ts';
 import { Loaders } from '../database/read/loaders.ts';
+import type { WebhookTools } from '../domain/webhooks/webhook-context.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ApiError, forbidden, invalidField } from '../shared/errors.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
@@ -36,6 +37,7 @@ interface Dependencies {
   shares: FairShares;
   uploadQuota: number | null;
   clock: Clock;
+  webhooks: WebhookTools;
 }
 
 /** Performs the checks of ERR-23 that all requests with an access token share. */
@@ -73,7 +75,7 @@ export class RequestAuthenticator {
     if (version !== undefined && version !== API_VERSION) {
       throw invalidField('X-Service-Api-Version', `must be ${API_VERSION}`);
     }
-    const { databases, storages, clock, shares, uploadQuota } = this.#dependencies;
+    const { databases, storages, clock, webhooks, shares, uploadQuota } = this.#dependencies;
     const usage = request.usage!;
     const meter = new ResponseMeter();
     const database = databases[region].withLimits({
@@ -96,6 +98,7 @@ export class RequestAuthenticator {
       database,
       storage: storages[region].withIssuer(shareKey),
       clock,
+      webhooks,
       shares,
       shareKey,
       meter,

@@ -45,6 +45,9 @@ import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { Upload } from '../../entities/upload.entity.ts';
 import { UploadUsage } from '../../entities/upload-usage.entity.ts';
 import { User } from '../../entities/user.entity.ts';
+import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
+import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
+import { WebhookDispatcher, WebhookProgress } from '../../entities/webhook-progress.entity.ts';
 import { Worker } from '../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
 import type { FieldError } from '../shared/errors.ts';
@@ -247,6 +250,10 @@ export const excludedEntities: EntityClass<object>[] = [
   UploadUsage,
   ImageHost,
   Upload,
+  WebhookEndpoint,
+  WebhookProgress,
+  WebhookDelivery,
+  WebhookDispatcher,
 ];
 
 /** Every file, parents before children: those declared above, then one for each other entity that has an identifier of its own. */

@@ -4,6 +4,7 @@ import type { Clock } from '../shared/clock.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import type { RegionId } from '../shared/regions.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { WebhookTools } from './webhooks/webhook-context.ts';
 
 /** Context of an operation's request. */
 export interface OperationContext {
@@ -14,6 +15,7 @@ export interface OperationContext {
   /** Storage of the region. */
   readonly storage: Storage;
   readonly clock: Clock;
+  readonly webhooks: WebhookTools;
   /** Concurrency limits of the process, and the key of the caller's share. */
   readonly shares: FairShares;
   readonly shareKey: string;

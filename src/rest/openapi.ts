@@ -58,6 +58,7 @@ export async function createOpenApiDocument(
     },
     servers: [{ url: baseUrl }],
     tags: tags.map((name) => ({ name, description: TAGS[name] ?? describeRecords(name, schema, operations) })),
+    'x-tagGroups': groupTags(tags, operations),
     paths,
     components: {
       securitySchemes: securitySchemes(baseUrl),
@@ -73,6 +74,15 @@ export async function createOpenApiDocument(
       schemas: sorted({ ...schemas.components(), ...errorSchemas, ...staticSchemas }),
     },
   };
+}
+
+/** Returns the groups of the tags: those of v1, and those of the additions to it. */
+function groupTags(tags: string[], operations: Operation[]): { name: string; tags: string[] }[] {
+  const additions = new Set(operations.filter(({ extension }) => extension).map(({ tag }) => tag));
+  return [
+    { name: API_VERSION, tags: tags.filter((tag) => !additions.has(tag)) },
+    { name: 'Additions', tags: tags.filter((tag) => additions.has(tag)) },
+  ];
 }
 
 function describeStaticOperation({ method, path, access, ...operation }: StaticOperation): DescribedOperation {

@@ -32,6 +32,9 @@ export const ID_PREFIXES = {
   client: 'cli',
   tag: 'tag',
   auditEntry: 'aud',
+  event: 'evt',
+  webhookEndpoint: 'whe',
+  webhookDelivery: 'whd',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

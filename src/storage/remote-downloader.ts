@@ -1,8 +1,13 @@
-import { lookup as resolveHost } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
-import { isPublicAddress } from './public-address.ts';
+import {
+  AddressError,
+  createGuardedLookup,
+  guardConnection,
+  internet,
+  type Network,
+  requireAllowedHost,
+} from '../shared/guarded-network.ts';
 import { SizeLimitError, type Spool, type SpooledFile } from './spool.ts';
 
 /** Maximum milliseconds of a download, redirects included. */
@@ -21,18 +26,7 @@ export class DownloadError extends Error {
   }
 }
 
-/** Network access of downloads, which tests replace. */
-export interface DownloadNetwork {
-  /** Whether connections to the IP address are allowed. */
-  isAllowedAddress(address: string): boolean;
-  /** Resolves host names. Default: the system's resolver. */
-  resolve?: typeof resolveHost;
-  /** Certificate authorities to trust instead of the system's. */
-  ca?: string;
-  timeoutMs?: number;
-}
-
-const internet: DownloadNetwork = { isAllowedAddress: isPublicAddress };
+export type DownloadNetwork = Network;
 
 /** Returns the host, with its port, of an `imageUrl`. Throws `DownloadError` for a URL that is not HTTPS or has credentials. */
 export function parseImageHost(text: string): string {
@@ -70,6 +64,7 @@ export class RemoteDownloader {
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof DownloadError) throw error;
+      if (error instanceof AddressError) throw createDownloadError(error.message);
       if (error instanceof SizeLimitError) throw createDownloadError(`has more than ${limit} bytes`);
       if (deadline.aborted) throw createDownloadError('took too long');
       throw createDownloadError('could not be downloaded');
@@ -95,41 +90,21 @@ export class RemoteDownloader {
   }
 
   #request(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
-    const { isAllowedAddress, ca } = this.#network;
-    const literal = url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(literal) && !isAllowedAddress(literal)) throw createAddressError();
+    requireAllowedHost(url, this.#network);
     return new Promise((resolve, reject) => {
       const sent = request(url, {
         agent: false,
         signal,
-        ca,
-        lookup: this.#lookup,
+        ca: this.#network.ca,
+        lookup: createGuardedLookup(this.#network),
         headers: { Accept: 'image/*', 'Accept-Encoding': 'identity', 'User-Agent': 'builder-integration-api' },
       });
-      // A name may resolve to another address at the next lookup, so the address of the connected socket is checked.
-      sent.on('socket', (socket) =>
-        socket.on('connect', () => {
-          if (!socket.remoteAddress || !isAllowedAddress(socket.remoteAddress)) sent.destroy(createAddressError());
-        }),
-      );
+      guardConnection(sent, this.#network);
       sent.on('response', resolve);
       sent.on('error', reject);
       sent.end();
     });
   }
-
-  /** Rejects a name when any of its addresses is not allowed. */
-  readonly #lookup: LookupFunction = (hostname, options, done) => {
-    const { isAllowedAddress, resolve = resolveHost } = this.#network;
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return done(error, '', 0);
-      const list = addresses.map(({ address, family }) => ({ address, family }));
-      if (list.length === 0 || !list.every(({ address }) => isAllowedAddress(address)))
-        return done(createAddressError(), '', 0);
-      return options.all ? done(null, list) : done(null, list[0]!.address, list[0]!.family);
-    });
-  };
 }
 
 const createDownloadError = (message: string) => new DownloadError('DOWNLOAD_FAILED', message);
-const createAddressError = () => createDownloadError('is not on a public address');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveImageHost, listImageHosts, revokeImageHost } from '../../src/cli/services/image-hosts.ts';
-import { isPublicAddress } from '../../src/storage/public-address.ts';
+import { isPublicAddress } from '../../src/shared/public-address.ts';
 import { type DownloadNetwork, parseImageHost, RemoteDownloader } from '../../src/storage/remote-downloader.ts';
 import { Spool } from '../../src/storage/spool.ts';
 import { OPERATOR } from '../support/audit.ts';

@@ -20,6 +20,7 @@ export const TAGS: Record<string, string> = {
   Meetings: 'Meetings of a builder and the notes that other applications sync to them.',
   Defects: 'Work that has to be put right. Read-only.',
   'Gate attendance': 'Sign-on and sign-off events of gates. Limited pilot.',
+  Webhooks: 'Addresses to which events are delivered. An addition to v1.',
   Service: 'Whether the service runs. No token needed.',
 };
 

@@ -25,6 +25,7 @@ export function describeOperation(operation: Operation, schema: GraphQLSchema, s
   return {
     operationId: operation.operationId,
     tags: [operation.tag],
+    ...(operation.extension && { 'x-extension': true }),
     summary: summaryOf(operation, field),
     description: descriptionOf(operation, field, mayUseQuery),
     ...(field.deprecationReason && { deprecated: true }),

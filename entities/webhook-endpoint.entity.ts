@@ -1,0 +1,64 @@
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { BuilderId } from '../schema/scalars.ts';
+import { WebhookDisabledReason, WebhookEndpointId, WebhookEndpointStatus } from '../schema/webhook.scalars.ts';
+import { EnumField, IdField, Instant, Reference, TextField, Timestamped } from './columns.ts';
+import { Integrator } from './integrator.entity.ts';
+import { OAuthClient } from './oauth-client.entity.ts';
+
+/** An address of an integrator to which events are delivered (WHK-1). */
+@ObjectType({ description: 'An address to which events are delivered.', simpleResolvers: true })
+@Entity()
+@Index({ properties: ['integratorId', 'createdAt', 'id'] })
+@Index({ properties: ['deletedAt'], where: 'deleted_at is not null' })
+export class WebhookEndpoint extends Timestamped {
+  @IdField(() => WebhookEndpointId, { description: 'Identifies the endpoint in paths.' })
+  id!: string;
+
+  @Reference(() => Integrator)
+  integratorId!: string;
+
+  /** The client that created it, whose scopes decide what it receives (WHK-7). */
+  @Reference(() => OAuthClient)
+  clientId!: string;
+
+  @TextField({ description: 'Address that receives the events.' })
+  url!: string;
+
+  @Field(() => [String], { nullable: true, description: 'Types of the events that it receives; null for all.' })
+  @Property({ type: 'text[]', nullable: true })
+  types!: string[] | null;
+
+  @Field(() => [BuilderId], {
+    nullable: true,
+    description: 'Builders whose events it receives; null for all that are connected.',
+  })
+  @Property({ type: 'text[]', nullable: true })
+  builderIds!: string[] | null;
+
+  /** As stored; an endpoint of a disabled client is shown as paused. */
+  @EnumField(() => WebhookEndpointStatus)
+  status!: WebhookEndpointStatus;
+
+  @Field(() => WebhookDisabledReason, {
+    nullable: true,
+    description: 'Why the service delivers nothing; null while it delivers, or when a client has paused it.',
+  })
+  @Enum({ items: () => WebhookDisabledReason, nullable: true })
+  disabledReason!: WebhookDisabledReason | null;
+
+  /** Encrypted by `SecretBox`. */
+  @Property({ type: 'text' })
+  secret!: string;
+
+  /** The secret before the last rotation, which signs too until `previousSecretUntil`. */
+  @Property({ type: 'text', nullable: true })
+  previousSecret!: string | null;
+
+  @Instant({ nullable: true })
+  previousSecretUntil!: string | null;
+
+  /** When it was deleted. The row stays until its deliveries are removed. */
+  @Instant({ nullable: true })
+  deletedAt!: string | null;
+}

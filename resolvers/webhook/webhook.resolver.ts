@@ -1,0 +1,129 @@
+import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
+import { createPage, type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { Rest } from '../../schema/rest.ts';
+import { WebhookEndpointId } from '../../schema/webhook.scalars.ts';
+import { requireManagingClient } from '../../src/auth/authorization.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { listDeliveries } from '../../src/domain/webhooks/deliveries.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  type EndpointWithSecret,
+  getEndpoint,
+  listEndpoints,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from '../../src/domain/webhooks/endpoints.ts';
+import { sendTestEvent } from '../../src/domain/webhooks/test-event.ts';
+import type { EndpointKey } from '../../src/domain/webhooks/webhook-context.ts';
+import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
+import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookTestResult } from './webhook.type.ts';
+
+const WebhookEndpointPage = PageOf(WebhookEndpoint);
+const shared = { scope: null, tag: 'Webhooks', extension: true } as const;
+const ofEndpoint = { ...shared, params: { id: 'endpointId' } };
+
+const keyOf = (context: RequestContext, endpointId: string): EndpointKey => ({
+  integratorId: requireManagingClient(context).integratorId,
+  endpointId,
+});
+
+const withSecret = ({ endpoint, secret }: EndpointWithSecret) =>
+  Object.assign(Object.create(WebhookEndpointWithSecret.prototype), endpoint, { secret }) as WebhookEndpointWithSecret;
+
+@Resolver(() => WebhookEndpoint)
+export class WebhookResolver {
+  @Query(() => WebhookEndpointPage, { description: 'The webhook endpoints of the integrator.' })
+  @Rest('GET /webhook-endpoints', shared)
+  async webhookEndpoints(@Args() page: PageArgs, @Ctx() context: RequestContext): Promise<Page<WebhookEndpoint>> {
+    const { integratorId } = requireManagingClient(context);
+    const endpoints = await listEndpoints(context, integratorId);
+    const window = windowOf(page);
+    return createPage(endpoints.slice(window.offset, window.offset + window.limit), endpoints.length, window);
+  }
+
+  @Query(() => WebhookEndpoint, { description: 'One webhook endpoint.' })
+  @Rest('GET /webhook-endpoints/{id}', ofEndpoint)
+  webhookEndpoint(
+    @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
+    @Ctx() context: RequestContext,
+  ): Promise<WebhookEndpoint> {
+    return getEndpoint(context, keyOf(context, endpointId));
+  }
+
+  @Query(() => WebhookDeliveryPage, {
+    description: "An endpoint's deliveries of the last 30 days, the newest first.",
+  })
+  @Rest('GET /webhook-endpoints/{id}/deliveries', ofEndpoint)
+  webhookDeliveries(
+    @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
+    @Args() query: DeliveryArgs,
+    @Ctx() context: RequestContext,
+  ): Promise<WebhookDeliveryPage> {
+    return listDeliveries(context, keyOf(context, endpointId), query);
+  }
+
+  @Mutation(() => WebhookEndpointWithSecret, {
+    description:
+      'Creates a webhook endpoint, which receives the events from now on, and returns its signing secret once. The same request again returns the existing endpoint without its secret.',
+  })
+  @Rest('POST /webhook-endpoints', {
+    ...shared,
+    status: 201,
+    outcomes: { CREATED: 201, REPLAYED: 200 },
+    conflicts: ['WEBHOOK_ENDPOINT_LIMIT'],
+  })
+  async createWebhookEndpoint(
+    @Args() input: CreateWebhookEndpointArgs,
+    @Ctx() context: RequestContext,
+  ): Promise<WebhookEndpointWithSecret> {
+    const created = await createEndpoint(context, requireManagingClient(context), input);
+    context.outcome = created.secret === null ? 'REPLAYED' : 'CREATED';
+    return withSecret(created);
+  }
+
+  @Mutation(() => WebhookEndpoint, {
+    description: 'Changes a webhook endpoint. Its events are filtered by the new values from now on.',
+  })
+  @Rest('PATCH /webhook-endpoints/{id}', ofEndpoint)
+  updateWebhookEndpoint(
+    @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
+    @Args() changes: UpdateWebhookEndpointArgs,
+    @Ctx() context: RequestContext,
+  ): Promise<WebhookEndpoint> {
+    return updateEndpoint(context, keyOf(context, endpointId), changes);
+  }
+
+  @Mutation(() => WebhookEndpoint, { description: 'Deletes a webhook endpoint. Its pending deliveries are not made.' })
+  @Rest('DELETE /webhook-endpoints/{id}', ofEndpoint)
+  deleteWebhookEndpoint(
+    @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
+    @Ctx() context: RequestContext,
+  ): Promise<WebhookEndpoint> {
+    return deleteEndpoint(context, keyOf(context, endpointId));
+  }
+
+  @Mutation(() => WebhookEndpointWithSecret, {
+    description: 'Gives an endpoint a new secret and returns it once. The one before signs too for 24 hours.',
+  })
+  @Rest('POST /webhook-endpoints/{id}/rotate-secret', ofEndpoint)
+  async rotateWebhookSecret(
+    @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
+    @Ctx() context: RequestContext,
+  ): Promise<WebhookEndpointWithSecret> {
+    return withSecret(await rotateEndpointSecret(context, keyOf(context, endpointId)));
+  }
+
+  @Mutation(() => WebhookTestResult, {
+    description: 'Sends a test event to an endpoint, once, and returns what its receiver answered.',
+  })
+  @Rest('POST /webhook-endpoints/{id}/test', ofEndpoint)
+  async testWebhookEndpoint(
+    @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
+    @Ctx() context: RequestContext,
+  ): Promise<WebhookTestResult> {
+    const { status, body, ...result } = await sendTestEvent(context, keyOf(context, endpointId));
+    return { ...result, responseStatus: status, responseBody: body };
+  }
+}

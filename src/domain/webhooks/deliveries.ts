@@ -1,0 +1,34 @@
+import { WebhookDelivery } from '../../../entities/webhook-delivery.entity.ts';
+import type { WebhookDeliveryStatus } from '../../../schema/webhook.scalars.ts';
+import { requireEndpoint } from './endpoints.ts';
+import type { EndpointKey, WebhookContext } from './webhook-context.ts';
+
+/** Deliveries per page. */
+export const DELIVERY_LIMIT = 25;
+
+export interface DeliveryQuery {
+  status?: WebhookDeliveryStatus | null;
+  /** `nextCursor` of the page before. */
+  after?: string | null;
+  limit?: number | null;
+}
+
+export interface DeliveryPage {
+  data: WebhookDelivery[];
+  meta: { nextCursor: string | null };
+}
+
+/** Returns an endpoint's deliveries of the last 30 days, the newest first. A page costs the same at any position (WHK-12). */
+export async function listDeliveries(
+  { database }: WebhookContext,
+  key: EndpointKey,
+  { status, after, limit }: DeliveryQuery,
+): Promise<DeliveryPage> {
+  const em = database.fork();
+  const endpoint = await requireEndpoint(em, key);
+  const count = limit ?? DELIVERY_LIMIT;
+  const where = { endpointId: endpoint.id, ...(status && { status }), ...(after && { id: { $lt: after } }) };
+  const data = await em.find(WebhookDelivery, where, { orderBy: { id: 'desc' }, limit: count + 1 });
+  const page = data.slice(0, count);
+  return { data: page, meta: { nextCursor: data.length > count ? page.at(-1)!.id : null } };
+}

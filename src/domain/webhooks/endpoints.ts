@@ -1,0 +1,171 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
+import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
+import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
+import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
+import { conflict, notFound } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
+import { readHead } from './event-log.ts';
+import { newWebhookSecret } from './signature.ts';
+import type { EndpointKey, WebhookContext } from './webhook-context.ts';
+
+/** Maximum endpoints of an integrator in a region (WHK-3). */
+export const MAX_ENDPOINTS = 20;
+
+/** Milliseconds for which the secret before a rotation signs too (WHK-5). */
+const PREVIOUS_SECRET_MS = 24 * 3_600_000;
+
+/** Owner of a new endpoint. */
+export interface EndpointOwner {
+  integratorId: string;
+  clientId: string;
+}
+
+/** An endpoint with the secret that its receiver verifies deliveries with. */
+export interface EndpointWithSecret {
+  endpoint: WebhookEndpoint;
+  /** Null when the endpoint existed already: a secret is returned once (WHK-4). */
+  secret: string | null;
+}
+
+/**
+ * Creates an endpoint, which receives the events from now on. The same request again returns the endpoint that is there, without its
+ * secret (WHK-4). Throws 400 for input that cannot be used and 409 for more than 20 endpoints.
+ */
+export async function createEndpoint(
+  context: WebhookContext,
+  owner: EndpointOwner,
+  input: NewEndpoint,
+): Promise<EndpointWithSecret> {
+  const { clock, database, webhooks } = context;
+  const fields = { url: input.url, types: toFilter(input.types), builderIds: toFilter(input.builderIds) };
+  return database.transaction(async (em) => {
+    await checkEndpointInput(context, em, owner.integratorId, input);
+    await acquireRecordLock(em, `webhook endpoints ${owner.integratorId}`);
+    const existing = await findEndpoints(em, owner.integratorId);
+    const same = existing.find((each) => each.clientId === owner.clientId && isSame(each, fields));
+    if (same) return { endpoint: await toShown(em, same), secret: null };
+    if (existing.length >= MAX_ENDPOINTS) {
+      throw conflict('WEBHOOK_ENDPOINT_LIMIT', `An integrator may have ${MAX_ENDPOINTS} webhook endpoints.`);
+    }
+    const { day, number } = await readHead(database);
+    const now = new Date(clock.now()).toISOString();
+    const id = newId('webhookEndpoint', clock.now());
+    const secret = newWebhookSecret();
+    const endpoint = toEndpoint({
+      ...{ id, ...owner, ...fields, status: 'ACTIVE', disabledReason: null },
+      ...{ secret: webhooks.secrets.encrypt(secret, id), previousSecret: null, previousSecretUntil: null },
+      ...{ deletedAt: null, createdAt: now, updatedAt: now },
+    });
+    await em.insert(WebhookEndpoint, endpoint);
+    await em.insert(WebhookProgress, { endpointId: id, day, number: String(number) } as WebhookProgress);
+    return { endpoint: await toShown(em, endpoint), secret };
+  });
+}
+
+const isSame = (one: WebhookEndpoint, other: Pick<WebhookEndpoint, 'url' | 'types' | 'builderIds'>) =>
+  one.url === other.url && equalFilters(one.types, other.types) && equalFilters(one.builderIds, other.builderIds);
+
+const equalFilters = (one: string[] | null, other: string[] | null) => JSON.stringify(one) === JSON.stringify(other);
+
+/** Returns the integrator's endpoints in the order of their creation. */
+export async function listEndpoints({ database }: WebhookContext, integratorId: string): Promise<WebhookEndpoint[]> {
+  const em = database.fork();
+  const endpoints = await findEndpoints(em, integratorId);
+  return Promise.all(endpoints.map((endpoint) => toShown(em, endpoint)));
+}
+
+/** Returns the endpoint; throws 404. */
+export async function getEndpoint({ database }: WebhookContext, key: EndpointKey): Promise<WebhookEndpoint> {
+  const em = database.fork();
+  return toShown(em, await requireEndpoint(em, key));
+}
+
+/**
+ * Changes an endpoint. `ACTIVE` also ends a disablement; the delivery continues where it stopped (WHK-6).
+ */
+export async function updateEndpoint(
+  context: WebhookContext,
+  key: EndpointKey,
+  changes: EndpointChanges,
+): Promise<WebhookEndpoint> {
+  const { clock, database } = context;
+  return database.transaction(async (em) => {
+    const endpoint = await lockEndpoint(em, key);
+    await checkEndpointInput(context, em, key.integratorId, changes);
+    if (changes.url !== undefined) endpoint.url = changes.url;
+    if (changes.types !== undefined) endpoint.types = toFilter(changes.types);
+    if (changes.builderIds !== undefined) endpoint.builderIds = toFilter(changes.builderIds);
+    if (changes.status != null) Object.assign(endpoint, { status: changes.status, disabledReason: null });
+    endpoint.updatedAt = new Date(clock.now()).toISOString();
+    // The receiver may be another one, or repaired: it is tried at once.
+    if (changes.url !== undefined || changes.status === 'ACTIVE') await em.execute(RESET_FAILURES, [endpoint.id]);
+    return toShown(em, endpoint);
+  });
+}
+
+/** The delivering process takes the failures from the row when the generation changes. */
+const RESET_FAILURES = `update webhook_progress set generation = generation + 1, failures = 0, failing_since = null, suspended_until = null
+  where endpoint_id = ?`;
+
+/** Deletes an endpoint; its pending deliveries are not made. A job removes the rows. */
+export async function deleteEndpoint({ clock, database }: WebhookContext, key: EndpointKey): Promise<WebhookEndpoint> {
+  return database.transaction(async (em) => {
+    const endpoint = await lockEndpoint(em, key);
+    endpoint.deletedAt = new Date(clock.now()).toISOString();
+    return toShown(em, endpoint);
+  });
+}
+
+/** Gives an endpoint a new secret. The one before signs too for 24 hours; one before that no more (WHK-5). */
+export async function rotateEndpointSecret(context: WebhookContext, key: EndpointKey): Promise<EndpointWithSecret> {
+  const { clock, database, webhooks } = context;
+  return database.transaction(async (em) => {
+    const endpoint = await lockEndpoint(em, key);
+    const secret = newWebhookSecret();
+    endpoint.previousSecret = endpoint.secret;
+    endpoint.previousSecretUntil = new Date(clock.now() + PREVIOUS_SECRET_MS).toISOString();
+    endpoint.secret = webhooks.secrets.encrypt(secret, endpoint.id);
+    endpoint.updatedAt = new Date(clock.now()).toISOString();
+    return { endpoint: await toShown(em, endpoint), secret };
+  });
+}
+
+/** Returns the secrets that sign a delivery now, the newest first. */
+export function signingSecrets(
+  { clock, webhooks }: Pick<WebhookContext, 'clock' | 'webhooks'>,
+  { id, secret, previousSecret, previousSecretUntil }: WebhookEndpoint,
+): string[] {
+  const isValid = previousSecret !== null && clock.now() < Date.parse(previousSecretUntil!);
+  return [secret, ...(isValid ? [previousSecret] : [])].map((stored) => webhooks.secrets.decrypt(stored, id));
+}
+
+/** Returns the endpoint as it is stored; throws 404. */
+export async function requireEndpoint(
+  em: EntityManager,
+  key: EndpointKey,
+  lockMode?: LockMode,
+): Promise<WebhookEndpoint> {
+  const where = { id: key.endpointId, integratorId: key.integratorId, deletedAt: null };
+  const endpoint = await em.findOne(WebhookEndpoint, where, lockMode === undefined ? {} : { lockMode });
+  if (!endpoint) throw notFound('Webhook endpoint');
+  return endpoint;
+}
+
+const lockEndpoint = (em: EntityManager, key: EndpointKey) => requireEndpoint(em, key, LockMode.PESSIMISTIC_WRITE);
+
+const findEndpoints = (em: EntityManager, integratorId: string) =>
+  em.find(WebhookEndpoint, { integratorId, deletedAt: null }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+
+const toEndpoint = (fields: WebhookEndpoint): WebhookEndpoint =>
+  Object.assign(Object.create(WebhookEndpoint.prototype) as WebhookEndpoint, fields);
+
+/** Returns a copy as clients see it: an active endpoint of a disabled client is paused (WHK-7). */
+async function toShown(em: EntityManager, endpoint: WebhookEndpoint): Promise<WebhookEndpoint> {
+  const shown = toEndpoint({ ...endpoint });
+  if (endpoint.status !== 'ACTIVE') return shown;
+  const disabled = await em.count(OAuthClient, { id: endpoint.clientId, disabledAt: { $ne: null } });
+  return disabled === 0 ? shown : Object.assign(shown, { status: 'PAUSED', disabledReason: 'CLIENT_DISABLED' });
+}

@@ -1,0 +1,159 @@
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import {
+  AddressError,
+  createGuardedLookup,
+  guardConnection,
+  internet,
+  type Network,
+  requireAllowedHost,
+} from '../../shared/guarded-network.ts';
+
+/** Milliseconds within which a receiver must have responded (WHK-10). */
+const TIMEOUT_MS = 15_000;
+
+/** Bytes of a receiver's body that are kept (WHK-12). */
+const KEPT_BYTES = 1_024;
+
+/** Bytes of a receiver's body after which the connection is closed and not used again. */
+const MAX_READ_BYTES = 64 * 1_024;
+
+/** Idle connections that are kept per receiver. */
+const IDLE_CONNECTIONS = 4;
+
+/** Result of one request to a receiver. */
+export interface Attempt {
+  /** HTTP status; null without a response. */
+  status: number | null;
+  /** Beginning of the body as text; null without a response. */
+  body: string | null;
+  /** Why there was no response; null with one. */
+  error: string | null;
+  durationMs: number;
+}
+
+/** Rules for the addresses of receivers. */
+export interface ReceiverRules {
+  /** Whether only `https:` is accepted. Otherwise `http:` is too, and loopback addresses are allowed. */
+  production: boolean;
+  /** Network access; by default public addresses, and loopback outside production. */
+  network?: Network;
+}
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+
+/** Sends deliveries to receivers, under the guard that downloads of images have: no address that is not public, no redirects. */
+export class ReceiverClient {
+  readonly #production: boolean;
+  readonly #network: Network;
+  readonly #agents: { http: http.Agent; https: https.Agent };
+
+  constructor({ production, network }: ReceiverRules) {
+    this.#production = production;
+    this.#network = network ?? {
+      isAllowedAddress: (address) => internet.isAllowedAddress(address) || (!production && LOOPBACK.test(address)),
+    };
+    const options = { keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS, timeout: TIMEOUT_MS };
+    this.#agents = { http: new http.Agent(options), https: new https.Agent(options) };
+  }
+
+  /** Returns what is wrong with the URL of an endpoint; null when it may be used. The name is looked up when something is sent. */
+  findUrlProblem(text: string): string | null {
+    const url = new URL(text);
+    if (this.#production && url.protocol !== 'https:') return 'must be an https: URL';
+    try {
+      requireAllowedHost(url, this.#network);
+    } catch {
+      return 'must be on a public address';
+    }
+    return null;
+  }
+
+  /** Posts a JSON body. Never throws: a failure is part of the result. */
+  async post(
+    url: string,
+    headers: Record<string, string>,
+    body: string,
+    { signal, userAgent = 'builder-integration-api' }: { signal?: AbortSignal; userAgent?: string } = {},
+  ): Promise<Attempt> {
+    const began = performance.now();
+    const deadline = AbortSignal.timeout(this.#network.timeoutMs ?? TIMEOUT_MS);
+    const combined = signal ? AbortSignal.any([deadline, signal]) : deadline;
+    const finish = (result: Omit<Attempt, 'durationMs'>): Attempt => ({
+      ...result,
+      durationMs: Math.round(performance.now() - began),
+    });
+    try {
+      const problem = this.findUrlProblem(url);
+      if (problem) return finish({ status: null, body: null, error: `The URL ${problem}.` });
+      const response = await this.#send(new URL(url), { ...headers, 'User-Agent': userAgent }, body, combined);
+      const text = await readBeginning(response);
+      return finish({ status: response.statusCode!, body: text, error: null });
+    } catch (error) {
+      const reason = deadline.aborted ? `No response within ${TIMEOUT_MS / 1000} seconds.` : describeFailure(error);
+      return finish({ status: null, body: null, error: reason });
+    }
+  }
+
+  close(): void {
+    this.#agents.http.destroy();
+    this.#agents.https.destroy();
+  }
+
+  #send(url: URL, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const options = {
+        method: 'POST',
+        signal,
+        lookup: createGuardedLookup(this.#network),
+        headers: {
+          Accept: '*/*',
+          'Content-Type': 'application/json',
+          'Content-Length': String(Buffer.byteLength(body)),
+          ...headers,
+        },
+      };
+      const sent =
+        url.protocol === 'https:'
+          ? https.request(url, { ...options, agent: this.#agents.https, ca: this.#network.ca })
+          : http.request(url, { ...options, agent: this.#agents.http });
+      guardConnection(sent, this.#network);
+      sent.on('response', resolve);
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+}
+
+/** Returns at most 1 KiB of the body as text that PostgreSQL can store. The rest is read and dropped, up to a limit. */
+async function readBeginning(response: IncomingMessage): Promise<string> {
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (bytes < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - bytes));
+    bytes += chunk.length;
+    if (bytes > MAX_READ_BYTES) break;
+  }
+  // A character that the limit has cut, and bytes that are not UTF-8, become U+FFFD. Three bytes are its size.
+  const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\uFFFD');
+  let end = text.length;
+  while (Buffer.byteLength(text.slice(0, end)) > KEPT_BYTES) end--;
+  return text.slice(0, end).toWellFormed();
+}
+
+function describeFailure(error: unknown): string {
+  if (error instanceof AddressError) return 'The URL is not on a public address.';
+  const { code } = error as NodeJS.ErrnoException;
+  return (
+    FAILURES[code ?? ''] ?? (/CERT|TLS|SSL|SIGNED/.test(code ?? '') ? `TLS failed: ${code}.` : 'The connection failed.')
+  );
+}
+
+const FAILURES: Record<string, string> = {
+  ECONNREFUSED: 'The connection was refused.',
+  ECONNRESET: 'The connection was closed.',
+  EHOSTUNREACH: 'The host cannot be reached.',
+  ENETUNREACH: 'The host cannot be reached.',
+  ENOTFOUND: 'The host name does not resolve.',
+  EAI_AGAIN: 'The host name does not resolve.',
+};

@@ -1,0 +1,41 @@
+import type { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
+import { newId } from '../../shared/ids.ts';
+import { requireEndpoint, signingSecrets } from './endpoints.ts';
+import type { Attempt } from './receiver-client.ts';
+import { signWebhook } from './signature.ts';
+import type { EndpointKey, WebhookContext } from './webhook-context.ts';
+
+/** Result of a test event. */
+export interface TestResult extends Attempt {
+  eventId: string;
+  /** Whether the receiver returned 2xx in time. */
+  succeeded: boolean;
+}
+
+/**
+ * Sends a test event to an endpoint, also to a paused or disabled one, and returns what its receiver answered (WHK-14). It is attempted
+ * once, and its failure has no consequences.
+ */
+export async function sendTestEvent(context: WebhookContext, key: EndpointKey): Promise<TestResult> {
+  const endpoint = await requireEndpoint(context.database.fork(), key);
+  const { clock, webhooks } = context;
+  const now = clock.now();
+  const event = createTestEvent(endpoint, now);
+  const body = JSON.stringify(event);
+  const message = { id: event.id, timestamp: Math.floor(now / 1000), body };
+  const headers = signWebhook(signingSecrets(context, endpoint), message);
+  const attempt = await webhooks.receivers.post(endpoint.url, { ...headers }, body);
+  return { eventId: event.id, succeeded: isSuccess(attempt), ...attempt };
+}
+
+const createTestEvent = ({ id }: WebhookEndpoint, now: number) => ({
+  id: newId('event', now),
+  type: 'webhook_endpoint.test',
+  occurredAt: new Date(now).toISOString(),
+  builderId: null,
+  projectId: null,
+  resource: { type: 'webhook_endpoint', id, path: `/webhook-endpoints/${id}` },
+});
+
+/** Whether a receiver has accepted a delivery: any 2xx (WHK-10). */
+export const isSuccess = ({ status }: Pick<Attempt, 'status'>) => status !== null && status >= 200 && status < 300;

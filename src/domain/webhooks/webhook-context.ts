@@ -1,0 +1,34 @@
+import type { Database } from '../../database/database.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Network } from '../../shared/guarded-network.ts';
+import { ReceiverClient } from './receiver-client.ts';
+import { SecretBox } from './secret-box.ts';
+
+/** What every process that manages or delivers webhooks has one of. */
+export interface WebhookTools {
+  readonly secrets: SecretBox;
+  readonly receivers: ReceiverClient;
+}
+
+/** @param network of deliveries; by default public addresses, and loopback outside production. */
+export const createWebhookTools = (
+  { production }: { production: boolean },
+  tokenKeys: readonly string[],
+  network?: Network,
+): WebhookTools => ({
+  secrets: new SecretBox(tokenKeys),
+  receivers: new ReceiverClient({ production, network }),
+});
+
+/** Context of an operation on webhook endpoints of one region, from a request or a command. */
+export interface WebhookContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly webhooks: WebhookTools;
+}
+
+/** An endpoint of an integrator; another integrator's is not found. */
+export interface EndpointKey {
+  integratorId: string;
+  endpointId: string;
+}
