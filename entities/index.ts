@@ -17,6 +17,7 @@ import { MeetingNote } from './meeting-note.entity.ts';
 import { MeetingTemplate } from './meeting-template.entity.ts';
 import { Membership } from './membership.entity.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
+import { PasswordLink } from './password-link.entity.ts';
 import { Photo } from './photo.entity.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
 import { PhotoReport } from './photo-report.entity.ts';
@@ -61,6 +62,7 @@ export const entities = [
   RefreshToken,
   RevokedToken,
   Session,
+  PasswordLink,
   SignInAttempt,
   AuditEntry,
   Project,

@@ -1,8 +1,11 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
-/** A user of one or more builders, who can sign in and to whom records can be linked. */
+/** Role of a user who works for the operator (ACC-26). */
+export const StaffRoleName = { VIEWER: 'VIEWER', OPERATOR: 'OPERATOR', ADMIN: 'ADMIN' } as const;
+
+/** A user of one or more builders, who can sign in and to whom records can be linked; or a staff user, who belongs to no builder. */
 @Entity({ tableName: 'app_user' })
 @PersonalData<User>({
   of: { user: 'id' },
@@ -30,6 +33,10 @@ export class User extends Timestamped {
   /** Storage key of the profile picture. */
   @Property({ type: 'text', nullable: true })
   pictureKey!: string | null;
+
+  /** Null for a user of builders. */
+  @Enum({ items: () => StaffRoleName, nullable: true })
+  staffRole!: keyof typeof StaffRoleName | null;
 
   @Instant({ nullable: true })
   disabledAt!: string | null;

@@ -62,6 +62,8 @@ export interface Config {
   metricsToken: string | null;
   /** Whether the addresses are printed at start; null to decide by the terminal. */
   banner: boolean | null;
+  /** Outgoing e-mail; null without a mail server. */
+  mail: { url: string; from: string } | null;
   logLevel: string;
 }
 
@@ -111,6 +113,7 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
     }
   }
   requireTogether('TLS_CERT', 'TLS_KEY');
+  requireTogether('SMTP_URL', 'MAIL_FROM');
   if (values.SUPERVISE === '0' && (values.WORKERS ?? 1) > 1) report('SUPERVISE', 'must be 1 with several WORKERS');
   if (values.STORAGE === 's3') {
     if (!isSet('S3_BUCKET')) report('S3_BUCKET', 'is required with STORAGE=s3');
@@ -151,6 +154,7 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,
     metricsToken: values.METRICS_TOKEN ?? null,
     banner: values.BANNER ? values.BANNER === '1' : isNpmStart || null,
+    mail: values.SMTP_URL && values.MAIL_FROM ? { url: values.SMTP_URL, from: values.MAIL_FROM } : null,
     logLevel: values.LOG_LEVEL,
   };
 }

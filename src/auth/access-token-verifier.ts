@@ -31,8 +31,10 @@ const SELECT_CALLER: Statement = {
           and ($2::text is null or connection.builder_id = $2))
     from oauth_client client
     where client.id = $1 and client.disabled_at is null
+      and case when $3::text is null then 'client_credentials' else 'authorization_code' end = any (client.grants)
       and ($3::text is null or exists (select from membership join app_user on app_user.id = membership.user_id
-        where membership.user_id = $3 and membership.builder_id = $2 and app_user.disabled_at is null))
+        where membership.user_id = $3 and membership.builder_id = $2 and app_user.disabled_at is null
+          and app_user.staff_role is null))
       and not exists (select from oauth_revoked_token revoked where revoked.jti = $4)
       and ($5::text is null
         or exists (select from oauth_token_family family where family.id = $5 and family.revoked_at is null))`,

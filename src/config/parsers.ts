@@ -65,6 +65,18 @@ export function parsePostgresUrl(text: string): string {
   return text;
 }
 
+/** The value contains a password, so the message does not quote it. */
+export function parseSmtpUrl(text: string): string {
+  if (URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol) && new URL(text).hostname !== '') return text;
+  throw new InvalidValue('must be a URL such as smtps://user:password@mail.example.com');
+}
+
+/** An address, also with a name: `Builder Integration <no-reply@example.com>`. */
+export function parseMailAddress(text: string): string {
+  if (/^([^<>@\p{Cc}]* )?<?[^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+>?$/u.test(text)) return text;
+  throw expected('an e-mail address such as no-reply@example.com', text);
+}
+
 /** Returns the origin of an address without path, query and fragment. */
 export function parseHttpOrigin(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {

@@ -20,6 +20,7 @@ import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import { Membership } from '../../entities/membership.entity.ts';
 import { OAuthClient } from '../../entities/oauth-client.entity.ts';
+import { PasswordLink } from '../../entities/password-link.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
@@ -131,7 +132,7 @@ const declaredFiles: FileDefinition[] = [
     file: 'users',
     entity: User,
     id: 'user',
-    secretFields: ['passwordHash'],
+    secretFields: ['passwordHash', 'staffRole'],
     storageKeys: { pictureKey: 'pictures' },
     fieldTypes: { email: lowerCase },
   },
@@ -243,6 +244,7 @@ export const excludedEntities: EntityClass<object>[] = [
   RefreshToken,
   RevokedToken,
   Session,
+  PasswordLink,
   SignInAttempt,
   RateBudget,
   AuditEntry,

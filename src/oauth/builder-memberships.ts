@@ -18,6 +18,7 @@ const MEMBERSHIPS: Statement = {
   text: `select builder.id, builder.name, builder.logo_key, membership.role, to_json(connection.scopes)
     from membership
       join app_user on app_user.id = membership.user_id and app_user.disabled_at is null
+        and app_user.staff_role is null
       join builder on builder.id = membership.builder_id
       left join connection on connection.builder_id = builder.id and connection.integrator_id = $2
         and connection.status = 'ACTIVE'

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { archiveVisit, closeVisit } from '../../src/cli/services/attendance.ts';
-import { grantSiteAccess, revokeSiteAccess } from '../../src/cli/services/site-access.ts';
+import { grantSiteAccess, revokeSiteAccess } from '../../src/domain/access/site-access.ts';
+import { archiveVisit, closeVisit } from '../../src/domain/attendance/manual-changes.ts';
 import { attendanceOf, type GateEvent, gate, send } from '../support/attendance.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { type Service, startService } from '../support/harness.ts';

@@ -103,7 +103,7 @@ describe('connection create and revoke', () => {
     const args = create('buil_b', ...scopes('read:swms'));
     const attempts = await Promise.all(Array.from({ length: 4 }, () => cli.run([...args, '--json'])));
     expect(attempts.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
-    const problem = `${integrator} is connected to buil_b already; --replace changes its scopes`;
+    const problem = `${integrator} is connected to buil_b already; update the connection to change its scopes`;
     for (const { code, err } of attempts) if (code) expect(err).toBe(`{"error":"--builder: ${problem}."}\n`);
     const replaced = await cli.json(create('buil_b', ...scopes('read:projects'), '--replace'));
     expect(replaced).toMatchObject({ scopes: ['read:projects'], change: 'replaced' });

@@ -103,7 +103,7 @@ describe('client create', () => {
     [
       'neither an integrator nor --internal',
       ['--scope', 'read:builders'],
-      /^--integrator: is required, or --internal\.$/,
+      /^--integrator: is required, except for an internal client\.$/,
     ],
     ['an invalid integrator', ['--integrator', 'buil_a', '--scope', 'read:builders'], /^--integrator: "buil_a" is not/],
     [

@@ -40,7 +40,14 @@ describe('user create', () => {
     const shown = { email: 'sam@example.com', name: 'Sam Hill', createdAt: at(START) };
     expect(rest).toEqual({ regionId: 'au1', ...shown, password: null });
     const { passwordHash, ...row } = { ...(await em().findOneOrFail(User, userId)) };
-    expect(row).toEqual({ id: userId, ...shown, pictureKey: null, disabledAt: null, updatedAt: at(START) });
+    expect(row).toEqual({
+      id: userId,
+      ...shown,
+      pictureKey: null,
+      staffRole: null,
+      disabledAt: null,
+      updatedAt: at(START),
+    });
     expect(passwordHash).toMatch(/^\$argon2id\$/);
     expect(await verifyPassword(PASSWORD, passwordHash)).toBe(true);
   });

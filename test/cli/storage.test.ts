@@ -37,6 +37,7 @@ describe('image-host', () => {
     expect(await cli.json(['image-host', 'list'])).toEqual({
       regionId: 'au1',
       hosts: [{ host: 'images.example.com', createdAt: at(START) }],
+      nextCursor: null,
     });
     expect((await cli.json(['image-host', 'list', '--region', 'us1'])).hosts).toEqual([]);
     const { out } = await cli.run(['image-host', 'revoke', 'images.example.com']);

@@ -15,6 +15,7 @@ const shipped = Object.entries(lock.packages as Record<string, Locked>).filter(
 
 const ALLOWED = new Set([
   'MIT',
+  'MIT-0',
   'ISC',
   '0BSD',
   'BSD-2-Clause',

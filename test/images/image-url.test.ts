@@ -5,7 +5,8 @@ import { createServer, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approveImageHost, listImageHosts, revokeImageHost } from '../../src/cli/services/image-hosts.ts';
+import { approveImageHost, revokeImageHost } from '../../src/domain/access/image-hosts.ts';
+import { listImageHosts } from '../../src/domain/access/list-access.ts';
 import { isPublicAddress } from '../../src/shared/public-address.ts';
 import { type DownloadNetwork, parseImageHost, RemoteDownloader } from '../../src/storage/remote-downloader.ts';
 import { Spool } from '../../src/storage/spool.ts';
@@ -281,12 +282,12 @@ describe('imageUrl', () => {
 
   it('is of no use once the host is revoked (UPL-25)', async () => {
     const place = { database: service.databases.au1, clock: service.clock, source: OPERATOR };
-    expect(await listImageHosts(place)).toMatchObject({ hosts: [{ host: `images.test:${port}` }] });
+    expect(await listImageHosts(place, {}, { limit: 10 })).toMatchObject({ hosts: [{ host: `images.test:${port}` }] });
     expect(await revokeImageHost(place, `images.test:${port}`)).toMatchObject({ changed: true });
     const answer = await client.send('POST', '/photos', { fileName: 'a.jpg', imageUrl: url('/a.jpg') });
     expect(answer.json().errors[0].message).toMatch('not approved');
     for (const name of ['', 'localhost', '127.0.0.1', 'https://a.example', 'a.example/b', 'a b.example', '[::1]']) {
-      expect(() => approveImageHost(place, name), name).toThrow('HOST');
+      expect(() => approveImageHost(place, name), name).toThrow('is not the name of a host');
     }
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Connection } from '../../entities/connection.entity.ts';
-import { addMembership, removeMembership } from '../../src/cli/services/memberships.ts';
 import { Database } from '../../src/database/database.ts';
+import { addMembership, removeMembership } from '../../src/domain/access/memberships.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { type Instance, startDeployment, type TestDeployment } from './deployment.ts';

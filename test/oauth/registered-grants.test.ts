@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClient, type NewClient } from '../../src/cli/services/clients.ts';
+import { type NewClient } from '../../src/domain/access/client-rules.ts';
+import { createClient } from '../../src/domain/access/clients.ts';
 import { OPERATOR } from '../support/audit.ts';
 import { exchangeCode, obtainCode, refreshTokens } from './code-flow.ts';
 import { addBuilder, addUser, REDIRECT_URI } from './fixtures.ts';

@@ -70,7 +70,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
     {
       name: 'domain',
       about:
-        'The logic of attendance, meetings, photos, photo reports and uploads, and the readers of each table. Knows neither GraphQL nor HTTP',
+        'The logic of access, the audit log, attendance, meetings, photos, photo reports and uploads, and the readers of each table. Knows neither GraphQL nor HTTP',
       paths: ['src/domain/'],
     },
   ],
@@ -84,6 +84,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
   [
     { name: 'database', about: 'Batched reads, transactions, connection pools, migrations', paths: ['src/database/'] },
     { name: 'storage', about: 'Stored bytes behind one interface: local disk or S3', paths: ['src/storage/'] },
+    { name: 'mail', about: 'Outgoing e-mail', paths: ['src/mail/'] },
     { name: 'images', about: 'Checks of images, in bounded time and memory', paths: ['src/images/'] },
   ],
   [{ name: 'entities', about: 'One file per table, which is also the GraphQL type', paths: ['entities/'] }],

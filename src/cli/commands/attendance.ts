@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { archiveVisit, closeVisit } from '../../domain/attendance/manual-changes.ts';
 import type { CliIo } from '../io/cli-io.ts';
-import { archiveVisit, closeVisit } from '../services/attendance.ts';
 import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
 
 /** Adds the commands that close or archive a visit manually. */

@@ -1,7 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
+import type { AccessPage } from '../../domain/access/list-access.ts';
+import type { ChangeContext } from '../../domain/change-context.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
+import { CliError } from '../cli-error.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
-import type { CommandContext } from '../services/command-context.ts';
+import { formatTable } from '../io/format-table.ts';
 import { withCommandContext } from '../services/database-session.ts';
 
 /** Parsed options of a command. */
@@ -44,16 +48,31 @@ export function defineCommand(
   return command.option('--json', 'print one JSON object and nothing else').action(async (...parameters) => {
     // Commander passes the arguments, the options and the command itself.
     const options = parameters.at(-2) as CommandOptions;
-    const result = await work(options, ...(parameters.slice(0, -2) as string[]));
-    io.stdout.write(`${options.json ? JSON.stringify(result.data) : result.text}\n`);
+    try {
+      const result = await work(options, ...(parameters.slice(0, -2) as string[]));
+      io.stdout.write(`${options.json ? JSON.stringify(result.data) : result.text}\n`);
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      throw CliError.forOption(nameOfField(command, error.field), error.problem);
+    }
   });
+}
+
+/** Returns how a command names a field: `--redirect-uri` or, for an argument, `CLIENT`; other fields have their own name. */
+function nameOfField(command: Command, field: string): string {
+  const name = field
+    .replace(/Id$|s$/, '')
+    .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    .replace(/^closed-by$/, 'by');
+  if (command.registeredArguments.some((argument) => argument.name() === name)) return name.toUpperCase();
+  return command.options.some(({ long }) => long === `--${name}`) ? `--${name}` : field;
 }
 
 /** Sets the action of a command that works on the data of one region, and adds the option `--region`. */
 export function defineRegionalCommand(
   io: CliIo,
   command: Command,
-  work: (context: CommandContext, options: CommandOptions, ...args: string[]) => Promise<CommandResult>,
+  work: (context: ChangeContext, options: CommandOptions, ...args: string[]) => Promise<CommandResult>,
 ): Command {
   command.addOption(createRegionOption().default('au1' satisfies RegionId));
   return defineCommand(io, command, (options, ...args) =>
@@ -65,5 +84,45 @@ export function defineRegionalCommand(
 }
 
 /** Returns the name of a command with its group: `client create`. */
-const nameOf = (command: Command) =>
+export const nameOf = (command: Command) =>
   command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
+
+interface List {
+  /** One object per row. */
+  rows: object[];
+  nextCursor: string | null;
+}
+
+/**
+ * Sets the action of a command that lists rows in pages: a table, or with `--json` an object with the rows under `name` and
+ * `nextCursor`.
+ *
+ * @param columns Properties of a row that the table shows.
+ */
+export function defineListCommand(
+  io: CliIo,
+  command: Command,
+  { name, columns }: { name: string; columns: readonly string[] },
+  list: (context: ChangeContext, options: CommandOptions, page: AccessPage) => Promise<object>,
+): Command {
+  command
+    .option('--limit <number>', 'rows of a page', parsePageSize, 100)
+    .option('--cursor <cursor>', 'where the previous page ended');
+  return defineRegionalCommand(io, command, async (context, options) => {
+    const data = await list(context, options, { limit: options.limit, cursor: options.cursor });
+    const { [name]: rows, nextCursor } = data as Record<string, unknown>;
+    return { data, text: formatList({ rows, nextCursor } as List, columns) };
+  });
+}
+
+function formatList({ rows, nextCursor }: List, columns: readonly string[]): string {
+  if (rows.length === 0) return 'None.';
+  const more = nextCursor === null ? [] : [`More: --cursor ${nextCursor}`];
+  return [formatTable(rows, columns), ...more].join('\n');
+}
+
+/** Parses `yes` or `no` of a filter. */
+export function parseYesOrNo(text: string): boolean {
+  if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('It must be yes or no.');
+  return text === 'yes';
+}

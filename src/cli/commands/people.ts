@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
-import { type CliIo, formatFields } from '../io/cli-io.ts';
-import { readPassword } from '../io/read-password.ts';
-import { addMembership, removeMembership } from '../services/memberships.ts';
-import { grantSiteAccess, revokeSiteAccess } from '../services/site-access.ts';
-import { createUser, disableUser, enableUser, generatePassword } from '../services/users.ts';
-import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
+import { listMemberships, listUsers, showMembership, showUser } from '../../domain/access/list-access.ts';
+import { addMembership, removeMembership, updateMembership } from '../../domain/access/memberships.ts';
+import { grantSiteAccess, revokeSiteAccess } from '../../domain/access/site-access.ts';
+import { disableUser, enableUser, updateUser } from '../../domain/access/users.ts';
+import { type CliIo, formatObject } from '../io/cli-io.ts';
+import { addCommandGroup, defineListCommand, defineRegionalCommand, parseYesOrNo } from './define-command.ts';
 import { addPictureCommand } from './storage.ts';
+import { addPasswordLinkCommands, addUserCreateCommand } from './user-accounts.ts';
 
 /** Adds the commands for users, memberships and site access. */
 export function addPeopleCommands(program: Command, io: CliIo): void {
@@ -15,24 +16,9 @@ export function addPeopleCommands(program: Command, io: CliIo): void {
 }
 
 function addUserCommands(parent: Command, io: CliIo): void {
-  const create = parent
-    .command('create')
-    .description('register a user; prompts for the password unless an option provides it')
-    .requiredOption('--email <address>', 'e-mail address to sign in with')
-    .requiredOption('--name <name>', 'full name')
-    .option('--password-stdin', 'read the password from stdin')
-    .option('--generate-password', 'generate a password and print it once');
-  defineRegionalCommand(io, create, async (context, options) => {
-    const generated = options.generatePassword ? generatePassword() : null;
-    const password = generated ?? (await readPassword(io, options));
-    const user = await createUser(context, { email: options.email, name: options.name, password });
-    const { userId, email, name } = user;
-    const heading = `User registered.${generated ? ' This password is not shown again.' : ''}`;
-    return {
-      data: { ...user, password: generated },
-      text: formatFields(heading, { userId, email, name, password: generated }),
-    };
-  });
+  addUserCreateCommand(parent, io);
+  addPasswordLinkCommands(parent, io);
+  addUserReads(parent, io);
 
   const disable = parent.command('disable <user>').description('disable a user, by id or e-mail address');
   defineRegionalCommand(io, disable, async (context, _options, user) => {
@@ -49,7 +35,73 @@ function addUserCommands(parent: Command, io: CliIo): void {
   addPictureCommand(parent, io);
 }
 
+function addUserReads(parent: Command, io: CliIo): void {
+  const list = parent
+    .command('list')
+    .description('list users')
+    .option('--email <text>', 'part of the e-mail address')
+    .option('--name <text>', 'part of the name')
+    .option('--builder <id>', 'builder that the user is a member of')
+    .option('--disabled <yes|no>', 'whether the user is disabled', parseYesOrNo)
+    .option('--staff <yes|no>', 'whether the user is a staff user', parseYesOrNo)
+    .option('--password <yes|no>', 'whether a password is set', parseYesOrNo);
+  const columns = ['userId', 'email', 'name', 'staffRole', 'hasPassword', 'disabledAt'];
+  defineListCommand(io, list, { name: 'users', columns }, (context, { builder, ...filter }, page) =>
+    listUsers(context, { ...filter, builderId: builder }, page),
+  );
+
+  const show = parent.command('show <user>').description('show a user, by id or e-mail address, with the memberships');
+  defineRegionalCommand(io, show, async (context, _options, user) => {
+    const data = await showUser(context, user!);
+    return { data, text: formatObject(data.name, data) };
+  });
+
+  const update = parent
+    .command('update <user>')
+    .description('replace the properties that are given')
+    .option('--name <name>', 'full name')
+    .option('--email <address>', 'e-mail address to sign in with')
+    .option('--role <role>', 'role of a staff user: VIEWER, OPERATOR or ADMIN');
+  defineRegionalCommand(io, update, async (context, { name, email, role }, user) => {
+    const data = await updateUser(context, user!, { name, email, staffRole: role });
+    return { data, text: formatObject(`${data.email} is ${data.changed ? 'updated' : 'unchanged'}.`, data) };
+  });
+}
+
+const requireMembershipKey = (command: Command) =>
+  command.requiredOption('--user <user>', 'id or e-mail address').requiredOption('--builder <id>', 'builder');
+
+function addMembershipReads(parent: Command, io: CliIo): void {
+  const list = parent
+    .command('list')
+    .description('list memberships')
+    .option('--user <user>', 'id or e-mail address')
+    .option('--builder <id>', 'builder')
+    .option('--role <role>', 'role of the user');
+  const columns = ['userId', 'builderId', 'role', 'createdAt'];
+  defineListCommand(io, list, { name: 'memberships', columns }, (context, { user, builder, role }, page) =>
+    listMemberships(context, { user, builderId: builder, role }, page),
+  );
+
+  const show = requireMembershipKey(parent.command('show').description('show a membership'));
+  defineRegionalCommand(io, show, async (context, { user, builder }) => {
+    const data = await showMembership(context, { user, builderId: builder });
+    return { data, text: formatObject(`${user} and ${builder}`, data) };
+  });
+
+  const update = requireMembershipKey(parent.command('update').description("change a user's role")).requiredOption(
+    '--role <role>',
+    "role of the user, in the builder's own words",
+  );
+  defineRegionalCommand(io, update, async (context, { user, builder, role }) => {
+    const data = await updateMembership(context, { user, builderId: builder, role });
+    const state = data.changed ? 'is now' : 'was already';
+    return { data, text: `${data.email} ${state} ${data.role} of ${data.builderName} (${builder}).` };
+  });
+}
+
 function addMembershipCommands(parent: Command, io: CliIo): void {
+  addMembershipReads(parent, io);
   const add = parent
     .command('add')
     .description("add a user to a builder's account")

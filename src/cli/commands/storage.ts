@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type CliIo, formatFields } from '../io/cli-io.ts';
-import { approveImageHost, listImageHosts, revokeImageHost } from '../services/image-hosts.ts';
+import { approveImageHost, revokeImageHost } from '../../domain/access/image-hosts.ts';
+import { listImageHosts, showImageHost } from '../../domain/access/list-access.ts';
+import type { CliIo } from '../io/cli-io.ts';
 import { setBuilderLogo, setUserPicture } from '../services/images.ts';
 import { withStorage } from '../services/storage.ts';
-import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
+import { addCommandGroup, defineListCommand, defineRegionalCommand } from './define-command.ts';
 
 /** Adds the commands for approved image hosts and for builders' logos. */
 export function addStorageCommands(program: Command, io: CliIo): void {
@@ -25,10 +26,12 @@ export function addStorageCommands(program: Command, io: CliIo): void {
       return { data, text: `${data.host} ${data.changed ? 'is no longer' : 'was not'} approved.` };
     },
   );
-  defineRegionalCommand(io, hosts.command('list').description('list the approved hosts'), async (context) => {
-    const data = await listImageHosts(context);
-    const lines = data.hosts.map(({ host, createdAt }) => [host, `since ${createdAt}`]);
-    return { data, text: formatFields('Approved hosts:', Object.fromEntries(lines)) };
+  const list = hosts.command('list').description('list the approved hosts').option('--host <text>', 'part of the name');
+  defineListCommand(io, list, { name: 'hosts', columns: ['host', 'createdAt'] }, listImageHosts);
+  const show = hosts.command('show <host>').description('show an approved host');
+  defineRegionalCommand(io, show, async (context, _options, host) => {
+    const data = await showImageHost(context, host!);
+    return { data, text: `${data.host} is approved since ${data.createdAt}.` };
   });
 
   const builder = addCommandGroup(program, 'builder', 'settings of a builder');

@@ -34,3 +34,15 @@ export function formatFields(
   const width = Math.max(0, ...lines.map(([name]) => name.length)) + 2;
   return [heading, ...lines.map(([name, value]) => `  ${name.padEnd(width)}${value}`)].join('\n');
 }
+
+/** Formats the properties of an object, one per line. Nested objects are JSON. */
+export function formatObject(heading: string, value: object): string {
+  const lines = Object.entries(value).map(([name, each]) => [name, toLine(each)] as const);
+  return formatFields(heading, Object.fromEntries(lines));
+}
+
+function toLine(value: unknown): string | readonly string[] | null {
+  if (value === null || typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
+  return JSON.stringify(value);
+}

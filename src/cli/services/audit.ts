@@ -3,8 +3,8 @@ import { AuditActorType } from '../../../entities/audit-entry.entity.ts';
 import { toInstant } from '../../../schema/scalars.ts';
 import { AUDIT_ACTIONS, AUDITED_PROPERTIES } from '../../domain/audit/audited-objects.ts';
 import { type AuditFilter, listAuditEntries } from '../../domain/audit/list-audit-entries.ts';
+import type { ChangeContext } from '../../domain/change-context.ts';
 import { CliError } from '../cli-error.ts';
-import type { CommandContext } from './command-context.ts';
 
 /** Options of `audit list`, as given. */
 export interface AuditListRequest {
@@ -21,7 +21,7 @@ export interface AuditListRequest {
 }
 
 /** Lists entries of the region's audit log, newest first. ACC-23. */
-export async function listAudit({ database }: CommandContext, request: AuditListRequest) {
+export async function listAudit({ database }: ChangeContext, request: AuditListRequest) {
   const filter: AuditFilter = {
     ...parseActor(request.actor),
     action: parseAction(request.action),

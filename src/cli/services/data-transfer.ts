@@ -2,6 +2,7 @@ import { exportFolder } from '../../data-transfer/export.ts';
 import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '../../data-transfer/file-definitions.ts';
 import { importFolder } from '../../data-transfer/import.ts';
 import type { RowProblem } from '../../data-transfer/row-reader.ts';
+import type { ChangeContext } from '../../domain/change-context.ts';
 import {
   REPORTS_WITH_PAGES,
   validatePageRow,
@@ -11,7 +12,6 @@ import {
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import type { ProgressReporter } from '../io/progress.ts';
-import type { CommandContext } from './command-context.ts';
 import { exportStoredFiles, importStoredFiles } from './stored-files.ts';
 
 /** Validation of photo reports, with the same rules as a sync. */
@@ -43,7 +43,7 @@ export interface ImportRequest {
 
 /** Imports a folder. Throws `CliError` and rolls everything back if a row is invalid, unless `keepGood`. */
 export async function importData(
-  { database }: CommandContext,
+  { database }: ChangeContext,
   { folder, keepGood, collect, storage }: ImportRequest,
   progress: ProgressReporter,
 ) {
@@ -78,7 +78,7 @@ export async function importData(
 
 /** Exports the data of the region to a folder. */
 export async function exportData(
-  { database }: CommandContext,
+  { database }: ChangeContext,
   storage: Storage,
   folder: string,
   progress: ProgressReporter,

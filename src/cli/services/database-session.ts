@@ -2,10 +2,10 @@ import { type Config, loadConfig } from '../../config.ts';
 import type { Databases } from '../../database/database.ts';
 import { runPendingMigrations } from '../../database/run-migrations.ts';
 import { openDatabases } from '../../dev-postgres/open-databases.ts';
+import type { ChangeContext } from '../../domain/change-context.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
-import type { CommandContext } from './command-context.ts';
 import { createOperatorSource } from './operator-source.ts';
 
 /** Opens both databases, runs the work and closes them, also after an error or an interrupt. */
@@ -41,14 +41,23 @@ export async function withDatabases<T>(
  *
  * @param command Name of the command, such as `client create`, for the audit log.
  */
-export function withCommandContext<T>(
+export const withCommandContext = <T>(
   io: CliIo,
   region: RegionId,
   command: string,
-  work: (context: CommandContext) => Promise<T>,
+  work: (context: ChangeContext) => Promise<T>,
+): Promise<T> => withRegionalContexts(io, [region], command, ([context]) => work(context!));
+
+/** Runs work on the databases of several regions. */
+export function withRegionalContexts<T>(
+  io: CliIo,
+  regions: readonly RegionId[],
+  command: string,
+  work: (contexts: ChangeContext[]) => Promise<T>,
 ): Promise<T> {
   return withDatabases(io, async (databases, { migrate }) => {
-    await runPendingMigrations(databases[region], migrate);
-    return work({ database: databases[region], clock: io.clock, source: createOperatorSource(command) });
+    for (const region of regions) await runPendingMigrations(databases[region], migrate);
+    const source = createOperatorSource(command);
+    return work(regions.map((region) => ({ database: databases[region], clock: io.clock, source })));
   });
 }

@@ -3,28 +3,29 @@ import { stat } from 'node:fs/promises';
 import type { EntityClass } from '@mikro-orm/core';
 import { Builder } from '../../../entities/builder.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
+import { parseId } from '../../domain/access/access-values.ts';
+import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
+import { toUserFilter } from '../../domain/access/users.ts';
+import { type ChangeContext, inTransaction, lockRow } from '../../domain/change-context.ts';
 import { inspectImage } from '../../images/inspect.ts';
 import { BadImage } from '../../images/types.ts';
 import { createObjectKey, type ObjectFolder } from '../../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
-import { parseId } from './argument-parsers.ts';
-import { type CommandContext, inTransaction, lockRow } from './command-context.ts';
-import { toUserFilter } from './users.ts';
 
 /** Content types that every browser displays. */
 const DISPLAYABLE_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'];
 
 /** Stores the image file as the builder's logo. */
 export async function setBuilderLogo(
-  context: CommandContext,
+  context: ChangeContext,
   storage: Storage,
   request: { builder: string; file: string },
 ) {
-  const id = parseId('BUILDER', 'builder', request.builder);
+  const id = parseId('builder', 'builder', request.builder);
   const { database } = context;
   if (!(await database.fork().count(Builder, { id })))
-    throw CliError.forOption('BUILDER', `there is no builder ${id} in ${database.region}`);
+    throw new InvalidInputError('builder', `there is no builder ${id} in ${database.region}`);
   const { key, contentType } = await storeImage(storage, 'logos', id, request.file);
   await inTransaction(context, async (em, now) => {
     const builder = await lockRow(em, Builder as EntityClass<Builder>, { id });
@@ -35,14 +36,14 @@ export async function setBuilderLogo(
 
 /** Stores the image file as the user's profile picture. */
 export async function setUserPicture(
-  context: CommandContext,
+  context: ChangeContext,
   storage: Storage,
   request: { user: string; file: string },
 ) {
-  const where = toUserFilter('USER', request.user);
+  const where = toUserFilter('user', request.user);
   const { database } = context;
   const found = await database.fork().findOne(User, where);
-  if (!found) throw CliError.forOption('USER', `there is no user ${request.user} in ${database.region}`);
+  if (!found) throw new InvalidInputError('user', `there is no user ${request.user} in ${database.region}`);
   const { key, contentType } = await storeImage(storage, 'pictures', found.id, request.file);
   await inTransaction(context, async (em, now) => {
     const user = await lockRow(em, User as EntityClass<User>, { id: found.id });

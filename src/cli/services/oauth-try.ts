@@ -2,11 +2,11 @@ import { text } from 'node:stream/consumers';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { isLoopback } from '../../config.ts';
 import type { Databases } from '../../database/database.ts';
+import { parseId, parseScopes } from '../../domain/access/access-values.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
 import { listenForRedirect, openBrowser, portOfUri } from '../io/redirect-listener.ts';
-import { parseId, parseScopes } from './argument-parsers.ts';
 import { withDatabases } from './database-session.ts';
 
 /** Options of `oauth try`. */

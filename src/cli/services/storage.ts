@@ -1,13 +1,13 @@
 import { loadTokenKeys } from '../../auth/token-keys.ts';
 import { loadConfig } from '../../config.ts';
+import type { ChangeContext } from '../../domain/change-context.ts';
 import { openStorages, type Storage } from '../../storage/storage.ts';
 import type { CliIo } from '../io/cli-io.ts';
-import type { CommandContext } from './command-context.ts';
 
 /** Runs the work with the file storage of the context's region. */
 export async function withStorage<T>(
   io: CliIo,
-  { database, clock }: CommandContext,
+  { database, clock }: ChangeContext,
   work: (storage: Storage) => Promise<T>,
 ) {
   const config = loadConfig(io.env);

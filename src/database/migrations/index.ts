@@ -5,6 +5,7 @@ import { Migration20261122070000TotalTriggers } from './20261122070000-total-tri
 import { Migration20261122070531UploadQuotas } from './20261122070531-upload-quotas.ts';
 import { Migration20261122124743AuditLog } from './20261122124743-audit-log.ts';
 import { Migration20261122125638EventLog } from './20261122125638-event-log.ts';
+import { Migration20261122131405StaffAndPasswordLinks } from './20261122131405-staff-and-password-links.ts';
 import { Migration20261122131433Webhooks } from './20261122131433-webhooks.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
@@ -17,4 +18,5 @@ export const migrations = [
   Migration20261122124743AuditLog,
   Migration20261122125638EventLog,
   Migration20261122131433Webhooks,
+  Migration20261122131405StaffAndPasswordLinks,
 ];

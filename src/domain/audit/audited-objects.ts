@@ -11,7 +11,9 @@ export const AUDITED_PROPERTIES = {
   /** Of a client; secrets are named by their row's number and time. */
   client_secret: ['secretIds', 'createdAt'],
   connection: ['integratorId', 'builderId', 'status', 'scopes'],
-  user: ['name', 'email', 'disabledAt', 'staffRole'],
+  user: ['name', 'email', 'disabledAt'],
+  /** A user who works for the operator. */
+  staff: ['name', 'email', 'staffRole', 'disabledAt', 'purpose', 'expiresAt', 'emailed'],
   membership: ['userId', 'builderId', 'role', 'revokedConsents'],
   /** A user's authorisation of a client. */
   consent: ['clientId', 'userId', 'builderId', 'scopes', 'reason'],
@@ -41,10 +43,15 @@ export const AUDIT_ACTIONS = {
   'connection.updated': 'The scopes of a connection changed.',
   'connection.reactivated': 'A revoked connection was activated.',
   'connection.revoked': 'A connection was revoked.',
-  'user.created': 'A user, or a staff user, was registered.',
-  'user.updated': 'Name, e-mail address or staff role of a user changed.',
+  'user.created': 'A user was registered.',
+  'user.updated': 'Name or e-mail address of a user changed.',
   'user.disabled': 'A user was disabled.',
   'user.enabled': 'A disabled user was enabled.',
+  'staff.created': 'A staff user was registered.',
+  'staff.updated': 'Name, e-mail address or role of a staff user changed.',
+  'staff.disabled': 'A staff user was disabled.',
+  'staff.enabled': 'A disabled staff user was enabled.',
+  'staff.password_link_created': 'A one-time link for choosing the password of a staff user was created.',
   'membership.created': "A user was added to a builder's account.",
   'membership.updated': "A user's role in a builder's account changed.",
   'membership.deleted': "A user was removed from a builder's account, and the user's consents for it ended.",

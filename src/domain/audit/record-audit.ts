@@ -6,11 +6,17 @@ import {
   type AuditValues,
 } from '../../../entities/audit-entry.entity.ts';
 import { newId } from '../../shared/ids.ts';
+import { requireStaffAction, type StaffRole } from '../access/staff-roles.ts';
 import { AUDITED_PROPERTIES, type AuditAction, objectTypeOf } from './audited-objects.ts';
+
+/** A staff user acts with a role, which must allow the action. */
+export type AuditActor =
+  | { type: Exclude<AuditActorType, 'STAFF'>; id: string | null }
+  | { type: 'STAFF'; id: string; role: StaffRole };
 
 /** Who causes a change, and from where. */
 export interface AuditSource {
-  actor: { type: AuditActorType; id: string | null };
+  actor: AuditActor;
   origin: AuditOrigin;
 }
 
@@ -32,9 +38,11 @@ export interface AuditedChange extends AuditSource {
 
 /**
  * Appends an entry to the audit log of the region, in the transaction of the change: both are committed or neither. Properties that
- * are not declared in `AUDITED_PROPERTIES` are left out, so that no secret is recorded. ACC-20 to ACC-22.
+ * are not declared in `AUDITED_PROPERTIES` are left out, so that no secret is recorded. Throws 403 for a staff user whose role does not
+ * allow the action. ACC-20 to ACC-22, ACC-27.
  */
 export async function recordAudit(transaction: EntityManager, change: AuditedChange): Promise<void> {
+  if (change.actor.type === 'STAFF') requireStaffAction(change.actor.role, change.action);
   await transaction.insert(AuditEntry, toAuditEntry(change));
 }
 
@@ -71,7 +79,8 @@ function diffAuditedValues(
     ([name, value]: [string, unknown]) =>
       JSON.stringify(values[name]) !== JSON.stringify(value);
   return [
-    Object.fromEntries(pick(before).filter(differs(other.after))),
+    // What the caller does not give afterwards has not changed.
+    Object.fromEntries(pick(before).filter((each) => each[0] in after && differs(other.after)(each))),
     Object.fromEntries(pick(after).filter(differs(other.before))),
   ];
 }

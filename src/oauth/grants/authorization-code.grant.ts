@@ -27,6 +27,8 @@ export const exchangeAuthorizationCode: GrantHandler = async ({ parameters, clie
   };
   if (code.used) throw await revokeAndCreateError();
   requireCodeBinding(code, { redirectUri, verifier });
+  // The redirect URI may have been removed from the client since the code was sent to it.
+  if (!client.redirectUris.includes(code.redirectUri)) throw expiredOrRevokedGrant();
   if (code.revoked || now >= code.codeExpiresAt) throw expiredOrRevokedGrant();
   const membership = await requireActiveMembership(client, code);
   const scopes = filterAllowedScopes(client, code, membership);

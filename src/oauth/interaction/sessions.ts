@@ -22,10 +22,10 @@ export interface Account {
 const ACCOUNT: Statement = {
   name: 'oauth.account',
   text: `select id, password_hash from app_user
-    where email = $1 and disabled_at is null and password_hash is not null`,
+    where email = $1 and disabled_at is null and password_hash is not null and staff_role is null`,
 };
 
-/** Returns the enabled account with a password and this lower-case e-mail address; null without one. */
+/** Returns the enabled account with a password and this lower-case e-mail address; null without one, and for a staff user (ACC-26). */
 export async function findAccount(database: Database, email: string): Promise<Account | null> {
   const [row] = await database.runner.run(ACCOUNT, [email]);
   return row ? { id: row[0]!, passwordHash: row[1]! } : null;
@@ -52,6 +52,7 @@ const SESSION: Statement = {
   text: `select app_user.id, app_user.name, app_user.email
     from oauth_session session join app_user on app_user.id = session.user_id
     where session.digest = $1 and session.expires_at > $2 and app_user.disabled_at is null
+      and app_user.staff_role is null
       and encode(sha256(convert_to(app_user.password_hash, 'UTF8')), 'hex') = session.password_digest`,
 };
 

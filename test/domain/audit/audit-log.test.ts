@@ -147,7 +147,7 @@ describe('pseudonymizeAuditLog', () => {
       objectId: 'user_sam',
       personId: 'user_sam',
       before,
-      after: { name: 'Sam Lee' },
+      after: { ...before, name: 'Sam Lee', email: 'sam@new.example' },
     });
     const membership = { userId: 'user_sam', builderId: 'buil_a', role: 'ADMIN' };
     await record({
@@ -172,8 +172,8 @@ describe('pseudonymizeAuditLog', () => {
     expect(await pseudonymizeAuditLog(database.fork(), 'user_sam', 'erased-1')).toBe(3);
     expect((await entriesOf('erased-1'))[0]).toMatchObject({
       personId: 'erased-1',
-      valuesBefore: { name: 'erased-1', email: 'erased-1', disabledAt: null },
-      valuesAfter: { name: 'erased-1' },
+      valuesBefore: { name: 'erased-1', email: 'erased-1' },
+      valuesAfter: { name: 'erased-1', email: 'erased-1' },
     });
     expect((await entriesOf('erased-1/buil_a'))[0]!.valuesAfter).toEqual({ ...membership, userId: 'erased-1' });
     const [acted] = await entriesOf('cli_sam');
@@ -185,7 +185,7 @@ describe('pseudonymizeAuditLog', () => {
     expect(acted!.origin).not.toHaveProperty('address');
     expect((await entriesOf('user_other'))[0]!.valuesAfter).toEqual({ name: 'Sam Hill' });
     const all = await database.fork().find(AuditEntry, {});
-    expect(JSON.stringify(all)).not.toMatch(/user_sam|sam@old|Sam Lee/);
+    expect(JSON.stringify(all)).not.toMatch(/user_sam|sam@|Sam Lee/);
   });
 });
 
@@ -198,7 +198,7 @@ describe('listAuditEntries', () => {
     await record({
       objectId: 'cli_list',
       action: 'client.disabled',
-      actor: { type: 'STAFF', id: 'user_s' },
+      actor: { type: 'STAFF', id: 'user_s', role: 'OPERATOR' },
       at: at(7),
     });
   });

@@ -1,7 +1,7 @@
 import { INTERNAL_SCOPES, SCOPES } from '../../../schema/scopes.ts';
 import { isLoopback } from '../../config.ts';
 import { ID_PREFIXES, type IdKind, isId } from '../../shared/ids.ts';
-import { CliError } from '../cli-error.ts';
+import { InvalidInputError } from './invalid-input-error.ts';
 
 const KNOWN_SCOPES: readonly string[] = [...SCOPES, ...INTERNAL_SCOPES];
 
@@ -13,18 +13,19 @@ const RESERVED_SCHEMES = [
   ...['tel', 'vbscript', 'view-source', 'ws', 'wss'],
 ];
 
-/** Returns the trimmed text. Throws `CliError` if it is empty, too long or not on one line. */
-export function requireSingleLine(option: string, text: string, longest = 160): string {
+/** Returns the trimmed text. Throws `InvalidInputError` if it is empty, too long or not on one line. */
+export function requireSingleLine(field: string, text: string, longest = 160): string {
   const trimmed = text.trim();
-  if (trimmed === '') throw CliError.forOption(option, 'must not be empty');
-  if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(trimmed)) throw CliError.forOption(option, 'must be one line of text');
-  if ([...trimmed].length > longest) throw CliError.forOption(option, `must have at most ${longest} characters`);
+  if (trimmed === '') throw new InvalidInputError(field, 'must not be empty');
+  if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(trimmed)) throw new InvalidInputError(field, 'must be one line of text');
+  if ([...trimmed].length > longest) throw new InvalidInputError(field, `must have at most ${longest} characters`);
   return trimmed;
 }
 
 /** Returns the text if it has the format of an id of that kind. */
-export function parseId(option: string, kind: IdKind, text: string): string {
-  if (!isId(kind, text)) throw CliError.forOption(option, `"${text}" is not an id such as ${ID_PREFIXES[kind]}_a1b2c3`);
+export function parseId(field: string, kind: IdKind, text: string): string {
+  if (!isId(kind, text))
+    throw new InvalidInputError(field, `"${text}" is not an id such as ${ID_PREFIXES[kind]}_a1b2c3`);
   return text;
 }
 
@@ -34,18 +35,18 @@ export function parseScopes(texts: readonly string[]): string[] {
   const unknown = requested.filter((scope) => !KNOWN_SCOPES.includes(scope));
   if (unknown.length > 0) {
     const names = unknown.map((scope) => `"${scope}"`).join(', ');
-    throw CliError.forOption(
-      '--scope',
+    throw new InvalidInputError(
+      'scopes',
       `${names} ${unknown.length > 1 ? 'are not scopes' : 'is not a scope'}; use ${KNOWN_SCOPES.join(' ')}`,
     );
   }
-  if (requested.length === 0) throw CliError.forOption('--scope', 'at least one is required');
+  if (requested.length === 0) throw new InvalidInputError('scopes', 'at least one is required');
   return KNOWN_SCOPES.filter((scope) => requested.includes(scope));
 }
 
 /** Returns the redirect URI unchanged, because it is compared exactly. RFC 8252, section 7. */
 export function parseRedirectUri(text: string): string {
-  const invalid = (problem: string) => CliError.forOption('--redirect-uri', `"${text}" ${problem}`);
+  const invalid = (problem: string) => new InvalidInputError('redirectUris', `"${text}" ${problem}`);
   if (!/^[\x21-\x7e]+$/.test(text) || text.includes('\\') || !URL.canParse(text)) throw invalid('is not a URI');
   if (text.length > MAX_URI) throw invalid(`is longer than ${MAX_URI} characters`);
   if (text.includes('#')) throw invalid('has a fragment');
@@ -63,7 +64,7 @@ const isPrivateScheme = (protocol: string) => /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-
 
 /** Returns the origin if it is spelled as in an `Origin` header. */
 export function parseOrigin(text: string): string {
-  const invalid = (problem: string) => CliError.forOption('--origin', `"${text}" ${problem}`);
+  const invalid = (problem: string) => new InvalidInputError('origins', `"${text}" ${problem}`);
   if (!URL.canParse(text)) throw invalid('is not an origin such as https://app.example.com');
   const { origin, protocol, hostname } = new URL(text);
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
@@ -76,7 +77,7 @@ export function parseOrigin(text: string): string {
 
 /** Returns an application's own scheme for `sourceDeepLink`, in lower case and without the colon. */
 export function parseDeepLinkScheme(text: string): string {
-  const invalid = (problem: string) => CliError.forOption('--deep-link-scheme', `"${text}" ${problem}`);
+  const invalid = (problem: string) => new InvalidInputError('deepLinkSchemes', `"${text}" ${problem}`);
   const scheme = text.toLowerCase();
   if (!/^[a-z][a-z0-9+.-]{0,62}$/.test(scheme)) throw invalid('is not a scheme such as siteapp, without the colon');
   if (scheme === 'https') throw invalid('is always allowed');
@@ -88,6 +89,6 @@ export function parseDeepLinkScheme(text: string): string {
 export function parseEmailAddress(text: string): string {
   const email = text.trim().toLowerCase();
   const holds = email.length <= 320 && /^[^\s@"(),:;<>[\\\]\p{Cc}]+@[^\s@.]+(\.[^\s@.]+)+$/u.test(email);
-  if (!holds) throw CliError.forOption('--email', `"${text}" is not an e-mail address`);
+  if (!holds) throw new InvalidInputError('email', `"${text}" is not an e-mail address`);
   return email;
 }

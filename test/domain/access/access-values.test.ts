@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseEmailAddress, parseOrigin, parseRedirectUri } from '../../src/cli/services/argument-parsers.ts';
+import { parseEmailAddress, parseOrigin, parseRedirectUri } from '../../../src/domain/access/access-values.ts';
 
 describe('parseRedirectUri', () => {
   it.each([
@@ -28,7 +28,7 @@ describe('parseRedirectUri', () => {
     ['missing slashes', 'https:a.com/cb', 'is not a URI'],
     ['great length', `https://a.com/${'x'.repeat(2000)}`, 'is longer than 2000'],
   ])('rejects %s', (_case, uri, problem) => {
-    expect(() => parseRedirectUri(uri)).toThrow(`--redirect-uri: "${uri}" ${problem}`);
+    expect(() => parseRedirectUri(uri)).toThrow(`redirectUris: "${uri}" ${problem}`);
   });
 });
 
@@ -49,7 +49,7 @@ describe('parseOrigin', () => {
     ['any origin', '*', 'is not an origin'],
     ['a wildcard', 'https://*.a.com', 'has a wildcard'],
   ])('rejects %s', (_case, origin, problem) => {
-    expect(() => parseOrigin(origin)).toThrow(`--origin: "${origin}" ${problem}`);
+    expect(() => parseOrigin(origin)).toThrow(`origins: "${origin}" ${problem}`);
   });
 });
 
@@ -70,6 +70,6 @@ describe('parseEmailAddress', () => {
     'Sam <sam@example.com>',
     `${'x'.repeat(320)}@example.com`,
   ])('rejects "%s"', (text) => {
-    expect(() => parseEmailAddress(text)).toThrow(/^--email: ".*" is not an e-mail address\.$/);
+    expect(() => parseEmailAddress(text)).toThrow(/^email: ".*" is not an e-mail address\.$/);
   });
 });

@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { inviteUser, resetPassword } from '../../domain/access/password-links.ts';
+import { generatePassword } from '../../domain/access/password-rules.ts';
+import { createUserInRegions, type NewUser } from '../../domain/access/users.ts';
+import { REGIONS } from '../../shared/regions.ts';
+import { CliError } from '../cli-error.ts';
+import { type CliIo, formatFields } from '../io/cli-io.ts';
+import { readPassword } from '../io/read-password.ts';
+import { withRegionalContexts } from '../services/database-session.ts';
+import { sendPasswordLink } from '../services/password-links.ts';
+import { createRegionOption, defineCommand, defineRegionalCommand, nameOf } from './define-command.ts';
+
+/** Adds `user create`, which can register a staff user in both regions. */
+export function addUserCreateCommand(parent: Command, io: CliIo): void {
+  const create = parent
+    .command('create')
+    .description('register a user; prompts for the password unless an option provides it')
+    .requiredOption('--email <address>', 'e-mail address to sign in with')
+    .requiredOption('--name <name>', 'full name')
+    .option('--password-stdin', 'read the password from stdin')
+    .option('--generate-password', 'generate a password and print it once')
+    .option('--no-password', 'set no password; invite the user afterwards')
+    .option('--staff', 'a staff user, who works for the operator and uses the console only')
+    .option('--role <role>', 'role of a staff user: VIEWER, OPERATOR or ADMIN')
+    .addOption(
+      createRegionOption()
+        .choices([...REGIONS, 'both'])
+        .default('au1'),
+    );
+  defineCommand(io, create, async (options) => {
+    const staffRole = parseStaffOptions(options);
+    const generated = options.generatePassword ? generatePassword() : null;
+    const password = options.password === false ? null : (generated ?? (await readPassword(io, options)));
+    const request: NewUser = { email: options.email, name: options.name, password, staffRole };
+    const regions = options.region === 'both' ? REGIONS : [options.region];
+    const users = await withRegionalContexts(io, regions, nameOf(create), (contexts) =>
+      createUserInRegions(contexts, request),
+    );
+    const { regionId, userId, email, name, createdAt } = users[0]!;
+    const regionIds = users.map((user) => user.regionId);
+    const heading = `User registered.${generated ? ' This password is not shown again.' : ''}`;
+    const staff = staffRole === undefined ? {} : { staffRole, regionIds };
+    return {
+      data: { regionId, userId, email, name, createdAt, ...staff, password: generated },
+      text: formatFields(heading, { userId, email, name, role: staffRole, regions: regionIds, password: generated }),
+    };
+  });
+}
+
+function parseStaffOptions({ staff, role, region }: { staff?: boolean; role?: string; region: string }) {
+  if (staff && role === undefined) throw CliError.forOption('--role', 'is required with --staff');
+  if (!staff && role !== undefined) throw CliError.forOption('--role', 'is only for a staff user: add --staff');
+  if (!staff && region === 'both') throw CliError.forOption('--region', 'both is only for a staff user');
+  return role;
+}
+
+/** Adds the commands that create a one-time link for choosing a password. */
+export function addPasswordLinkCommands(parent: Command, io: CliIo): void {
+  const commands = [
+    { name: 'invite', description: 'create a one-time link for a user without a password', createLink: inviteUser },
+    { name: 'reset-password', description: 'create a one-time link to a new password', createLink: resetPassword },
+  ];
+  for (const { name, description, createLink } of commands) {
+    const command = parent
+      .command(`${name} <user>`)
+      .description(`${description}; sends it by e-mail if SMTP_URL is set, and prints it otherwise`)
+      .option('--print', 'print the link although SMTP_URL is set');
+    defineRegionalCommand(io, command, async (context, { print }, user) => {
+      const data = await sendPasswordLink(io, { print: print === true }, (emailed) =>
+        createLink(context, user!, emailed),
+      );
+      const heading = data.emailed
+        ? `The link was sent to ${data.email}.`
+        : `The link for ${data.email}. It works once.`;
+      return { data, text: formatFields(heading, { link: data.link, expires: data.expiresAt }) };
+    });
+  }
+}

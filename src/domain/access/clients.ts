@@ -1,0 +1,134 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { ClientSecret } from '../../../entities/client-secret.entity.ts';
+import { Integrator } from '../../../entities/integrator.entity.ts';
+import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
+import { newId } from '../../shared/ids.ts';
+import { digestOf, newSecret, VALID_SECRETS } from '../../shared/secrets.ts';
+import type { AuditAction } from '../audit/audited-objects.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { type ChangeContext, inTransaction, lockRow, requireRow } from '../change-context.ts';
+import { parseId } from './access-values.ts';
+import { type NewClient, validateClient } from './client-rules.ts';
+import { InvalidInputError } from './invalid-input-error.ts';
+
+/** Registers an OAuth client. The secret of a confidential client is returned once and stored as a digest. OAU-1, ACC-16. */
+export async function createClient(context: ChangeContext, request: NewClient) {
+  const client = validateClient(request);
+  return inTransaction(context, async (em, now) => {
+    const { integratorId } = client;
+    if (integratorId !== null) {
+      await requireRow(context, em, Integrator, { field: 'integratorId', what: 'integrator', id: integratorId });
+    }
+    const id = newId('client', context.clock.now());
+    await em.insert(OAuthClient, { id, ...client, disabledAt: null, createdAt: now, updatedAt: now });
+    const secret = client.type === 'CONFIDENTIAL' ? await addSecret(em, id, now) : null;
+    await recordClient(context, em, now, { action: 'client.created', id, integratorId, after: client });
+    return {
+      ...{ clientId: id, clientSecret: secret?.secret ?? null },
+      ...{ ...client, type: client.type.toLowerCase(), createdAt: now },
+    };
+  });
+}
+
+/** Properties of a client to replace; absent ones are kept. A null agreement is removed. */
+export type ClientUpdate = Partial<
+  Pick<NewClient, 'name' | 'grants' | 'scopes' | 'redirectUris' | 'origins'> & { pilotAgreement: string | null }
+>;
+
+/**
+ * Updates a client. A removed scope or grant applies to its tokens within a second, and a removed redirect URI to the codes that were
+ * sent to it. An agreement is removed together with `write:sign_on_events`. ACC-25.
+ */
+export async function updateClient(context: ChangeContext, id: string, update: ClientUpdate) {
+  return inTransaction(context, async (em, now) => {
+    const client = await lockClient(context, em, id);
+    const before = { ...client };
+    const { name, grants, scopes, redirectUris, origins } = { ...client, ...withoutUndefined(update) };
+    const keepsPilot = update.scopes === undefined || scopes.some((text) => /\bwrite:sign_on_events\b/.test(text));
+    const agreement = update.pilotAgreement === undefined && keepsPilot ? client.pilotAgreement : update.pilotAgreement;
+    const valid = validateClient({
+      ...{ integratorId: client.integratorId ?? undefined, internal: client.internal, type: client.type },
+      ...{ name, grants, scopes, redirectUris, origins, pilotAgreement: agreement ?? undefined },
+    });
+    const changed = (Object.keys(valid) as (keyof typeof valid)[]).some(
+      (key) => String(valid[key]) !== String(client[key]),
+    );
+    if (changed) {
+      Object.assign(client, valid, { updatedAt: now });
+      const { integratorId } = client;
+      await recordClient(context, em, now, { action: 'client.updated', id, integratorId, before, after: valid });
+    }
+    return { clientId: id, ...valid, type: client.type.toLowerCase(), changed };
+  });
+}
+
+const withoutUndefined = <T extends object>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+
+/** Adds a secret. The newest two stay valid, so that the application can switch without downtime; older ones are deleted. */
+export async function rotateSecret(context: ChangeContext, id: string) {
+  return inTransaction(context, async (em, now) => {
+    const client = await lockClient(context, em, id);
+    if (client.type === 'PUBLIC') throw new InvalidInputError('clientId', `${id} is a public client and has no secret`);
+    const secrets = await em.find(ClientSecret, { clientId: id }, { orderBy: { createdAt: 'desc', id: 'desc' } });
+    // The new secret must be the newest, even if the clock of another machine was ahead.
+    const newest = Math.max(Date.parse(secrets[0]?.createdAt ?? now), context.clock.now());
+    const added = await addSecret(em, id, new Date(newest).toISOString());
+    const dropped = secrets.slice(VALID_SECRETS - 1);
+    for (const secret of dropped) em.remove(secret);
+    client.updatedAt = now;
+    const before = { secretIds: secrets.map((secret) => secret.id) };
+    const after = { secretIds: [added.id, ...secrets.slice(0, VALID_SECRETS - 1).map((secret) => secret.id)] };
+    const { integratorId } = client;
+    await recordClient(context, em, now, { action: 'client_secret.rotated', id, integratorId, before, after });
+    return {
+      ...{ clientId: id, clientSecret: added.secret },
+      ...{ validSecrets: secrets.length - dropped.length + 1, dropped: dropped.length },
+    };
+  });
+}
+
+/** Disables a client. Its tokens stop working. */
+export const disableClient = (context: ChangeContext, id: string) => setClientEnabled(context, id, false);
+
+/** Enables a disabled client again. */
+export const enableClient = (context: ChangeContext, id: string) => setClientEnabled(context, id, true);
+
+async function setClientEnabled(context: ChangeContext, id: string, enabled: boolean) {
+  return inTransaction(context, async (em, now) => {
+    const client = await lockClient(context, em, id);
+    const changed = (client.disabledAt === null) !== enabled;
+    if (changed) {
+      const before = { disabledAt: client.disabledAt };
+      client.disabledAt = enabled ? null : now;
+      client.updatedAt = now;
+      const { integratorId, disabledAt } = client;
+      const action = enabled ? 'client.enabled' : 'client.disabled';
+      await recordClient(context, em, now, { action, id, integratorId, before, after: { disabledAt } });
+    }
+    return { clientId: id, name: client.name, disabledAt: client.disabledAt, changed };
+  });
+}
+
+async function lockClient({ database }: ChangeContext, em: EntityManager, id: string): Promise<OAuthClient> {
+  const client = await lockRow(em, OAuthClient, { id: parseId('clientId', 'client', id) });
+  if (!client) throw new InvalidInputError('clientId', `there is no client ${id} in ${database.region}`);
+  return client;
+}
+
+async function addSecret(em: EntityManager, clientId: string, createdAt: string) {
+  const secret = newSecret();
+  const id = await em.insert(ClientSecret, { clientId, digest: digestOf(secret), createdAt });
+  return { id: Number(id), secret };
+}
+
+interface ClientChange {
+  action: AuditAction;
+  id: string;
+  integratorId: string | null;
+  before?: object;
+  after: object;
+}
+
+const recordClient = (context: ChangeContext, em: EntityManager, at: string, { id, ...change }: ClientChange) =>
+  recordAudit(em, { ...context.source, at, objectId: id, ...change });

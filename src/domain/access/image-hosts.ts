@@ -1,0 +1,43 @@
+import { ImageHost } from '../../../entities/image-host.entity.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { type ChangeContext, inTransaction } from '../change-context.ts';
+import { InvalidInputError } from './invalid-input-error.ts';
+
+const HOST = /^(?=.{1,253}(:|$))([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9](:\d{1,5})?$/;
+
+/** Approves a host: `imageUrl` may then refer to its images, over HTTPS. UPL-25. */
+export function approveImageHost(context: ChangeContext, name: string) {
+  const host = parseHostName(name);
+  return inTransaction(context, async (em, now) => {
+    const added = await em.execute(
+      'insert into image_host (host, created_at) values (?, ?) on conflict do nothing returning host',
+      [host, now],
+    );
+    const changed = added.length > 0;
+    if (changed) {
+      const change = { action: 'image_host.approved', objectId: host, after: { host } } as const;
+      await recordAudit(em, { ...context.source, at: now, ...change });
+    }
+    return { host, changed };
+  });
+}
+
+export function revokeImageHost(context: ChangeContext, name: string) {
+  const host = parseHostName(name);
+  return inTransaction(context, async (em, now) => {
+    const changed = (await em.nativeDelete(ImageHost, { host })) > 0;
+    if (changed) {
+      const change = { action: 'image_host.revoked', objectId: host, before: { host } } as const;
+      await recordAudit(em, { ...context.source, at: now, ...change });
+    }
+    return { host, changed };
+  });
+}
+
+/** Returns the host name in lower case, with the port unless it is 443. IP addresses are not accepted. */
+export function parseHostName(text: string): string {
+  const host = text.toLowerCase().replace(/:443$/, '');
+  if (!HOST.test(host))
+    throw new InvalidInputError('host', `"${text}" is not the name of a host, such as images.example.com`);
+  return host;
+}

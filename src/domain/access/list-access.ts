@@ -1,0 +1,232 @@
+import type { EntityClass, EntityProperty } from '@mikro-orm/core';
+import { Connection, ConnectionStatus } from '../../../entities/connection.entity.ts';
+import { ImageHost } from '../../../entities/image-host.entity.ts';
+import { Integrator } from '../../../entities/integrator.entity.ts';
+import { Membership } from '../../../entities/membership.entity.ts';
+import { ClientType, OAuthClient } from '../../../entities/oauth-client.entity.ts';
+import { User } from '../../../entities/user.entity.ts';
+import type { ChangeContext } from '../change-context.ts';
+import { parseId } from './access-values.ts';
+import { InvalidInputError } from './invalid-input-error.ts';
+import { toUserFilter } from './users.ts';
+
+/** A page of a list in the order of its key, which for identifiers is that of creation. */
+export interface AccessPage {
+  limit: number;
+  /** Key of the last row of the previous page; absent for the first page. */
+  cursor?: string;
+}
+
+type ReadContext = Pick<ChangeContext, 'database'>;
+
+async function listRows<T extends object>(
+  { database }: ReadContext,
+  entity: EntityClass<T>,
+  key: keyof T & string,
+  where: Record<string, unknown>,
+  { limit, cursor }: AccessPage,
+): Promise<{ rows: T[]; nextCursor: string | null }> {
+  const isNumber =
+    (database.metadata.get(entity).properties as Record<string, EntityProperty>)[key]?.runtimeType === 'number';
+  if (isNumber && cursor !== undefined && !/^\d{1,9}$/.test(cursor))
+    throw new InvalidInputError('cursor', `"${cursor}" is not the cursor of a page`);
+  const after = cursor === undefined ? {} : { [key]: { $gt: isNumber ? Number(cursor) : cursor } };
+  const conditions = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
+  const rows = await database
+    .fork()
+    .find(entity, { $and: [conditions, after] } as never, { orderBy: { [key]: 'asc' } as never, limit: limit + 1 });
+  const page = (rows as T[]).slice(0, limit);
+  return { rows: page, nextCursor: rows.length > limit ? String(page.at(-1)![key]) : null };
+}
+
+/** Matches text that contains the part, in any case. */
+const containing = (part: string | undefined) =>
+  part === undefined ? undefined : { $ilike: `%${part.replace(/[\\%_]/g, '\\$&')}%` };
+
+const isSet = (wanted: boolean | undefined) => (wanted === undefined ? undefined : wanted ? { $ne: null } : null);
+
+export interface IntegratorFilter {
+  /** Part of the name. */
+  name?: string;
+}
+
+export async function listIntegrators(context: ReadContext, { name }: IntegratorFilter, page: AccessPage) {
+  const { rows, nextCursor } = await listRows(context, Integrator, 'id', { name: containing(name) }, page);
+  return { integrators: rows.map(toIntegrator), nextCursor };
+}
+
+/** Returns an integrator with the ids of its clients and its connections. */
+export async function showIntegrator(context: ReadContext, id: string) {
+  const em = context.database.fork();
+  const integrator = await em.findOne(Integrator, { id: parseId('integratorId', 'integrator', id) });
+  if (!integrator) throw new InvalidInputError('integratorId', notIn(context, `integrator ${id}`));
+  const clients = await em.find(OAuthClient, { integratorId: id }, { orderBy: { id: 'asc' } });
+  const connections = await em.find(Connection, { integratorId: id }, { orderBy: { id: 'asc' } });
+  return { ...toIntegrator(integrator), clients: clients.map(toClient), connections: connections.map(toConnection) };
+}
+
+export interface ClientFilter {
+  name?: string;
+  integratorId?: string;
+  type?: string;
+  scope?: string;
+  disabled?: boolean;
+}
+
+export async function listClients(context: ReadContext, filter: ClientFilter, page: AccessPage) {
+  const { name, integratorId, type, scope, disabled } = filter;
+  const isInternal = type === 'internal';
+  const conditions = {
+    ...{ name: containing(name), integratorId, disabledAt: isSet(disabled) },
+    ...(type !== undefined && {
+      internal: isInternal,
+      type: isInternal ? undefined : parseChoice('type', type.toUpperCase(), ClientType),
+    }),
+    scopes: scope === undefined ? undefined : { $contains: [scope] },
+  };
+  const defined = Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined));
+  const { rows, nextCursor } = await listRows(context, OAuthClient, 'id', defined, page);
+  return { clients: rows.map(toClient), nextCursor };
+}
+
+/** Returns a client with its integrator's name and the times of its valid secrets. */
+export async function showClient(context: ReadContext, id: string) {
+  const em = context.database.fork();
+  const client = await em.findOne(OAuthClient, { id: parseId('clientId', 'client', id) });
+  if (!client) throw new InvalidInputError('clientId', notIn(context, `client ${id}`));
+  const integrator = client.integratorId === null ? null : await em.findOne(Integrator, { id: client.integratorId });
+  const secrets = await em.execute<{ id: number; created_at: string }[]>(
+    'select id, created_at::text from oauth_client_secret where client_id = ? order by created_at desc, id desc',
+    [id],
+  );
+  return {
+    ...{ ...toClient(client), integratorName: integrator?.name ?? null },
+    secrets: secrets.map((secret) => ({ secretId: secret.id, createdAt: new Date(secret.created_at).toISOString() })),
+  };
+}
+
+export interface ConnectionFilter {
+  integratorId?: string;
+  builderId?: string;
+  status?: string;
+  scope?: string;
+}
+
+export async function listConnections(context: ReadContext, filter: ConnectionFilter, page: AccessPage) {
+  const { integratorId, builderId, status, scope } = filter;
+  const conditions = {
+    ...{ integratorId, builderId },
+    status: status === undefined ? undefined : parseChoice('status', status.toUpperCase(), ConnectionStatus),
+    scopes: scope === undefined ? undefined : { $contains: [scope] },
+  };
+  const { rows, nextCursor } = await listRows(context, Connection, 'id', conditions, page);
+  return { connections: rows.map(toConnection), nextCursor };
+}
+
+export async function showConnection(context: ReadContext, key: { integratorId: string; builderId: string }) {
+  const connection = await context.database.fork().findOne(Connection, key);
+  if (!connection)
+    throw new InvalidInputError('builderId', `${key.integratorId} was never connected to ${key.builderId}`);
+  return toConnection(connection);
+}
+
+export interface UserFilter {
+  /** Part of the e-mail address. */
+  email?: string;
+  name?: string;
+  /** Members of this builder. */
+  builderId?: string;
+  disabled?: boolean;
+  staff?: boolean;
+  /** Whether a password is set. */
+  password?: boolean;
+}
+
+export async function listUsers(context: ReadContext, filter: UserFilter, page: AccessPage) {
+  const { email, name, builderId, disabled, staff, password } = filter;
+  const em = context.database.fork();
+  const members =
+    builderId === undefined ? undefined : (await em.find(Membership, { builderId })).map(({ userId }) => userId);
+  const conditions = {
+    ...{ email: containing(email), name: containing(name), id: members && { $in: members } },
+    ...{ disabledAt: isSet(disabled), staffRole: isSet(staff), passwordHash: isSet(password) },
+  };
+  const { rows, nextCursor } = await listRows(context, User, 'id', conditions, page);
+  return { users: rows.map(toUser), nextCursor };
+}
+
+/** Returns a user, given by id or e-mail address, with the memberships. */
+export async function showUser(context: ReadContext, who: string) {
+  const em = context.database.fork();
+  const user = await em.findOne(User, toUserFilter('user', who));
+  if (!user) throw new InvalidInputError('user', notIn(context, `user ${who}`));
+  const memberships = await em.find(Membership, { userId: user.id }, { orderBy: { builderId: 'asc' } });
+  return { ...toUser(user), memberships: memberships.map(({ builderId, role }) => ({ builderId, role })) };
+}
+
+export interface MembershipFilter {
+  /** Id or e-mail address. */
+  user?: string;
+  builderId?: string;
+  role?: string;
+}
+
+export async function listMemberships(context: ReadContext, filter: MembershipFilter, page: AccessPage) {
+  const { user, builderId, role } = filter;
+  const userId = user === undefined ? undefined : (await showUser(context, user)).userId;
+  const { rows, nextCursor } = await listRows(context, Membership, 'id', { userId, builderId, role }, page);
+  return { memberships: rows.map(toMembership), nextCursor };
+}
+
+export async function showMembership(context: ReadContext, { user, builderId }: { user: string; builderId: string }) {
+  const { userId, email } = await showUser(context, user);
+  const membership = await context.database.fork().findOne(Membership, { userId, builderId });
+  if (!membership) throw new InvalidInputError('user', `${email} is not a member of ${builderId}`);
+  return toMembership(membership);
+}
+
+export async function listImageHosts(context: ReadContext, { host }: { host?: string }, page: AccessPage) {
+  const { rows, nextCursor } = await listRows(context, ImageHost, 'host', { host: containing(host) }, page);
+  return { hosts: rows.map(toImageHost), nextCursor };
+}
+
+export async function showImageHost(context: ReadContext, name: string) {
+  const host = await context.database.fork().findOne(ImageHost, { host: name.toLowerCase() });
+  if (!host) throw new InvalidInputError('host', `${name} is not approved in ${context.database.region}`);
+  return toImageHost(host);
+}
+
+const notIn = ({ database }: ReadContext, what: string) => `there is no ${what} in ${database.region}`;
+
+function parseChoice<T extends Record<string, string>>(field: string, text: string, choices: T): string {
+  if (text in choices) return text;
+  throw new InvalidInputError(
+    field,
+    `"${text.toLowerCase()}" is not one of ${Object.keys(choices).join(', ').toLowerCase()}`,
+  );
+}
+
+const toIntegrator = ({ id, name, deepLinkSchemes, createdAt, updatedAt }: Integrator) => ({
+  ...{ integratorId: id, name, deepLinkSchemes, createdAt, updatedAt },
+});
+
+const toClient = ({ id, type, internal, ...client }: OAuthClient) => ({
+  ...{ clientId: id, integratorId: client.integratorId, name: client.name },
+  ...{ type: internal ? 'internal' : type.toLowerCase(), grants: client.grants, scopes: client.scopes },
+  ...{ redirectUris: client.redirectUris, origins: client.origins, pilotAgreement: client.pilotAgreement },
+  ...{ disabledAt: client.disabledAt, createdAt: client.createdAt, updatedAt: client.updatedAt },
+});
+
+const toConnection = ({ integratorId, builderId, status, scopes, createdAt, updatedAt }: Connection) => ({
+  ...{ integratorId, builderId, status, scopes, createdAt, updatedAt },
+});
+
+const toUser = ({ id, name, email, staffRole, passwordHash, disabledAt, createdAt, updatedAt }: User) => ({
+  ...{ userId: id, name, email, staffRole, hasPassword: passwordHash !== null, disabledAt, createdAt, updatedAt },
+});
+
+const toMembership = ({ userId, builderId, role, createdAt, updatedAt }: Membership) => ({
+  ...{ userId, builderId, role, createdAt, updatedAt },
+});
+
+const toImageHost = ({ host, createdAt }: ImageHost) => ({ host, createdAt });

@@ -1,0 +1,102 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Builder } from '../../../entities/builder.entity.ts';
+import { Membership } from '../../../entities/membership.entity.ts';
+import { TokenFamily } from '../../../entities/token-family.entity.ts';
+import { User } from '../../../entities/user.entity.ts';
+import type { AuditAction } from '../audit/audited-objects.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { type ChangeContext, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
+import { parseId, requireSingleLine } from './access-values.ts';
+import { InvalidInputError } from './invalid-input-error.ts';
+import { toUserFilter } from './users.ts';
+
+export interface MembershipKey {
+  /** Id or e-mail address. */
+  user: string;
+  builderId: string;
+}
+
+const parseRole = (role: string) => requireSingleLine('role', role, 60);
+
+/** Adds a user to a builder's account. */
+export async function addMembership(context: ChangeContext, request: MembershipKey & { role: string }) {
+  const role = parseRole(request.role);
+  return inTransaction(context, async (em, now) => {
+    const { user, builder } = await requireUserAndBuilder(context, em, request);
+    if (user.staffRole !== null) throw new InvalidInputError('user', `${user.email} is a staff user`);
+    const row = { userId: user.id, builderId: builder.id, role };
+    const problem = `${user.email} is a member of ${builder.id} already`;
+    await insertUnique(em, Membership, { ...row, createdAt: now, updatedAt: now }, { field: 'user', problem });
+    await recordMembership(context, em, now, 'membership.created', row, null, row);
+    return { userId: user.id, email: user.email, builderId: builder.id, builderName: builder.name, role };
+  });
+}
+
+/** Changes a user's role in a builder's account. */
+export async function updateMembership(context: ChangeContext, request: MembershipKey & { role: string }) {
+  const role = parseRole(request.role);
+  return inTransaction(context, async (em, now) => {
+    const { user, builder, membership } = await lockMembership(context, em, request);
+    const changed = membership.role !== role;
+    if (changed) {
+      const before = { role: membership.role };
+      Object.assign(membership, { role, updatedAt: now });
+      await recordMembership(context, em, now, 'membership.updated', membership, before, { role });
+    }
+    return { userId: user.id, email: user.email, builderId: builder.id, builderName: builder.name, role, changed };
+  });
+}
+
+/** Removes a user from a builder's account and revokes the tokens for that builder; a new membership does not restore them. */
+export async function removeMembership(context: ChangeContext, request: MembershipKey) {
+  return inTransaction(context, async (em, now) => {
+    const { user, builder, membership } = await lockMembership(context, em, request);
+    const { userId, builderId, role } = membership;
+    em.remove(membership);
+    const revokedConsents = await em.nativeUpdate(
+      TokenFamily,
+      { userId, builderId, revokedAt: null },
+      { revokedAt: now },
+    );
+    await recordMembership(
+      ...([context, em, now, 'membership.deleted', membership] as const),
+      { userId, builderId, role, revokedConsents },
+      null,
+    );
+    return { userId, email: user.email, builderId, builderName: builder.name, role };
+  });
+}
+
+async function lockMembership(context: ChangeContext, em: EntityManager, key: MembershipKey) {
+  const { user, builder } = await requireUserAndBuilder(context, em, key);
+  const membership = await lockRow(em, Membership, { userId: user.id, builderId: builder.id });
+  if (!membership) throw new InvalidInputError('user', `${user.email} is not a member of ${builder.id}`);
+  return { user, builder, membership };
+}
+
+async function requireUserAndBuilder(
+  context: ChangeContext,
+  em: EntityManager,
+  { user: who, builderId: id }: MembershipKey,
+) {
+  const where = toUserFilter('user', who);
+  parseId('builderId', 'builder', id);
+  const user = await em.findOne(User, where);
+  if (!user) throw new InvalidInputError('user', `there is no user ${who} in ${context.database.region}`);
+  const builder = await requireRow(context, em, Builder, { field: 'builderId', what: 'builder', id });
+  return { user, builder };
+}
+
+const recordMembership = (
+  context: ChangeContext,
+  em: EntityManager,
+  at: string,
+  action: AuditAction,
+  { userId, builderId }: Pick<Membership, 'userId' | 'builderId'>,
+  before: object | null,
+  after: object | null,
+) =>
+  recordAudit(em, {
+    ...{ ...context.source, at, action, objectId: `${userId}/${builderId}` },
+    ...{ builderId, personId: userId, before, after },
+  });

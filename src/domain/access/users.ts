@@ -1,0 +1,146 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { User } from '../../../entities/user.entity.ts';
+import { newId } from '../../shared/ids.ts';
+import { hashPassword } from '../../shared/passwords.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { type ChangeContext, insertUnique, inTransaction, lockRow } from '../change-context.ts';
+import { parseEmailAddress, parseId, requireSingleLine } from './access-values.ts';
+import { InvalidInputError } from './invalid-input-error.ts';
+import { checkPassword } from './password-rules.ts';
+import { STAFF_ROLES, type StaffRole } from './staff-roles.ts';
+
+export interface NewUser {
+  email: string;
+  name: string;
+  /** Null for a user who chooses it by a one-time link. */
+  password: string | null;
+  /** Role of a staff user; absent for a user of builders. */
+  staffRole?: string;
+}
+
+/** Registers a user without memberships. */
+export async function createUser(context: ChangeContext, request: NewUser) {
+  const [user] = await createUserInRegions([context], request);
+  return user!;
+}
+
+/**
+ * Registers a user in several regions under one id, so that the audit logs of both name the same person. No transaction spans the
+ * regions: it is checked first that every region lacks the e-mail address, and the error of a later region says what was registered.
+ */
+export async function createUserInRegions(contexts: readonly ChangeContext[], request: NewUser) {
+  const email = parseEmailAddress(request.email);
+  const name = requireSingleLine('name', request.name);
+  const staffRole = request.staffRole === undefined ? null : parseStaffRole(request.staffRole);
+  if (contexts.length > 1 && staffRole === null)
+    throw new InvalidInputError('region', 'a user of builders is registered in one region');
+  if (request.password !== null) checkPassword(request.password);
+  for (const { database } of contexts) {
+    if (await database.fork().count(User, { email })) throw emailTaken(database.region, email);
+  }
+  const passwordHash = request.password === null ? null : await hashPassword(request.password);
+  const id = newId('user', contexts[0]!.clock.now());
+  const created: {
+    regionId: string;
+    userId: string;
+    email: string;
+    name: string;
+    staffRole: StaffRole | null;
+    createdAt: string;
+  }[] = [];
+  for (const context of contexts) {
+    const { region } = context.database;
+    await inTransaction(context, async (em, now) => {
+      const row = { id, email, name, passwordHash, staffRole, pictureKey: null, disabledAt: null };
+      const { field, problem } = emailTaken(region, email);
+      await insertUnique(em, User, { ...row, createdAt: now, updatedAt: now }, { field, problem });
+      const action = staffRole === null ? 'user.created' : 'staff.created';
+      const after = { name, email, ...(staffRole !== null && { staffRole }) };
+      await recordAudit(em, { ...context.source, at: now, action, objectId: id, personId: id, after });
+      if (passwordHash !== null)
+        await recordAudit(em, { ...context.source, at: now, action: 'password.set', objectId: id, personId: id });
+      created.push({ regionId: region, userId: id, email, name, staffRole, createdAt: now });
+    });
+  }
+  return created;
+}
+
+const emailTaken = (region: string, email: string) =>
+  new InvalidInputError('email', `${region} has a user ${email} already`);
+
+/** Properties to replace; absent ones are kept. */
+export interface UserUpdate {
+  name?: string;
+  email?: string;
+  /** Of a staff user only: a user of builders cannot become one. */
+  staffRole?: string;
+}
+
+/** Updates a user, given by id or e-mail address. A changed e-mail address ends the user's one-time links. */
+export async function updateUser(context: ChangeContext, who: string, update: UserUpdate) {
+  const valid = {
+    ...(update.name !== undefined && { name: requireSingleLine('name', update.name) }),
+    ...(update.email !== undefined && { email: parseEmailAddress(update.email) }),
+    ...(update.staffRole !== undefined && { staffRole: parseStaffRole(update.staffRole) }),
+  };
+  return inTransaction(context, async (em, now) => {
+    const user = await lockUser(context, em, who);
+    if (valid.staffRole !== undefined && user.staffRole === null)
+      throw new InvalidInputError('role', `${user.email} is not a staff user, and cannot become one`);
+    const before = { name: user.name, email: user.email, staffRole: user.staffRole };
+    const after = { ...before, ...valid };
+    const changed = JSON.stringify(before) !== JSON.stringify(after);
+    if (changed) {
+      if (after.email !== before.email) {
+        if (await em.count(User, { email: after.email })) throw emailTaken(context.database.region, after.email);
+        // They were sent to the earlier address.
+        await em.execute('delete from password_link where user_id = ?', [user.id]);
+      }
+      Object.assign(user, valid, { updatedAt: now });
+      const action = user.staffRole === null ? 'user.updated' : 'staff.updated';
+      const change = { action, objectId: user.id, personId: user.id, before, after } as const;
+      await recordAudit(em, { ...context.source, at: now, ...change });
+    }
+    return { userId: user.id, ...after, changed };
+  });
+}
+
+/** Disables a user. Their sessions and tokens stop working. */
+export const disableUser = (context: ChangeContext, who: string) => setUserEnabled(context, who, false);
+
+/** Enables a disabled user again. */
+export const enableUser = (context: ChangeContext, who: string) => setUserEnabled(context, who, true);
+
+async function setUserEnabled(context: ChangeContext, who: string, enabled: boolean) {
+  return inTransaction(context, async (em, now) => {
+    const user = await lockUser(context, em, who);
+    const changed = (user.disabledAt === null) !== enabled;
+    if (changed) {
+      const before = { disabledAt: user.disabledAt };
+      user.disabledAt = enabled ? null : now;
+      user.updatedAt = now;
+      const action = `${user.staffRole === null ? 'user' : 'staff'}.${enabled ? 'enabled' : 'disabled'}` as const;
+      const change = { action, objectId: user.id, personId: user.id, before, after: { disabledAt: user.disabledAt } };
+      await recordAudit(em, { ...context.source, at: now, ...change });
+    }
+    return { userId: user.id, email: user.email, disabledAt: user.disabledAt, changed };
+  });
+}
+
+/** Locks the user with this id or e-mail address; throws `InvalidInputError` if there is none. */
+export async function lockUser({ database }: ChangeContext, em: EntityManager, who: string): Promise<User> {
+  const user = await lockRow(em, User, toUserFilter('user', who));
+  if (!user) throw new InvalidInputError('user', `there is no user ${who} in ${database.region}`);
+  return user;
+}
+
+/** Returns the filter for a user given by id or e-mail address. */
+export function toUserFilter(field: string, text: string): { id: string } | { email: string } {
+  return text.includes('@') ? { email: text.trim().toLowerCase() } : { id: parseId(field, 'user', text) };
+}
+
+function parseStaffRole(text: string): StaffRole {
+  const role = STAFF_ROLES.find((each) => each === text);
+  if (!role) throw new InvalidInputError('role', `"${text}" is not one of ${STAFF_ROLES.join(', ')}`);
+  return role;
+}

@@ -1,0 +1,90 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { SignOnVisit } from '../../../entities/sign-on-visit.entity.ts';
+import { toInstant } from '../../../schema/scalars.ts';
+import { parseId, requireSingleLine } from '../access/access-values.ts';
+import { InvalidInputError } from '../access/invalid-input-error.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
+
+export interface CloseVisitRequest {
+  visitId: string;
+  /** Person who reports that the worker left. */
+  by: string;
+  /** When the worker left. Default: now. */
+  at?: string;
+}
+
+/** Closes a visit that no gate has ended. A later sign-off for it gets 409, because manual entries are never overwritten. ATT-26, ATT-33. */
+export async function closeVisit(context: ChangeContext, request: CloseVisitRequest) {
+  const by = requireSingleLine('by', request.by);
+  return inTransaction(context, async (em, now) => {
+    const visit = await lockVisit(context, em, request.visitId);
+    if (visit.archivedAt !== null)
+      throw new InvalidInputError('visitId', `${visit.id} was archived at ${visit.archivedAt}`);
+    if (visit.signedOffAt !== null)
+      throw new InvalidInputError('visitId', `${visit.id} was signed off at ${visit.signedOffAt}`);
+    const changed = visit.closedAt === null;
+    if (changed) {
+      const before = { closedAt: visit.closedAt, closedBy: visit.closedBy };
+      Object.assign(visit, { closedAt: parseClosingTime(visit, request.at, now), closedBy: by, updatedAt: now });
+      await recordVisit(context, em, now, 'visit.closed', visit, before);
+    }
+    return { ...toVisitSummary(visit), changed };
+  });
+}
+
+/** Archives a visit in any state: attendance no longer counts it, and a sign-off for it gets 409. */
+export async function archiveVisit(context: ChangeContext, visitId: string) {
+  return inTransaction(context, async (em, now) => {
+    const visit = await lockVisit(context, em, visitId);
+    const changed = visit.archivedAt === null;
+    if (changed) {
+      const before = { archivedAt: visit.archivedAt };
+      Object.assign(visit, { archivedAt: now, updatedAt: now });
+      await recordVisit(context, em, now, 'visit.archived', visit, before);
+    }
+    return { ...toVisitSummary(visit), changed };
+  });
+}
+
+async function lockVisit({ database }: ChangeContext, em: EntityManager, id: string): Promise<SignOnVisit> {
+  const visit = await lockRow(em, SignOnVisit, { id: parseId('visitId', 'signOnVisit', id) });
+  if (!visit) throw new InvalidInputError('visitId', `there is no visit ${id} in ${database.region}`);
+  return visit;
+}
+
+function parseClosingTime({ signedOnAt }: SignOnVisit, at: string | undefined, now: string): string {
+  if (at === undefined) return now;
+  const instant = toInstant(at);
+  if (instant === null)
+    throw new InvalidInputError('at', `"${at}" is not a date-time such as 2026-03-02T16:30:00+11:00`);
+  if (instant > now) throw new InvalidInputError('at', `${at} is in the future`);
+  if (instant < signedOnAt) throw new InvalidInputError('at', `${at} is earlier than the sign-on at ${signedOnAt}`);
+  return instant;
+}
+
+function toVisitSummary({
+  id,
+  workerId,
+  projectId,
+  signedOnAt,
+  signedOffAt,
+  closedAt,
+  closedBy,
+  archivedAt,
+}: SignOnVisit) {
+  return { visitId: id, workerId, projectId, signedOnAt, signedOffAt, closedAt, closedBy, archivedAt };
+}
+
+const recordVisit = (
+  context: ChangeContext,
+  em: EntityManager,
+  at: string,
+  action: 'visit.closed' | 'visit.archived',
+  visit: SignOnVisit,
+  before: object,
+) =>
+  recordAudit(em, {
+    ...{ ...context.source, at, action, objectId: visit.id },
+    ...{ builderId: visit.builderId, personId: visit.workerId, before, after: visit },
+  });

@@ -1,0 +1,179 @@
+import { userInfo } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AuditEntry } from '../../entities/audit-entry.entity.ts';
+import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
+import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
+
+let cli: CliHarness;
+/** Secrets that the commands have read or printed. */
+const secrets: string[] = [];
+const ids: Record<string, string> = {};
+
+const PASSWORD = 'correct horse battery';
+
+beforeAll(async () => {
+  cli = await startCli();
+  await cli.run(['migrate', 'up']);
+  await seedBuilders(cli);
+  const visit = { builderId: 'buil_a', projectId: 'proj_a', workerId: 'wkr_a', signedOnAt: at(START - 3_600_000) };
+  const stamps = { createdAt: at(START), updatedAt: at(START) };
+  await cli.databases.au1.fork().insert(SignOnVisit, { ...stamps, ...visit, id: 'signon_a' } as unknown as SignOnVisit);
+});
+afterAll(() => cli.close());
+
+const MAIL = 'sam@example.com';
+const KEY = '--integrator INTEGRATOR --builder buil_a';
+const MEMBER = `--user ${MAIL} --builder buil_a`;
+const SITE = '--worker wkr_a --project proj_a';
+
+/** Commands in the order in which they can run, and the action that each records. */
+const COMMANDS: [command: string, ...actions: string[]][] = [
+  ['integrator create --name Sync', 'integrator.created'],
+  ['integrator update INTEGRATOR --name Sync2', 'integrator.updated'],
+  ['client create --integrator INTEGRATOR --name App --scope read:builders', 'client.created'],
+  ['client update CLIENT --scope read:photos', 'client.updated'],
+  ['client rotate-secret CLIENT', 'client_secret.rotated'],
+  ['client disable CLIENT', 'client.disabled'],
+  ['client enable CLIENT', 'client.enabled'],
+  [`connection create ${KEY} --scope read:builders`, 'connection.created'],
+  [`connection create ${KEY} --scope read:photos --replace`, 'connection.updated'],
+  [`connection update ${KEY} --scope read:builders`, 'connection.updated'],
+  [`connection revoke ${KEY}`, 'connection.revoked'],
+  [`connection create ${KEY} --scope read:builders`, 'connection.reactivated'],
+  [`user create --email ${MAIL} --name Sam --password-stdin`, 'password.set', 'user.created'],
+  [`user create --email kim@example.com --name Kim --no-password`, 'user.created'],
+  [`user update ${MAIL} --name Sam2`, 'user.updated'],
+  [`user reset-password ${MAIL}`, 'password_link.created'],
+  ['user invite kim@example.com', 'password_link.created'],
+  [`user disable ${MAIL}`, 'user.disabled'],
+  [`user enable ${MAIL}`, 'user.enabled'],
+  [`user create --staff --role VIEWER --email ops@example.com --name Ops --no-password`, 'staff.created'],
+  ['user update ops@example.com --role ADMIN', 'staff.updated'],
+  ['user invite ops@example.com', 'staff.password_link_created'],
+  ['user disable ops@example.com', 'staff.disabled'],
+  ['user enable ops@example.com', 'staff.enabled'],
+  [`membership add ${MEMBER}`, 'membership.created'],
+  [`membership update ${MEMBER} --role ADMIN`, 'membership.updated'],
+  [`membership remove ${MEMBER}`, 'membership.deleted'],
+  ['image-host approve images.example.com', 'image_host.approved'],
+  ['image-host revoke images.example.com', 'image_host.revoked'],
+  [`site-access grant ${SITE}`, 'site_access.granted'],
+  [`site-access revoke ${SITE}`, 'site_access.revoked'],
+  ['attendance close signon_a --by Robin', 'visit.closed'],
+  ['attendance archive signon_a', 'visit.archived'],
+];
+
+async function run(command: string) {
+  const args = command.split(' ').map((each) => ids[each] ?? each);
+  const result = await cli.json(args, PASSWORD);
+  if (result.integratorId && command.startsWith('integrator create')) ids.INTEGRATOR = result.integratorId;
+  if (command.startsWith('client create')) ids.CLIENT = result.clientId;
+  for (const secret of [
+    result.clientSecret,
+    result.password,
+    result.link && new URL(result.link).searchParams.get('token'),
+  ])
+    if (secret) secrets.push(secret);
+}
+
+const list = async (...args: string[]) => (await cli.json(['audit', 'list', ...args])).entries;
+
+describe('each command that changes access', () => {
+  it.each(COMMANDS)('%s is recorded with operator, host and command (ACC-20)', async (command, ...actions) => {
+    cli.clock.at += 1000;
+    await run(command);
+    const entries = await list('--since', at(cli.clock.at));
+    expect(entries.map(({ action }: { action: string }) => action).toSorted()).toEqual(actions.toSorted());
+    for (const entry of entries) {
+      expect(entry).toMatchObject({
+        ...{ at: at(cli.clock.at), actor: { type: 'OPERATOR', id: userInfo().username } },
+        origin: { host: expect.any(String), command: command.split(' ', 2).join(' ') },
+      });
+    }
+  });
+
+  it('leaves no secret, password or digest in the log (ACC-22)', async () => {
+    const log = JSON.stringify(await cli.databases.au1.fork().find(AuditEntry, {}));
+    expect(secrets.length).toBeGreaterThanOrEqual(5);
+    for (const secret of [...secrets, PASSWORD]) expect(log).not.toContain(secret);
+    expect(log).not.toMatch(/digest|passwordHash|argon2|clientSecret|"token/i);
+  });
+
+  it('leaves no entry without a change', async () => {
+    const before = await list();
+    for (const command of ['client enable CLIENT', 'client update CLIENT --scope read:photos', `user enable ${MAIL}`])
+      await run(command);
+    const failing = ['client', 'update', ids.CLIENT!, '--scope', 'nothing'];
+    await cli.errorOf(failing);
+    expect(await list()).toEqual(before);
+  });
+});
+
+describe('audit list', () => {
+  it('shows the values before and after', async () => {
+    const [entry] = await list('--action', 'connection.revoked');
+    expect(entry).toMatchObject({
+      ...{ objectId: `${ids.INTEGRATOR}/buil_a`, builderId: 'buil_a', integratorId: ids.INTEGRATOR },
+      ...{ before: { status: 'ACTIVE' }, after: { status: 'REVOKED' } },
+    });
+    const { out } = await cli.run(['audit', 'list', '--action', 'connection.revoked']);
+    expect(out).toMatch(
+      /connection\.revoked {2}intg_\w+\/buil_a {2}by OPERATOR \S+ from \S+ {2}aud_\w+\n {4}status: "ACTIVE" → "REVOKED"\n$/,
+    );
+  });
+
+  it('filters by actor, action, object, person and builder, and pages (ACC-23)', async () => {
+    expect(await list('--actor', 'STAFF')).toEqual([]);
+    expect(
+      await list('--actor', `OPERATOR:${userInfo().username}`, '--action', 'client', '--limit', '100'),
+    ).toHaveLength(4);
+    expect(await list('--object', ids.CLIENT!)).toHaveLength(5);
+    expect(await list('--person', 'wkr_a')).toHaveLength(4);
+    expect((await list('--builder', 'buil_a')).length).toBeGreaterThan(8);
+    const first = await cli.json(['audit', 'list', '--limit', '3']);
+    const second = await cli.json(['audit', 'list', '--limit', '3', '--cursor', first.nextCursor]);
+    expect([...first.entries, ...second.entries]).toEqual(await list('--limit', '6'));
+  });
+
+  it('lists the entries of one region', async () => {
+    expect(await list('--region', 'us1')).toEqual([]);
+  });
+
+  it.each([
+    [['--actor', 'GOD'], '--actor: "GOD" is not one of OPERATOR STAFF USER CLIENT JOB IMPORT.'],
+    [['--action', 'client.eaten'], /^--action: "client.eaten" is not one of /],
+    [['--since', 'yesterday'], '--since: "yesterday" is not a date or a date-time with a time zone.'],
+    [['--cursor', 'aud_none'], '--cursor: au1 has no entry aud_none.'],
+  ])('rejects %j', async (args, message) => {
+    expect(await cli.errorOf(['audit', 'list', ...args])).toMatch(message);
+  });
+});
+
+describe('a staff user of both regions', () => {
+  it('has one id, and an entry in the log of each region (ACC-21, ACC-26)', async () => {
+    const staff = ['--staff', '--role', 'OPERATOR', '--no-password', '--region', 'both'];
+    const created = await cli.json(['user', 'create', '--email', 'both@example.com', '--name', 'Both', ...staff]);
+    expect(created).toMatchObject({ staffRole: 'OPERATOR', regionIds: ['au1', 'us1'] });
+    for (const region of ['au1', 'us1']) {
+      const [entry] = await list('--region', region, '--object', created.userId);
+      expect(entry).toMatchObject({ action: 'staff.created', after: { staffRole: 'OPERATOR' } });
+    }
+    const again = ['user', 'create', '--email', 'both@example.com', '--name', 'Both', ...staff];
+    expect(await cli.errorOf(again)).toBe('--email: au1 has a user both@example.com already.');
+  });
+
+  it.each([
+    [['--staff'], '--role: is required with --staff.'],
+    [['--role', 'ADMIN'], '--role: is only for a staff user: add --staff.'],
+    [['--staff', '--role', 'KING'], '--role: "KING" is not one of VIEWER, OPERATOR, ADMIN.'],
+    [['--region', 'both'], '--region: both is only for a staff user.'],
+  ])('is not created with %j', async (args, message) => {
+    const create = ['user', 'create', '--email', 'x@example.com', '--name', 'X', '--no-password'];
+    expect(await cli.errorOf([...create, ...args])).toBe(message);
+  });
+
+  it('cannot become a member of a builder (ACC-26)', async () => {
+    const add = ['membership', 'add', '--user', 'both@example.com', '--builder', 'buil_a'];
+    expect(await cli.errorOf(add)).toBe('--user: both@example.com is a staff user.');
+  });
+});
