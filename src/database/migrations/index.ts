@@ -17,6 +17,6 @@ export const migrations = [
   Migration20261122070531UploadQuotas,
   Migration20261122124743AuditLog,
   Migration20261122125638EventLog,
-  Migration20261122131433Webhooks,
   Migration20261122131405StaffAndPasswordLinks,
+  Migration20261122131433Webhooks,
 ];

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Connection } from '../../../entities/connection.entity.ts';
 import type { WebhookEndpointSwitch } from '../../../schema/webhook.scalars.ts';
 import { FieldErrors } from '../../shared/errors.ts';
-import { isEventType } from './event-types.ts';
+import { eventTypes } from '../events/event-types.ts';
 import type { WebhookContext } from './webhook-context.ts';
 
 export interface NewEndpoint {
@@ -29,7 +29,7 @@ export async function checkEndpointInput(
   const problem = url === undefined ? null : webhooks.receivers.findUrlProblem(url);
   if (problem) errors.add({ fieldName: 'url', message: problem });
   for (const [index, type] of (types ?? []).entries()) {
-    if (!isEventType(type)) errors.add({ fieldName: `types[${index}]`, message: 'is not a type of event' });
+    if (!eventTypes.has(type)) errors.add({ fieldName: `types[${index}]`, message: 'is not a type of event' });
   }
   const connected = await findConnectedBuilders(em, integratorId, builderIds ?? []);
   for (const [index, builderId] of (builderIds ?? []).entries()) {

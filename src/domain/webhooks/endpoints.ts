@@ -6,8 +6,8 @@ import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { conflict, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
+import { readHead } from '../events/event-log.ts';
 import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
-import { readHead } from './event-log.ts';
 import { newWebhookSecret } from './signature.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
 

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../../database/database.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import type { Attempt } from '../receiver-client.ts';
+import type { WebhookTools } from '../webhook-context.ts';
+import { Audiences } from './audiences.ts';
+import { type DeliveryEnvironment, EndpointDelivery } from './endpoint-delivery.ts';
+import { type LeasedEndpoint, Leases } from './leases.ts';
+import { LogTail } from './log-tail.ts';
+import { type DeliveryRow, type ProgressRow, readPending, writeResults } from './results.ts';
+
+/** Interval at which leases are renewed. The endpoints' settings are read more often. */
+const RENEW_MS = 1_000;
+
+/** Interval at which requests are looked at while they end. */
+const SETTLE_MS = 5;
+
+export interface DispatcherOptions {
+  database: Pick<Database, 'runner' | 'slowRunner'>;
+  clock: Clock;
+  webhooks: WebhookTools;
+  onAttempt?: (attempt: Attempt, row: DeliveryRow) => void;
+}
+
+interface Batch {
+  progress: ProgressRow[];
+  rows: DeliveryRow[];
+}
+
+/**
+ * Delivers events to the endpoints of a region. The processes that do share the endpoints among them by leases, so that no endpoint has
+ * two. Call `refresh`, `poll` and `flush` at intervals: see `startDispatchers`.
+ */
+export class Dispatcher {
+  readonly #database: DispatcherOptions['database'];
+  readonly #leases: Leases;
+  readonly #tail: LogTail;
+  readonly #environment: DeliveryEnvironment;
+  readonly #deliveries = new Map<string, EndpointDelivery>();
+  /** Deliveries that make no further attempts, until their requests have ended and are stored. */
+  readonly #stopping = new Map<string, EndpointDelivery>();
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #aborting = new AbortController();
+  /** A batch that could not be stored yet. */
+  #unwritten: Batch | null = null;
+  #flushing: Promise<void> | null = null;
+  #isStopping = false;
+
+  constructor({ database, clock, webhooks, onAttempt }: DispatcherOptions) {
+    this.#database = database;
+    this.#leases = new Leases(database.slowRunner, randomUUID());
+    this.#tail = new LogTail(database);
+    this.#environment = {
+      ...{ clock, webhooks, inFlight: 0, tail: this.#tail, audiences: new Audiences(database.runner) },
+      mayDeliver: () => this.#leases.isValid && !this.#isStopping,
+      signal: () => this.#aborting.signal,
+      onAttempt: onAttempt ?? (() => undefined),
+    };
+  }
+
+  /** Number of unfinished deliveries, requests in progress, and age in seconds of the oldest unfinished delivery. */
+  get statistics(): { endpoints: number; pending: number; inFlight: number; oldestSeconds: number } {
+    const now = this.#environment.clock.now();
+    let [pending, oldest] = [0, now];
+    for (const { queue } of this.#deliveries.values()) {
+      pending += queue.size;
+      oldest = Math.min(oldest, queue.oldest ?? now);
+    }
+    const { inFlight } = this.#environment;
+    return { endpoints: this.#deliveries.size, pending, inFlight, oldestSeconds: (now - oldest) / 1000 };
+  }
+
+  /** Renews the leases, applies changed settings of endpoints, and drops deliveries that are not visible any more. */
+  async refresh(): Promise<void> {
+    const now = performance.now();
+    const isDue = now - this.#renewedAt >= RENEW_MS || !this.#leases.isValid;
+    const held = this.#deliveries.size + this.#stopping.size;
+    const { endpoints, share } = isDue
+      ? await this.#leases.renew(held)
+      : { endpoints: await this.#leases.load(), share: Number.POSITIVE_INFINITY };
+    if (isDue) this.#renewedAt = now;
+    // After a restore the log goes on at an earlier number.
+    const isRestored = isDue && (await this.#tail.resetAfterRestore());
+    if (this.#aborting.signal.aborted && !this.#isStopping) this.#aborting = new AbortController();
+    this.#stopOthers(new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), isRestored ? 0 : share);
+    await this.#startNew(endpoints.filter(({ id }) => !this.#deliveries.has(id) && !this.#stopping.has(id)));
+    await Promise.all([...this.#deliveries.values()].map((delivery) => delivery.dropInvisible()));
+    await this.#releaseStopped();
+  }
+
+  /** Does the same, and renews the leases before it is due. */
+  async renewNow(): Promise<void> {
+    this.#renewedAt = Number.NEGATIVE_INFINITY;
+    await this.refresh();
+  }
+
+  /** Reads new events and attempts what is due. Requests go on after it has returned. */
+  async poll(): Promise<void> {
+    if (!this.#leases.isValid) this.#aborting.abort();
+    if (this.#deliveries.size === 0) return;
+    await this.#tail.poll();
+    await Promise.all([...this.#deliveries.values()].map((delivery) => delivery.step()));
+  }
+
+  /** Stores results. A batch that cannot be stored is stored by the next call. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = null;
+    });
+    return this.#flushing;
+  }
+
+  /** Reads what clients may see again before the cached values expire. */
+  forgetAudiences(): void {
+    this.#environment.audiences.clear();
+  }
+
+  /** Waits until no request is being made, and stores the results. */
+  async settle(): Promise<void> {
+    const all = () => [...this.#deliveries.values(), ...this.#stopping.values()];
+    while (all().some(({ isIdle }) => !isIdle)) await sleep(SETTLE_MS);
+    await this.flush();
+  }
+
+  /** Ends the requests that do not end within the time, stores the results, and leaves the endpoints to other processes. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    const abort = setTimeout(() => this.#aborting.abort(), graceMs);
+    await this.settle();
+    clearTimeout(abort);
+    await this.#leases.release([...this.#deliveries.keys(), ...this.#stopping.keys()]);
+    await this.#leases.leave();
+  }
+
+  /** Stops the deliveries to endpoints that are not leased any more, that were reset, or that exceed the share. */
+  #stopOthers(leased: ReadonlyMap<string, LeasedEndpoint>, share: number): void {
+    for (const [id, delivery] of this.#deliveries) {
+      const endpoint = leased.get(id);
+      const isExcess = this.#deliveries.size > share;
+      if (endpoint?.generation === delivery.endpoint.generation && !isExcess) {
+        delivery.endpoint = endpoint;
+        continue;
+      }
+      delivery.stop();
+      this.#deliveries.delete(id);
+      this.#stopping.set(id, delivery);
+    }
+  }
+
+  async #startNew(endpoints: LeasedEndpoint[]): Promise<void> {
+    if (endpoints.length === 0) return;
+    const pending = await readPending(
+      this.#database.slowRunner,
+      endpoints.map(({ id }) => id),
+    );
+    for (const endpoint of endpoints) {
+      this.#deliveries.set(endpoint.id, new EndpointDelivery(this.#environment, endpoint, pending.get(endpoint.id)!));
+    }
+  }
+
+  async #releaseStopped(): Promise<void> {
+    const ended = [...this.#stopping].filter(([, { isIdle }]) => isIdle).map(([id]) => id);
+    if (ended.length === 0) return;
+    await this.flush();
+    if (this.#unwritten) return;
+    await this.#leases.release(ended);
+    for (const id of ended) this.#stopping.delete(id);
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#unwritten ?? this.#collect();
+    if (batch.progress.length === 0) return;
+    this.#unwritten = batch;
+    const { owner } = this.#leases;
+    const owned = await writeResults(this.#database.slowRunner, owner, batch.progress, batch.rows);
+    this.#unwritten = null;
+    for (const { endpoint_id: id } of batch.progress) {
+      if (owned.has(id)) continue;
+      // Another process has it, or it was reset.
+      this.#deliveries.get(id)?.stop();
+    }
+  }
+
+  #collect(): Batch {
+    const batch: Batch = { progress: [], rows: [] };
+    const now = performance.now();
+    for (const delivery of [...this.#deliveries.values(), ...this.#stopping.values()]) {
+      const changes = delivery.takeChanges(now);
+      if (!changes) continue;
+      batch.progress.push(changes.progress);
+      batch.rows.push(...changes.rows);
+    }
+    return batch;
+  }
+}

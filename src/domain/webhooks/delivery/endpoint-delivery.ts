@@ -1,0 +1,240 @@
+import type { WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { type EventAudience, EventFilter } from '../../events/event-filter.ts';
+import type { LogPosition } from '../../events/event-log.ts';
+import { createEventBody } from '../event-body.ts';
+import type { Attempt } from '../receiver-client.ts';
+import { signWebhook } from '../signature.ts';
+import { isSuccess } from '../test-event.ts';
+import type { WebhookTools } from '../webhook-context.ts';
+import type { Audiences } from './audiences.ts';
+import { EndpointQueue, type QueuedDelivery } from './endpoint-queue.ts';
+import type { LeasedEndpoint } from './leases.ts';
+import type { LogTail } from './log-tail.ts';
+import type { DeliveryRow, ProgressRow } from './results.ts';
+import { DISABLE_MS, suspendedUntil } from './schedule.ts';
+
+/** Maximum concurrent requests to an endpoint. It begins with few, and gets fewer with each failure. */
+const MAX_CONCURRENCY = 16;
+const FIRST_CONCURRENCY = 2;
+
+/** Concurrent requests of the process from which every endpoint makes one at a time. */
+const CROWDED = 512;
+
+/** Unfinished deliveries from which an endpoint reads no more events. */
+const MAX_QUEUE = 1_000;
+
+/** Events that are read at a time. */
+const READ_SIZE = 100;
+
+/** Interval at which the position is stored while nothing is delivered. Events that do not match are passed over again after a crash. */
+const IDLE_WRITE_MS = 5_000;
+
+/** What the deliveries of all endpoints of a process and region share. */
+export interface DeliveryEnvironment {
+  readonly clock: Clock;
+  readonly webhooks: WebhookTools;
+  readonly audiences: Audiences;
+  readonly tail: LogTail;
+  /** Requests that are being made by the process. */
+  inFlight: number;
+  /** Whether this process still holds its leases. */
+  mayDeliver(): boolean;
+  /** Aborts when the leases are lost. */
+  signal(): AbortSignal;
+  onAttempt(attempt: Attempt, row: DeliveryRow): void;
+}
+
+/** Delivers events to one endpoint, which this process alone does. Everything it has to remember is stored by `takeChanges`. */
+export class EndpointDelivery {
+  endpoint: LeasedEndpoint;
+  readonly queue: EndpointQueue;
+  readonly #environment: DeliveryEnvironment;
+  #readPosition: LogPosition;
+  /** Position to store, and the one that is stored. */
+  #position: LogPosition;
+  #storedPosition: LogPosition;
+  #concurrency = FIRST_CONCURRENCY;
+  #inFlight = 0;
+  #isReading = false;
+  #isStopping = false;
+  #hasChanges = false;
+  #storedAt = 0;
+  #failures: number;
+  #failingSince: number | null;
+  #suspendedUntil: number | null;
+  #disabledReason: WebhookDisabledReason | null = null;
+  #secrets: { key: string; values: string[] } | null = null;
+
+  constructor(environment: DeliveryEnvironment, endpoint: LeasedEndpoint, pending: readonly DeliveryRow[]) {
+    this.#environment = environment;
+    this.endpoint = endpoint;
+    this.queue = new EndpointQueue(pending);
+    this.#readPosition = this.#position = this.#storedPosition = endpoint.position;
+    this.#failures = endpoint.failures;
+    this.#failingSince = endpoint.failingSince;
+    this.#suspendedUntil = endpoint.suspendedUntil;
+  }
+
+  /** Whether no request is being made. */
+  get isIdle(): boolean {
+    return this.#inFlight === 0 && !this.#isReading;
+  }
+
+  /** Makes no further attempts. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Reads events and attempts deliveries, as many as are due and allowed. */
+  async step(): Promise<void> {
+    if (!this.#canDeliver()) return;
+    await this.#read();
+    this.#pump();
+  }
+
+  /** Drops pending deliveries that the endpoint may not see any more (WHK-7). */
+  async dropInvisible(): Promise<void> {
+    if (this.queue.size === 0) return;
+    const audience = await this.#environment.audiences.load(this.endpoint.clientId);
+    if (!audience || this.#isStopping) return;
+    const filter = this.#filterFor(audience);
+    this.queue.dropUnless((row) => filter.includes({ type: row.type, builderId: row.builder_id }));
+  }
+
+  /** Returns what is to be stored, once per change; null for nothing. */
+  takeChanges(now: number): { progress: ProgressRow; rows: DeliveryRow[] } | null {
+    const { rows, position } = this.queue.takeChanges();
+    if (position) this.#position = position;
+    const isDue = this.#position !== this.#storedPosition && now - this.#storedAt >= IDLE_WRITE_MS;
+    if (rows.length === 0 && !this.#hasChanges && !isDue) return null;
+    this.#hasChanges = false;
+    this.#storedPosition = this.#position;
+    this.#storedAt = now;
+    const { id, generation } = this.endpoint;
+    const toIso = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString());
+    const progress = {
+      ...{ endpoint_id: id, generation, ...this.#position, failures: this.#failures },
+      ...{ failing_since: toIso(this.#failingSince), suspended_until: toIso(this.#suspendedUntil) },
+      disabled_reason: this.#disabledReason,
+    };
+    return { progress, rows };
+  }
+
+  #canDeliver(): boolean {
+    if (this.#isStopping || this.#disabledReason !== null || !this.#environment.mayDeliver()) return false;
+    return this.#suspendedUntil === null || this.#environment.clock.now() >= this.#suspendedUntil;
+  }
+
+  async #read(): Promise<void> {
+    const { tail, audiences, clock } = this.#environment;
+    if (this.#isReading || this.queue.size >= MAX_QUEUE || this.#readPosition.number >= tail.end) return;
+    this.#isReading = true;
+    try {
+      const audience = await audiences.load(this.endpoint.clientId);
+      if (!audience) return;
+      const { events, next } = await tail.read(this.#readPosition, this.#filterFor(audience), READ_SIZE);
+      this.queue.addRead(this.endpoint.id, events, next, clock.now());
+      this.#readPosition = next;
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #filterFor(audience: EventAudience): EventFilter {
+    const { types, builderIds } = this.endpoint;
+    return new EventFilter(audience, { types, builderIds });
+  }
+
+  #pump(): void {
+    const { clock } = this.#environment;
+    while (this.#canDeliver() && this.#inFlight < this.#allowed()) {
+      const delivery = this.queue.take(clock.now());
+      if (!delivery) return;
+      this.#inFlight++;
+      this.#environment.inFlight++;
+      void this.#attempt(delivery).then((isConcluded) => {
+        this.#inFlight--;
+        this.#environment.inFlight--;
+        // Otherwise the next poll tries again.
+        if (isConcluded) this.step().catch(() => undefined);
+      });
+    }
+  }
+
+  #allowed(): number {
+    const isProbing = this.#suspendedUntil !== null || this.#environment.inFlight >= CROWDED;
+    return isProbing ? 1 : this.#concurrency;
+  }
+
+  /** Attempts a delivery. Returns false when it was put back without an attempt. */
+  async #attempt(delivery: QueuedDelivery): Promise<boolean> {
+    const { audiences, clock, webhooks } = this.#environment;
+    const { row } = delivery;
+    try {
+      const audience = await audiences.load(this.endpoint.clientId);
+      // The client is disabled: the endpoint pauses.
+      if (!audience || !this.#canDeliver()) return this.#putBack(delivery);
+      if (!this.#filterFor(audience).includes({ type: row.type, builderId: row.builder_id })) {
+        this.queue.finish(delivery, 'DROPPED');
+        return true;
+      }
+      const startedAt = clock.now();
+      const signal = this.#environment.signal();
+      const body = createEventBody(row);
+      const message = { id: row.event_id, timestamp: Math.floor(startedAt / 1000), body };
+      const headers = { ...signWebhook(this.#signingSecrets(startedAt), message) };
+      const attempt = await webhooks.receivers.post(this.endpoint.url, headers, body, { signal });
+      if (signal.aborted && attempt.status === null) return this.#putBack(delivery);
+      EndpointQueue.recordAttempt(delivery, attempt, startedAt);
+      this.#conclude(delivery, attempt);
+      this.#environment.onAttempt(attempt, row);
+      return true;
+    } catch {
+      // The database cannot be read now.
+      return this.#putBack(delivery);
+    }
+  }
+
+  #putBack(delivery: QueuedDelivery): false {
+    this.queue.putBack(delivery);
+    return false;
+  }
+
+  #conclude(delivery: QueuedDelivery, attempt: Attempt): void {
+    const now = this.#environment.clock.now();
+    if (isSuccess(attempt)) {
+      this.queue.finish(delivery, 'DELIVERED');
+      this.#concurrency = Math.min(MAX_CONCURRENCY, this.#concurrency + 1);
+      if (this.#failures > 0) this.#resetFailures();
+    } else {
+      this.queue.retry(delivery, now);
+      this.#concurrency = Math.max(1, this.#concurrency >> 1);
+      this.#failures++;
+      this.#failingSince ??= now;
+      this.#suspendedUntil = suspendedUntil(this.#failures, now);
+      if (attempt.status === 410) this.#disabledReason = 'GONE';
+      else if (now - this.#failingSince >= DISABLE_MS) this.#disabledReason = 'NO_SUCCESS';
+    }
+    this.#hasChanges = true;
+  }
+
+  #resetFailures(): void {
+    this.#failures = 0;
+    this.#failingSince = null;
+    this.#suspendedUntil = null;
+  }
+
+  /** Returns the secrets that sign now. They are decrypted when they change. */
+  #signingSecrets(now: number): string[] {
+    const { id, secret, previousSecret, previousSecretUntil } = this.endpoint;
+    const isValid = previousSecret !== null && now < Date.parse(previousSecretUntil!);
+    const stored = isValid ? [secret, previousSecret] : [secret];
+    const key = stored.join();
+    if (this.#secrets?.key !== key) {
+      const { secrets } = this.#environment.webhooks;
+      this.#secrets = { key, values: stored.map((text) => secrets.decrypt(text, id)) };
+    }
+    return this.#secrets.values;
+  }
+}

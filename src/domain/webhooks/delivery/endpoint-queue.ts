@@ -1,0 +1,198 @@
+import { newId } from '../../../shared/ids.ts';
+import type { LoggedEvent, LogPosition } from '../../events/event-log.ts';
+import type { Attempt } from '../receiver-client.ts';
+import type { DeliveryRow } from './results.ts';
+import { nextAttemptAt } from './schedule.ts';
+
+/** An event on its way to an endpoint. */
+export interface QueuedDelivery {
+  row: DeliveryRow;
+  /** Time of the first attempt, in milliseconds since the Unix epoch; null before it. */
+  firstAttemptAt: number | null;
+  /** Earliest time of the next attempt. */
+  dueAt: number;
+  /** Whether its row has to be stored. */
+  isChanged: boolean;
+}
+
+/** Events of the log that were read together with the position after them. */
+interface Reading {
+  position: LogPosition;
+  /** Events up to the position that are neither stored nor finished. */
+  unsettled: Set<string>;
+}
+
+/**
+ * The deliveries of one endpoint that are not finished: retries, which are stored, and events that were read and not attempted yet. The
+ * deliveries of one record are attempted one after the other, in the order of the log (WHK-13).
+ */
+export class EndpointQueue {
+  readonly #byRecord = new Map<string, QueuedDelivery[]>();
+  readonly #eventIds = new Set<string>();
+  readonly #readings: Reading[] = [];
+  /** Results whose rows are to be stored. */
+  #changed: QueuedDelivery[] = [];
+  /** First deliveries of their records that are not being attempted. */
+  readonly #idle = new Set<QueuedDelivery>();
+
+  constructor(pending: readonly DeliveryRow[]) {
+    for (const row of pending) {
+      const firstAttemptAt = row.attempts > 0 ? Date.parse(row.created_at) : null;
+      this.#append({ row, firstAttemptAt, dueAt: Date.parse(row.next_attempt_at ?? row.created_at), isChanged: false });
+    }
+  }
+
+  get size(): number {
+    return this.#eventIds.size;
+  }
+
+  /** Time at which the oldest unfinished delivery began, in milliseconds since the Unix epoch; null when there is none. */
+  get oldest(): number | null {
+    const [first] = this.#byRecord.values();
+    return first ? Date.parse(first[0]!.row.created_at) : null;
+  }
+
+  /** Adds events that were read up to the position. */
+  addRead(endpointId: string, events: readonly LoggedEvent[], position: LogPosition, now: number): void {
+    const unsettled = new Set<string>();
+    for (const event of events) {
+      // A replay reads events again that wait for a retry.
+      if (this.#eventIds.has(event.id)) continue;
+      const delivery = { row: createRow(endpointId, event, now), firstAttemptAt: null, dueAt: now, isChanged: false };
+      const before = this.#byRecord.get(event.recordId)?.[0];
+      this.#append(delivery);
+      // Behind a retry it may wait for days, so that it is stored too and the position passes it.
+      if (before && before.row.attempts > 0) this.#markChanged(delivery);
+      else unsettled.add(event.id);
+    }
+    this.#readings.push({ position, unsettled });
+  }
+
+  /** Takes the next delivery that is due; null when there is none. It is then attempted, and `finish` or `retry` ends the attempt. */
+  take(now: number): QueuedDelivery | null {
+    for (const delivery of this.#idle) {
+      if (delivery.dueAt > now) continue;
+      this.#idle.delete(delivery);
+      return delivery;
+    }
+    return null;
+  }
+
+  /** Ends a delivery with its result. */
+  finish(delivery: QueuedDelivery, status: 'DELIVERED' | 'FAILED' | 'DROPPED'): void {
+    Object.assign(delivery.row, { status, next_attempt_at: null });
+    this.#remove(delivery);
+    this.#markChanged(delivery);
+    this.#settle(delivery);
+  }
+
+  /** Puts a delivery off after a failed attempt; gives it up after three days. Returns whether it is given up. */
+  retry(delivery: QueuedDelivery, now: number): boolean {
+    const { row } = delivery;
+    const dueAt = nextAttemptAt({ attempts: row.attempts, firstAttemptAt: delivery.firstAttemptAt! }, now);
+    if (dueAt === null) {
+      this.finish(delivery, 'FAILED');
+      return true;
+    }
+    delivery.dueAt = dueAt;
+    row.next_attempt_at = toIso(dueAt);
+    this.#idle.add(delivery);
+    // Those behind it are stored with it.
+    for (const each of this.#byRecord.get(row.record_id)!) {
+      this.#markChanged(each);
+      this.#settle(each);
+    }
+    return false;
+  }
+
+  /** Returns a delivery that was not attempted after all. */
+  putBack(delivery: QueuedDelivery): void {
+    this.#idle.add(delivery);
+  }
+
+  /** Drops the deliveries that do not pass, but for those that are being attempted. */
+  dropUnless(isVisible: (row: DeliveryRow) => boolean): void {
+    // Includes those that become the first of their record meanwhile.
+    for (const delivery of this.#idle) {
+      if (isVisible(delivery.row)) continue;
+      this.#idle.delete(delivery);
+      this.finish(delivery, 'DROPPED');
+    }
+  }
+
+  /** Takes the rows to store, and the position that is reached when they are stored; null for no progress. */
+  takeChanges(): { rows: DeliveryRow[]; position: LogPosition | null } {
+    const rows = this.#changed.map((delivery) => {
+      delivery.isChanged = false;
+      return { ...delivery.row };
+    });
+    this.#changed = [];
+    let position: LogPosition | null = null;
+    while (this.#readings[0]?.unsettled.size === 0) position = this.#readings.shift()!.position;
+    return { rows, position };
+  }
+
+  /** Notes the result of an attempt in the row. */
+  static recordAttempt(delivery: QueuedDelivery, attempt: Attempt, startedAt: number): void {
+    const { row } = delivery;
+    if (delivery.firstAttemptAt === null) {
+      delivery.firstAttemptAt = startedAt;
+      row.created_at = toIso(startedAt);
+    }
+    row.attempts++;
+    row.last_attempt_at = toIso(startedAt);
+    Object.assign(row, { response_status: attempt.status, response_body: attempt.body, error: attempt.error });
+  }
+
+  #append(delivery: QueuedDelivery): void {
+    const { record_id: recordId, event_id: eventId } = delivery.row;
+    const queued = this.#byRecord.get(recordId);
+    if (queued) queued.push(delivery);
+    else {
+      this.#byRecord.set(recordId, [delivery]);
+      this.#idle.add(delivery);
+    }
+    this.#eventIds.add(eventId);
+  }
+
+  #remove({ row }: QueuedDelivery): void {
+    const queued = this.#byRecord.get(row.record_id)!;
+    queued.shift();
+    this.#eventIds.delete(row.event_id);
+    if (queued.length === 0) this.#byRecord.delete(row.record_id);
+    else this.#idle.add(queued[0]!);
+  }
+
+  #markChanged(delivery: QueuedDelivery): void {
+    if (delivery.isChanged) return;
+    delivery.isChanged = true;
+    this.#changed.push(delivery);
+  }
+
+  #settle({ row }: QueuedDelivery): void {
+    for (const { unsettled } of this.#readings) unsettled.delete(row.event_id);
+  }
+}
+
+const toIso = (milliseconds: number) => new Date(milliseconds).toISOString();
+
+const createRow = (endpointId: string, event: LoggedEvent, now: number): DeliveryRow => ({
+  id: newId('webhookDelivery', now),
+  endpoint_id: endpointId,
+  event_id: event.id,
+  type: event.type,
+  builder_id: event.builderId,
+  number: event.number,
+  record_id: event.recordId,
+  project_id: event.projectId,
+  parent_id: event.parentId,
+  occurred_at: event.occurredAt,
+  status: 'PENDING',
+  attempts: 0,
+  created_at: toIso(now),
+  last_attempt_at: null,
+  next_attempt_at: toIso(now),
+  response_status: null,
+  response_body: null,
+  error: null,
+});

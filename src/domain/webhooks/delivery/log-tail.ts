@@ -1,0 +1,97 @@
+import { SCOPES } from '../../../../schema/scopes.ts';
+import { EventFilter } from '../../events/event-filter.ts';
+import { type LogDatabase, type LoggedEvent, type LogPosition, readHead, readLogPage } from '../../events/event-log.ts';
+
+/** Events that are kept in memory. An endpoint that is further behind reads the log itself. */
+const KEPT_EVENTS = 10_000;
+
+const PAGE_SIZE = 1_000;
+
+/** Every event that an integrator can see. */
+const EVERYTHING = new EventFilter(
+  { internal: true, scopes: new Set(SCOPES), connections: new Map() },
+  { types: null, builderIds: null },
+).toParameters();
+
+/** Matching events after a position, and the position up to which the log was searched. */
+export interface LogSlice {
+  events: LoggedEvent[];
+  next: LogPosition;
+}
+
+/** The newest events of a region's log, read once for all endpoints. */
+export class LogTail {
+  readonly #database: LogDatabase;
+  /** In the order of the log; contains every event after `#start`. */
+  #events: LoggedEvent[] = [];
+  #start: LogPosition | null = null;
+  #end: LogPosition | null = null;
+  #epoch: string | null = null;
+
+  constructor(database: LogDatabase) {
+    this.#database = database;
+  }
+
+  /** Number of the last event that was read. */
+  get end(): number {
+    return this.#end?.number ?? 0;
+  }
+
+  /** Forgets the events if the log was restored meanwhile, so that their numbers mean others. Returns whether it was. */
+  async resetAfterRestore(): Promise<boolean> {
+    if (!this.#end) return false;
+    const { epoch } = await readHead(this.#database);
+    if (epoch === this.#epoch) return false;
+    this.#events = [];
+    this.#start = this.#end = null;
+    return true;
+  }
+
+  /** Reads the events that were added. */
+  async poll(): Promise<void> {
+    if (!this.#end) {
+      const { day, number, epoch } = await readHead(this.#database);
+      this.#epoch = epoch;
+      this.#start = this.#end = { day, number };
+    }
+    for (let hasMore = true; hasMore; ) {
+      const page = await readLogPage(this.#database, this.#end, EVERYTHING, PAGE_SIZE);
+      this.#events.push(...page.events);
+      this.#end = page.next;
+      hasMore = page.hasMore;
+    }
+    if (this.#events.length > 2 * KEPT_EVENTS) {
+      const dropped = this.#events.splice(0, this.#events.length - KEPT_EVENTS);
+      const { day, number } = dropped.at(-1)!;
+      this.#start = { day, number };
+    }
+  }
+
+  /** Returns up to `limit` matching events after the position, from memory where possible. */
+  async read(after: LogPosition, filter: EventFilter, limit: number): Promise<LogSlice> {
+    if (this.#start && after.number >= this.#start.number) return this.#readKept(after, filter, limit);
+    return readLogPage(this.#database, after, filter.toParameters(), limit);
+  }
+
+  #readKept(after: LogPosition, filter: EventFilter, limit: number): LogSlice {
+    const events: LoggedEvent[] = [];
+    for (let index = this.#firstAfter(after.number); index < this.#events.length; index++) {
+      const event = this.#events[index]!;
+      if (!filter.includes(event)) continue;
+      events.push(event);
+      if (events.length === limit) return { events, next: { day: event.day, number: event.number } };
+    }
+    return { events, next: this.#end! };
+  }
+
+  /** Returns the index of the first event after the number, by binary search. */
+  #firstAfter(number: number): number {
+    let [low, high] = [0, this.#events.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#events[middle]!.number <= number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,110 @@
+import type { WebhookDeliveryStatus, WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
+import type { Statement } from '../../../database/pool/pg-pipeline.ts';
+import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
+
+/** A row of `webhook_delivery` as it is to be stored. Instants are ISO 8601. */
+export interface DeliveryRow {
+  id: string;
+  endpoint_id: string;
+  event_id: string;
+  type: string;
+  builder_id: string;
+  number: number;
+  record_id: string;
+  project_id: string | null;
+  parent_id: string | null;
+  occurred_at: string;
+  status: WebhookDeliveryStatus;
+  attempts: number;
+  created_at: string;
+  last_attempt_at: string | null;
+  next_attempt_at: string | null;
+  response_status: number | null;
+  response_body: string | null;
+  error: string | null;
+}
+
+/** Progress of an endpoint as it is to be stored, together with the rows that it counts on. */
+export interface ProgressRow {
+  endpoint_id: string;
+  generation: number;
+  day: string;
+  number: number;
+  failures: number;
+  failing_since: string | null;
+  suspended_until: string | null;
+  disabled_reason: WebhookDisabledReason | null;
+}
+
+const COLUMNS = `id text, endpoint_id text, event_id text, type text, builder_id text, number bigint, record_id text,
+  project_id text, parent_id text, occurred_at timestamptz, status text, attempts int, created_at timestamptz,
+  last_attempt_at timestamptz, next_attempt_at timestamptz, response_status int, response_body text, error text`;
+
+const NAMES = COLUMNS.replace(/(\w+) \w+/g, '$1').replace(/\s+/g, ' ');
+
+const CHANGING = [
+  'created_at',
+  'status',
+  'attempts',
+  'last_attempt_at',
+  'next_attempt_at',
+  'response_status',
+  'response_body',
+  'error',
+];
+
+/**
+ * Stores results and progress in one statement. It changes nothing of endpoints that are not leased to the process any more, or that
+ * were reset meanwhile, and returns the others.
+ */
+const WRITE: Statement = {
+  name: 'webhooks.results',
+  text: `with progress as (
+      select * from json_to_recordset($2::json) as (endpoint_id text, generation int, day text, number bigint, failures int,
+        failing_since timestamptz, suspended_until timestamptz, disabled_reason text)),
+    owned as materialized (
+      select endpoint_id from webhook_progress stored where lease_owner = $1
+        and (endpoint_id, generation) in (select endpoint_id, generation from progress) order by endpoint_id for update),
+    stored as (
+      insert into webhook_delivery (${NAMES})
+        select ${NAMES} from json_to_recordset($3::json) as (${COLUMNS})
+        where endpoint_id in (select endpoint_id from owned)
+      on conflict (endpoint_id, event_id) do update set
+        ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')}),
+    moved as (
+      update webhook_progress set day = progress.day, number = progress.number, failures = progress.failures,
+          failing_since = progress.failing_since, suspended_until = progress.suspended_until,
+          replay_until = case when progress.number < webhook_progress.replay_until then webhook_progress.replay_until end
+        from progress join owned using (endpoint_id) where webhook_progress.endpoint_id = progress.endpoint_id),
+    disabled as (
+      update webhook_endpoint set status = 'DISABLED', disabled_reason = progress.disabled_reason, updated_at = clock_timestamp()
+        from progress join owned using (endpoint_id)
+        where webhook_endpoint.id = progress.endpoint_id and progress.disabled_reason is not null and status = 'ACTIVE')
+    select endpoint_id from owned`,
+};
+
+/** Stores results. Returns the ids of the endpoints that the process may go on with. */
+export async function writeResults(
+  runner: StatementRunner,
+  owner: string,
+  progress: readonly ProgressRow[],
+  deliveries: readonly DeliveryRow[],
+): Promise<Set<string>> {
+  const rows = await runner.run(WRITE, [owner, JSON.stringify(progress), JSON.stringify(deliveries)]);
+  return new Set(rows.map(([endpointId]) => endpointId!));
+}
+
+const SELECT_PENDING: Statement = {
+  name: 'webhooks.pending',
+  text: `select endpoint_id, to_json(row) from (
+      select ${NAMES.replace(/\b(occurred_at|created_at|last_attempt_at|next_attempt_at)\b/g, (name) => `to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${name}`)}
+      from webhook_delivery where endpoint_id = any($1::text[]) and status = 'PENDING' order by number) row`,
+};
+
+/** Returns the pending deliveries of the endpoints, each endpoint's in the order of the log. */
+export async function readPending(runner: StatementRunner, endpointIds: string[]): Promise<Map<string, DeliveryRow[]>> {
+  const found = new Map<string, DeliveryRow[]>(endpointIds.map((id) => [id, []]));
+  const rows = await runner.run(SELECT_PENDING, [endpointIds]);
+  for (const [endpointId, row] of rows) found.get(endpointId!)!.push(JSON.parse(row!) as DeliveryRow);
+  return found;
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Database } from '../../../database/database.ts';
+import { REGIONS, type RegionId } from '../../../shared/regions.ts';
+import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
+
+/** Intervals of the dispatcher's tasks. */
+const POLL_MS = 50;
+const REFRESH_MS = 400;
+const FLUSH_MS = 25;
+
+/** Pause after a failure, for instance while PostgreSQL restarts. */
+const FAILURE_PAUSE_MS = 500;
+
+/** Time that requests have to end in when the process stops. */
+const GRACE_MS = 3_000;
+
+export interface RunningDispatchers {
+  dispatchers: Record<RegionId, Dispatcher>;
+  stop(): Promise<void>;
+}
+
+/** Delivers events to the endpoints of each region until it is stopped. */
+export function startDispatchers(
+  databases: Record<RegionId, Pick<Database, 'runner' | 'slowRunner'>>,
+  options: Omit<DispatcherOptions, 'database'>,
+  log: Pick<FastifyBaseLogger, 'error' | 'info'>,
+): RunningDispatchers {
+  const stopping = new AbortController();
+  const pause = (milliseconds: number) =>
+    sleep(milliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+  const repeat = async (region: RegionId, name: string, everyMs: number, task: () => Promise<void>) => {
+    let isFailing = false;
+    while (!stopping.signal.aborted) {
+      try {
+        await task();
+        if (isFailing) log.info({ region }, `${name} again`);
+        isFailing = false;
+        await pause(everyMs);
+      } catch (err) {
+        if (!isFailing) log.error({ err, region }, `${name} failed`);
+        isFailing = true;
+        await pause(FAILURE_PAUSE_MS);
+      }
+    }
+  };
+  const run = (region: RegionId) => {
+    const dispatcher = new Dispatcher({ ...options, database: databases[region] });
+    const tasks = [
+      repeat(region, 'refresh webhook endpoints', REFRESH_MS, () => dispatcher.refresh()),
+      repeat(region, 'deliver events', POLL_MS, () => dispatcher.poll()),
+      repeat(region, 'store deliveries', FLUSH_MS, () => dispatcher.flush()),
+    ];
+    const stop = async () => {
+      await Promise.all(tasks);
+      await dispatcher.stop(GRACE_MS).catch((err) => log.error({ err, region }, 'stop deliveries failed'));
+    };
+    return { dispatcher, stop };
+  };
+  const running = Object.fromEntries(REGIONS.map((region) => [region, run(region)]));
+  return {
+    dispatchers: Object.fromEntries(REGIONS.map((region) => [region, running[region]!.dispatcher])) as Record<
+      RegionId,
+      Dispatcher
+    >,
+    async stop() {
+      stopping.abort();
+      await Promise.all(Object.values(running).map((each) => each.stop()));
+    },
+  };
+}

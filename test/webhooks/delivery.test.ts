@@ -1,0 +1,312 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
+import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
+import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { Receiver } from '../support/receiver.ts';
+
+const HOUR = 3_600_000;
+
+let service: Service;
+let token: string;
+let receiver: Receiver;
+let dispatchers: Dispatcher[] = [];
+let builderId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  await numberAll();
+  builderId = service.demo('A').builderIds[0]!;
+});
+beforeEach(async () => {
+  token = await service.as('A');
+  receiver = await Receiver.start();
+  dispatchers = [];
+});
+afterEach(async () => {
+  for (const dispatcher of dispatchers) await dispatcher.stop(0);
+  await execute('delete from webhook_endpoint');
+  await execute('delete from webhook_dispatcher');
+  await execute(`update connection set status = 'ACTIVE'`);
+  await receiver.close();
+});
+afterAll(() => service.stop());
+
+const database = () => service.databases.au1;
+// biome-ignore lint/suspicious/noExplicitAny: each statement has its own rows.
+const execute = (sql: string, values: unknown[] = []): Promise<any[]> => database().fork().execute(sql, values);
+
+function startDispatcher(): Dispatcher {
+  const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
+  const dispatcher = new Dispatcher({ database: database(), clock: service.clock, webhooks });
+  dispatchers.push(dispatcher);
+  return dispatcher;
+}
+
+async function call(method: 'GET' | 'POST' | 'PATCH', path: string, payload?: object) {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await service.request({ method, url: `/webhook-endpoints${path}`, headers, payload });
+  return response.json();
+}
+
+const createEndpoint = (input: object = {}) =>
+  call('POST', '', { url: receiver.url, types: ['project.updated'], ...input });
+
+/** Numbers the events of all changes. */
+async function numberAll(): Promise<void> {
+  while ((await numberEvents(database())) !== 0);
+}
+
+/** Changes projects of a builder, each in a transaction of its own, and numbers the events. */
+async function changeProjects(count: number, of = builderId): Promise<void> {
+  const rows = await execute('select id from project where builder_id = ? order by id limit ?', [of, count]);
+  for (const { id } of rows) await execute('update project set updated_at = now() where id = ?', [id]);
+  await numberAll();
+}
+
+/** Changes one project. */
+const changeProject = () => changeProjects(1);
+
+/** Lets a dispatcher do all that is due now. */
+async function run(dispatcher: Dispatcher): Promise<void> {
+  await dispatcher.refresh();
+  await dispatcher.poll();
+  await dispatcher.settle();
+}
+
+async function deliveriesOf(id: string) {
+  return (await call('GET', `/${id}/deliveries`)).data;
+}
+
+describe('an endpoint', () => {
+  it('receives each event that happens after its creation, as a POST of JSON (WHK-9, WHK-10)', async () => {
+    await changeProject();
+    const { id } = await createEndpoint();
+    await changeProjects(3);
+    const dispatcher = startDispatcher();
+    await run(dispatcher);
+    await run(dispatcher);
+    expect(receiver.received).toHaveLength(3);
+    const [first] = receiver.received;
+    expect(first!.headers['content-type']).toBe('application/json');
+    expect(first!.event).toEqual({
+      id: first!.headers['webhook-id'],
+      type: 'project.updated',
+      occurredAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      builderId,
+      projectId: null,
+      resource: {
+        type: 'project',
+        id: expect.stringMatching(/^proj_/),
+        path: expect.stringMatching(`^/builders/${builderId}/projects/proj_`),
+      },
+    });
+    const deliveries = await deliveriesOf(id);
+    expect(deliveries).toHaveLength(3);
+    expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: 1, responseStatus: 204, nextAttemptAt: null });
+  });
+
+  it('receives the events of its types and builders only', async () => {
+    const [one, other] = service.demo('A').builderIds;
+    await createEndpoint({ builderIds: [other], types: ['project.updated'] });
+    await changeProjects(2, one);
+    await changeProjects(1, other);
+    await execute('update subcontractor set updated_at = now() where builder_id = ?', [other]);
+    await numberAll();
+    await run(startDispatcher());
+    expect(receiver.received.map(({ event }) => [event.type, event.builderId])).toEqual([['project.updated', other]]);
+  });
+
+  it('receives nothing that its client may not read (WHK-7)', async () => {
+    await createEndpoint({ types: null });
+    const { clientId } = service.demo('A');
+    await execute(`update oauth_client set scopes = array_remove(scopes, 'read:projects') where id = ?`, [clientId]);
+    await changeProject();
+    const dispatcher = startDispatcher();
+    await run(dispatcher);
+    expect(receiver.received).toEqual([]);
+    await execute(`update oauth_client set scopes = scopes || '{read:projects}' where id = ?`, [clientId]);
+  });
+});
+
+describe('a failed delivery', () => {
+  it('is attempted again under the same id, with increasing delays (WHK-11)', async () => {
+    const { id } = await createEndpoint();
+    receiver.respond = (_received, response) => void response.writeHead(500).end('not now');
+    await changeProject();
+    const dispatcher = startDispatcher();
+    await run(dispatcher);
+    for (const delay of RETRY_DELAYS_MS.slice(0, 3)) {
+      await run(dispatcher);
+      service.clock.advance(delay * 1.2);
+      await run(dispatcher);
+    }
+    expect(receiver.received).toHaveLength(4);
+    expect(new Set(receiver.ids).size).toBe(1);
+    token = await service.as('A');
+    const [delivery] = await deliveriesOf(id);
+    expect(delivery).toMatchObject({ status: 'PENDING', attempts: 4, responseStatus: 500, responseBody: 'not now' });
+    receiver.respond = (_received, response) => void response.writeHead(200).end();
+    service.clock.advance(HOUR);
+    await run(dispatcher);
+    token = await service.as('A');
+    expect((await deliveriesOf(id))[0]).toMatchObject({ status: 'DELIVERED', attempts: 5 });
+  });
+
+  it('keeps later events of its record back, and no others (WHK-13)', async () => {
+    await createEndpoint();
+    let failing = true;
+    receiver.respond = ({ event }, response) => {
+      const fails = failing && event.resource.id === receiver.received[0]!.event.resource.id;
+      response.writeHead(fails ? 500 : 204).end();
+    };
+    await changeProject();
+    const dispatcher = startDispatcher();
+    await run(dispatcher);
+    await changeProjects(2);
+    await run(dispatcher);
+    expect(receiver.received).toHaveLength(2);
+    expect(receiver.received[1]!.event.resource.id).not.toBe(receiver.received[0]!.event.resource.id);
+    failing = false;
+    service.clock.advance(10_000);
+    await run(dispatcher);
+    await run(dispatcher);
+    expect(receiver.received).toHaveLength(4);
+    const sameRecord = receiver.received.filter(
+      ({ event }) => event.resource.id === receiver.received[0]!.event.resource.id,
+    );
+    expect(sameRecord.map(({ event }) => event.id)).toEqual([receiver.ids[0], receiver.ids[0], receiver.ids[3]]);
+  });
+
+  it('is given up after three days (WHK-11)', async () => {
+    const { id } = await createEndpoint();
+    receiver.respond = (_received, response) => void response.writeHead(503).end();
+    await changeProject();
+    const dispatcher = startDispatcher();
+    for (let step = 0; step < 80; step++) {
+      await run(dispatcher);
+      service.clock.advance(HOUR);
+    }
+    token = await service.as('A');
+    const [delivery] = await deliveriesOf(id);
+    expect(delivery).toMatchObject({ status: 'FAILED', nextAttemptAt: null });
+    expect(Date.parse(delivery.lastAttemptAt) - Date.parse(delivery.createdAt)).toBeGreaterThanOrEqual(72 * HOUR);
+    expect(delivery.attempts).toBeGreaterThan(12);
+    expect(await call('GET', `/${id}`)).toMatchObject({ status: 'ACTIVE' });
+  });
+
+  it('survives the process, whose endpoints another takes over (WHK-13)', async () => {
+    const { id } = await createEndpoint();
+    receiver.respond = (_received, response) => void response.writeHead(500).end();
+    await changeProjects(2);
+    await run(startDispatcher());
+    await changeProjects(2);
+    // The process is killed: its lease ends without being released.
+    await execute('update webhook_progress set lease_until = now()');
+    receiver.respond = (_received, response) => void response.writeHead(204).end();
+    service.clock.advance(10_000);
+    const successor = startDispatcher();
+    await run(successor);
+    await run(successor);
+    expect(new Set(receiver.ids).size).toBe(4);
+    token = await service.as('A');
+    expect((await deliveriesOf(id)).map(({ status }: { status: string }) => status)).toEqual(
+      Array(4).fill('DELIVERED'),
+    );
+  });
+});
+
+describe('an endpoint is disabled', () => {
+  it('when its receiver returns 410 (WHK-11)', async () => {
+    const { id } = await createEndpoint();
+    receiver.respond = (_received, response) => void response.writeHead(410).end();
+    await changeProjects(3);
+    const dispatcher = startDispatcher();
+    await run(dispatcher);
+    await run(dispatcher);
+    expect(await call('GET', `/${id}`)).toMatchObject({ status: 'DISABLED', disabledReason: 'GONE' });
+    const count = receiver.received.length;
+    await changeProjects(3);
+    service.clock.advance(HOUR);
+    await run(dispatcher);
+    expect(receiver.received).toHaveLength(count);
+    token = await service.as('A');
+    receiver.respond = (_received, response) => void response.writeHead(204).end();
+    await call('PATCH', `/${id}`, { status: 'ACTIVE' });
+    await dispatcher.renewNow();
+    await run(dispatcher);
+    await run(dispatcher);
+    // It continues where it stopped.
+    expect(new Set(receiver.ids).size).toBe(6);
+  });
+
+  it('after five days without a success (WHK-11)', async () => {
+    const { id } = await createEndpoint();
+    receiver.respond = (_received, response) => void response.writeHead(500).end();
+    const dispatcher = startDispatcher();
+    for (let hours = 0; hours < 24 * 5 + 12; hours += 2) {
+      await changeProject();
+      await run(dispatcher);
+      token = await service.as('A');
+      if (hours === 24 * 4) expect(await call('GET', `/${id}`)).toMatchObject({ status: 'ACTIVE' });
+      service.clock.advance(2 * HOUR);
+    }
+    await run(dispatcher);
+    token = await service.as('A');
+    expect(await call('GET', `/${id}`)).toMatchObject({ status: 'DISABLED', disabledReason: 'NO_SUCCESS' });
+  });
+});
+
+describe('two processes', () => {
+  it('divide the endpoints, so that none has two (WHK-13)', async () => {
+    for (let index = 0; index < 6; index++) await createEndpoint({ url: `${receiver.url}/${index}` });
+    const [one, other] = [startDispatcher(), startDispatcher()];
+    await one.refresh();
+    await other.refresh();
+    const owners = () =>
+      execute('select lease_owner, count(*)::int as count from webhook_progress where lease_until > now() group by 1');
+    expect(await owners()).toHaveLength(1);
+    await one.renewNow();
+    await one.refresh();
+    await other.renewNow();
+    expect((await owners()).map(({ count }) => count)).toEqual([3, 3]);
+    await changeProjects(2);
+    await Promise.all([run(one), run(other)]);
+    expect(receiver.received).toHaveLength(12);
+    expect(new Set(receiver.received.map(({ path, event }) => `${path} ${event.id}`)).size).toBe(12);
+  });
+});
+
+describe('a revoked connection', () => {
+  const setStatus = (status: string) =>
+    execute('update connection set status = ? where builder_id = ?', [status, builderId]);
+
+  it('drops what waits for a retry, also when it is connected again later (WHK-7)', async () => {
+    const { id } = await createEndpoint();
+    receiver.respond = (_received, response) => void response.writeHead(500).end();
+    await changeProjects(2);
+    const dispatcher = startDispatcher();
+    await run(dispatcher);
+    const count = receiver.received.length;
+    await setStatus('REVOKED');
+    await dispatcher.forgetAudiences();
+    await run(dispatcher);
+    await setStatus('ACTIVE');
+    service.clock.advance(HOUR);
+    await dispatcher.forgetAudiences();
+    await run(dispatcher);
+    expect(receiver.received).toHaveLength(count);
+    token = await service.as('A');
+    expect((await deliveriesOf(id)).map(({ status }: { status: string }) => status)).toEqual(['DROPPED', 'DROPPED']);
+  });
+
+  it('delivers no event that happened before the revocation was seen', async () => {
+    await createEndpoint();
+    await changeProject();
+    await setStatus('REVOKED');
+    await run(startDispatcher());
+    expect(receiver.received).toEqual([]);
+    await setStatus('ACTIVE');
+  });
+});
