@@ -4,6 +4,7 @@ import { attendanceEdges } from './attendance/attendance.edges.ts';
 import { SignOnEventResolver } from './attendance/attendance.resolver.ts';
 import { BuilderResolver } from './builder/builder.resolver.ts';
 import { DefectResolver, defectEdges } from './defect/defect.resolver.ts';
+import { EventResolver } from './event/event.resolver.ts';
 import { inductionEdges } from './induction/induction.edges.ts';
 import { InductionResolver } from './induction/induction.resolver.ts';
 import { MeetingResolver, meetingEdges } from './meeting/meeting.resolver.ts';
@@ -38,6 +39,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ContactResolver,
   DefectPhotosResolver,
   DefectResolver,
+  EventResolver,
   GalleryResolver,
   InductionResolver,
   InsuranceResolver,

@@ -34,12 +34,17 @@ export interface RestRoute {
   conflicts: string[];
   /** Tag of the operation in the OpenAPI document. */
   tag: string;
-  /** Whether the operation is an addition to v1, which the OpenAPI document marks with `x-extension`. */
+  /** Whether it is an addition to v1. */
   extension?: boolean;
+  /** Whether the argument `builderId` is a query parameter. */
+  builderInQuery?: boolean;
+  /** Whether its cursor can expire, which is 410. */
+  expires?: boolean;
 }
 
 type RestOptions = Pick<RestRoute, 'scope' | 'tag'> &
-  Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts' | 'bodyLimit' | 'budget' | 'extension'>>;
+  Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts' | 'bodyLimit' | 'budget'>> &
+  Pick<RestRoute, 'extension' | 'builderInQuery' | 'expires'>;
 
 /**
  * Publishes a query or mutation as a REST operation: `@Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders' })`.

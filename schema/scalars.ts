@@ -37,6 +37,17 @@ export const PageLimit = boundedInteger('PageLimit', 'Items to return', 1, MAX_L
   examples: [DEFAULT_LIMIT],
 });
 
+/** Events per page of the feed (EVT-8). */
+export const MAX_EVENTS = 100;
+
+export const EventLimit = boundedInteger('EventLimit', 'Events to return', 1, MAX_EVENTS, {
+  default: MAX_EVENTS,
+  examples: [MAX_EVENTS],
+});
+
+/** Seconds that a request may wait for events (EVT-13). */
+export const EventWait = boundedInteger('EventWait', 'Seconds to wait', 0, 20, { default: 0, examples: [20] });
+
 const TIMESTAMP_EXAMPLE = '2026-03-02T07:30:00.000Z';
 
 /** Output: ISO 8601 in UTC with milliseconds. Input: ISO 8601 date-time with an offset. IDN-7, IDN-8. */
@@ -174,6 +185,7 @@ export function idScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
 }
 
 export const BuilderId = idScalar('builder', 'BuilderId');
+export const EventId = idScalar('event', 'EventId', 'an event');
 export const ProjectId = idScalar('project', 'ProjectId');
 export const SubcontractorId = idScalar('subcontractor', 'SubcontractorId');
 export const SwmsId = idScalar('swms', 'SwmsId', 'a SWMS document');

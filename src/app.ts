@@ -9,6 +9,7 @@ import { installRequestUsage } from './auth/request-usage.ts';
 import type { Config } from './config.ts';
 import type { Databases } from './database/database.ts';
 import { uncompactedCounters } from './database/write/list-counters.ts';
+import { EventTail } from './domain/events/event-tail.ts';
 import { unusedUploads } from './domain/uploads/quota.ts';
 import { createWebhookTools } from './domain/webhooks/webhook-context.ts';
 import { registerGraphql } from './graphql/server/plugin.ts';
@@ -70,6 +71,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const shares = createFairShares();
   const { uploadQuota } = config;
   const webhooks = createWebhookTools(config, tokenKeys, dependencies.receivers);
+  const eventTail = new EventTail(databases, () => dependencies.isStopping?.() ?? false);
+  app.addHook('preClose', async () => eventTail.close());
   app.addHook('onClose', async () => webhooks.receivers.close());
   const authenticator = new RequestAuthenticator({
     tokens,
@@ -79,6 +82,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     budgets,
     shares,
     uploadQuota,
+    eventTail,
     clock,
     webhooks,
   });

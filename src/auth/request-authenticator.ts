@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { API_VERSION, type Budget } from '../../schema/rest.ts';
 import type { Databases } from '../database/database.ts';
 import { Loaders } from '../database/read/loaders.ts';
+import type { EventTail } from '../domain/events/event-tail.ts';
 import type { WebhookTools } from '../domain/webhooks/webhook-context.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ApiError, forbidden, invalidField } from '../shared/errors.ts';
@@ -13,6 +14,7 @@ import { ResponseMeter } from '../shared/response-meter.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { AccessTokenVerifier } from './access-token-verifier.ts';
 import type { Caller } from './caller.ts';
+import { waitForEvents } from './event-waits.ts';
 import { OperationAuthorization } from './operation-authorization.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RequestContext } from './request-context.ts';
@@ -36,6 +38,7 @@ interface Dependencies {
   budgets: Record<Budget, RateLimiter>;
   shares: FairShares;
   uploadQuota: number | null;
+  eventTail: EventTail;
   clock: Clock;
   webhooks: WebhookTools;
 }
@@ -75,7 +78,7 @@ export class RequestAuthenticator {
     if (version !== undefined && version !== API_VERSION) {
       throw invalidField('X-Service-Api-Version', `must be ${API_VERSION}`);
     }
-    const { databases, storages, clock, webhooks, shares, uploadQuota } = this.#dependencies;
+    const { tokens, databases, storages, clock, shares, uploadQuota, eventTail, webhooks } = this.#dependencies;
     const usage = request.usage!;
     const meter = new ResponseMeter();
     const database = databases[region].withLimits({
@@ -90,6 +93,7 @@ export class RequestAuthenticator {
       runWrite: (transaction) => usage.runWrite(transaction),
     });
     const shareKey = shareKeyOf(caller);
+    const refreshCaller = () => tokens.authenticate(request.headers.authorization, region);
     const access = { caller, builderHeader: parseBuilderHeader(request, caller), loaders: new Loaders(database) };
     return {
       ...access,
@@ -104,6 +108,8 @@ export class RequestAuthenticator {
       meter,
       usage,
       uploadQuota,
+      refreshCaller,
+      waitForEvents: (...wait) => waitForEvents({ tail: eventTail, usage, region, refreshCaller }, ...wait),
       authorization: new OperationAuthorization(access, charge),
       operation: { name: null, hasErrors: false },
     };

@@ -1,3 +1,5 @@
+import type { EventSelection } from '../domain/events/event-filter.ts';
+import type { LogPosition } from '../domain/events/event-log.ts';
 import type { OperationContext } from '../domain/operation-context.ts';
 import type { ApiError } from '../shared/errors.ts';
 import type { ResponseMeter } from '../shared/response-meter.ts';
@@ -27,6 +29,16 @@ export interface RequestContext extends OperationContext, AuthorizationContext {
     onEnd(release: () => void): void;
   };
   readonly authorization: OperationAuthorization;
+  /** Authenticates the request's token again. Throws 401. */
+  refreshCaller(): Promise<Caller>;
+  /** Whether the request may wait for events. Those of GraphQL hold their cost meanwhile, so that they may not. */
+  canWait?: boolean;
+  /** Waits until the caller sees an event after the position. */
+  waitForEvents(
+    after: LogPosition,
+    selection: EventSelection,
+    timeoutMs: number,
+  ): Promise<{ position: LogPosition; hasEvents: boolean }>;
   /** Set when the body is larger than most operations accept: the error that they reject it with. */
   largeBody?: ApiError;
   /** An object of its own, because Apollo Server copies the context. */

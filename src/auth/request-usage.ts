@@ -119,6 +119,18 @@ export class RequestUsage {
     return this.#shares.writes.run(this.#shareKey, 1, transaction);
   }
 
+  /** Runs work that waits for events. Meanwhile the request holds no permit to execute; it acquires one again afterwards. */
+  async runWait<T>(work: () => Promise<T>): Promise<T> {
+    const result = await this.#shares.eventWaits.run(this.#shareKey, 1, () => {
+      this.#execution?.();
+      this.#execution = null;
+      return work();
+    });
+    // A request whose client has gone needs no permit, which nothing would release.
+    if (!this.#hasEnded) await this.begin();
+    return result;
+  }
+
   /** Calls the function when the response has ended, whether or not the client received it; at once where it already has. */
   onEnd(release: Release): void {
     if (this.#hasEnded) release();

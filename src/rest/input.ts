@@ -45,7 +45,8 @@ export function locateArguments(operation: Operation, schema: GraphQLSchema): Ar
   return rootFieldOf(operation, schema).args.map((argument) => {
     const pathName = inPath.get(argument.name);
     if (pathName) return { argument, location: 'path', name: pathName };
-    if (argument.name === 'builderId') return { argument, location: 'header', name: 'X-Service-Builder-Id' };
+    if (argument.name === 'builderId' && !operation.builderInQuery)
+      return { argument, location: 'header', name: 'X-Service-Builder-Id' };
     return { argument, location: LOCATIONS[operation.method] ?? 'body', name: argument.name };
   });
 }

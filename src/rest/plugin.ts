@@ -96,8 +96,10 @@ export async function authenticateRequest(
   if (authenticated.caller.internal) throw forbidden('An internal client calls through GraphQL only.');
   // The error of the scope precedes those of the headers.
   authenticated.caller.requireScope(scope);
-  request.context = authenticator.createContext(request, authenticated);
-  return request.context;
+  const context = authenticator.createContext(request, authenticated);
+  context.canWait = true;
+  request.context = context;
+  return context;
 }
 
 type Execute = (context: RequestContext, variables: Record<string, unknown>) => Promise<ExecutionResult>;

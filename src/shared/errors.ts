@@ -99,6 +99,10 @@ export const methodNotAllowed = (allow: string[]) =>
 
 export const conflict = (code: string, message: string) => new ApiError(409, code, message);
 
+/** 410: the events after a cursor are no longer kept. EVT-11, EVT-12. */
+export const cursorExpired = () =>
+  new ApiError(410, 'CURSOR_EXPIRED', 'The events after this cursor are no longer kept. Copy the lists again.');
+
 export const payloadTooLarge = (limit: number) =>
   new ApiError(413, 'PAYLOAD_TOO_LARGE', `The body may have at most ${limit} bytes.`);
 

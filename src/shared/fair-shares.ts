@@ -14,6 +14,11 @@ export function createFairShares() {
       ...{ name: 'requests', capacity: 128, perShare: 16, perTurnContended: 2 },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
+    /** Requests that wait for events. They hold nothing else meanwhile. */
+    eventWaits: new FairSemaphore({
+      ...{ name: 'waits for events', capacity: 512, perShare: 64 },
+      ...{ maxQueuedPerShare: 16, maxQueued: 64, maxWaitMs: 1_000 },
+    }),
     /** Cost of GraphQL requests that execute: records times selected fields. */
     graphqlCost: new FairSemaphore({
       ...{ name: 'GraphQL cost', capacity: 60_000, perShare: 20_000 },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import packageJson from '../../package.json' with { type: 'json' };
+import { VERSION } from '../../src/shared/version.ts';
 import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
 
 let cli: CliHarness;
@@ -187,6 +187,6 @@ describe('update', () => {
 
 describe('--version', () => {
   it('prints the version of the service', async () => {
-    expect(await cli.run(['--version'])).toEqual({ code: 0, out: `${packageJson.version}\n`, err: '' });
+    expect(await cli.run(['--version'])).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
   });
 });

@@ -20,6 +20,8 @@ export const TAGS: Record<string, string> = {
   Meetings: 'Meetings of a builder and the notes that other applications sync to them.',
   Defects: 'Work that has to be put right. Read-only.',
   'Gate attendance': 'Sign-on and sign-off events of gates. Limited pilot.',
+  Events:
+    'An addition to v1: every change of a record, as a feed that can be replayed completely and without gaps. The guide "Stay in sync" shows how to keep a copy.',
   Webhooks: 'Addresses to which events are delivered. An addition to v1.',
   Service: 'Whether the service runs. No token needed.',
 };

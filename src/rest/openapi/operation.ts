@@ -36,9 +36,12 @@ export function describeOperation(operation: Operation, schema: GraphQLSchema, s
       ...successResponses(operation, field, schemas),
       ...errorResponses({
         hasScope: operation.scope !== null,
-        hasResource: locations.some(({ location }) => location === 'path' || location === 'header'),
+        hasResource: locations.some(
+          ({ location }) => location === 'path' || location === 'header' || operation.builderInQuery,
+        ),
         hasBody: operation.method !== 'GET',
         conflicts: operation.conflicts,
+        expires: operation.expires,
         hasQuota: operation.tag === 'Attachments',
       }),
     },

@@ -4,6 +4,7 @@ import { MAX_LIMIT } from '../../../schema/scalars.ts';
 import { BODY_LIMIT } from '../../http/options.ts';
 import {
   type ApiError,
+  cursorExpired,
   forbidden,
   insufficientScope,
   internalError,
@@ -120,6 +121,10 @@ const ERRORS = {
     description: 'There is no such resource, or it belongs to a builder that is out of reach.',
     errors: { resource: notFound('Project') },
   },
+  CursorExpired: {
+    description: 'The events after the cursor are no longer kept. Copy the lists again.',
+    errors: { cursor: cursorExpired() },
+  },
   PayloadTooLarge: { description: 'The body is too large.', errors: { body: payloadTooLarge(BODY_LIMIT) } },
   UnsupportedMediaType: {
     description: 'The body is not of a type that the operation takes.',
@@ -150,11 +155,13 @@ export interface OperationTraits {
   conflicts: readonly string[];
   /** Whether it is charged to the integrator's quota of uploads. */
   hasQuota: boolean;
+  /** Whether its cursor can expire. */
+  expires?: boolean;
 }
 
 /** Returns the error responses of an operation, by status. */
 export function errorResponses(traits: OperationTraits): Record<string, object> {
-  const { hasScope, hasResource, hasBody, conflicts, hasQuota } = traits;
+  const { hasScope, hasResource, hasBody, conflicts, hasQuota, expires } = traits;
   return {
     400: errorReference('InvalidInput'),
     401: errorReference('Unauthenticated'),
@@ -168,6 +175,7 @@ export function errorResponses(traits: OperationTraits): Record<string, object> 
         conflicts,
       ),
     }),
+    ...(expires && { 410: errorReference('CursorExpired') }),
     ...(hasBody && { 413: errorReference('PayloadTooLarge'), 415: errorReference('UnsupportedMediaType') }),
     429: errorReference(hasQuota ? 'UploadQuota' : 'RateLimited'),
     500: errorReference('Internal'),

@@ -1,0 +1,78 @@
+import { Arg, Ctx, Query, Resolver } from 'type-graphql';
+import { Rest } from '../../schema/rest.ts';
+import { BuilderId, EventLimit, EventWait, MAX_EVENTS } from '../../schema/scalars.ts';
+import type { RequestContext } from '../../src/auth/request-context.ts';
+import { decodeEventCursor, encodeEventCursor } from '../../src/domain/events/event-cursor.ts';
+import { EventFilter, type EventSelection } from '../../src/domain/events/event-filter.ts';
+import {
+  type LoggedEvent,
+  type LogPage,
+  type LogPosition,
+  readHead,
+  readLogPage,
+} from '../../src/domain/events/event-log.ts';
+import { pathOf, resourceOf } from '../../src/domain/events/event-types.ts';
+import { invalidField } from '../../src/shared/errors.ts';
+import { EventCursor, EventType } from './event.scalars.ts';
+import { type Event, EventPage } from './event.type.ts';
+
+@Resolver(() => EventPage)
+export class EventResolver {
+  @Query(() => EventPage, {
+    description:
+      'Changes of records, in the order of their numbers. Without `after`, the feed starts from now. Needs the scope of each resource.',
+  })
+  @Rest('GET /events', { scope: null, tag: 'Events', extension: true, builderInQuery: true, expires: true })
+  async events(
+    @Arg('after', () => EventCursor, { nullable: true, description: '`nextCursor` of the page before.' })
+    after: string | null,
+    @Arg('types', () => [EventType], { nullable: true, description: 'Types of events. Default: all.' })
+    types: string[] | null,
+    @Arg('builderId', () => BuilderId, { nullable: true, description: 'Events of this builder only.' })
+    builderId: string | null,
+    @Arg('limit', () => EventLimit, {
+      nullable: true,
+      description: `Events to return, 1 to ${MAX_EVENTS}. Default ${MAX_EVENTS}.`,
+    })
+    limit: number | null,
+    @Arg('wait', () => EventWait, {
+      nullable: true,
+      description: 'Seconds to wait for events when there are none, 0 to 20. Default 0. In REST only.',
+    })
+    wait: number | null,
+    @Ctx() context: RequestContext,
+  ): Promise<EventPage> {
+    const { region, database, caller } = context;
+    if (wait && !context.canWait) throw invalidField('wait', 'must be 0 in GraphQL: wait in REST');
+    const head = await readHead(database);
+    const position = after == null ? head : decodeEventCursor(region, head, after);
+    const selection = { types: types ?? null, builderIds: builderId == null ? null : [builderId] };
+    const count = limit ?? MAX_EVENTS;
+    const filter = new EventFilter(caller, selection);
+    let page = await readLogPage(database, position, filter.toParameters(), count);
+    if (wait && page.events.length === 0 && !page.hasMore) {
+      const found = await context.waitForEvents(page.next, selection, wait * 1000);
+      page = await readFound(context, found, selection, count);
+    }
+    const meta = { nextCursor: encodeEventCursor(region, head, page.next), hasMore: page.hasMore };
+    return { data: page.events.map(toEvent), meta };
+  }
+}
+
+/** Reads the events that a wait has found, with the caller's scopes and connections of now. */
+async function readFound(
+  { database, refreshCaller }: RequestContext,
+  { position, hasEvents }: { position: LogPosition; hasEvents: boolean },
+  selection: EventSelection,
+  limit: number,
+): Promise<LogPage> {
+  if (!hasEvents) return { events: [], next: position, hasMore: false };
+  const filter = new EventFilter(await refreshCaller(), selection);
+  return readLogPage(database, position, filter.toParameters(), limit);
+}
+
+function toEvent(event: LoggedEvent): Event {
+  const { id, type, occurredAt, builderId, projectId, recordId } = event;
+  const resource = { type: resourceOf(type), id: recordId, path: pathOf(event) };
+  return { id, type, occurredAt, builderId, projectId, resource };
+}

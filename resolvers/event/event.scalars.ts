@@ -1,0 +1,24 @@
+import { fail, scalar } from '../../schema/scalar.ts';
+import { eventTypes } from '../../src/domain/events/event-types.ts';
+
+/** Type of an event: a resource and what happened to it (EVT-3). */
+export const EventType = scalar<string>({
+  name: 'EventType',
+  description: 'A resource and what happened to it, such as `timesheet.updated`.',
+  jsonSchema: { type: 'string', enum: [...eventTypes.keys()].sort(), examples: ['timesheet.updated'] },
+  parse: (value) =>
+    typeof value === 'string' && eventTypes.has(value)
+      ? value
+      : fail('must be a resource with .created, .updated, .archived or .restored, such as timesheet.updated'),
+});
+
+const CURSOR = /^[A-Za-z0-9_-]{1,100}$/;
+
+/** Position in the feed, opaque to clients (EVT-10). */
+export const EventCursor = scalar<string>({
+  name: 'EventCursor',
+  description: 'A position in the events of a region. Store it as it is.',
+  jsonSchema: { type: 'string', pattern: CURSOR.source, examples: ['3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0'] },
+  parse: (value) =>
+    typeof value === 'string' && CURSOR.test(value) ? value : fail('must be the nextCursor of a page of events'),
+});

@@ -1,0 +1,49 @@
+import { EventFilter, type EventSelection } from '../domain/events/event-filter.ts';
+import type { LogPosition } from '../domain/events/event-log.ts';
+import type { EventTail } from '../domain/events/event-tail.ts';
+import { forbidden } from '../shared/errors.ts';
+import type { RegionId } from '../shared/regions.ts';
+import type { Caller } from './caller.ts';
+import type { RequestUsage } from './request-usage.ts';
+
+/** Milliseconds between checks of a waiting token. With the age of cached callers, a revocation takes effect within a second (ACC-5). */
+const CHECK_MS = 400;
+
+interface WaitDependencies {
+  tail: EventTail;
+  usage: RequestUsage;
+  region: RegionId;
+  /** Authenticates the request's token again. */
+  refreshCaller: () => Promise<Caller>;
+}
+
+/**
+ * Waits until the caller sees an event after the position, at most that long. Meanwhile the request holds a permit to wait instead of its
+ * permit to execute. Rejects with 401 or 403 when the token, or the connection of the one selected builder, is revoked.
+ */
+export async function waitForEvents(
+  { tail, usage, region, refreshCaller }: WaitDependencies,
+  after: LogPosition,
+  selection: EventSelection,
+  timeoutMs: number,
+): Promise<{ position: LogPosition; hasEvents: boolean }> {
+  const ended = new AbortController();
+  usage.onEnd(() => ended.abort());
+  const endsAt = performance.now() + timeoutMs;
+  let position = after;
+  return usage.runWait(async () => {
+    for (;;) {
+      const caller = await refreshCaller();
+      if (selection.builderIds?.some((builderId) => !caller.isConnectedTo(builderId))) {
+        throw forbidden('The builder is not connected to this integrator.');
+      }
+      const left = endsAt - performance.now();
+      if (left <= 0 || ended.signal.aborted) return { position, hasEvents: false };
+      const filter = new EventFilter(caller, selection);
+      const options = { timeoutMs: Math.min(CHECK_MS, left), signal: ended.signal };
+      const result = await tail.wait(region, position, filter, options);
+      position = result.position;
+      if (result.reason !== 'timeout') return { position, hasEvents: result.reason === 'events' };
+    }
+  });
+}

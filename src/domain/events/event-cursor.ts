@@ -1,0 +1,53 @@
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import { cursorExpired, invalidField } from '../../shared/errors.ts';
+import type { RegionId } from '../../shared/regions.ts';
+import type { LogHead, LogPosition } from './event-log.ts';
+
+/*
+ * A cursor is the position in one block of AES, behind the beginning of the epoch and before a checksum of both and the region. The
+ * position is encrypted because differences of numbers would tell an integrator how much other builders change.
+ */
+
+const EPOCH_BYTES = 6;
+const BLOCK_BYTES = 16;
+const CHECKSUM_BYTES = 4;
+const DAY_MS = 86_400_000;
+
+type LogState = Pick<LogHead, 'epoch' | 'secret' | 'droppedNumber'>;
+
+/** Returns the cursor of a position, which is valid in its region and in the epoch of the log. */
+export function encodeEventCursor(region: RegionId, state: LogState, { day, number }: LogPosition): string {
+  const position = Buffer.alloc(BLOCK_BYTES);
+  position.writeBigUInt64BE(BigInt(number));
+  position.writeUInt32BE(Date.parse(day) / DAY_MS, 8);
+  const cipher = createCipheriv('aes-128-ecb', keyOf(state), null).setAutoPadding(false);
+  const content = Buffer.concat([epochOf(state), cipher.update(position)]);
+  return Buffer.concat([content, checksumOf(region, content)]).toString('base64url');
+}
+
+/**
+ * Returns the position of a cursor. Throws 400 for a text that is no cursor of the region, and 410 for a cursor of another epoch or of
+ * days that were dropped.
+ */
+export function decodeEventCursor(region: RegionId, state: LogState, cursor: string, fieldName = 'after'): LogPosition {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const content = bytes.subarray(0, EPOCH_BYTES + BLOCK_BYTES);
+  const isIntact =
+    bytes.length === EPOCH_BYTES + BLOCK_BYTES + CHECKSUM_BYTES &&
+    bytes.toString('base64url') === cursor &&
+    checksumOf(region, content).equals(bytes.subarray(content.length));
+  if (!isIntact) throw invalidField(fieldName, 'must be the nextCursor of a page of events of this region');
+  if (!epochOf(state).equals(content.subarray(0, EPOCH_BYTES))) throw cursorExpired();
+  const decipher = createDecipheriv('aes-128-ecb', keyOf(state), null).setAutoPadding(false);
+  const position = decipher.update(content.subarray(EPOCH_BYTES));
+  const number = Number(position.readBigUInt64BE());
+  if (number < state.droppedNumber) throw cursorExpired();
+  return { number, day: new Date(position.readUInt32BE(8) * DAY_MS).toISOString().slice(0, 10) };
+}
+
+const keyOf = ({ secret }: LogState) => Buffer.from(secret.replaceAll('-', ''), 'hex');
+const epochOf = ({ epoch }: LogState) => Buffer.from(epoch, 'hex').subarray(0, EPOCH_BYTES);
+
+function checksumOf(region: RegionId, content: Buffer): Buffer {
+  return createHash('sha256').update(`events ${region} `).update(content).digest().subarray(0, CHECKSUM_BYTES);
+}
