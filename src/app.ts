@@ -87,6 +87,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     webhooks,
   });
 
+  if (config.tracing) (await import('./http/tracing.ts')).installTracing(app, config.tracing);
   limitPipelining(app);
   paceUnauthenticated(app, (authorization) => tokens.isVerified(authorization));
   installHeaders(app, config);

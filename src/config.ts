@@ -21,6 +21,14 @@ export interface S3Settings {
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
 }
 
+/** Where traces are sent. */
+export interface TracingSettings {
+  /** Base address of the OTLP receiver. */
+  endpoint: string;
+  /** Part of the traces that is recorded, from 0 to 1. */
+  sampledRatio: number;
+}
+
 export interface Config {
   production: boolean;
   host: string;
@@ -60,6 +68,8 @@ export interface Config {
   introspection: boolean;
   tls: { cert: string; key: string } | null;
   metricsToken: string | null;
+  /** Null records no traces. */
+  tracing: TracingSettings | null;
   /** Whether the addresses are printed at start; null to decide by the terminal. */
   banner: boolean | null;
   /** Outgoing e-mail; null without a mail server. */
@@ -153,6 +163,9 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
     introspection: isEnabled(values.GRAPHQL_INTROSPECTION, !production),
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,
     metricsToken: values.METRICS_TOKEN ?? null,
+    tracing: values.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? { endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT, sampledRatio: values.OTEL_TRACES_SAMPLER_ARG }
+      : null,
     banner: values.BANNER ? values.BANNER === '1' : isNpmStart || null,
     mail: values.SMTP_URL && values.MAIL_FROM ? { url: values.SMTP_URL, from: values.MAIL_FROM } : null,
     logLevel: values.LOG_LEVEL,

@@ -11,10 +11,12 @@ import {
   parseProxies,
   parseQuota,
   parseRateLimit,
+  parseRatio,
   parseSeconds,
   parseSmtpUrl,
   parseText,
   parseTokenKeys,
+  parseUrl,
   parseWorkers,
 } from './parsers.ts';
 
@@ -172,6 +174,16 @@ const SETTINGS = {
     'none',
     'Bearer token for `/metrics`. Without it metrics are not available in production, and only from loopback otherwise.',
     parseText,
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    'none',
+    'Address of an OpenTelemetry receiver (OTLP as JSON over HTTP), such as http://localhost:4318, to which traces are sent.',
+    parseUrl,
+  ),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(
+    '1',
+    'Part of the traces that is recorded, from 0 to 1, where the caller has not decided it.',
+    parseRatio,
   ),
   BANNER: optional(
     '1 on a terminal and with `npm start`; 0 otherwise',

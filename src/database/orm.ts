@@ -6,6 +6,7 @@ import { entities } from '../../entities/index.ts';
 import { migrations } from './migrations/index.ts';
 import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
+import { traceQueries } from './pool/trace-queries.ts';
 
 /** Tables of the event log, which MikroORM cannot declare: one has partitions, which come and go. */
 const EVENT_TABLES = [/^event(_|$)/];
@@ -31,6 +32,7 @@ export function createOrm(
       ...CLIENT_CONFIG,
       onPoolCreated: (pool: pg.Pool) => {
         releaseLostConnections(pool);
+        pool.on('connect', traceQueries);
         onPoolCreated(pool);
       },
     },

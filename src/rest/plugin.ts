@@ -18,6 +18,7 @@ import type { CompiledOperation } from '../graphql/engine/execution.ts';
 import { meteredFieldResolver } from '../graphql/engine/metered-field-resolver.ts';
 import { forbidden, methodNotAllowed } from '../shared/errors.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
+import { traced } from '../shared/tracing.ts';
 import { type ArgumentLocation, locateArguments, parseInput, type RawInput, rootFieldOf } from './input.ts';
 import { createPrevalidatedSchema } from './projection.ts';
 import { generateDocuments } from './sofa.ts';
@@ -122,6 +123,7 @@ class RestRouteHandler {
   readonly #authenticator: RequestAuthenticator;
   readonly #execute: Execute;
   readonly #omitNulls: NullOmitter | null;
+  readonly #spanName: string;
 
   constructor(schema: GraphQLSchema, operation: Operation, authenticator: RequestAuthenticator, execute: Execute) {
     this.#operation = operation;
@@ -129,6 +131,7 @@ class RestRouteHandler {
     this.#builderLocation = this.#locations.filter(({ argument }) => argument.name === 'builderId');
     this.#authenticator = authenticator;
     this.#execute = execute;
+    this.#spanName = `operation ${operation.field}`;
     this.#omitNulls = createNullOmitter(rootFieldOf(operation, schema).type);
   }
 
@@ -150,7 +153,7 @@ class RestRouteHandler {
   handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const context = request.context!;
     const variables = parseInput(this.#locations, this.#input(request, context));
-    const { data, errors } = await this.#execute(context, variables);
+    const { data, errors } = await traced(this.#spanName, {}, () => this.#execute(context, variables));
     if (errors?.length) throw errors[0]!.originalError ?? errors[0];
     const body = data![this.#operation.field];
     const { outcomes, status } = this.#operation;

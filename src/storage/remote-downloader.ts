@@ -8,6 +8,7 @@ import {
   type Network,
   requireAllowedHost,
 } from '../shared/guarded-network.ts';
+import { traceHeaders } from '../shared/tracing.ts';
 import { SizeLimitError, type Spool, type SpooledFile } from './spool.ts';
 
 /** Maximum milliseconds of a download, redirects included. */
@@ -97,7 +98,10 @@ export class RemoteDownloader {
         signal,
         ca: this.#network.ca,
         lookup: createGuardedLookup(this.#network),
-        headers: { Accept: 'image/*', 'Accept-Encoding': 'identity', 'User-Agent': 'builder-integration-api' },
+        headers: {
+          ...{ Accept: 'image/*', 'Accept-Encoding': 'identity', 'User-Agent': 'builder-integration-api' },
+          ...traceHeaders(),
+        },
       });
       guardConnection(sent, this.#network);
       sent.on('response', resolve);

@@ -1,3 +1,4 @@
+import { currentTrace, type TraceContext } from '../../shared/tracing.ts';
 import type { TextRow } from './pg-pipeline.ts';
 
 /** Maximum queries per batch. Larger batches gain little, and delay all their queries until PostgreSQL has answered the last. */
@@ -20,6 +21,8 @@ interface PendingQuery {
   query: BatchQuery;
   resolve(rows: TextRow[][]): void;
   reject(error: unknown): void;
+  /** Trace of the request that the query belongs to; absent without tracing. */
+  trace: TraceContext | undefined;
 }
 
 /** Queries of one statement, issued in one tick of the event loop, that are sent as one. */
@@ -33,7 +36,7 @@ export class Batch {
 
   add(query: BatchQuery): Promise<TextRow[][]> {
     this.#keys += countResults(query);
-    return new Promise((resolve, reject) => this.pending.push({ query, resolve, reject }));
+    return new Promise((resolve, reject) => this.pending.push({ query, resolve, reject, trace: currentTrace() }));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { DurationCounts } from '../../shared/duration-counts.ts';
+import { isTracing, type TraceContext, traced } from '../../shared/tracing.ts';
 import { getErrorCode, isLostConnection } from '../errors.ts';
 import { Batch, type BatchQuery, countResults, toArrayParameters } from './batch.ts';
 import { runAtEndOfTick, type Statement, type TextRow } from './pg-pipeline.ts';
@@ -46,8 +47,19 @@ export class StatementRunner {
     this.#connections = Array.from({ length: connections + RESERVE_CONNECTIONS }, () => new PipelinedConnection(url));
   }
 
-  /** Runs a statement and returns its rows. Sends it again when its connection is lost, until one attempt used a new connection. */
-  async run(statement: Statement, values: unknown[]): Promise<TextRow[]> {
+  /**
+   * Runs a statement and returns its rows, in a span of the current trace.
+   *
+   * @param traces Traces of the queries of a batch.
+   */
+  run(statement: Statement, values: unknown[], traces?: readonly TraceContext[]): Promise<TextRow[]> {
+    if (!isTracing()) return this.#run(statement, values);
+    const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': statement.name || UNPREPARED };
+    return traced(statement.name || UNPREPARED, attributes, () => this.#run(statement, values), traces);
+  }
+
+  /** Sends it again when its connection is lost, until one attempt used a new connection. */
+  async #run(statement: Statement, values: unknown[]): Promise<TextRow[]> {
     for (const listener of this.#listeners) listener(statement);
     const began = performance.now();
     for (let attempt = 0; ; attempt++) {
@@ -82,8 +94,12 @@ export class StatementRunner {
     return this.#executeAll(statement, [query]);
   }
 
-  async #executeAll(statement: Statement, queries: readonly BatchQuery[]): Promise<TextRow[][]> {
-    const rows = await this.run(statement, toArrayParameters(queries));
+  async #executeAll(
+    statement: Statement,
+    queries: readonly BatchQuery[],
+    traces?: readonly TraceContext[],
+  ): Promise<TextRow[][]> {
+    const rows = await this.run(statement, toArrayParameters(queries), traces);
     const count = queries.reduce((sum, query) => sum + countResults(query), 0);
     const results = Array.from({ length: count }, (): TextRow[] => []);
     for (const row of rows) results[Number(row[0]) - 1]!.push(row);
@@ -105,6 +121,7 @@ export class StatementRunner {
       const results = await this.#executeAll(
         statement,
         pending.map(({ query }) => query),
+        isTracing() ? pending.flatMap(({ trace }) => trace ?? []) : undefined,
       );
       for (const { query, resolve } of pending) resolve(results.splice(0, countResults(query)));
     } catch (error) {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { DurationCounts } from '../../shared/duration-counts.ts';
+import { isTracing, traced } from '../../shared/tracing.ts';
 import { corkUntilEndOfTick, type Statement } from '../pool/pg-pipeline.ts';
 import { toPoolConfig, WRITER_SETTINGS } from '../pool/session-settings.ts';
 import { CLIENT_CONFIG, QUERY_MARGIN_MS } from '../pool/timeouts.ts';
@@ -77,7 +78,13 @@ export class Transaction {
     this.#begun.catch(() => undefined);
   }
 
-  async query([{ name, text }, values]: BoundStatement): Promise<Row[]> {
+  query(bound: BoundStatement): Promise<Row[]> {
+    if (!isTracing()) return this.#query(bound);
+    const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': bound[0].name };
+    return traced(bound[0].name, attributes, () => this.#query(bound));
+  }
+
+  async #query([{ name, text }, values]: BoundStatement): Promise<Row[]> {
     corkUntilEndOfTick(this.#client);
     const began = performance.now();
     let outcome = 'error';

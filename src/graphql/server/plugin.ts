@@ -1,13 +1,14 @@
 import { ApolloServer } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Operation } from '../../../schema/route-table.ts';
 import type { RequestAuthenticator } from '../../auth/request-authenticator.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { LargeBodyForm } from '../../shared/large-body.ts';
+import { traced } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
 import { compiledQueries } from './compiled-operations.ts';
 import { costLimits } from './cost-limits.ts';
@@ -28,6 +29,8 @@ const MAX_TOKENS = 5_000;
 
 /** Returns the public error for one that occurs before GraphQL, such as a body that is too large, and logs its cause. */
 type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
+
+type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /** Registers `/graphql`, with the authentication and rules of REST, and its page for browsers. */
 export async function registerGraphql(
@@ -74,7 +77,10 @@ export async function registerGraphql(
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
 
-  const handle = fastifyApolloHandler(apollo, { context: async (request) => (request as FastifyRequest).context! });
+  const execute = fastifyApolloHandler(apollo, {
+    context: async (request) => (request as FastifyRequest).context!,
+  }) as unknown as RouteHandler;
+  const handle: RouteHandler = (request, reply) => traced('operation graphql', {}, () => execute(request, reply));
   await app.register(async (scope) => {
     acceptLargeBodies(scope, { kind: 'graphql' });
     scope.route({
@@ -97,7 +103,7 @@ export async function registerGraphql(
         const errors = [{ message: error.message, extensions: extensionsOf(error) }];
         return reply.code(error.status).headers(error.headers).send({ errors });
       },
-      handler: sendLargeResponses(handle as never),
+      handler: sendLargeResponses(handle),
     });
   });
 }
