@@ -84,7 +84,7 @@ const DEEP_OFFSET = 500;
  */
 export class Reader<T extends object, Filter extends string = never> {
   readonly name: string;
-  readonly #entity: Class<T>;
+  readonly entity: Class<T>;
   readonly #options: ReaderOptions<Filter>;
   readonly #preparedReads = new Map<string, PreparedRead>();
   readonly #selectedReaders = new Map<string, Reader<T, Filter>>();
@@ -98,13 +98,9 @@ export class Reader<T extends object, Filter extends string = never> {
 
   constructor(entity: Class<T>, options: ReaderOptions<Filter> = {}, isSelection = false) {
     this.name = options.name ?? entity.name;
-    this.#entity = entity;
+    this.entity = entity;
     this.#options = options;
     this.#isSelection = isSelection;
-  }
-
-  get entity(): Class<T> {
-    return this.#entity;
   }
 
   /** Returns a reader of the selected properties; this reader, which reads all, when `selection` is null. */
@@ -119,7 +115,7 @@ export class Reader<T extends object, Filter extends string = never> {
         ...this.#options,
         ...{ name, fields: selection.paths, skipTotal: !selection.total },
       };
-      reader = new Reader(this.#entity, options, true);
+      reader = new Reader(this.entity, options, true);
       this.#selectedReaders.set(selection.key, reader);
     }
     return reader;
@@ -212,7 +208,7 @@ export class Reader<T extends object, Filter extends string = never> {
   }
 
   #getMapper({ metadata }: ReadDatabase): RowMapper {
-    this.#mapper ??= new RowMapper(metadata.get(this.#entity), this.#options);
+    this.#mapper ??= new RowMapper(metadata.get(this.entity), this.#options);
     return this.#mapper;
   }
 
@@ -265,7 +261,7 @@ export class Reader<T extends object, Filter extends string = never> {
   async #readLargeRows(database: ReadDatabase, sizes: Map<string, number>): Promise<Map<string, TextRow>> {
     this.#largeRows ??= prepareRead(
       `${this.name}.large()`,
-      ...(['one', [], new RowMapper(database.metadata.get(this.#entity), this.#options, false)] as const),
+      ...(['one', [], new RowMapper(database.metadata.get(this.entity), this.#options, false)] as const),
       this.#options,
     );
     const { statement, parameterNames } = this.#largeRows;

@@ -6,7 +6,7 @@ import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { digestOf, newSecret } from '../../shared/secrets.ts';
 import type { CodeBinding } from '../checks/pkce.check.ts';
-import type { StoredTokenFamily } from './token-families.ts';
+import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-families.ts';
 
 /** Lifetime of a code in seconds. OAU-30. */
 const CODE_SECONDS = 600;
@@ -47,8 +47,7 @@ export async function issueAuthorizationCode(database: Database, consent: Consen
 
 const CODE: Statement = {
   name: 'oauth.code',
-  text: `select family.id, family.client_id, family.user_id, family.builder_id, to_json(family.scopes),
-      family.revoked_at is not null, code.redirect_uri, code.code_challenge, code.code_challenge_method,
+  text: `select ${FAMILY_COLUMNS}, code.redirect_uri, code.code_challenge, code.code_challenge_method,
       extract(epoch from code.expires_at) * 1000, code.used_at is not null
     from oauth_authorization_code code join oauth_token_family family on family.id = code.family_id
     where code.digest = $1`,
@@ -59,15 +58,11 @@ export async function findAuthorizationCode(database: Database, code: string): P
   const digest = digestOf(code);
   const [row] = await database.runner.run(CODE, [digest]);
   if (!row) return null;
-  const [familyId, clientId, userId, builderId, scopes, revoked, redirectUri, challenge, method, expiresAt, used] = row;
+  const { family, others } = toTokenFamily(row);
+  const [redirectUri, challenge, method, expiresAt, used] = others;
   return {
+    ...family,
     digest,
-    familyId: familyId!,
-    clientId: clientId!,
-    userId: userId!,
-    builderId: builderId!,
-    scopes: JSON.parse(scopes!),
-    revoked: revoked === 't',
     redirectUri: redirectUri!,
     codeChallenge: challenge!,
     codeChallengeMethod: method as ChallengeMethod,

@@ -3,7 +3,7 @@ import { RefreshToken } from '../../../entities/refresh-token.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { digestOf, newSecret } from '../../shared/secrets.ts';
-import type { StoredTokenFamily } from './token-families.ts';
+import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-families.ts';
 
 /** Lifetime of a refresh token in seconds: 30 days. OAU-32. */
 export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
@@ -32,8 +32,7 @@ export async function issueRefreshToken(em: EntityManager, familyId: string, now
 
 const REFRESH_TOKEN: Statement = {
   name: 'oauth.refresh-token',
-  text: `select family.id, family.client_id, family.user_id, family.builder_id, to_json(family.scopes),
-      family.revoked_at is not null, extract(epoch from token.created_at) * 1000,
+  text: `select ${FAMILY_COLUMNS}, extract(epoch from token.created_at) * 1000,
       extract(epoch from token.expires_at) * 1000, extract(epoch from token.rotated_at) * 1000
     from oauth_refresh_token token join oauth_token_family family on family.id = token.family_id
     where token.digest = $1`,
@@ -44,15 +43,11 @@ export async function findRefreshToken(database: Database, token: string): Promi
   const digest = digestOf(token);
   const [row] = await database.runner.run(REFRESH_TOKEN, [digest]);
   if (!row) return null;
-  const [familyId, clientId, userId, builderId, scopes, revoked, issuedAt, expiresAt, rotatedAt] = row;
+  const { family, others } = toTokenFamily(row);
+  const [issuedAt, expiresAt, rotatedAt] = others;
   return {
+    ...family,
     digest,
-    familyId: familyId!,
-    clientId: clientId!,
-    userId: userId!,
-    builderId: builderId!,
-    scopes: JSON.parse(scopes!),
-    revoked: revoked === 't',
     issuedAt: Number(issuedAt),
     tokenExpiresAt: Number(expiresAt),
     rotatedAt: rotatedAt === null || rotatedAt === undefined ? null : Number(rotatedAt),
