@@ -17,7 +17,8 @@ import { Subcontractor } from './subcontractor.entity.ts';
   of: { contact: 'id' },
   erase: 'delete',
   name: ['name'],
-  cleared: ['email', 'phone'],
+  email: ['email'],
+  cleared: ['phone'],
   kept: ['projectIds'],
 })
 @Publishes('contact', 'contact', { path: '/subcontractors/{parentId}/contacts', parent: 'subcontractor_id' })

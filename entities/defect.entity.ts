@@ -15,7 +15,7 @@ import { Publishes } from './published.ts';
 @ObjectType({ description: 'Work on a project that has to be put right.', simpleResolvers: true })
 @Scoped('read:defects')
 @Entity()
-@PersonalData<Defect>({ none: ['photoIds'], people: ['assignees'], mentions: ['title', 'description'] })
+@PersonalData<Defect>({ none: ['photoIds'], mentions: ['title', 'description', 'assignees'] })
 @Publishes('defect', 'defect', { path: '/builders/{builderId}/defects/{id}', project: true })
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('builderId')

@@ -6,6 +6,7 @@ import { Connection } from './connection.entity.ts';
 import { Contact } from './contact.entity.ts';
 import { CostCode } from './cost-code.entity.ts';
 import { Defect } from './defect.entity.ts';
+import { Erasure } from './erasure.entity.ts';
 import { ImageHost } from './image-host.entity.ts';
 import { Induction } from './induction.entity.ts';
 import { Insurance } from './insurance.entity.ts';
@@ -65,6 +66,7 @@ export const entities = [
   PasswordLink,
   SignInAttempt,
   AuditEntry,
+  Erasure,
   Project,
   ListTotal,
   Profile,

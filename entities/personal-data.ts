@@ -27,16 +27,14 @@ export interface PersonalDataDeclaration<Property extends string = string> {
   secret?: readonly Property[];
   /** About the person, without naming them: exported and kept. */
   kept?: readonly Property[];
-  /** JSON objects that name people, with `name` and perhaps `id`, `externalId` and `email`: those of the person are replaced. */
-  people?: readonly Property[];
-  /** Text, also within JSON, in which people may be named: the name and e-mail address of the person are replaced. */
+  /** Text and JSON in which people may be named: the name and e-mail address of the person are replaced. */
   mentions?: readonly Property[];
 }
 
 /** The groups of columns of a declaration. */
 export const COLUMN_GROUPS = [
   ...(['none', 'name', 'email', 'cleared', 'file'] as const),
-  ...(['secret', 'kept', 'people', 'mentions'] as const),
+  ...(['secret', 'kept', 'mentions'] as const),
 ];
 export type ColumnGroup = (typeof COLUMN_GROUPS)[number];
 

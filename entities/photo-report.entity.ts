@@ -30,8 +30,7 @@ export class SourceAuthor {
 @PersonalData<PhotoReport>({
   of: { user: 'mappedAdminUserId' },
   none: ['sourceApp', 'sourceExternalId', 'sourceDeepLink', 'fingerprint'],
-  people: ['sourceAuthor'],
-  mentions: ['title', 'content'],
+  mentions: ['title', 'sourceAuthor', 'content'],
 })
 @Publishes('photo_report', 'photo_report', { project: true, archivable: true })
 @Unique({ properties: ['builderId', 'sourceApp', 'sourceExternalId'] })

@@ -57,6 +57,8 @@ export interface Config {
   s3: S3Settings | null;
   /** Maximum bytes of an integrator's unused uploads; null for no limit. */
   uploadQuota: number | null;
+  /** Days in which the erasure of a builder can be undone. */
+  erasureGraceDays: number;
   rateLimits: { api: RateLimit | null; sync: RateLimit | null; token: RateLimit | null };
   /** Trusted proxies in front of the service: their number or addresses, as for Fastify. */
   trustProxy: false | number | string;
@@ -156,6 +158,7 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
     tokenKeys: values.TOKEN_KEY ?? null,
     s3: values.STORAGE === 's3' ? toS3Settings(values) : null,
     uploadQuota: values.UPLOAD_QUOTA,
+    erasureGraceDays: values.ERASURE_GRACE_DAYS,
     rateLimits: { api: values.RATE_LIMIT_API, sync: values.RATE_LIMIT_SYNC, token: values.RATE_LIMIT_TOKEN },
     trustProxy: values.TRUST_PROXY ?? false,
     requestSeconds: values.REQUEST_SECONDS || 900,

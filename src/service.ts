@@ -15,6 +15,7 @@ import { storeDemoPictures } from './demo/store-pictures.ts';
 import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
 import { createRetentionJob } from './domain/events/retention.job.ts';
 import { startSequencer } from './domain/events/sequencer.ts';
+import { createErasureJob, JOB_SOURCE, replayErasures } from './domain/privacy/replay-erasures.ts';
 import { createSweepJob } from './domain/uploads/sweep.ts';
 import { loggerOptions } from './http/logger-options.ts';
 import { createPurgeJob } from './oauth/tokens/purge.job.ts';
@@ -23,7 +24,7 @@ import { startJob } from './shared/jobs.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
 import { VERSION } from './shared/version.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { openStorages } from './storage/storage.ts';
+import { openStorages, type Storages } from './storage/storage.ts';
 import { Supervisor, WorkerStartError } from './supervision/supervisor.ts';
 import { handleSupervisorMessages, receiveConnections, reportFailure } from './supervision/worker.ts';
 import { YOUNG_GENERATION } from './supervision/young-generation.ts';
@@ -94,6 +95,8 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     const storages = openStorages(config, { secrets: await loadTokenKeys(config), clock: systemClock });
     // Temporary files of a killed process; both regions share the folder.
     await storages.au1.spool.removeOrphans();
+    await replayErasuresAtStart(direct, storages, report);
+    stopwatch.lap('erasures');
     const storePictures = () => storeDemoPictures(storages);
     const demo = config.demo && opened.embedded ? await loadDemo(databases, config, systemClock, storePictures) : null;
     stopwatch.lap('demo data');
@@ -109,13 +112,26 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     }
     const jobs = [
       ...[createPurgeJob(direct), createSweepJob(direct, storages), createCompactionJob(direct)],
-      createRetentionJob(direct, systemClock),
+      ...[createRetentionJob(direct, systemClock), createErasureJob(direct, storages, systemClock)],
     ];
     stopJobs = [...jobs.map((job) => startJob(job, log)), startSequencer(direct, log)];
     return { stop, demo, migrations };
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/**
+ * Applies erasures before requests are served, because the database may have been restored from a backup that is older than an erasure.
+ * The job repeats what fails, so that the service starts without its store.
+ */
+async function replayErasuresAtStart(databases: Databases, storages: Storages, report: (line: string) => void) {
+  for (const region of REGIONS) {
+    const context = { database: databases[region], storage: storages[region], clock: systemClock, source: JOB_SOURCE };
+    await replayErasures(context).catch((error: Error) => {
+      report(`The erasures of ${region} could not be applied, and are tried again every hour: ${error.message}`);
+    });
   }
 }
 

@@ -12,6 +12,7 @@ import { addDataCommands } from './commands/data.ts';
 import { addOAuthCommands } from './commands/oauth.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
+import { addPersonCommands } from './commands/privacy.ts';
 import { addStorageCommands } from './commands/storage.ts';
 import type { CliIo } from './io/cli-io.ts';
 
@@ -69,6 +70,7 @@ function buildProgram(io: CliIo): Command {
   addAuditCommands(program, io);
   program.commandsGroup('People:');
   addPeopleCommands(program, io);
+  addPersonCommands(program, io);
   addAttendanceCommands(program, io);
   program.commandsGroup('Data:');
   addDataCommands(program, io);

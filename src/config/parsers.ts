@@ -24,6 +24,10 @@ export function parseSeconds(text: string): number {
   return parseInteger(text, 0, 9_999, 'a number of seconds from 0 to 9999');
 }
 
+export function parseDays(text: string): number {
+  return parseInteger(text, 0, 3_650, 'a number of days from 0 to 3650');
+}
+
 /** MiB of a JavaScript heap. */
 export function parseHeapSize(text: string): number {
   return parseInteger(text, 10, 999_999, 'a number of MiB from 10 to 999999');

@@ -3,6 +3,7 @@ import {
   InvalidValue,
   oneOf,
   type Parser,
+  parseDays,
   parseHeapSize,
   parseHttpOrigin,
   parseMailAddress,
@@ -139,6 +140,7 @@ const SETTINGS = {
     'Maximum MiB of unused and announced uploads per integrator; `0` for no limit.',
     parseQuota,
   ),
+  ERASURE_GRACE_DAYS: withDefault('30', 'Days after `builder erase` in which it can be undone.', parseDays),
   RATE_LIMIT_API: withDefault(
     '1000/10',
     'Requests/seconds per client, or per address without a token; `0` for none.',

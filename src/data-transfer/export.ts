@@ -6,11 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Database } from '../database/database.ts';
+import { createBuilderFilter } from './builder-filter.ts';
 import { fileDefinitions as allDefinitions, type FileDefinition } from './file-definitions.ts';
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { DataTransferError, withTransaction } from './transaction.ts';
 
 export interface ExportOptions {
+  /** Exports the records of one builder, with its members and the integrators that its records name. Default: all records. */
+  builderId?: string;
   onProgress?(file: string, rows: number, bytes: number): void;
 }
 
@@ -31,6 +34,9 @@ export async function exportFolder(
   fileDefinitions: FileDefinition[] = allDefinitions,
 ): Promise<ExportResult> {
   const mappings = createFileMappings(database.metadata, fileDefinitions);
+  const { builderId } = options;
+  const conditionOf =
+    builderId === undefined ? () => 'true' : createBuilderFilter(database.metadata, mappings, builderId);
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: Error) => {
     throw new DataTransferError(`The folder ${folder} cannot be written: ${error.message}`);
   });
@@ -42,7 +48,10 @@ export async function exportFolder(
     const { files } = await withTransaction(database.url, snapshot, async (client) => {
       await client.query(`set local statement_timeout = 0; set local jit = off`);
       const files: ExportResult['files'] = [];
-      for (const mapping of mappings) files.push(await exportFile(client, mapping, draft(mapping), options));
+      for (const mapping of mappings) {
+        const sql = exportSql(mapping, conditionOf(mapping));
+        files.push(await exportFile(client, mapping, sql, draft(mapping), options));
+      }
       return { files, commit: true };
     });
     for (const mapping of mappings) await rename(draft(mapping), join(folder, mapping.file));
@@ -57,7 +66,7 @@ export async function exportFolder(
   }
 }
 
-async function exportFile(client: pg.Client, mapping: FileMapping, path: string, options: ExportOptions) {
+async function exportFile(client: pg.Client, mapping: FileMapping, sql: string, path: string, options: ExportOptions) {
   let rows = 0;
   let bytes = 0;
   async function* countRows(source: AsyncIterable<Buffer>) {
@@ -70,7 +79,7 @@ async function exportFile(client: pg.Client, mapping: FileMapping, path: string,
   }
   // Readable by its owner only, because the data is personal.
   const target = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
-  await pipeline(client.query(copyTo(exportSql(mapping))), countRows, target);
+  await pipeline(client.query(copyTo(sql)), countRows, target);
   return { file: mapping.file, rows, bytes };
 }
 
@@ -78,9 +87,9 @@ async function exportFile(client: pg.Client, mapping: FileMapping, path: string,
  * One JSON object per line, as PostgreSQL formats it. JSON escapes control characters, so CSV with control characters as quote and
  * delimiter leaves the lines unchanged. The order is by code points, independent of the database's collation.
  */
-function exportSql({ table, columns, key }: FileMapping): string {
+function exportSql({ table, columns, key }: FileMapping, condition: string): string {
   const fields = columns.map(({ field, name, type }) => `${type.json(name)} as "${field}"`);
   const order = key.map(({ name }) => `${name} collate "C"`);
-  const select = `select row_to_json(r) from (select ${fields.join(', ')} from ${table} order by ${order.join(', ')}) r`;
+  const select = `select row_to_json(r) from (select ${fields.join(', ')} from ${table} where ${condition} order by ${order.join(', ')}) r`;
   return `copy (${select}) to stdout (format csv, quote E'\\x01', delimiter E'\\x02')`;
 }

@@ -7,6 +7,7 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { Contact } from '../../entities/contact.entity.ts';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Defect } from '../../entities/defect.entity.ts';
+import { Erasure } from '../../entities/erasure.entity.ts';
 import { ImageHost } from '../../entities/image-host.entity.ts';
 import { entities } from '../../entities/index.ts';
 import { Induction } from '../../entities/induction.entity.ts';
@@ -248,6 +249,7 @@ export const excludedEntities: EntityClass<object>[] = [
   SignInAttempt,
   RateBudget,
   AuditEntry,
+  Erasure,
   ListTotal,
   UploadUsage,
   ImageHost,

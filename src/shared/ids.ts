@@ -35,6 +35,7 @@ export const ID_PREFIXES = {
   event: 'evt',
   webhookEndpoint: 'whe',
   webhookDelivery: 'whd',
+  erasure: 'era',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

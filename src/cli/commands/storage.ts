@@ -6,6 +6,7 @@ import type { CliIo } from '../io/cli-io.ts';
 import { setBuilderLogo, setUserPicture } from '../services/images.ts';
 import { withStorage } from '../services/storage.ts';
 import { addCommandGroup, defineListCommand, defineRegionalCommand } from './define-command.ts';
+import { addBuilderPrivacyCommands } from './privacy.ts';
 
 /** Adds the commands for approved image hosts and for builders' logos. */
 export function addStorageCommands(program: Command, io: CliIo): void {
@@ -35,6 +36,7 @@ export function addStorageCommands(program: Command, io: CliIo): void {
   });
 
   const builder = addCommandGroup(program, 'builder', 'settings of a builder');
+  addBuilderPrivacyCommands(builder, io);
   const logo = builder.command('set-logo <builder> <file>').description('set the company logo to an image file');
   defineRegionalCommand(io, logo, async (context, _options, id, file) => {
     const request = { builder: id!, file: resolve(file!) };

@@ -9,6 +9,7 @@ import {
   validateReportRow,
   validateReportWithPages,
 } from '../../domain/photo-reports/stored-report.ts';
+import { replayErasures } from '../../domain/privacy/replay-erasures.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import type { ProgressReporter } from '../io/progress.ts';
@@ -43,7 +44,7 @@ export interface ImportRequest {
 
 /** Imports a folder. Throws `CliError` and rolls everything back if a row is invalid, unless `keepGood`. */
 export async function importData(
-  { database }: ChangeContext,
+  { database, clock, source }: ChangeContext,
   { folder, keepGood, collect, storage }: ImportRequest,
   progress: ProgressReporter,
 ) {
@@ -70,6 +71,8 @@ export async function importData(
       const bad = files.reduce((sum, file) => sum + file.bad, 0);
       throw new CliError(`Nothing was imported: ${bad} bad ${bad === 1 ? 'row' : 'rows'}.`, found);
     }
+    // The folder may be older than an erasure.
+    await replayErasures({ database, storage, clock, source });
     return { files, ...found };
   } finally {
     progress.stop();

@@ -5,6 +5,7 @@ import { Migration20261122070000TotalTriggers } from './20261122070000-total-tri
 import { Migration20261122070531UploadQuotas } from './20261122070531-upload-quotas.ts';
 import { Migration20261122124743AuditLog } from './20261122124743-audit-log.ts';
 import { Migration20261122125638EventLog } from './20261122125638-event-log.ts';
+import { Migration20261122131404AddErasures } from './20261122131404-add-erasures.ts';
 import { Migration20261122131405StaffAndPasswordLinks } from './20261122131405-staff-and-password-links.ts';
 import { Migration20261122131433Webhooks } from './20261122131433-webhooks.ts';
 
@@ -17,6 +18,7 @@ export const migrations = [
   Migration20261122070531UploadQuotas,
   Migration20261122124743AuditLog,
   Migration20261122125638EventLog,
+  Migration20261122131404AddErasures,
   Migration20261122131405StaffAndPasswordLinks,
   Migration20261122131433Webhooks,
 ];

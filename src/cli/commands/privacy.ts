@@ -1,0 +1,121 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type CliIo, formatFields } from '../io/cli-io.ts';
+import { confirm } from '../io/confirm.ts';
+import { createProgressReporter } from '../io/progress.ts';
+import {
+  cancelErasure,
+  erasePersonRecords,
+  exportBuilder,
+  exportPersonTo,
+  listErasureRecords,
+  replayErasureList,
+  scheduleErasure,
+  searchPeople,
+} from '../services/privacy.ts';
+import { withStorage } from '../services/storage.ts';
+import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
+
+/** Adds the commands that export and erase people. */
+export function addPersonCommands(program: Command, io: CliIo): void {
+  const person = addCommandGroup(program, 'person', 'what is stored about a person');
+
+  const find = person
+    .command('find <text>')
+    .description('find users, workers, profiles and contacts by full name or e-mail address');
+  defineRegionalCommand(io, find, async (context, _options, text) => {
+    const data = await searchPeople(context, text!);
+    const lines = data.people.map(({ id, name, email, builderId }) => [
+      id,
+      [name, email, builderId].filter(Boolean).join(', '),
+    ]);
+    return { data, text: formatFields(lines.length > 0 ? 'Found:' : 'Nobody was found.', Object.fromEntries(lines)) };
+  });
+
+  const exportCommand = person
+    .command('export <dir> <ids...>')
+    .description('export what identifies the person with these records: person.json and files/');
+  defineRegionalCommand(io, exportCommand, async (context, _options, dir, ids) => {
+    const data = await withStorage(io, context, (storage) =>
+      exportPersonTo(context, storage, resolve(dir!), toList(ids)),
+    );
+    const rows = Object.entries(data.rows).map(([type, count]) => [type, String(count)]);
+    const others = { 'mentioned in': String(data.mentionedIn), files: String(data.files) };
+    return { data, text: formatFields(`Exported to ${data.folder}.`, { ...Object.fromEntries(rows), ...others }) };
+  });
+
+  const erase = person
+    .command('erase <ids...>')
+    .description(
+      'erase the person with these records: the name is replaced by a pseudonym everywhere; cannot be undone',
+    )
+    .option('--reason <text>', 'reference of the request, for the audit log; no name')
+    .option('--yes', 'skip the confirmation; required without a terminal');
+  defineRegionalCommand(io, erase, async (context, options, ids) => {
+    const list = toList(ids);
+    const question = `This erases the person with the records ${list.join(', ')}. It cannot be undone.`;
+    if (!options.yes && !(await confirm(io, [question])))
+      return { data: { erased: false }, text: 'Nothing was erased.' };
+    const data = await withStorage(io, context, (storage) =>
+      erasePersonRecords(context, storage, list, options.reason),
+    );
+    const rows = Object.entries(data.rows).map(([type, count]) => [type, String(count)]);
+    const ambiguous = data.ambiguousBuilderIds.map(
+      (id) => `\n${id} has another person of this name: its texts keep it.`,
+    );
+    const text = formatFields(`The person is now ${data.pseudonym}.`, Object.fromEntries(rows));
+    return { data: { erased: true, ...data }, text: `${text}${ambiguous.join('')}` };
+  });
+
+  const replay = person
+    .command('replay-erasures')
+    .description('apply every erasure whose records are there again; the service does it at start and every hour');
+  defineRegionalCommand(io, replay, async (context) => {
+    const data = await withStorage(io, context, (storage) => replayErasureList(context, storage));
+    return { data, text: `${data.applied} applied, ${data.stored} stored again.` };
+  });
+}
+
+/** Adds the commands that export and erase a builder to its group. */
+export function addBuilderPrivacyCommands(builder: Command, io: CliIo): void {
+  const exportCommand = builder
+    .command('export <builder> <dir>')
+    .description('export the records of a builder with their files, in the format of import');
+  defineRegionalCommand(io, exportCommand, async (context, _options, id, dir) => {
+    const request = { builder: id!, folder: resolve(dir!) };
+    const data = await withStorage(io, context, (storage) =>
+      exportBuilder(context, storage, request, createProgressReporter(io)),
+    );
+    const lines = data.files.map(({ file, rows }) => [file, `${rows} rows`]);
+    lines.push(['files/', `${data.storedFiles} files`]);
+    return { data, text: formatFields(`Exported to ${data.folder}.`, Object.fromEntries(lines)) };
+  });
+
+  const erase = builder
+    .command('erase <builder>')
+    .description('schedule the erasure of a builder and all of its records; it can be undone for ERASURE_GRACE_DAYS')
+    .option('--undo', 'cancel the scheduled erasure')
+    .option('--reason <text>', 'reason for the audit log');
+  defineRegionalCommand(io, erase, async (context, { undo, reason }, id) => {
+    if (undo) {
+      const data = await cancelErasure(context, id!);
+      return { data, text: `${data.builderId} is no longer to be erased.` };
+    }
+    const data = await scheduleErasure(io, context, id!, reason);
+    const when = data.changed ? 'will be' : 'was already to be';
+    return { data, text: `${data.builderId} ${when} erased after ${data.dueAt}. --undo cancels it until then.` };
+  });
+
+  const list = builder.command('erasures').description('list the erasures of builders and people, newest first');
+  defineRegionalCommand(io, list, async (context) => {
+    const data = await listErasureRecords(context);
+    const lines = data.erasures.map(({ id, kind, subjectIds, dueAt, cancelledAt, completedAt }) => {
+      const state = cancelledAt ? `cancelled ${cancelledAt}` : completedAt ? `done ${completedAt}` : `due ${dueAt}`;
+      return [id, `${kind} ${subjectIds.join(' ')} ${state}`];
+    });
+    return { data, text: formatFields(lines.length > 0 ? 'Erasures:' : 'No erasures.', Object.fromEntries(lines)) };
+  });
+}
+
+/** Commander passes the values of a variadic argument as a list. */
+const toList = (values: unknown): string[] => values as string[];

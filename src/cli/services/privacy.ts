@@ -1,0 +1,129 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Erasure } from '../../../entities/erasure.entity.ts';
+import { loadConfig } from '../../config.ts';
+import { exportFolder } from '../../data-transfer/export.ts';
+import { parseId } from '../../domain/access/access-values.ts';
+import { recordAudit } from '../../domain/audit/record-audit.ts';
+import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
+import {
+  BuilderErasureError,
+  cancelBuilderErasure,
+  listErasures,
+  scheduleBuilderErasure,
+} from '../../domain/privacy/erase-builder.ts';
+import { erasePerson } from '../../domain/privacy/erase-person.ts';
+import { exportPerson } from '../../domain/privacy/export-person.ts';
+import { findPeople, UnknownPersonError } from '../../domain/privacy/person.ts';
+import { listPersonalTables } from '../../domain/privacy/personal-tables.ts';
+import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { CliError } from '../cli-error.ts';
+import type { CliIo } from '../io/cli-io.ts';
+import type { ProgressReporter } from '../io/progress.ts';
+import { exportStoredFiles } from './stored-files.ts';
+
+/** Finds the records of people by full name or e-mail address, in any case. */
+export async function searchPeople({ database }: ChangeContext, text: string) {
+  return { people: await findPeople(database.fork(), listPersonalTables(database.metadata), text) };
+}
+
+/** Writes what identifies a person to `person.json` and `files/` of the folder. */
+export async function exportPersonTo(context: ChangeContext, storage: Storage, folder: string, ids: string[]) {
+  const person = await withOperatorErrors(() => exportPerson(context, ids));
+  const missing: string[] = [];
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const key of person.files) {
+    const found = await storage.bytes.open(key);
+    if (!found) {
+      missing.push(key);
+      continue;
+    }
+    const path = join(folder, 'files', key);
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await pipeline(found.stream, createWriteStream(path, { mode: 0o600, flush: true }));
+  }
+  await writeFile(join(folder, 'person.json'), `${JSON.stringify(person, null, 2)}\n`, { mode: 0o600, flush: true });
+  const rows = Object.fromEntries(Object.entries(person.records).map(([type, records]) => [type, records.length]));
+  return { folder, rows, mentionedIn: person.mentionedIn.length, files: person.files.length, missingFiles: missing };
+}
+
+/** Erases a person. */
+export const erasePersonRecords = (context: ChangeContext, storage: Storage, ids: string[], reason?: string) =>
+  withOperatorErrors(() => erasePerson({ ...context, storage }, ids, reason ?? null));
+
+/** Applies the list of erasures. */
+export async function replayErasureList(context: ChangeContext, storage: Storage) {
+  const people = await replayErasures({ ...context, storage });
+  const erased = await eraseDueBuilders({ ...context, storage });
+  return { applied: people.applied + (erased?.builders ?? 0), stored: people.stored };
+}
+
+/** Exports the records of one builder to a folder, in the format of `import`. */
+export async function exportBuilder(
+  context: ChangeContext,
+  storage: Storage,
+  { builder, folder }: { builder: string; folder: string },
+  progress: ProgressReporter,
+) {
+  const builderId = parseId('builderId', 'builder', builder);
+  const { database } = context;
+  const [found] = await database
+    .fork()
+    .execute<{ name: string }[]>('select name from builder where id = ?', [builderId]);
+  if (!found) throw CliError.forOption('BUILDER', `there is no builder ${builderId} in ${database.region}`);
+  const onProgress = (file: string, rows: number) => progress.update(file, rows, null, `${rows} rows`);
+  try {
+    const { files } = await exportFolder(database, folder, { onProgress, builderId });
+    const storedFiles = await exportStoredFiles(storage, folder);
+    const rows = Object.fromEntries(files.map(({ file, rows: count }) => [file, count]));
+    await inTransaction(context, (em, now) =>
+      recordAudit(em, {
+        ...{ ...context.source, at: now, action: 'builder.exported', objectId: builderId, builderId },
+        after: { name: found.name, rows, storedFiles },
+      }),
+    );
+    return { builderId, folder, files, storedFiles };
+  } finally {
+    progress.stop();
+  }
+}
+
+/** Schedules the erasure of a builder after the days of `ERASURE_GRACE_DAYS`. */
+export async function scheduleErasure(io: CliIo, context: ChangeContext, builder: string, reason?: string) {
+  const builderId = parseId('builderId', 'builder', builder);
+  const { erasureGraceDays } = loadConfig(io.env);
+  const { erasure, changed } = await withOperatorErrors(() =>
+    scheduleBuilderErasure(context, builderId, erasureGraceDays, reason ?? null),
+  );
+  return { ...toListedErasure(erasure), builderId, changed };
+}
+
+/** Cancels the scheduled erasure of a builder. */
+export async function cancelErasure(context: ChangeContext, builder: string) {
+  const builderId = parseId('builderId', 'builder', builder);
+  return { ...toListedErasure(await withOperatorErrors(() => cancelBuilderErasure(context, builderId))), builderId };
+}
+
+/** Lists the erasures of the region, newest first. */
+export async function listErasureRecords({ database }: ChangeContext) {
+  return { erasures: (await listErasures(database)).map(toListedErasure) };
+}
+
+const toListedErasure = ({ id, kind, subjectIds, pseudonym, ...times }: Erasure) => ({
+  ...{ id, kind, subjectIds, pseudonym, requestedAt: times.requestedAt, dueAt: times.dueAt },
+  ...{ cancelledAt: times.cancelledAt, completedAt: times.completedAt },
+});
+
+/** Converts errors that the operator can correct to `CliError`. */
+async function withOperatorErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UnknownPersonError) throw new CliError(`IDS: ${error.message}`);
+    if (error instanceof BuilderErasureError) throw CliError.forOption('BUILDER', error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntityProperty } from '@mikro-orm/core';
+import type pg from 'pg';
+import { Erasure } from '../../../entities/erasure.entity.ts';
+import type { Database } from '../../database/database.ts';
+import { getErrorCode } from '../../database/errors.ts';
+import { COMMON_SETTINGS, connectWithSettings } from '../../database/pool/session-settings.ts';
+import { newId } from '../../shared/ids.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { erasePerson, type PrivacyContext } from './erase-person.ts';
+import { type ListedErasure, storeErasure } from './erasure-list.ts';
+import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const BATCH_ROWS = 5_000;
+/** Attempts to delete a builder for which requests still write records, one second apart: a revocation needs up to one second. */
+const ATTEMPTS = 5;
+const FOREIGN_KEY_VIOLATION = '23503';
+/** Folders of the storage whose objects are below the id of their builder. */
+const FOLDERS = ['uploads', 'photos', 'logos', 'documents'];
+
+/** A builder id that the region does not have, or that has no scheduled erasure. */
+export class BuilderErasureError extends Error {
+  override name = 'BuilderErasureError';
+}
+
+/** Schedules the erasure of a builder (PRV-8). Returns the erasure that is scheduled already, if there is one. */
+export async function scheduleBuilderErasure(
+  { database, clock, source }: Omit<PrivacyContext, 'storage'>,
+  builderId: string,
+  graceDays: number,
+  reason: string | null = null,
+): Promise<{ erasure: Erasure; changed: boolean }> {
+  const at = clock.now();
+  return database.transaction(async (em) => {
+    const [builder] = await em.execute<{ name: string }[]>('select name from builder where id = ? for update', [
+      builderId,
+    ]);
+    if (!builder) throw new BuilderErasureError(`there is no builder ${builderId} in ${database.region}`);
+    const scheduled = await em.findOne(Erasure, openErasureOf(builderId));
+    if (scheduled) return { erasure: scheduled, changed: false };
+    const now = new Date(at).toISOString();
+    const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
+    const erasure = em.create(Erasure, {
+      ...{ id: newId('erasure', at), kind: 'BUILDER', subjectIds: [builderId], pseudonym: null },
+      ...{ requestedAt: now, dueAt, cancelledAt: null, completedAt: null, pendingKeys: [] },
+    });
+    await em.insert(erasure);
+    await recordAudit(em, {
+      ...{ ...source, at: now, action: 'builder.erasure_scheduled', objectId: builderId, builderId },
+      after: { name: builder.name, effectiveAt: dueAt, reason },
+    });
+    return { erasure, changed: true };
+  });
+}
+
+/** Cancels the scheduled erasure of a builder, until it has begun (PRV-8). Throws `BuilderErasureError` if none is scheduled. */
+export async function cancelBuilderErasure(
+  { database, clock, source }: Omit<PrivacyContext, 'storage'>,
+  builderId: string,
+): Promise<Erasure> {
+  const at = clock.now();
+  return database.transaction(async (em) => {
+    await em.execute('select from builder where id = ? for update', [builderId]);
+    const scheduled = await em.findOne(Erasure, openErasureOf(builderId));
+    if (!scheduled) throw new BuilderErasureError(`no erasure of ${builderId} is scheduled`);
+    if (Date.parse(scheduled.dueAt) <= at) {
+      throw new BuilderErasureError(`the erasure of ${builderId} was due at ${scheduled.dueAt} and cannot be undone`);
+    }
+    const now = new Date(at).toISOString();
+    scheduled.cancelledAt = now;
+    await recordAudit(em, {
+      ...{ ...source, at: now, action: 'builder.erasure_cancelled', objectId: builderId, builderId },
+      before: { effectiveAt: scheduled.dueAt },
+    });
+    return scheduled;
+  });
+}
+
+const openErasureOf = (builderId: string) => ({
+  kind: 'BUILDER' as const,
+  subjectIds: { $contains: [builderId] },
+  cancelledAt: null,
+  completedAt: null,
+});
+
+/** Lists the erasures of the region, newest first. */
+export const listErasures = (database: Database): Promise<Erasure[]> =>
+  database.fork().find(Erasure, {}, { orderBy: { requestedAt: 'desc', id: 'desc' } });
+
+/**
+ * Deletes every record of a builder, and its stored objects. Users who were members of no other builder are erased as people. Interrupted
+ * anywhere, a repetition completes it.
+ */
+export async function executeBuilderErasure(context: PrivacyContext, erasure: ListedErasure): Promise<void> {
+  const { database, clock, source } = context;
+  const [builderId] = erasure.subjectIds as [string];
+  await storeErasure(context.storage, erasure);
+  await database.fork().execute(`update connection set status = 'REVOKED' where builder_id = ?`, [builderId]);
+  for (const { id } of await findOnlyMembers(database, builderId)) await erasePerson(context, [id], 'builder erased');
+  const rows = await deleteRecords(context, builderId);
+  const storedFiles = await deleteObjects(context.storage, builderId);
+  const now = new Date(clock.now()).toISOString();
+  await database.transaction(async (em) => {
+    await em.nativeUpdate(Erasure, { id: erasure.id }, { completedAt: now });
+    await recordAudit(em, {
+      ...{ ...source, at: now, action: 'builder.erased', objectId: builderId, builderId },
+      after: { rows, storedFiles },
+    });
+  });
+}
+
+/** Selects the members of the builder who are members of no other. */
+const findOnlyMembers = (database: Database, builderId: string): Promise<{ id: string }[]> =>
+  database.fork().execute(
+    `select user_id as id from membership m where builder_id = ?
+      and not exists (select from membership o where o.user_id = m.user_id and o.builder_id <> m.builder_id) order by 1`,
+    [builderId],
+  );
+
+/** Deletes the rows of all tables that belong to the builder, referring tables first. Returns their number by class name. */
+async function deleteRecords({ database }: PrivacyContext, builderId: string): Promise<Record<string, number>> {
+  const tables = listPersonalTables(database.metadata);
+  const rows: Record<string, number> = {};
+  const client = await connectWithSettings(database.url, COMMON_SETTINGS);
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        for (const table of [...tables].reverse()) {
+          const deleted = await deleteRows(client, table, builderCondition(table, tables), builderId);
+          if (deleted > 0) rows[table.className] = (rows[table.className] ?? 0) + deleted;
+        }
+        return rows;
+      } catch (error) {
+        if (getErrorCode(error) !== FOREIGN_KEY_VIOLATION || attempt === ATTEMPTS) throw error;
+        await sleep(1_000);
+      }
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+/** Returns the SQL condition of the rows that belong to the builder `$1`; null for a table of which none do. */
+export function builderCondition(table: PersonalTable, tables: readonly PersonalTable[]): string | null {
+  const { className, declaration, columnOf, columns } = table;
+  if (className === 'Builder') return 'id = $1';
+  if (declaration.erase === 'audit') return null;
+  if (columnOf('builderId')) return 'builder_id = $1';
+  for (const property of columns.values()) {
+    const parent = tables.find((other) => other.className === property.targetMeta?.className && other !== table);
+    const condition = parent && parent.className !== 'User' ? builderCondition(parent, tables) : null;
+    if (condition) {
+      return `${quote(property.fieldNames[0]!)} in (select id from ${quote(parent!.table)} where ${condition})`;
+    }
+  }
+  return null;
+}
+
+async function deleteRows(
+  client: pg.Client,
+  { table, columns }: PersonalTable,
+  condition: string | null,
+  builderId: string,
+): Promise<number> {
+  if (condition === null) return 0;
+  const isSelfReferring = [...columns.values()].some(
+    (property: EntityProperty) => property.targetMeta?.tableName === table,
+  );
+  // Rows that refer to each other go in one statement, others in batches that hold their locks for a short time.
+  const limit = isSelfReferring ? '' : `limit ${BATCH_ROWS}`;
+  let total = 0;
+  for (;;) {
+    const sql = `delete from ${quote(table)} where ctid = any(array(select ctid from ${quote(table)} where ${condition} ${limit}))`;
+    const { rowCount } = await client.query(sql, [builderId]);
+    total += rowCount ?? 0;
+    if (isSelfReferring || (rowCount ?? 0) < BATCH_ROWS) return total;
+  }
+}
+
+/** Deletes the objects below the builder's id. The sweep deletes others to which no row refers any longer. */
+async function deleteObjects({ bytes }: Storage, builderId: string): Promise<number> {
+  let deleted = 0;
+  for (const folder of FOLDERS) {
+    const keys: string[] = [];
+    for await (const { key } of bytes.list(`${folder}/${builderId}/`)) keys.push(key);
+    await bytes.remove(keys);
+    deleted += keys.length;
+  }
+  return deleted;
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Erasure } from '../../../entities/erasure.entity.ts';
+import type { Database } from '../../database/database.ts';
+import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { newId } from '../../shared/ids.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { pseudonymizeAuditLog } from '../audit/maintain-audit-log.ts';
+import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
+import { type ErasedMentions, eraseMentions } from './erase-mentions.ts';
+import { eraseRecords } from './erase-records.ts';
+import { findPseudonym, insertErasure, type ListedErasure, storeErasure } from './erasure-list.ts';
+import { NO_DOMAIN, type Replacement } from './mentions.ts';
+import { groupPersonIds, loadPerson, toArray, UnknownPersonError } from './person.ts';
+import { listPersonalTables } from './personal-tables.ts';
+
+/** What erasures and exports of a region use. */
+export interface PrivacyContext {
+  database: Database;
+  storage: Storage;
+  clock: Clock;
+  source: AuditSource;
+}
+
+export interface ErasedPerson extends ErasedMentions {
+  erasureId: string;
+  pseudonym: string;
+  /** Number of deleted objects of the storage. */
+  storedFiles: number;
+}
+
+/**
+ * Erases the person with these records: users, workers, profiles and contacts (PRV-3, PRV-4). The erasure is stored outside of the database
+ * first, then the database changes in one transaction with the audit entry, then the person's files are deleted. Interrupted anywhere,
+ * `replayErasures` completes it. Throws `UnknownPersonError` if a record does not exist.
+ */
+export async function erasePerson(
+  context: PrivacyContext,
+  subjectIds: readonly string[],
+  reason: string | null = null,
+): Promise<ErasedPerson> {
+  const ids = groupPersonIds(subjectIds);
+  const tables = listPersonalTables(context.database.metadata);
+  const { missing } = await loadPerson(context.database.fork(), tables, ids);
+  if (missing.length > 0) throw new UnknownPersonError(missing);
+  const at = context.clock.now();
+  const pseudonym = (await findPseudonym(context.database.fork(), subjectIds)) ?? createPseudonym();
+  const erasure: ListedErasure = {
+    id: newId('erasure', at),
+    kind: 'PERSON',
+    subjectIds: [...new Set(subjectIds)],
+    pseudonym,
+    requestedAt: new Date(at).toISOString(),
+  };
+  await storeErasure(context.storage, erasure);
+  return executePersonErasure(context, erasure, reason);
+}
+
+/** Executes an erasure of the list. It may have been executed before, in part or as a whole. */
+export async function executePersonErasure(
+  context: PrivacyContext,
+  erasure: ListedErasure,
+  reason: string | null = null,
+): Promise<ErasedPerson> {
+  const { database } = context;
+  const erased = await runUnboundedTransaction(database, (em) => erasePersonRows(em, context, erasure, reason));
+  const storedFiles = await deletePendingFiles(context, erasure.id);
+  return { erasureId: erasure.id, pseudonym: erasure.pseudonym!, ...erased, storedFiles };
+}
+
+async function erasePersonRows(
+  em: EntityManager,
+  { database, clock, source }: PrivacyContext,
+  erasure: ListedErasure,
+  reason: string | null,
+): Promise<ErasedMentions> {
+  const tables = listPersonalTables(database.metadata);
+  const now = new Date(clock.now()).toISOString();
+  const pseudonym = erasure.pseudonym!;
+  const ids = groupPersonIds(erasure.subjectIds);
+  // Two instances erase one after the other.
+  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`erasure ${erasure.id}`]);
+  const { person } = await loadPerson(em, tables, ids);
+  // A record that was erased before names nobody.
+  person.names = person.names.filter((name) => name !== pseudonym);
+  person.emails = person.emails.filter((email) => !email.endsWith(NO_DOMAIN));
+  const replacement = toReplacement(pseudonym);
+  const mentions = await eraseMentions(em, tables, person, replacement, now);
+  const records = await eraseRecords(em, tables, ids, pseudonym, now);
+  let entries = 0;
+  for (const id of erasure.subjectIds) entries += await pseudonymizeAuditLog(em, id, pseudonym);
+  const rows = sumCounts(records.rows, mentions.rows, entries > 0 ? { AuditEntry: entries } : {});
+  await insertErasure(em, erasure, erasure.requestedAt);
+  await em.execute('update erasure set completed_at = ?, pending_keys = pending_keys || ?::text[] where id = ?', [
+    now,
+    toArray(records.storageKeys),
+    erasure.id,
+  ]);
+  await recordAudit(em, {
+    ...{ ...source, at: now, action: 'person.erased', objectId: pseudonym, personId: pseudonym },
+    after: { categories: Object.keys(rows), rows, storedFiles: records.storageKeys.length, reason },
+  });
+  return { rows, ambiguousBuilderIds: mentions.ambiguousBuilderIds };
+}
+
+/** Deletes the files that the erasure has left. Returns their number. */
+export async function deletePendingFiles({ database, storage }: PrivacyContext, erasureId: string): Promise<number> {
+  const em = database.fork();
+  const erasure = await em.findOneOrFail(Erasure, { id: erasureId });
+  if (erasure.pendingKeys.length === 0) return 0;
+  await storage.bytes.remove(erasure.pendingKeys);
+  await em.nativeUpdate(Erasure, { id: erasureId }, { pendingKeys: [] });
+  return erasure.pendingKeys.length;
+}
+
+const PSEUDONYM = 'Erased person ';
+
+const createPseudonym = (): string => `${PSEUDONYM}${randomBytes(5).toString('hex')}`;
+
+const toReplacement = (pseudonym: string): Replacement => ({
+  pseudonym,
+  email: `${pseudonym.slice(PSEUDONYM.length)}${NO_DOMAIN}`,
+});
+
+function sumCounts(...counts: Record<string, number>[]): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const [name, count] of counts.flatMap(Object.entries) as [string, number][])
+    sum[name] = (sum[name] ?? 0) + count;
+  return sum;
+}

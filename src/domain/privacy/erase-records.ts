@@ -1,0 +1,86 @@
+import type { QueryResult } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { NO_DOMAIN } from './mentions.ts';
+import { PERSON_KINDS, type PersonIds, toArray } from './person.ts';
+import { isJson, type PersonalTable, quote } from './personal-tables.ts';
+
+export interface ErasedRecords {
+  /** Number of changed or deleted rows by class name of the table. */
+  rows: Record<string, number>;
+  /** Storage keys of the person's files. */
+  storageKeys: string[];
+}
+
+/** Deletes or changes the rows that are about the person, as their tables declare. */
+export async function eraseRecords(
+  em: EntityManager,
+  tables: readonly PersonalTable[],
+  ids: PersonIds,
+  pseudonym: string,
+  now: string,
+): Promise<ErasedRecords> {
+  const erased: ErasedRecords = { rows: {}, storageKeys: [] };
+  // Referring tables first.
+  for (const table of [...tables].reverse()) {
+    const { of = {}, erase } = table.declaration;
+    if (erase === 'audit') continue;
+    for (const kind of PERSON_KINDS) {
+      const property = of[kind];
+      if (!property || ids[kind].length === 0) continue;
+      const condition = `${quote(table.columnOf(property)!)} = any(?::text[])`;
+      erased.storageKeys.push(...(await selectStorageKeys(em, table, condition, ids[kind])));
+      const [sql, values] =
+        erase === 'delete'
+          ? [`delete from ${quote(table.table)} where ${condition}`, []]
+          : updateSql(table, condition, pseudonym, now);
+      if (sql === null) continue;
+      const { affectedRows } = await em.execute<QueryResult>(sql, [...values, toArray(ids[kind])], 'run');
+      if (affectedRows > 0) erased.rows[table.className] = (erased.rows[table.className] ?? 0) + affectedRows;
+    }
+  }
+  // Neither an invitation nor a new password makes the account usable again.
+  const disable = 'update app_user set disabled_at = coalesce(disabled_at, ?) where id = any(?::text[])';
+  await em.execute(disable, [now, toArray(ids.user)]);
+  return erased;
+}
+
+async function selectStorageKeys(
+  em: EntityManager,
+  { table, declaration, columnOf }: PersonalTable,
+  condition: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const keys: string[] = [];
+  for (const property of declaration.file ?? []) {
+    const column = quote(columnOf(property)!);
+    const sql = `select ${column} as key from ${quote(table)} where ${condition} and ${column} is not null`;
+    for (const { key } of await em.execute<{ key: string }[]>(sql, [toArray(ids)])) keys.push(key);
+  }
+  return keys;
+}
+
+/** Returns the update of the declared columns and its values; null for a table of which nothing changes. */
+function updateSql(
+  { table, declaration, columns, columnOf }: PersonalTable,
+  condition: string,
+  pseudonym: string,
+  now: string,
+): [sql: string | null, values: unknown[]] {
+  const sets: string[] = [];
+  const values: unknown[] = [];
+  const set = (property: string, value: unknown) => {
+    sets.push(`${quote(columnOf(property)!)} = ?`);
+    values.push(value);
+  };
+  for (const property of declaration.name ?? []) set(property, pseudonym);
+  // Addresses are unique, and a person can have several users.
+  for (const property of declaration.email ?? []) sets.push(`${quote(columnOf(property)!)} = id || '${NO_DOMAIN}'`);
+  const { cleared = [], file = [], secret = [] } = declaration;
+  for (const property of [...cleared, ...file, ...secret]) {
+    const column = columns.get(property)!;
+    set(property, column.nullable ? null : isJson(column) ? '[]' : '');
+  }
+  if (sets.length === 0) return [null, []];
+  if (columns.has('updatedAt')) set('updatedAt', now);
+  return [`update ${quote(table)} set ${sets.join(', ')} where ${condition}`, values];
+}

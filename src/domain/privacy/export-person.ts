@@ -1,0 +1,85 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import type { PrivacyContext } from './erase-person.ts';
+import { findUniqueNames, visitMentionRows } from './mention-rows.ts';
+import { createMentionMatcher, type Mention } from './mentions.ts';
+import { groupPersonIds, loadPerson, PERSON_KINDS, type PersonIds, toArray, UnknownPersonError } from './person.ts';
+import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
+
+/** A record of a builder in which the person is named. */
+export interface MentionedIn {
+  type: string;
+  id: string;
+  builderId: string;
+  mentions: Mention[];
+}
+
+/** Everything that identifies a person (PRV-2). */
+export interface PersonExport {
+  regionId: string;
+  exportedAt: string;
+  ids: PersonIds;
+  /** Rows that are about the person, by type. They contain no secrets. */
+  records: Record<string, Record<string, unknown>[]>;
+  mentionedIn: MentionedIn[];
+  /** Storage keys of the person's files. */
+  files: string[];
+}
+
+/** Collects what the region stores about the person, in one state of the database. Throws `UnknownPersonError`. */
+export async function exportPerson(
+  { database, clock, source }: Omit<PrivacyContext, 'storage'>,
+  subjectIds: readonly string[],
+): Promise<PersonExport> {
+  const ids = groupPersonIds(subjectIds);
+  const tables = listPersonalTables(database.metadata);
+  const exportedAt = new Date(clock.now()).toISOString();
+  return runUnboundedTransaction(database, async (em) => {
+    await em.execute('set transaction isolation level repeatable read');
+    const { person, missing } = await loadPerson(em, tables, ids);
+    if (missing.length > 0) throw new UnknownPersonError(missing);
+    const { records, files } = await selectRecords(em, tables, ids);
+    const mentionedIn: MentionedIn[] = [];
+    const { unique } = await findUniqueNames(em, person);
+    for (const [builderId, names] of unique) {
+      // The pseudonym only has to differ from every name.
+      const matcher = createMentionMatcher(person, names, { pseudonym: '\u0000', email: '\u0000' });
+      await visitMentionRows(em, tables, builderId, matcher, false, async ({ table, id, values }) => {
+        const mentions = Object.entries(values).flatMap(([property, value]) => matcher.find(value, property));
+        if (mentions.length > 0) mentionedIn.push({ type: table.className, id, builderId, mentions });
+      });
+    }
+    const counts = Object.fromEntries(Object.entries(records).map(([type, rows]) => [type, rows.length]));
+    for (const id of subjectIds) {
+      await recordAudit(em, {
+        ...{ ...source, at: exportedAt, action: 'person.exported', objectId: id, personId: id },
+        after: { categories: Object.keys(counts), rows: counts, storedFiles: files.length },
+      });
+    }
+    return { regionId: database.region, exportedAt, ids, records, mentionedIn, files };
+  });
+}
+
+async function selectRecords(em: EntityManager, tables: readonly PersonalTable[], ids: PersonIds) {
+  const records: PersonExport['records'] = {};
+  const files: string[] = [];
+  for (const { className, table, declaration, columns, columnOf } of tables) {
+    const { of = {}, secret = [], file = [] } = declaration;
+    const exported = [...columns.values()].filter(({ name }) => !secret.includes(name));
+    const list = exported.map(({ name, fieldNames }) => `${quote(fieldNames[0]!)} as ${quote(name)}`).join(', ');
+    for (const kind of PERSON_KINDS) {
+      const property = of[kind];
+      if (!property || ids[kind].length === 0) continue;
+      const sql = `select to_json(r) as row from (select ${list} from ${quote(table)}
+        where ${quote(columnOf(property)!)} = any(?::text[]) order by 1) r`;
+      const rows = await em.execute<{ row: Record<string, unknown> }[]>(sql, [toArray(ids[kind])]);
+      if (rows.length === 0) continue;
+      records[className] = [...(records[className] ?? []), ...rows.map(({ row }) => row)];
+      for (const { row } of rows) {
+        for (const key of file.map((name) => row[name])) if (key) files.push(key as string);
+      }
+    }
+  }
+  return { records, files };
+}

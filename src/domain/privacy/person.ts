@@ -1,0 +1,110 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { PersonKind } from '../../../entities/personal-data.ts';
+import { ID_PREFIXES } from '../../shared/ids.ts';
+import { type PersonalTable, quote } from './personal-tables.ts';
+
+export const PERSON_KINDS = ['user', 'worker', 'profile', 'contact'] as const satisfies readonly PersonKind[];
+
+/** Ids of the records of one person, by kind. */
+export type PersonIds = Record<PersonKind, string[]>;
+
+/** One person: the records of it, and what they say. */
+export interface Person {
+  ids: PersonIds;
+  names: string[];
+  emails: string[];
+  /** Builders whose records may name the person. */
+  builderIds: string[];
+}
+
+/** Ids that are no record of a person in the region. */
+export class UnknownPersonError extends Error {
+  override name = 'UnknownPersonError';
+
+  constructor(readonly ids: readonly string[]) {
+    super(`There is no user, worker, profile or contact ${ids.join(', ')}.`);
+  }
+}
+
+/** Groups ids by the kind of their record. Throws `UnknownPersonError` for ids of other kinds. */
+export function groupPersonIds(ids: readonly string[]): PersonIds {
+  const grouped: PersonIds = { user: [], worker: [], profile: [], contact: [] };
+  const unknown = ids.filter((id) => {
+    const kind = PERSON_KINDS.find((each) => id.startsWith(`${ID_PREFIXES[each]}_`));
+    if (kind && !grouped[kind].includes(id)) grouped[kind].push(id);
+    return !kind;
+  });
+  if (unknown.length > 0) throw new UnknownPersonError(unknown);
+  return grouped;
+}
+
+/** Returns the table of the persons of a kind. */
+const personTable = (tables: readonly PersonalTable[], kind: PersonKind): PersonalTable =>
+  tables.find(({ declaration }) => declaration.of?.[kind] === 'id')!;
+
+/** Loads the person of the ids. Returns also the ids without a record. */
+export async function loadPerson(
+  em: EntityManager,
+  tables: readonly PersonalTable[],
+  ids: PersonIds,
+): Promise<{ person: Person; missing: string[] }> {
+  const [names, emails, builderIds] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const found = new Set<string>();
+  for (const kind of PERSON_KINDS) {
+    if (ids[kind].length === 0) continue;
+    const { table, declaration, columnOf } = personTable(tables, kind);
+    const { name = [], email = [] } = declaration;
+    const columns = ['id', ...name, ...email, ...(columnOf('builderId') ? ['builderId'] : [])];
+    const list = columns.map((property) => `${quote(columnOf(property)!)} as ${quote(property)}`).join(', ');
+    const sql = `select ${list} from ${quote(table)} where id = any(?::text[])`;
+    for (const row of await em.execute<Record<string, string | null>[]>(sql, [toArray(ids[kind])])) {
+      found.add(row.id!);
+      for (const property of name) if (row[property]) names.add(row[property]);
+      for (const property of email) if (row[property]) emails.add(row[property]);
+      if (row.builderId) builderIds.add(row.builderId);
+    }
+  }
+  const memberships = await em.execute<{ id: string }[]>(
+    'select distinct builder_id as id from membership where user_id = any(?::text[])',
+    [toArray(ids.user)],
+  );
+  for (const { id } of memberships) builderIds.add(id);
+  const missing = PERSON_KINDS.flatMap((kind) => ids[kind]).filter((id) => !found.has(id));
+  return { person: { ids, names: [...names], emails: [...emails], builderIds: [...builderIds] }, missing };
+}
+
+/** A record of a person that a search has found. */
+export interface FoundPerson {
+  id: string;
+  kind: PersonKind;
+  builderId: string | null;
+  name: string;
+  email: string | null;
+}
+
+/** Returns the records of people with the name or e-mail address, in any case. */
+export async function findPeople(
+  em: EntityManager,
+  tables: readonly PersonalTable[],
+  text: string,
+): Promise<FoundPerson[]> {
+  const found: FoundPerson[] = [];
+  for (const kind of PERSON_KINDS) {
+    const { table, declaration, columnOf } = personTable(tables, kind);
+    const [name] = declaration.name!;
+    const [email] = declaration.email ?? [];
+    const column = (property: string | undefined) =>
+      property && columnOf(property) ? quote(columnOf(property)!) : null;
+    const [nameColumn, emailColumn, builderColumn] = [column(name)!, column(email), column('builderId')];
+    const sql = `select id, ${builderColumn ?? 'null'} as "builderId", ${nameColumn} as name, ${emailColumn ?? 'null'} as email
+      from ${quote(table)} where lower(${nameColumn}) = lower(?) ${emailColumn ? `or lower(${emailColumn}) = lower(?)` : ''}
+      order by id`;
+    const rows = await em.execute<Omit<FoundPerson, 'kind'>[]>(sql, emailColumn ? [text, text] : [text]);
+    found.push(...rows.map((row) => ({ ...row, kind })));
+  }
+  return found;
+}
+
+/** Returns a PostgreSQL array literal of texts. */
+export const toArray = (texts: readonly string[]): string =>
+  `{${texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;

@@ -1,0 +1,30 @@
+import type { EntityMetadata, EntityProperty, MetadataStorage } from '@mikro-orm/core';
+import { entities } from '../../../entities/index.ts';
+import { type PersonalDataDeclaration, personalDataOf } from '../../../entities/personal-data.ts';
+
+/** A table with its declaration of personal data. */
+export interface PersonalTable {
+  className: string;
+  table: string;
+  declaration: PersonalDataDeclaration;
+  /** Columns by property. */
+  columns: ReadonlyMap<string, EntityProperty>;
+  /** Returns the column of a property; undefined if there is none. */
+  columnOf: (property: string) => string | undefined;
+}
+
+/** Returns every table, referenced tables first. */
+export function listPersonalTables(metadata: MetadataStorage): PersonalTable[] {
+  return entities.map((entity) => {
+    const meta = metadata.get(entity as never) as EntityMetadata;
+    const persisted = (meta.props as EntityProperty[]).filter(({ persist }) => persist !== false);
+    const columns = new Map(persisted.map((property) => [property.name as string, property]));
+    const columnOf = (property: string) => columns.get(property)?.fieldNames[0];
+    const { className, tableName: table } = meta;
+    return { className, table, declaration: personalDataOf(className), columns, columnOf };
+  });
+}
+
+export const quote = (name: string): string => `"${name}"`;
+
+export const isJson = (property: EntityProperty): boolean => property.columnTypes[0]!.startsWith('jsonb');

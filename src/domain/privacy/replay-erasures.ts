@@ -1,0 +1,115 @@
+import { Erasure, type ErasureKind } from '../../../entities/erasure.entity.ts';
+import type { Database, Databases } from '../../database/database.ts';
+import { tryWithAdvisoryLock, withAdvisoryLock } from '../../database/write/advisory-lock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Job } from '../../shared/jobs.ts';
+import type { Storages } from '../../storage/storage.ts';
+import { executeBuilderErasure } from './erase-builder.ts';
+import { deletePendingFiles, executePersonErasure, type PrivacyContext } from './erase-person.ts';
+import {
+  insertErasure,
+  type ListedErasure,
+  listStoredErasures,
+  readStoredErasure,
+  storeErasure,
+} from './erasure-list.ts';
+
+const INTERVAL_MS = 3_600_000;
+const LOCK = 'builder-integration-api erasures of people';
+/** Of its own, because deleting a builder may take minutes, and a start waits for the other. */
+const BUILDER_LOCK = 'builder-integration-api erasures of builders';
+
+export interface ReplayResult {
+  /** Erasures that were applied: begun and interrupted, due, or undone by a restore or an import. */
+  applied: number;
+  /** Erasures that only the database had, and that the storage has again. */
+  stored: number;
+}
+
+/**
+ * Applies every erasure of a person on the list whose records are not erased (PRV-6): after a restore from an older backup, an import of an
+ * older export, or an interruption. One instance works at a time; others wait.
+ */
+export const replayErasures = (context: PrivacyContext): Promise<ReplayResult> =>
+  withAdvisoryLock(context.database.url, LOCK, () => replay(context));
+
+async function replay(context: PrivacyContext): Promise<ReplayResult> {
+  const { database, storage } = context;
+  const stored = new Set(await listStoredErasures(storage));
+  const rows = await database.fork().find(Erasure, {});
+  const known = new Set(rows.map(({ id }) => id));
+  for (const id of stored) {
+    const erasure = known.has(id) ? null : await readStoredErasure(storage, id);
+    if (erasure) await insertErasure(database.fork(), erasure, erasure.requestedAt);
+  }
+  const result = { applied: 0, stored: 0 };
+  for (const { erasure, isUndone } of await findOpenErasures(database, 'PERSON')) {
+    if (isUndone || erasure.completedAt === null) {
+      await executePersonErasure(context, erasure);
+      result.applied++;
+    } else {
+      await deletePendingFiles(context, erasure.id);
+    }
+  }
+  for (const row of rows) {
+    if (row.completedAt === null || stored.has(row.id)) continue;
+    await storeErasure(storage, row);
+    result.stored++;
+  }
+  return result;
+}
+
+/**
+ * Erases the builders whose grace period has ended, and those that a restore has brought back (PRV-6, PRV-8). Returns null if another
+ * instance is doing it.
+ */
+export const eraseDueBuilders = (context: PrivacyContext): Promise<{ builders: number } | null> =>
+  tryWithAdvisoryLock(context.database.url, BUILDER_LOCK, async () => {
+    const due = await findOpenErasures(context.database, 'BUILDER');
+    for (const { erasure } of due) await executeBuilderErasure(context, erasure);
+    return { builders: due.length };
+  });
+
+/** A record can be part of several erasures. */
+const hasNoPseudonym = (name: string) =>
+  `not exists (select from erasure o where o.subject_ids @> array[r.id] and o.pseudonym = ${name})`;
+
+/** Finds the erasures that are due and incomplete, or whose records are there again. */
+async function findOpenErasures(
+  database: Database,
+  kind: ErasureKind,
+): Promise<{ erasure: ListedErasure & { completedAt: string | null }; isUndone: boolean }[]> {
+  const em = database.fork();
+  // Not this instance's clock: a wrong one must not end a grace period.
+  const now = new Date(await database.now()).toISOString();
+  const rows = await em.execute<{ id: string; undone: boolean }[]>(
+    `select id, undone from (
+      select id, requested_at, completed_at, pending_keys, case kind
+        when 'BUILDER' then exists (select from builder r where r.id = any(subject_ids))
+        else exists (select from contact r where r.id = any(subject_ids))
+          or exists (select from app_user r where r.id = any(subject_ids) and ${hasNoPseudonym('r.name')})
+          or exists (select from worker r where r.id = any(subject_ids) and ${hasNoPseudonym('r.full_name')})
+          or exists (select from person_profile r where r.id = any(subject_ids) and ${hasNoPseudonym('r.full_name')})
+        end as undone
+      from erasure where kind = ? and cancelled_at is null and due_at <= ?) due
+    where undone or completed_at is null or pending_keys <> '{}' order by requested_at, id`,
+    [kind, now],
+  );
+  const erasures = await em.find(Erasure, { id: { $in: rows.map(({ id }) => id) } });
+  const byId = new Map(erasures.map((erasure) => [erasure.id, erasure]));
+  return rows.map(({ id, undone }) => ({ erasure: byId.get(id)!, isUndone: undone }));
+}
+
+/** Creates the hourly job that applies erasures which are due, interrupted or undone. */
+export const createErasureJob = (databases: Databases, storages: Storages, clock: Clock): Job => ({
+  name: 'erasures',
+  everyMs: INTERVAL_MS,
+  run: async (region) => {
+    const context = { database: databases[region], storage: storages[region], clock, source: JOB_SOURCE };
+    const people = await tryWithAdvisoryLock(context.database.url, LOCK, () => replay(context));
+    return { ...people, ...(await eraseDueBuilders(context)) };
+  },
+});
+
+/** The service itself, for the audit log. */
+export const JOB_SOURCE = { actor: { type: 'JOB', id: 'erasures' }, origin: {} } as const;

@@ -1,0 +1,130 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import { openStorages, type Storage } from '../../src/storage/storage.ts';
+import { SAMPLES } from '../data-transfer/fixture.ts';
+import {
+  BUILDER,
+  findTablesWith,
+  namePriyaEverywhere,
+  PICTURE,
+  PRIYA,
+  PRIYA_IDS,
+  WORKER,
+} from '../domain/privacy/privacy-fixture.ts';
+import { type CliHarness, startCli } from './cli-harness.ts';
+
+let cli: CliHarness;
+let folder: string;
+let storage: Storage;
+
+beforeAll(async () => {
+  cli = await startCli();
+  folder = await mkdtemp(join(tmpdir(), 'builder-api-privacy-'));
+  await cli.json(['import', SAMPLES]);
+  storage = openStorages(loadConfig(cli.env), { secrets: [''], clock: systemClock }).au1;
+  await namePriyaEverywhere(cli.databases.au1, storage);
+});
+afterAll(async () => {
+  await cli.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const au1 = () => cli.databases.au1;
+
+describe('person find', () => {
+  it('finds the records of a person by name or e-mail address, in any case', async () => {
+    const { people } = await cli.json(['person', 'find', 'priya NAIR']);
+    expect(people.map(({ id }: { id: string }) => id).sort()).toEqual([...PRIYA_IDS].sort());
+    expect(await cli.json(['person', 'find', PRIYA.email.toUpperCase()])).toMatchObject({
+      people: [{ id: PRIYA.user }],
+    });
+    expect((await cli.run(['person', 'find', 'Nobody Here'])).out).toBe('Nobody was found.\n');
+  });
+});
+
+describe('person export', () => {
+  it('writes person.json and the files, readable by their owner only', async () => {
+    const target = join(folder, 'priya');
+    const result = await cli.json(['person', 'export', target, ...PRIYA_IDS]);
+    expect(result).toMatchObject({ regionId: 'au1', rows: { User: 1, Profile: 1 }, files: 1, missingFiles: [] });
+    const person = JSON.parse(await readFile(join(target, 'person.json'), 'utf8'));
+    expect(person.records.User[0]).toMatchObject({ name: PRIYA.name, email: PRIYA.email });
+    expect((await stat(join(target, 'files', PICTURE))).size).toBeGreaterThan(0);
+    expect((await stat(join(target, 'person.json'))).mode & 0o077).toBe(0);
+  });
+
+  it('names the ids that do not exist, and those of the other region', async () => {
+    const error = 'IDS: There is no user, worker, profile or contact user_none.';
+    expect(await cli.errorOf(['person', 'export', folder, PRIYA.user, 'user_none'])).toBe(error);
+    expect(await cli.errorOf(['person', 'export', folder, PRIYA.user, '--region', 'us1'])).toContain(PRIYA.user);
+  });
+});
+
+describe('person erase', () => {
+  it('needs --yes without a terminal', async () => {
+    expect(await cli.errorOf(['person', 'erase', PRIYA.user])).toBe('--yes: is required without a terminal.');
+    expect(await findTablesWith(au1(), PRIYA.email)).not.toEqual([]);
+  });
+
+  it('erases the person, and prints the pseudonym and the counts', async () => {
+    const { code, out } = await cli.run(['person', 'erase', ...PRIYA_IDS, '--yes', '--reason', 'request 17']);
+    expect([code, out.split('\n')[0]]).toEqual([
+      0,
+      expect.stringMatching(/^The person is now Erased person [0-9a-f]{10}\.$/),
+    ]);
+    for (const text of [PRIYA.name, PRIYA.email]) expect(await findTablesWith(au1(), text), text).toEqual([]);
+    const { entries } = await cli.json(['audit', 'list', '--action', 'person.erased']);
+    expect(entries).toMatchObject([{ origin: { command: 'person erase' }, after: { reason: 'request 17' } }]);
+  });
+
+  it('is applied again after the import of an older export', async () => {
+    await cli.json(['import', SAMPLES]);
+    for (const text of [PRIYA.name, PRIYA.email]) expect(await findTablesWith(au1(), text), text).toEqual([]);
+    expect(await cli.json(['person', 'replay-erasures'])).toEqual({ regionId: 'au1', applied: 0, stored: 0 });
+  });
+});
+
+describe('builder export', () => {
+  it('writes the records of the builder alone, which can be imported', async () => {
+    const target = join(folder, 'builder');
+    const { files } = await cli.json(['builder', 'export', BUILDER, target]);
+    expect(files).toContainEqual({ file: 'builders.ndjson', rows: 1, bytes: expect.any(Number) });
+    for (const name of (await readdir(target)).filter((each) => each.endsWith('.ndjson'))) {
+      const lines = (await readFile(join(target, name), 'utf8')).trim().split('\n').filter(Boolean);
+      const builders = lines.map((line) => JSON.parse(line).builderId ?? BUILDER);
+      // A membership names the builder; users may belong to several.
+      expect(new Set([...builders, BUILDER]), name).toEqual(new Set([BUILDER]));
+    }
+    const imported = await cli.json(['import', target, '--region', 'us1']);
+    expect(imported.files).toContainEqual(expect.objectContaining({ file: 'workers.ndjson', inserted: 2 }));
+    expect(await cli.errorOf(['builder', 'export', 'buil_none', target])).toBe(
+      'BUILDER: there is no builder buil_none in au1.',
+    );
+  });
+});
+
+describe('builder erase', () => {
+  it('schedules the erasure, lists it and undoes it (PRV-8)', async () => {
+    const scheduled = await cli.json(['builder', 'erase', BUILDER]);
+    expect(scheduled).toMatchObject({ builderId: BUILDER, changed: true, dueAt: '2026-07-01T00:00:00.000Z' });
+    const { erasures } = await cli.json(['builder', 'erasures']);
+    expect(erasures).toContainEqual(expect.objectContaining({ id: scheduled.id, kind: 'BUILDER', completedAt: null }));
+    await cli.json(['builder', 'erase', BUILDER, '--undo']);
+    expect(await cli.errorOf(['builder', 'erase', BUILDER, '--undo'])).toBe(
+      `BUILDER: no erasure of ${BUILDER} is scheduled.`,
+    );
+    await cli.json(['person', 'replay-erasures']);
+    expect(await findTablesWith(au1(), WORKER.id)).toContain('worker');
+  });
+
+  it('erases the builder once it is due', async () => {
+    await cli.json(['builder', 'erase', BUILDER]);
+    await au1().fork().execute(`update erasure set due_at = now() where kind = 'BUILDER' and cancelled_at is null`);
+    expect(await cli.json(['person', 'replay-erasures'])).toMatchObject({ applied: 1 });
+    expect(await findTablesWith(au1(), WORKER.name)).toEqual([]);
+  });
+});

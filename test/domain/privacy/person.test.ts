@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../../src/database/database.ts';
+import { validateReportRow } from '../../../src/domain/photo-reports/stored-report.ts';
+import { erasePerson, executePersonErasure } from '../../../src/domain/privacy/erase-person.ts';
+import { listStoredErasures, readStoredErasure, storeErasure } from '../../../src/domain/privacy/erasure-list.ts';
+import { exportPerson } from '../../../src/domain/privacy/export-person.ts';
+import { UnknownPersonError } from '../../../src/domain/privacy/person.ts';
+import { replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import { DataTransferFixture } from '../../data-transfer/fixture.ts';
+import { startStore, type TestStore } from '../../support/stores.ts';
+import { type Swift, startSwift, swiftMissing } from '../../support/swift.ts';
+import {
+  BUILDER,
+  CONTACT,
+  contextOf,
+  findTablesWith,
+  namePriyaEverywhere,
+  PICTURE,
+  PRIYA,
+  PRIYA_IDS,
+  storeText,
+  WORKER,
+} from './privacy-fixture.ts';
+
+const fixture = new DataTransferFixture();
+afterAll(() => fixture.dispose());
+
+const one = async (database: Database, sql: string, values: unknown[] = []) =>
+  ((await database.fork().execute(sql, values)) as Record<string, unknown>[])[0];
+
+describe.each(['local', 's3'])('with the %s store', (kind) => {
+  if (kind === 's3' && swiftMissing) {
+    it.skip(`is not tested: ${swiftMissing}`, () => undefined);
+    return;
+  }
+  let swift: Swift | null = null;
+  let store: TestStore;
+  let storage: Storage;
+  let database: Database;
+
+  beforeAll(async () => {
+    swift = kind === 's3' ? await startSwift() : null;
+    store = await startStore(swift?.settings ?? {});
+    storage = store.storages.au1;
+    database = await fixture.sampleDatabase();
+    await namePriyaEverywhere(database, storage);
+  });
+  afterAll(async () => {
+    await store?.stop();
+    await swift?.stop();
+  });
+
+  describe('person export', () => {
+    it('returns the records of the person without secrets, what names them, and their files (PRV-2)', async () => {
+      const exported = await exportPerson(contextOf(database, storage), PRIYA_IDS);
+      expect(exported.records).toMatchObject({
+        User: [{ id: PRIYA.user, name: PRIYA.name, email: PRIYA.email, pictureKey: PICTURE }],
+        Profile: [{ id: PRIYA.profile, fullName: PRIYA.name }],
+        Session: [{ digest: 'd' }],
+      });
+      expect(Object.keys(exported.records)).toEqual(expect.arrayContaining(['Membership', 'Timesheet']));
+      expect(JSON.stringify(exported.records)).not.toMatch(/"passwordHash"|"passwordDigest"/);
+      const named = exported.mentionedIn.flatMap(({ type, mentions }) => mentions.map(({ at }) => `${type} ${at}`));
+      expect(named).toEqual(
+        expect.arrayContaining([
+          ...['PhotoReport title', 'PhotoReport sourceAuthor', 'PhotoReport content.sourceAuthor'],
+          ...['PhotoReport content.page.blocks[0].runs[0].text', 'Meeting plainNotes', 'Meeting noteBlocks[0].text'],
+          ...['Defect assignees[1]', 'SignOnVisit closedBy'],
+        ]),
+      );
+      expect(exported.files).toEqual([PICTURE]);
+    });
+
+    it('is recorded in the audit log (PRV-7)', async () => {
+      const entry = await one(
+        database,
+        `select * from audit_entry where action = 'person.exported' and object_id = ?`,
+        [PRIYA.user],
+      );
+      expect(entry).toMatchObject({ person_id: PRIYA.user, actor_id: 'robin' });
+    });
+
+    it('is of a worker with visits, events, access and inductions', async () => {
+      const exported = await exportPerson(contextOf(database, storage), [WORKER.id]);
+      expect(Object.keys(exported.records)).toEqual(
+        expect.arrayContaining(['Worker', 'Induction', 'SiteAccess', 'SignOnVisit', 'SignOnEvent']),
+      );
+    });
+
+    it('rejects ids that are no person, and people who do not exist', async () => {
+      const context = contextOf(database, storage);
+      await expect(exportPerson(context, [BUILDER])).rejects.toThrow(UnknownPersonError);
+      await expect(exportPerson(context, [PRIYA.user, 'wkr_none'])).rejects.toThrow(
+        'There is no user, worker, profile or contact wkr_none.',
+      );
+    });
+  });
+
+  describe('person erase', () => {
+    it('removes name, address, picture and sign-in everywhere, and keeps the records (PRV-3, PRV-4)', async () => {
+      const hours = await one(database, 'select hours from timesheet where profile_id = ?', [PRIYA.profile]);
+      const { pseudonym, rows, storedFiles } = await erasePerson(contextOf(database, storage), PRIYA_IDS, 'request 17');
+      expect(rows).toMatchObject({ User: 1, Profile: 1, Session: 1, PhotoReport: 1, Meeting: 1 });
+      expect(storedFiles).toBe(1);
+      for (const text of [PRIYA.name, PRIYA.email, 'author-1', PICTURE, 'My back hurt']) {
+        expect(await findTablesWith(database, text), text).toEqual([]);
+      }
+      expect(await storage.bytes.stat(PICTURE)).toBeNull();
+      expect(await one(database, 'select * from app_user where id = ?', [PRIYA.user])).toMatchObject({
+        ...{ name: pseudonym, email: `${PRIYA.user}@erased.invalid`, password_hash: null, picture_key: null },
+        disabled_at: expect.anything(),
+      });
+      expect(await one(database, 'select hours from timesheet where profile_id = ?', [PRIYA.profile])).toEqual(hours);
+      const [entry] = [await one(database, `select * from audit_entry where action = 'person.erased'`)];
+      expect(entry).toMatchObject({ object_id: pseudonym, person_id: pseudonym, actor_id: 'robin' });
+      expect(entry!.values_after).toMatchObject({ reason: 'request 17' });
+      expect(await findTablesWith(database, PRIYA.user)).not.toContain('audit_entry');
+    });
+
+    it('leaves photo reports that can be synced and imported, and blocks of synced notes in their place', async () => {
+      const report = await one(database, 'select * from photo_report limit 1');
+      const row = {
+        ...{
+          sourceApp: report!.source_app,
+          sourceExternalId: report!.source_external_id,
+          projectId: report!.project_id,
+        },
+        ...{ mappedAdminUserId: report!.mapped_admin_user_id, sourceDeepLink: report!.source_deep_link },
+        ...{ sourceRevision: report!.source_revision, title: report!.title, status: report!.status },
+        ...{ sourceAuthor: report!.source_author, content: report!.content, fingerprint: report!.fingerprint },
+        sourceCreatedAt: new Date(report!.source_created_at as string).toISOString(),
+        walkthroughDate: new Date(report!.walkthrough_date as string).toISOString(),
+      };
+      const blockErrors = validateReportRow(row).filter(({ fieldName }) => !fieldName.startsWith('content.page'));
+      expect(blockErrors).toEqual([]);
+      const meeting = await one(database, `select notes, note_blocks from meeting where id = 'meet_priya'`);
+      const [block] = meeting!.note_blocks as { start: number; text: string }[];
+      expect((meeting!.notes as string).slice(block!.start, block!.start + block!.text.length)).toBe(block!.text);
+      expect(block!.text).toMatch(/^Synced by Erased person [0-9a-f]{10}\.$/);
+    });
+
+    it('keeps the pseudonym when it is repeated, and names nobody on the list of erasures (PRV-5)', async () => {
+      const context = contextOf(database, storage);
+      const before = await one(database, 'select name from app_user where id = ?', [PRIYA.user]);
+      const repeated = await erasePerson(context, [PRIYA.user]);
+      expect(repeated.pseudonym).toBe(before!.name);
+      for (const id of await listStoredErasures(storage)) {
+        const erasure = await readStoredErasure(storage, id);
+        expect(Object.keys(erasure!).sort()).toEqual(['id', 'kind', 'pseudonym', 'requestedAt', 'subjectIds']);
+      }
+    });
+
+    it('deletes a contact, and clears the inductions of a worker', async () => {
+      await erasePerson(contextOf(database, storage), [CONTACT.id, WORKER.id]);
+      expect(await findTablesWith(database, CONTACT.name)).toEqual([]);
+      expect(await one(database, 'select full_name from worker where id = ?', [WORKER.id])).not.toEqual({
+        full_name: WORKER.name,
+      });
+      expect(await one(database, 'select data from induction where worker_id = ?', [WORKER.id])).toEqual({ data: [] });
+    });
+
+    it('keeps texts with a name that another person of the builder has, and says so', async () => {
+      const other = await fixture.sampleDatabase();
+      const elsewhere = await startStore();
+      await namePriyaEverywhere(other, elsewhere.storages.au1);
+      const { ambiguousBuilderIds } = await erasePerson(contextOf(other, elsewhere.storages.au1), [PRIYA.user]);
+      await elsewhere.stop();
+      expect(ambiguousBuilderIds).toEqual([BUILDER]);
+      expect(await findTablesWith(other, PRIYA.name)).toEqual([
+        'meeting',
+        'person_profile',
+        'photo_report',
+        'sign_on_visit',
+      ]);
+      expect(await findTablesWith(other, PRIYA.email)).toEqual([]);
+    });
+  });
+
+  describe('the replay of erasures (PRV-6)', () => {
+    it('erases again what a restore from an older backup has brought back, with the same pseudonym', async () => {
+      const [{ name }] = [(await one(database, 'select name from app_user where id = ?', [PRIYA.user]))!];
+      const restored = await fixture.sampleDatabase();
+      await namePriyaEverywhere(restored, storage);
+      expect(await findTablesWith(restored, PRIYA.email)).not.toEqual([]);
+      await replayErasures(contextOf(restored, storage));
+      for (const text of [PRIYA.email, CONTACT.name, 'My back hurt']) {
+        expect(await findTablesWith(restored, text), text).toEqual([]);
+      }
+      expect(await one(restored, 'select name from app_user where id = ?', [PRIYA.user])).toEqual({ name });
+      expect(await storage.bytes.stat(PICTURE)).toBeNull();
+      expect(await replayErasures(contextOf(restored, storage))).toEqual({ applied: 0, stored: 0 });
+    });
+
+    it('completes an erasure that was interrupted before its transaction, and one before its files were deleted', async () => {
+      const interrupted = await fixture.sampleDatabase();
+      await namePriyaEverywhere(interrupted, storage);
+      const erasure = {
+        ...{ id: `era_interrupted${kind}`, kind: 'PERSON' as const, subjectIds: [PRIYA.user] },
+        ...{ pseudonym: 'Erased person 1', requestedAt: '2026-06-01T00:00:00.000Z' },
+      };
+      await storeErasure(storage, erasure);
+      await replayErasures(contextOf(interrupted, storage));
+      expect(await findTablesWith(interrupted, PRIYA.email)).toEqual([]);
+      const key = 'pictures/left/behind.png';
+      await storeText(storage, key);
+      await interrupted
+        .fork()
+        .execute(`update erasure set pending_keys = ?::text[] where id = ?`, [`{${key}}`, erasure.id]);
+      await replayErasures(contextOf(interrupted, storage));
+      expect(await storage.bytes.stat(key)).toBeNull();
+    });
+
+    it('is done once by two instances that start at the same time', async () => {
+      const restored = await fixture.sampleDatabase();
+      const results = await Promise.all([1, 2].map(() => replayErasures(contextOf(restored, storage))));
+      expect(results.map(({ applied }) => applied).sort()).toEqual([0, expect.any(Number)]);
+      expect(Math.max(...results.map(({ applied }) => applied))).toBeGreaterThan(0);
+    });
+
+    it('stores an erasure of the database again that the storage has lost', async () => {
+      const ids = await listStoredErasures(storage);
+      await storage.bytes.remove(ids.map((id) => `erasures/${id}.json`));
+      const { stored } = await replayErasures(contextOf(database, storage));
+      expect(stored).toBeGreaterThan(0);
+      expect(await listStoredErasures(storage)).toHaveLength(stored);
+    });
+
+    it('is safe to repeat for an erasure that is complete', async () => {
+      const [id] = await listStoredErasures(storage);
+      const erasure = (await readStoredErasure(storage, id!))!;
+      const again = await executePersonErasure(contextOf(database, storage), erasure);
+      expect(again).toMatchObject({ pseudonym: erasure.pseudonym, storedFiles: 0 });
+    });
+  });
+});
