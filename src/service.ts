@@ -16,9 +16,9 @@ import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts
 import { createRetentionJob } from './domain/events/retention.job.ts';
 import { startSequencer } from './domain/events/sequencer.ts';
 import { createErasureJob, JOB_SOURCE, replayErasures } from './domain/privacy/replay-erasures.ts';
+import { createPurgeJob } from './domain/retention/purge.job.ts';
 import { createSweepJob } from './domain/uploads/sweep.ts';
 import { loggerOptions } from './http/logger-options.ts';
-import { createPurgeJob } from './oauth/tokens/purge.job.ts';
 import { systemClock } from './shared/clock.ts';
 import { startJob } from './shared/jobs.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';

@@ -6,7 +6,7 @@ import { RevokedToken } from '../../entities/revoked-token.entity.ts';
 import { Session } from '../../entities/session.entity.ts';
 import { SignInAttempt } from '../../entities/sign-in-attempt.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
-import { createPurgeJob, purgeExpired } from '../../src/oauth/tokens/purge.job.ts';
+import { createPurgeJob, purgeExpired } from '../../src/domain/retention/purge.job.ts';
 import { startJob } from '../../src/shared/jobs.ts';
 import { Browser } from './browser.ts';
 import { exchangeCode, obtainCode, obtainTokens, refreshTokens } from './code-flow.ts';
@@ -52,7 +52,9 @@ test('the purge deletes rows at their expiry, and none before', async () => {
 
   const all = { TokenFamily: 2, AuthorizationCode: 2, RefreshToken: 1, RevokedToken: 1, Session: 2, SignInAttempt: 2 };
   expect(await rows()).toEqual(all);
-  expect(await purge()).toEqual({ families: 0, refreshTokens: 0, revokedTokens: 0, sessions: 0, attempts: 0 });
+  expect(await purge()).toEqual({
+    ...{ families: 0, refreshTokens: 0, revokedTokens: 0, sessions: 0, attempts: 0, conflicts: 0, audit: 0 },
+  });
   expect(await rows()).toEqual(all);
 
   service.clock.at = START + 10 * MINUTE - 1;
@@ -97,7 +99,7 @@ describe('the purge', () => {
     const other = new pg.Client({ connectionString: service.databases.au1.url });
     await other.connect();
     await other.query('begin');
-    await other.query(`select pg_advisory_xact_lock(hashtext('builder-integration-api oauth purge'))`);
+    await other.query(`select pg_advisory_xact_lock(hashtext('builder-integration-api purge'))`);
     expect(await purge()).toBeNull();
     await other.query('commit');
     await other.end();

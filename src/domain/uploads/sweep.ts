@@ -4,14 +4,16 @@ import { COMMON_SETTINGS, connectWithSettings } from '../../database/pool/sessio
 import { tryWithAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Storage, Storages } from '../../storage/storage.ts';
+import { RETENTION_RULES } from '../retention/retention-rules.ts';
 import { releaseUnsentUploads } from './quota.ts';
 
 const HOUR_MS = 3_600_000;
 const INTERVAL_MS = HOUR_MS;
 /** Lifetime of an unused upload (UPL-29). */
-const UPLOAD_MS = 7 * 24 * HOUR_MS;
+const UPLOAD_MS = RETENTION_RULES.uploads.days * 24 * HOUR_MS;
 /** Objects are stored before the rows that refer to them; after this time the operation has failed. */
-const GRACE_MS = 24 * HOUR_MS;
+const GRACE_MS = RETENTION_RULES.objects.days * 24 * HOUR_MS;
+const TEMPORARY_MS = RETENTION_RULES.temporaryFiles.days * 24 * HOUR_MS;
 const BATCH_SIZE = 500;
 
 /** Advisory lock: one instance sweeps at a time. */
@@ -59,7 +61,7 @@ export async function sweep(database: Database, storage: Storage, now: number): 
       let objects = 0;
       for (const folder of Object.keys(UNREFERENCED))
         objects += await deleteUnreferencedObjects({ client, storage, signal }, folder, now);
-      return { uploads, released, objects, files: await storage.spool.removeOlderThan(now - GRACE_MS) };
+      return { uploads, released, objects, files: await storage.spool.removeOlderThan(now - TEMPORARY_MS) };
     } finally {
       await client.end();
     }

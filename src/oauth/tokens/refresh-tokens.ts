@@ -2,11 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { RefreshToken } from '../../../entities/refresh-token.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { REFRESH_TOKEN_DAYS } from '../../domain/retention/retention-rules.ts';
 import { digestOf, newSecret } from '../../shared/secrets.ts';
 import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-families.ts';
 
 /** Lifetime of a refresh token in seconds: 30 days. OAU-32. */
-export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
+export const REFRESH_TOKEN_SECONDS = REFRESH_TOKEN_DAYS * 24 * 3600;
 
 /** A stored refresh token with its token family. Instants are milliseconds since the epoch. */
 export interface StoredRefreshToken extends StoredTokenFamily {

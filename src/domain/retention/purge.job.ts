@@ -1,0 +1,65 @@
+import type { QueryResult } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database, Databases } from '../../database/database.ts';
+import { tryTransactionLock } from '../../database/write/advisory-lock.ts';
+import type { Job } from '../../shared/jobs.ts';
+import { RETENTION_RULES, type RetentionRule } from './retention-rules.ts';
+
+const INTERVAL_MS = 10 * 60_000;
+const DAY_MS = 24 * 3_600_000;
+
+/** One instance purges a region at a time; others skip their run. */
+const LOCK = 'builder-integration-api purge';
+
+/** Number of deleted rows by rule. */
+export type PurgeCounts = Record<string, number>;
+
+/**
+ * Deletes the rows of one region whose time is over, by `RETENTION_RULES`; returns null while another instance purges it. A rule that
+ * fails does not prevent the others; its error is thrown at the end.
+ */
+export async function purgeExpired(database: Database, now: number): Promise<PurgeCounts | null> {
+  const failures: unknown[] = [];
+  const counts = await database.transaction(async (em) => {
+    if (!(await tryTransactionLock(em, LOCK))) return null;
+    failures.length = 0;
+    const deleted: PurgeCounts = {};
+    for (const [name, { purge: statement, days }] of Object.entries<RetentionRule>(RETENTION_RULES)) {
+      if (statement === undefined) continue;
+      try {
+        deleted[name] = await em.transactional((savepoint) => purge(savepoint as EntityManager, statement, now, days));
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    return deleted;
+  });
+  if (failures.length > 0) throw failures[0];
+  return counts;
+}
+
+async function purge(
+  em: EntityManager,
+  statement: NonNullable<RetentionRule['purge']>,
+  now: number,
+  days: number,
+): Promise<number> {
+  const instants = { now: new Date(now).toISOString(), before: new Date(now - days * DAY_MS).toISOString() };
+  if (typeof statement === 'function') return statement(em, instants.before);
+  const names = [...statement.matchAll(/:(now|before)/g)].map(([, name]) => name as keyof typeof instants);
+  const values = names.map((name) => instants[name]);
+  const { affectedRows } = await em.execute<QueryResult>(statement.replace(/:(now|before)/g, '?'), values, 'run');
+  return affectedRows;
+}
+
+/**
+ * Creates the job that purges every region every ten minutes.
+ *
+ * @param now milliseconds since the epoch; by default the database's clock, because an instance whose own clock is wrong
+ *   must not delete valid sessions
+ */
+export const createPurgeJob = (databases: Databases, now = (database: Database) => database.now()): Job => ({
+  name: 'purge',
+  everyMs: INTERVAL_MS,
+  run: async (region) => purgeExpired(databases[region], await now(databases[region])),
+});

@@ -1,0 +1,121 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { MIN_AUDIT_DAYS, purgeAuditLog } from '../audit/maintain-audit-log.ts';
+
+/** What is deleted by itself, and when. */
+export interface RetentionRule {
+  /** The deleted data, for the documentation. */
+  data: string;
+  /** What the time begins with, for the documentation. */
+  since: string;
+  /** Days after that until the data is deleted. */
+  days: number;
+  /** What deletes it: the purge job by `purge`, or another part of the service. */
+  by: 'purge' | 'sweep' | 'rate limiter';
+  /**
+   * Statement of the purge job: SQL in which `:now` is the current instant and `:before` the one `days` earlier, or a function that
+   * returns the number of deleted rows.
+   */
+  purge?: string | ((em: EntityManager, before: string) => Promise<number>);
+}
+
+/** Rows that one run of the purge job deletes at most of a table that may have accumulated many. */
+const MAX_ROWS = 10_000;
+
+/** One more than the audit log requires. */
+const AUDIT_DAYS = MIN_AUDIT_DAYS + 1;
+
+/** By the clock of the database too, which the audit log checks. */
+async function purgeAudit(em: EntityManager, before: string): Promise<number> {
+  const [row] = await em.execute<{ instant: string }[]>(
+    `select least(?::timestamptz, clock_timestamp() - interval '${AUDIT_DAYS} days')::text as instant`,
+    [before],
+  );
+  return purgeAuditLog(em, row!.instant, MAX_ROWS);
+}
+
+/** Lifetime of a refresh token in days. OAU-32. */
+export const REFRESH_TOKEN_DAYS = 30;
+
+/**
+ * Everything that the service deletes by itself. To delete more, add a rule: the purge job executes its statement every ten minutes, and
+ * `npx vitest run test/docs/personal-data.test.ts -u` adds it to docs/personal-data.md.
+ */
+export const RETENTION_RULES = {
+  // Codes and refresh tokens are deleted with their family; until then reuse of them is detected. A family whose code was
+  // never used has no tokens and is deleted at expiry.
+  families: {
+    data: 'Authorisations of applications, with their codes and refresh tokens',
+    since: 'expiry of the last token; at once for a code that was never used',
+    days: REFRESH_TOKEN_DAYS,
+    by: 'purge',
+    purge: `delete from oauth_token_family family where family.expires_at < :before
+      or (family.expires_at < :now and family.revoked_at is null
+        and exists (select from oauth_authorization_code code where code.family_id = family.id and code.used_at is null))`,
+  },
+  // Of families that are still in use.
+  refreshTokens: {
+    data: 'Refresh tokens that were replaced',
+    since: 'expiry',
+    days: REFRESH_TOKEN_DAYS,
+    by: 'purge',
+    purge: 'delete from oauth_refresh_token where expires_at < :before',
+  },
+  revokedTokens: {
+    data: 'Identifiers of revoked access tokens',
+    since: 'expiry of the token',
+    days: 0,
+    by: 'purge',
+    purge: 'delete from oauth_revoked_token where expires_at < :before',
+  },
+  sessions: {
+    data: 'Sessions of users',
+    since: 'expiry',
+    days: 0,
+    by: 'purge',
+    purge: 'delete from oauth_session where expires_at < :before',
+  },
+  attempts: {
+    data: 'Failed sign-ins, by digest of address and account',
+    since: 'end of the delay that they cause',
+    days: 0,
+    by: 'purge',
+    purge: 'delete from oauth_sign_in_attempt where expires_at < :before',
+  },
+  budgets: {
+    data: 'Counters of rate limits, by client or address',
+    since: 'a minute after the end of their window',
+    days: 0,
+    by: 'rate limiter',
+  },
+  conflicts: {
+    data: 'Gate events that were refused with 409',
+    since: 'the last repetition',
+    days: 365,
+    by: 'purge',
+    purge: `delete from sign_on_conflict where id in
+      (select id from sign_on_conflict where updated_at < :before order by id limit ${MAX_ROWS})`,
+  },
+  audit: { data: 'Entries of the audit log', since: 'the entry', days: AUDIT_DAYS, by: 'purge', purge: purgeAudit },
+  uploads: { data: 'Uploads that no photo uses, with their bytes', since: 'the announcement', days: 7, by: 'sweep' },
+  objects: { data: 'Stored files that no record uses', since: 'the last change', days: 1, by: 'sweep' },
+  temporaryFiles: { data: 'Temporary files of interrupted requests', since: 'the last change', days: 1, by: 'sweep' },
+} as const satisfies Record<string, RetentionRule>;
+
+export type RetentionName = keyof typeof RETENTION_RULES;
+
+/** What is kept until it is erased, for the documentation. */
+const KEPT = [
+  ['Records and files of a builder', 'until `builder erase`'],
+  ['Records about a person', 'until `person erase`, or with those of the builder'],
+  ['List of erasures', 'for ever; it contains ids and pseudonyms'],
+] as const;
+
+/** Formats the rules as a Markdown table. */
+export function formatRetentionTable(): string {
+  const rows = Object.values<RetentionRule>(RETENTION_RULES).map(({ data, since, days }) => {
+    const time = days === 0 ? 'at once' : `${days} ${days === 1 ? 'day' : 'days'}`;
+    return `| ${data} | ${time} | ${since} |`;
+  });
+  const kept = KEPT.map(([data, until]) => `| ${data} | kept | ${until} |`);
+  return ['| Data | Deleted after | Counted from |', '|---|---|---|', ...rows, ...kept].join('\n');
+}
