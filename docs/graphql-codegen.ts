@@ -37,6 +37,7 @@ export const scalars = {
   InductionKey: '`ind_${string}` | `${number}` | number',
   InsuranceId: '`doc_${string}`',
   JsonObject: 'Record<string, unknown>',
+  ListCursor: 'string',
   LocationId: '`loc_${string}`',
   MeetingId: '`meet_${string}`',
   MeetingNoteId: '`mnote_${string}`',

@@ -106,6 +106,11 @@ export function ListIndex(property: string, options: { include?: string[]; where
   return Index({ properties: [property, 'createdAt', 'id'], ...options } as never) as unknown as ClassDecorator;
 }
 
+/** Index for lists of what has changed, filtered by the property (LST-14). */
+export function ChangeIndex(property: string, options: { where?: string } = {}): ClassDecorator {
+  return Index({ properties: [property, 'changedAt'], ...options } as never) as unknown as ClassDecorator;
+}
+
 /** Times of creation and of the last change, set by the writing code from the injected clock. */
 @ObjectType({ simpleResolvers: true })
 export abstract class Timestamped {

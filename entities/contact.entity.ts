@@ -4,7 +4,7 @@ import { ContactType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { ContactId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
@@ -23,6 +23,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 })
 @Publishes('contact', 'contact', { path: '/subcontractors/{parentId}/contacts', parent: 'subcontractor_id' })
 @ListIndex('subcontractorId')
+@ChangeIndex('subcontractorId')
 export class Contact extends Tracked {
   @IdField(() => ContactId, { description: 'Identifies the contact.' })
   id!: string;

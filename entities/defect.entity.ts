@@ -4,7 +4,7 @@ import { DefectPriority, DefectStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { AttachmentId, BuilderId, DefectId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { DefectAssignee } from './defect-assignee.type.ts';
 import { Location } from './location.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -20,6 +20,7 @@ import { Publishes } from './published.ts';
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('builderId')
 @ListIndex('projectId')
+@ChangeIndex('builderId')
 export class Defect extends Tracked {
   @IdField(() => DefectId, { description: 'Identifies the defect in paths.' })
   id!: string;

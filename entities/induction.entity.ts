@@ -4,7 +4,7 @@ import { InductionStatus, InductionType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { InductionId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, Reference, Tracked } from './columns.ts';
 import { InductionAnswer } from './induction-answer.type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
@@ -26,6 +26,8 @@ import { Worker } from './worker.entity.ts';
 @ListIndex('projectId')
 @ListIndex('subcontractorId')
 @ListIndex('workerId')
+@ChangeIndex('subcontractorId')
+@ChangeIndex('projectId')
 export class Induction extends Tracked {
   @IdField(() => InductionId, {
     description: 'Identifies the induction in paths, as its `identifier` does within the project.',

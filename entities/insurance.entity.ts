@@ -4,7 +4,7 @@ import { InsuranceStatus, InsuranceType } from '../schema/enums.ts';
 import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { InsuranceId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
@@ -19,6 +19,7 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @ListIndex('subcontractorId')
 @Index({ properties: ['builderId', 'expiry'] })
 @ListIndex('builderId')
+@ChangeIndex('subcontractorId')
 export class Insurance extends Tracked {
   @IdField(() => InsuranceId, { description: 'Identifies the insurance in paths.' })
   id!: string;

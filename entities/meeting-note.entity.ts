@@ -3,7 +3,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { BuilderId, JsonObject, MeetingId, MeetingNoteId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { Meeting } from './meeting.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -35,6 +35,7 @@ export class MeetingActionItem {
     ("integrator_id", "meeting_id", "source_app", "external_source_id") nulls not distinct`,
 })
 @ListIndex('meetingId')
+@ChangeIndex('meetingId')
 export class MeetingNote extends Tracked {
   @IdField(() => MeetingNoteId, { description: 'Identifies the note.' })
   id!: string;

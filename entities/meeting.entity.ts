@@ -5,7 +5,17 @@ import { MeetingStatus } from '../schema/enums.ts';
 import { GraphOnly, Scoped } from '../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId, Timestamp } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, Instant, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import {
+  ChangeIndex,
+  EnumField,
+  IdField,
+  Instant,
+  InstantField,
+  ListIndex,
+  Reference,
+  TextField,
+  Tracked,
+} from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { MeetingTemplate } from './meeting-template.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -46,6 +56,7 @@ export interface NoteBlock {
 @Unique({ properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })
 @ListIndex('builderId')
 @ListIndex('projectId')
+@ChangeIndex('builderId')
 @Index({ properties: ['builderId', 'date'] })
 export class Meeting extends Tracked {
   /** Computed, or with a default: optional for `em.create`. */

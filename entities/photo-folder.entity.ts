@@ -3,7 +3,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { Scoped } from '../schema/rest.ts';
 import { BuilderId, FolderId, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
@@ -22,6 +22,7 @@ import { Publishes } from './published.ts';
 @ListIndex('builderId')
 @ListIndex('projectId')
 @ListIndex('parentId')
+@ChangeIndex('builderId')
 // One folder per synced page and project.
 @Unique({
   name: 'photo_folder_page_unique',

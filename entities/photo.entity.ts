@@ -4,7 +4,7 @@ import { PhotoSource } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { AttachmentId, BuilderId, FolderId, JsonObject, ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -33,6 +33,7 @@ const ACTIVE = 'archived_at is null';
 @ListIndex('builderId', { include: ['projectId', 'folderId', 'source'], where: ACTIVE })
 @ListIndex('projectId', { include: ['builderId', 'folderId', 'source'], where: ACTIVE })
 @ListIndex('folderId', { include: ['builderId', 'projectId', 'source'], where: ACTIVE })
+@ChangeIndex('builderId', { where: ACTIVE })
 @Index({ properties: ['key'] })
 // Identity of a photo that was created singly, and of one that was synced with its page. MikroORM has no option for either.
 @Unique({

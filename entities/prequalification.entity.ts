@@ -4,7 +4,7 @@ import { PrequalificationStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { PrequalificationId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 import { Subcontractor } from './subcontractor.entity.ts';
@@ -19,6 +19,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
   parent: 'subcontractor_id',
 })
 @ListIndex('subcontractorId')
+@ChangeIndex('subcontractorId')
 export class Prequalification extends Tracked {
   @IdField(() => PrequalificationId, { description: 'Identifies the prequalification in paths.' })
   id!: string;

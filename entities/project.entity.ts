@@ -4,7 +4,7 @@ import { ProjectStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { ProjectId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integration } from './integration.type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
@@ -16,6 +16,7 @@ import { Publishes } from './published.ts';
 @PersonalData<Project>({ none: ['name', 'integrations'] })
 @Publishes('project', 'project', { path: '/builders/{builderId}/projects/{id}' })
 @ListIndex('builderId')
+@ChangeIndex('builderId')
 export class Project extends Tracked {
   @IdField(() => ProjectId, { description: 'Identifies the project in paths and filters.' })
   id!: string;

@@ -5,7 +5,7 @@ import { Scoped } from '../schema/rest.ts';
 import { SubcontractorId } from '../schema/scalars.ts';
 import { Address } from './address.type.ts';
 import { Builder } from './builder.entity.ts';
-import { IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integration } from './integration.type.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
@@ -18,6 +18,7 @@ import { Publishes } from './published.ts';
 @Publishes('subcontractor', 'subcontractor', { path: '/subcontractors/{id}', archivable: true })
 // The index includes the filter column, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['isBuilder'], where: 'archived_at is null' })
+@ChangeIndex('builderId', { where: 'archived_at is null' })
 @Unique({
   name: 'subcontractor_company_unique',
   properties: ['builderId'],

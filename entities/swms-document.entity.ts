@@ -4,7 +4,7 @@ import { SwmsStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { SwmsId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
@@ -21,6 +21,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
   project: true,
 })
 @ListIndex('subcontractorId')
+@ChangeIndex('subcontractorId')
 export class SwmsDocument extends Tracked {
   @IdField(() => SwmsId, { description: 'Identifies the document in paths.' })
   id!: string;

@@ -4,7 +4,7 @@ import { TimesheetStatus } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { TimesheetGroupId, TimesheetId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
+import { ChangeIndex, EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { CostCode } from './cost-code.entity.ts';
 import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -24,6 +24,7 @@ import { TimeType } from './time-type.entity.ts';
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
+@ChangeIndex('builderId')
 @Index({ properties: ['builderId', 'date'], include: ['createdAt', 'id', 'projectId', 'status'] })
 export class Timesheet extends Tracked {
   @IdField(() => TimesheetId, { description: 'Identifies the timesheet in paths.' })

@@ -1,5 +1,6 @@
 import { Arg, Args, type ClassType, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import { PageArgs, PageOf, windowOf } from '../schema/page.ts';
+import { Tracked } from '../entities/columns.ts';
+import { PageArgs, PageOf, WindowArgs, windowOf } from '../schema/page.ts';
 import { GraphOnly } from '../schema/rest.ts';
 import { Reads, Selected, type Selection } from '../schema/selection.ts';
 import type { RequestContext } from '../src/auth/request-context.ts';
@@ -45,7 +46,8 @@ export function pageEdge<Row extends object, Filter extends string>(
     }
   }
   const type = PageOf(reader.entity as ClassType<Row>);
-  const decorators = [...parameters.map(({ decorator }) => decorator), Args(() => PageArgs)];
+  const pageArgs = reader.entity.prototype instanceof Tracked ? PageArgs : WindowArgs;
+  const decorators = [...parameters.map(({ decorator }) => decorator), Args(() => pageArgs)];
   declareEdge(PageEdge, parent, field, { description, type, nullable: false, reads: ['id'], decorators });
   return PageEdge;
 }

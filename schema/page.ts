@@ -1,9 +1,11 @@
 import { ArgsType, type ClassType, Extensions, Field, Int, ObjectType } from 'type-graphql';
-import { DEFAULT_LIMIT, MAX_LIMIT, PageLimit, PageOffset } from './scalars.ts';
+import { invalidField } from '../src/shared/errors.ts';
+import { OmittedUnlessCursor } from './rest.ts';
+import { DEFAULT_LIMIT, ListCursor, MAX_LIMIT, PageLimit, PageOffset, RangeStart } from './scalars.ts';
 
-/** Window of a list (LST-2). */
+/** Window of a list (LST-2, LST-13). */
 @ArgsType()
-export class PageArgs {
+export class WindowArgs {
   @Field(() => PageOffset, { nullable: true, description: 'Items to skip. Default 0.' })
   offset?: number | null;
 
@@ -12,11 +14,43 @@ export class PageArgs {
     description: `Items to return, 1 to ${MAX_LIMIT}. Default ${DEFAULT_LIMIT}.`,
   })
   limit?: number | null;
+
+  @Field(() => ListCursor, {
+    nullable: true,
+    description:
+      '`nextCursor` of the page before, or empty for the first page; in place of `offset`. A page costs the same at any position.',
+  })
+  cursor?: string | null;
 }
 
-/** Returns the window with defaults for absent values. */
-export function windowOf(args: PageArgs): { offset: number; limit: number } {
-  return { offset: args.offset ?? 0, limit: args.limit ?? DEFAULT_LIMIT };
+/** Window of a list whose records have a time of change. */
+@ArgsType()
+export class PageArgs extends WindowArgs {
+  @Field(() => RangeStart, {
+    nullable: true,
+    description:
+      'Records that were written at this time or later, whatever their `updatedAt`. Use it with an overlap of a minute.',
+  })
+  updatedSince?: string | null;
+}
+
+export interface PageWindow {
+  offset: number;
+  limit: number;
+  /** Null where pages are counted by `offset`; empty for the first page. */
+  cursor?: string | null;
+  updatedSince?: string | null;
+}
+
+/** Returns the window with defaults for absent values. Throws 400 where both `offset` and `cursor` are given. */
+export function windowOf({ offset, limit, cursor, updatedSince }: PageArgs): PageWindow {
+  if (offset != null && cursor != null) throw invalidField('cursor', 'must not be sent together with offset');
+  return {
+    offset: offset ?? 0,
+    limit: limit ?? DEFAULT_LIMIT,
+    cursor: cursor ?? null,
+    updatedSince: updatedSince ?? null,
+  };
 }
 
 @ObjectType({ description: 'Where the page stands in the whole list.', simpleResolvers: true })
@@ -32,6 +66,13 @@ export class PageMeta {
 
   @Field(() => Int, { description: 'Most items that this page could hold.' })
   limit!: number;
+
+  @Field(() => ListCursor, {
+    nullable: true,
+    description: 'The value of `cursor` for the next page; null on the last one. Present only when `cursor` was sent.',
+  })
+  @OmittedUnlessCursor()
+  nextCursor?: string | null;
 }
 
 export interface Page<T> {
@@ -40,9 +81,13 @@ export interface Page<T> {
 }
 
 /** Returns a page of a list with its metadata. */
-export function createPage<T>(data: T[], totalCount: number, window: { offset: number; limit: number }): Page<T> {
-  const totalPages = Math.ceil(totalCount / window.limit);
-  return { data, meta: { totalCount, totalPages, offset: window.offset, limit: window.limit } };
+export function createPage<T>(
+  data: T[],
+  totalCount: number,
+  { offset, limit }: PageWindow,
+  nextCursor: string | null = null,
+): Page<T> {
+  return { data, meta: { totalCount, totalPages: Math.ceil(totalCount / limit), offset, limit, nextCursor } };
 }
 
 const pageTypes = new Map<ClassType, ClassType>();

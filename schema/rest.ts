@@ -80,6 +80,11 @@ export function GraphOnly() {
   return Extensions({ graphOnly: true });
 }
 
+/** Marks a field of `meta` that REST responses have only when the request has a cursor. */
+export function OmittedUnlessCursor() {
+  return Extensions({ omittedUnlessCursor: true, extension: true });
+}
+
 /** Marks a field that REST omits when it is null; every other absent value is `null`. */
 export function OmittedWhenNull() {
   return Extensions({ omittedWhenNull: true });

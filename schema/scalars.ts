@@ -48,6 +48,17 @@ export const EventLimit = boundedInteger('EventLimit', 'Events to return', 1, MA
 /** Seconds that a request may wait for events (EVT-13). */
 export const EventWait = boundedInteger('EventWait', 'Seconds to wait', 0, 20, { default: 0, examples: [20] });
 
+const LIST_CURSOR = /^[A-Za-z0-9_-]{0,300}$/;
+
+/** Position in a list, opaque to clients; empty for the first page (LST-13). */
+export const ListCursor = scalar<string>({
+  name: 'ListCursor',
+  description: 'A position in a list with its filters; empty for the first page.',
+  jsonSchema: { type: 'string', pattern: LIST_CURSOR.source, examples: [''] },
+  parse: (value) =>
+    typeof value === 'string' && LIST_CURSOR.test(value) ? value : fail('must be empty or the nextCursor of a page'),
+});
+
 const TIMESTAMP_EXAMPLE = '2026-03-02T07:30:00.000Z';
 
 /** Output: ISO 8601 in UTC with milliseconds. Input: ISO 8601 date-time with an offset. IDN-7, IDN-8. */

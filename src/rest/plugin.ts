@@ -9,6 +9,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { validatorOf } from '../../schema/input.ts';
+import type { PageMeta } from '../../schema/page.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
 import type { RequestContext } from '../auth/request-context.ts';
@@ -124,6 +125,8 @@ class RestRouteHandler {
   readonly #execute: Execute;
   readonly #omitNulls: NullOmitter | null;
   readonly #spanName: string;
+  /** Whether it is a list with pages. */
+  readonly #hasCursor: boolean;
 
   constructor(schema: GraphQLSchema, operation: Operation, authenticator: RequestAuthenticator, execute: Execute) {
     this.#operation = operation;
@@ -132,6 +135,7 @@ class RestRouteHandler {
     this.#authenticator = authenticator;
     this.#execute = execute;
     this.#spanName = `operation ${operation.field}`;
+    this.#hasCursor = this.#locations.some(({ argument }) => argument.name === 'cursor');
     this.#omitNulls = createNullOmitter(rootFieldOf(operation, schema).type);
   }
 
@@ -157,6 +161,8 @@ class RestRouteHandler {
     if (errors?.length) throw errors[0]!.originalError ?? errors[0];
     const body = data![this.#operation.field];
     const { outcomes, status } = this.#operation;
+    // Responses of v1 stay as they are: `nextCursor` belongs to requests with a cursor, where it may be null (LST-13).
+    if (this.#hasCursor && variables.cursor == null) (body as { meta: PageMeta }).meta.nextCursor = undefined;
     reply.code((context.outcome && outcomes[context.outcome]) ?? status);
     return sendJson(request, reply, this.#omitNulls?.(body) ?? body, context.meter.bytes);
   };

@@ -1,4 +1,4 @@
-import { getNamedType, isObjectType } from 'graphql';
+import { type GraphQLObjectType, type GraphQLOutputType, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { type Operation, routeTable } from '../../schema/route-table.ts';
@@ -18,7 +18,11 @@ const byProject = lists.filter(({ locations }) =>
 
 function isPage(field: string): boolean {
   const type = getNamedType(schema.getQueryType()!.getFields()[field]!.type);
-  return isObjectType(type) && type.getFields().meta !== undefined;
+  const meta = isObjectType(type) && type.getFields().meta;
+  return (
+    Boolean(meta) &&
+    'totalCount' in (getNamedType((meta as { type: GraphQLOutputType }).type) as GraphQLObjectType).getFields()
+  );
 }
 
 type Row = Record<string, unknown> & { id: string; createdAt: string };

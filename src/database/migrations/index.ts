@@ -8,6 +8,7 @@ import { Migration20261122125638EventLog } from './20261122125638-event-log.ts';
 import { Migration20261122131404AddErasures } from './20261122131404-add-erasures.ts';
 import { Migration20261122131405StaffAndPasswordLinks } from './20261122131405-staff-and-password-links.ts';
 import { Migration20261122131433Webhooks } from './20261122131433-webhooks.ts';
+import { Migration20261122133056ChangeIndexes } from './20261122133056-change-indexes.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   Migration20261122131404AddErasures,
   Migration20261122131405StaffAndPasswordLinks,
   Migration20261122131433Webhooks,
+  Migration20261122133056ChangeIndexes,
 ];

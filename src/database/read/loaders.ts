@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
-import type { Page } from '../../../schema/page.ts';
+import type { Page, PageWindow } from '../../../schema/page.ts';
 import { MAX_LIMIT } from '../../../schema/scalars.ts';
 import { type ApiError, invalidField } from '../../shared/errors.ts';
 import type { Database } from '../database.ts';
-import type { Identity, PageWindow, Reader, Where } from './reader.ts';
+import type { Identity, Reader, Where } from './reader.ts';
 
 /**
  * Maximum records that one request may read; each page counts as a full one. Far above the need of a dashboard, and far below that
@@ -70,7 +70,7 @@ export class Loaders {
   ): Promise<Page<T>> {
     const error = this.#charge(MAX_LIMIT);
     if (error) return Promise.reject(error);
-    const name = `${reader.name}.${parent} ${window.offset} ${window.limit} ${toKeyText(where)}`;
+    const name = `${reader.name}.${parent} ${window.offset} ${window.limit} ${toCursorText(window)}${toKeyText(where)}`;
     const loader = this.#loaders.get(name) ?? this.#createPageLoader(name, reader, parent, where, window);
     return loader.load(key) as Promise<Page<T>>;
   }
@@ -112,6 +112,11 @@ export class Loaders {
     this.#loaders.set(name, loader);
     return loader;
   }
+}
+
+/** Returns '' fast for the common windows without cursor. */
+function toCursorText({ cursor, updatedSince }: PageWindow): string {
+  return cursor == null && updatedSince == null ? '' : JSON.stringify([cursor, updatedSince]);
 }
 
 /** Returns '' fast for the common edges without filters. */

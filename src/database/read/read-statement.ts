@@ -24,11 +24,12 @@ export interface ReadOptions<Filter extends string> extends ColumnOptions {
 }
 
 /**
- * Kind of a read: a page with its total; a page at a large offset or with a counted total (`deep`); the row of an id; all rows. The
- * first column of each row is the number, from 1, of the batch element that it belongs to. The second column of a page is its total;
+ * Kind of a read: a page with its total; a page at a large offset or with a counted total (`deep`); the first page by cursor, and one
+ * after a position (`next`); the row of an id; all rows. The second column of a page by cursor is its total and the position of the row,
+ * separated by `|`. The first column of each row is the number, from 1, of the batch element that it belongs to. The second column of a page is its total;
  * an empty page is one row with null in all further columns.
  */
-export type ReadKind = 'page' | 'deep' | 'one' | 'all';
+export type ReadKind = 'page' | 'deep' | 'first' | 'next' | 'one' | 'all';
 
 export interface PreparedRead {
   statement: Statement;
@@ -36,6 +37,8 @@ export interface PreparedRead {
   parameterNames: string[];
   kind: ReadKind;
   mapper: RowMapper;
+  /** Whether it may take long: far down a list, or with a total that is counted in a large list. */
+  isSlow: boolean;
 }
 
 type AnyReadOptions = ReadOptions<string>;
@@ -55,7 +58,10 @@ export function prepareRead(
   options: AnyReadOptions,
 ): PreparedRead {
   const { text, names } = bindParameters(buildSql(kind, filters, mapper, options));
-  return { statement: { name: toStatementName(name), text }, parameterNames: names, kind, mapper };
+  const isByCursor = kind === 'first' || kind === 'next';
+  const isCounted = options.counterKind !== undefined && !options.skipTotal && !hasStoredTotal(options, filters);
+  const isSlow = kind === 'deep' || (isByCursor && isCounted);
+  return { statement: { name: toStatementName(name), text }, parameterNames: names, kind, mapper, isSlow };
 }
 
 /** `:batch` is the table `q` of the batch elements, with their numbers `q.n`. */
@@ -74,10 +80,17 @@ function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper,
     return `select q.n, ${columns} from :batch join ${table} t on ${matching} ${joins} order by q.n, ${order}`;
   }
   const counted = `:batch cross join lateral (${buildTotalSql(filters, conditions, matching, table, options)}) c`;
-  if (kind === 'page') {
+  if (kind !== 'deep' || filters.includes('updatedSince')) {
+    const isByCursor = kind === 'first' || kind === 'next';
+    const [orderColumn] = order.split(',', 1);
     const [source, total] = options.skipTotal ? [':batch', 'null'] : [counted, 'c.total'];
-    const window = `select t.* from ${table} t where ${matching} order by ${order} limit :limit::int offset :offset::int`;
-    return `select q.n, ${total}, ${columns} from ${source} left join lateral (${window}) t on true ${joins}
+    const value = isByCursor ? `concat(${total}, '|', ${orderColumn}, '|', t.id)` : total;
+    const position = `and (${orderColumn}, t.id) > (:afterValue::timestamptz, :afterId::${mapper.idType})`;
+    const rows = `${table} t where ${matching} ${kind === 'next' ? position : ''}`;
+    // The planner cannot know that few records have changed, and would rather read the list in its order until the page is full.
+    const from = filters.includes('updatedSince') ? `(select t.* from ${rows} offset 0) t` : rows;
+    const window = `select t.* from ${from} order by ${order} limit :limit::int offset :offset::int`;
+    return `select q.n, ${value}, ${columns} from ${source} left join lateral (${window}) t on true ${joins}
       order by q.n, ${order}`;
   }
   // An index-only scan finds the ids, from the nearer end of the list.

@@ -1,8 +1,10 @@
 import type { MetadataStorage } from '@mikro-orm/core';
-import { createPage, type Page, type PageMeta } from '../../../schema/page.ts';
+import { Tracked } from '../../../entities/columns.ts';
+import { createPage, type Page, type PageMeta, type PageWindow } from '../../../schema/page.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS, type StatementRunner } from '../pool/statement-runner.ts';
+import { type CursorScope, decodeListCursor, encodeListCursor } from './list-cursor.ts';
 import {
   hasStoredTotal,
   type PreparedRead,
@@ -34,6 +36,8 @@ export interface ReadLimits {
 }
 
 export interface ReaderOptions<Filter extends string> extends ReadOptions<Filter> {
+  /** Filters whose values depend on the caller's connections, to which a cursor is not bound. */
+  callerFilters?: Filter[];
   /** Prefix of the statements' names. Default: the entity's name, which one reader per entity may use. */
   name?: string;
 }
@@ -48,11 +52,6 @@ export interface Identity {
 }
 
 type Class<T> = new (...args: never[]) => T;
-
-export interface PageWindow {
-  offset: number;
-  limit: number;
-}
 
 /** A parameter with one value per batch element. */
 interface Keys {
@@ -74,6 +73,9 @@ class PageWithoutTotal<T> implements Page<T> {
 
 /** Approximate maximum bytes of large values that one statement reads. */
 const LARGE_BATCH_BYTES = 4 * 1024 * 1024;
+
+/** Filter of every list whose records have a time of change (LST-14). */
+const UPDATED_SINCE = 't.changed_at >= :updatedSince::timestamptz';
 
 /** Pages from this offset on are slow reads. Those of large lists are found by an index-only scan. */
 const DEEP_OFFSET = 500;
@@ -99,7 +101,8 @@ export class Reader<T extends object, Filter extends string = never> {
   constructor(entity: Class<T>, options: ReaderOptions<Filter> = {}, isSelection = false) {
     this.name = options.name ?? entity.name;
     this.entity = entity;
-    this.#options = options;
+    const updatedSince = entity.prototype instanceof Tracked ? { updatedSince: UPDATED_SINCE } : {};
+    this.#options = { ...options, filters: { ...options.filters, ...updatedSince } as Record<Filter, string> };
     this.#isSelection = isSelection;
   }
 
@@ -123,7 +126,7 @@ export class Reader<T extends object, Filter extends string = never> {
 
   /** Returns one page of the matching rows, with their total. */
   async findPage(database: ReadDatabase, where: Where<Filter>, window: PageWindow): Promise<Page<T>> {
-    const [page] = await this.#fetchPages(database, this.#findGivenFilters(where), where, window);
+    const [page] = await this.#fetchPages(database, where, window);
     return page!;
   }
 
@@ -135,8 +138,7 @@ export class Reader<T extends object, Filter extends string = never> {
     where: Where<Filter>,
     window: PageWindow,
   ): Promise<Page<T>[]> {
-    const filters = this.#findGivenFilters({ ...where, [parent]: keys });
-    return this.#fetchPages(database, filters, where, window, { name: parent, values: keys });
+    return this.#fetchPages(database, where, window, { name: parent, values: keys });
   }
 
   /** Returns the record with the id; null when there is none that matches. */
@@ -168,20 +170,48 @@ export class Reader<T extends object, Filter extends string = never> {
     return this.#toRecords(prepared, rows!, 1);
   }
 
-  async #fetchPages(
+  async #fetchPages(database: ReadDatabase, where: Where, window: PageWindow, keys?: Keys): Promise<Page<T>[]> {
+    const { counterKind, skipTotal } = this.#options;
+    const { offset, limit, cursor, updatedSince } = window;
+    const given = updatedSince == null ? where : { ...where, updatedSince };
+    const filters = this.#findGivenFilters(keys ? { ...given, [keys.name]: keys.values } : given);
+    if (cursor != null) return this.#fetchPagesByCursor(database, filters, given, window, keys);
+    const isSlow = offset >= DEEP_OFFSET || !(skipTotal || hasStoredTotal(this.#options, filters));
+    const prepared = this.#prepare(database, counterKind && isSlow ? 'deep' : 'page', filters);
+    const found = await this.#fetchRows(database, prepared, { ...given, offset, limit }, keys);
+    return found.map((rows) => {
+      const data = this.#toRecords(prepared, rows, 2);
+      return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(rows[0]![1]), window);
+    });
+  }
+
+  /** Reads one record more than the page, to know whether there is a next one. */
+  async #fetchPagesByCursor(
     database: ReadDatabase,
     filters: string[],
     where: Where,
     window: PageWindow,
     keys?: Keys,
   ): Promise<Page<T>[]> {
-    const { counterKind, skipTotal } = this.#options;
-    const isSlow = window.offset >= DEEP_OFFSET || !(skipTotal || hasStoredTotal(this.#options, filters));
-    const prepared = this.#prepare(database, counterKind && isSlow ? 'deep' : 'page', filters);
-    const found = await this.#fetchRows(database, prepared, { ...where, ...window }, keys);
-    return found.map((rows) => {
+    const { skipTotal, callerFilters = [] } = this.#options;
+    const own = Object.entries(where).filter(([name]) => !callerFilters.includes(name as Filter));
+    const scopes = (keys?.values ?? [null]).map((key): CursorScope => {
+      const parent = keys && { [keys.name]: key };
+      return { list: this.#options.name ?? this.entity.name, filters: { ...Object.fromEntries(own), ...parent } };
+    });
+    // A cursor is bound to one parent, so that it is wrong for every other one.
+    const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
+    const prepared = this.#prepare(database, position ? 'next' : 'first', filters);
+    const limit = window.limit + 1;
+    const found = await this.#fetchRows(database, prepared, { ...where, ...position, limit, offset: 0 }, keys);
+    return found.map((rows, index) => {
+      const [total] = rows[0]![1]!.split('|');
+      const hasNext = rows.length > window.limit;
+      if (hasNext) rows.length = window.limit;
+      const [, afterValue, afterId] = rows.at(-1)![1]!.split('|') as [string, string, string];
+      const next = hasNext ? encodeListCursor(scopes[index]!, { afterValue, afterId }) : null;
       const data = this.#toRecords(prepared, rows, 2);
-      return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(rows[0]![1]), window);
+      return skipTotal ? new PageWithoutTotal(data) : createPage(data, Number(total), window, next);
     });
   }
 
@@ -216,10 +246,10 @@ export class Reader<T extends object, Filter extends string = never> {
   async #fetchRows(database: ReadDatabase, prepared: PreparedRead, where: Where, keys?: Keys): Promise<TextRow[][]> {
     if (keys?.values.length === 0) return [];
     const { runner, slowRunner, limits } = database;
-    const { statement, kind, parameterNames, mapper } = prepared;
+    const { statement, parameterNames, mapper } = prepared;
     const values = parameterNames.map((name) => where[name] ?? null);
     const query = { values, keys: keys && { at: parameterNames.indexOf(keys.name), of: keys.values } };
-    const isSlow = kind === 'deep' || Number(where.offset ?? 0) >= DEEP_OFFSET;
+    const isSlow = prepared.isSlow || Number(where.offset ?? 0) >= DEEP_OFFSET;
     const readAlone = () => slowRunner.execute(statement, query);
     const found = !isSlow
       ? runner.executeBatched(statement, query)

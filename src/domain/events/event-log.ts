@@ -57,7 +57,7 @@ export interface LogPage {
 
 const SELECT_HEAD: Statement = {
   name: 'events.head',
-  text: `select epoch, secret, to_char(last_day, 'YYYY-MM-DD'), last_number, dropped_number from event_log`,
+  text: `select epoch, secret, to_char(last_day, 'YYYY-MM-DD'), last_number, dropped_number from event_log where id`,
 };
 
 const NUMBER: Statement = { name: 'events.number', text: 'select number_events($1::int)' };

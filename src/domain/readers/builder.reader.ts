@@ -3,4 +3,5 @@ import { Reader } from '../../database/read/reader.ts';
 
 export const builders = new Reader(Builder, {
   filters: { reachable: 't.id = any(:reachable::text[])' },
+  callerFilters: ['reachable'],
 });

@@ -94,6 +94,7 @@ export function operationParameters(
       name,
       in: location === 'path' ? 'path' : 'query',
       ...(required && { required }),
+      ...(ADDITIONS.has(name) && { 'x-extension': true }),
       ...(texts.length > 0 && { description: texts.join(' ') }),
       ...(isRepeatable && { style: 'form', explode: true }),
       schema,
@@ -106,7 +107,10 @@ export function operationParameters(
 const positionIn = ({ name }: ArgumentLocation, path: string) => path.indexOf(`{${name}}`);
 
 /** Arguments that many operations share: the last parameters of each, in this order. */
-const LAST = ['startDate', 'endDate', 'offset', 'limit'];
+const LAST = ['startDate', 'endDate', 'offset', 'limit', 'cursor', 'updatedSince'];
+
+/** Parameters of lists that are additions to v1. */
+const ADDITIONS = new Set(['cursor', 'updatedSince']);
 
 /** The arguments in the order of their declaration, which type-graphql reverses, and those of `LAST` after the others. */
 function inDeclaredOrder(locations: readonly ArgumentLocation[]): ArgumentLocation[] {

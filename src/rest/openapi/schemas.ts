@@ -137,9 +137,12 @@ export class Schemas {
       if (field.name === discriminator?.field)
         return [field.name, this.describe(field, { type: 'string', const: discriminator.value })];
       const schema = field.extensions.omittedWhenNull ? this.nonNull(field.type) : this.of(field.type);
-      return [field.name, this.describe(field, schema)];
+      const added = field.extensions.extension ? { 'x-extension': true } : {};
+      return [field.name, { ...this.describe(field, schema), ...added }];
     });
-    const required = fields.filter((field) => !field.extensions.omittedWhenNull).map(({ name }) => name);
+    const isOmitted = ({ extensions }: (typeof fields)[0]) =>
+      extensions.omittedWhenNull || extensions.omittedUnlessCursor;
+    const required = fields.filter((field) => !isOmitted(field)).map(({ name }) => name);
     return { type: 'object', properties: Object.fromEntries(properties), required };
   }
 

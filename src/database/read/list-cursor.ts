@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { invalidField } from '../../shared/errors.ts';
+
+/** Position in a list: after the record with that value of the list's order, as text of PostgreSQL, and that id. */
+export interface ListPosition {
+  afterValue: string;
+  afterId: string;
+}
+
+/** The list and the filters that a cursor is bound to. */
+export interface CursorScope {
+  list: string;
+  filters: Record<string, unknown>;
+}
+
+const CHECKSUM_BYTES = 8;
+
+/** Returns the cursor of a position. It is valid for the same list and filters only (LST-13). */
+export function encodeListCursor(scope: CursorScope, { afterValue, afterId }: ListPosition): string {
+  const position = Buffer.from(`${afterValue}\n${afterId}`);
+  return Buffer.concat([checksumOf(scope, position), position]).toString('base64url');
+}
+
+/** Returns the position of a cursor; null for the empty one of the first page. Throws 400 on `cursor` for any other text. */
+export function decodeListCursor(scope: CursorScope, cursor: string): ListPosition | null {
+  if (cursor === '') return null;
+  const bytes = Buffer.from(cursor, 'base64url');
+  const position = bytes.subarray(CHECKSUM_BYTES);
+  const [afterValue, afterId] = position.toString().split('\n');
+  const isIntact =
+    bytes.toString('base64url') === cursor && checksumOf(scope, position).equals(bytes.subarray(0, CHECKSUM_BYTES));
+  if (!isIntact || !afterValue || !afterId) {
+    throw invalidField('cursor', 'must be empty, or the nextCursor of a page of this list with the same filters');
+  }
+  return { afterValue, afterId };
+}
+
+function checksumOf({ list, filters }: CursorScope, position: Buffer): Buffer {
+  const given = Object.entries(filters).filter(([, value]) => value != null);
+  const key = JSON.stringify([list, given.sort(([one], [other]) => (one < other ? -1 : 1))]);
+  return createHash('sha256').update(key).update(position).digest().subarray(0, CHECKSUM_BYTES);
+}

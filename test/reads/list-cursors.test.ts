@@ -1,0 +1,188 @@
+import { getNamedType } from 'graphql';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../resolvers/service-schema.ts';
+import { type Operation, routeTable } from '../../schema/route-table.ts';
+import { locateArguments } from '../../src/rest/input.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
+
+interface Page {
+  data: { id: string }[];
+  meta: Record<string, unknown> & { totalCount: number; nextCursor?: string | null };
+}
+
+const schema = buildServiceSchema();
+
+/** Operations of REST with pages that are counted by `offset`. */
+const lists = routeTable(schema).filter(({ field }) =>
+  schema
+    .getQueryType()!
+    .getFields()
+    [field]?.args.some(({ name }) => name === 'offset'),
+);
+
+let service: Service;
+let samples: Samples;
+let client: pg.Client;
+let token: string;
+
+beforeAll(async () => {
+  service = await startService();
+  samples = await samplesOf(service.databases.au1, service.demo('A').builderIds[0]!);
+  client = new pg.Client({ connectionString: service.databases.au1.url });
+  await client.connect();
+  token = await service.as('A');
+});
+
+afterAll(async () => {
+  await client?.end();
+  await service?.stop();
+});
+
+const pathOf = (operation: Operation) =>
+  operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const { argument } = locateArguments(operation, schema).find((one) => one.name === name)!;
+    return requireSample(samples, getNamedType(argument.type).name);
+  });
+
+const send = (path: string, query: Record<string, string>) =>
+  service.get(`${path}?${new URLSearchParams(query)}`, token, { 'x-service-builder-id': samples.BuilderId! });
+
+async function read(path: string, query: Record<string, string>): Promise<Page> {
+  const response = await send(path, query);
+  expect(response.statusCode, response.body).toBe(200);
+  return response.json();
+}
+
+/** Ids of all pages of a list, by cursor. */
+async function readAll(path: string, query: Record<string, string> = {}, between = async () => {}): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { data, meta }: Page = await read(path, { ...query, cursor });
+    ids.push(...data.map(({ id }) => id));
+    cursor = meta.nextCursor!;
+    await between();
+  }
+  return ids;
+}
+
+describe.each(lists)('GET $path by cursor', (operation) => {
+  it('returns the records of the pages by offset, and a cursor only when one was sent (LST-13)', async () => {
+    const path = pathOf(operation);
+    const byOffset: string[] = [];
+    for (let offset = 0; ; offset += 7) {
+      const { data, meta } = await read(path, { offset: String(offset), limit: '7' });
+      expect(Object.keys(meta)).toEqual(['totalCount', 'totalPages', 'offset', 'limit']);
+      byOffset.push(...data.map(({ id }) => id));
+      if (byOffset.length >= meta.totalCount) break;
+    }
+    expect(await readAll(path, { limit: '7' })).toEqual(byOffset);
+    const { meta } = await read(path, { cursor: '', limit: '7' });
+    expect(Object.keys(meta)).toEqual(['totalCount', 'totalPages', 'offset', 'limit', 'nextCursor']);
+    expect(meta).toMatchObject({ totalCount: byOffset.length, offset: 0, limit: 7 });
+  });
+
+  it('rejects a cursor with an offset, and one that was changed (LST-13)', async () => {
+    const path = pathOf(operation);
+    const queries: Record<string, string>[] = [{ cursor: '', offset: '0' }, { cursor: 'AAAA' }, { cursor: '%' }];
+    for (const query of queries) {
+      const response = await send(path, query);
+      expect([response.statusCode, response.json().errors[0].fieldName]).toEqual([400, 'cursor']);
+    }
+  });
+
+  it('returns the records that changed, by offset and by cursor (LST-14)', async () => {
+    const path = pathOf(operation);
+    const all = await readAll(path);
+    expect(await readAll(path, { updatedSince: '2000-01-01' })).toEqual(all);
+    const future = '2999-01-01T00:00:00.000Z';
+    expect(await read(path, { updatedSince: future })).toMatchObject({ data: [], meta: { totalCount: 0 } });
+    expect(await readAll(path, { updatedSince: future })).toEqual([]);
+    const invalid = await send(path, { updatedSince: 'yesterday' });
+    expect([invalid.statusCode, invalid.json().errors[0].fieldName]).toEqual([400, 'updatedSince']);
+  });
+});
+
+it('every list of REST has both parameters', () => {
+  expect(lists.length).toBeGreaterThan(15);
+  for (const { field } of lists) {
+    const names = schema
+      .getQueryType()!
+      .getFields()
+      [field]!.args.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['cursor', 'updatedSince']));
+  }
+});
+
+describe('a list by cursor', () => {
+  it('skips no record when earlier ones are archived meanwhile (LST-13)', async () => {
+    const builderId = samples.BuilderId!;
+    await client.query(
+      `insert into photo (id, created_at, updated_at, builder_id, source, file_name, content_type, key, file_size, sort_date)
+       select 'att_cursor' || n, timestamptz '2020-01-01' + n / 3 * interval '1 second', now(), $1, 'GALLERY', 'a.jpg', 'image/jpeg',
+         'photos/cursor' || n, 1, now() from generate_series(100, 130) n`,
+      [builderId],
+    );
+    const path = `/builders/${builderId}/photos`;
+    const before = await readAll(path);
+    let archived = 0;
+    const seen = await readAll(path, { limit: '5' }, async () => {
+      await client.query(`update photo set archived_at = now() where id = $1`, [before[archived++]]);
+    });
+    expect(seen).toEqual(before);
+  });
+
+  it('is bound to its list and filters', async () => {
+    const { meta } = await read('/timesheets', { cursor: '', limit: '1', status: 'APPROVED_1' });
+    const others = [
+      ['/timesheets', { status: 'REJECTED' }],
+      ['/timesheets', {}],
+      ['/subcontractors', {}],
+    ] as const;
+    for (const [path, query] of others) {
+      const response = await send(path, { ...query, cursor: meta.nextCursor! });
+      expect([response.statusCode, response.json().errors[0].fieldName]).toEqual([400, 'cursor']);
+    }
+    expect((await read('/timesheets', { cursor: meta.nextCursor!, status: 'APPROVED_1' })).data).not.toEqual([]);
+  });
+
+  it('works for each parent of a GraphQL field', async () => {
+    const ask = async (cursor: string, limit: number) => {
+      const query = `query ($builderId: BuilderId!, $cursor: ListCursor) { projects(builderId: $builderId, limit: ${limit}) {
+        data { id timesheets(limit: 3, cursor: $cursor) { data { id } meta { nextCursor } } } } }`;
+      const payload = { query, variables: { builderId: samples.BuilderId, cursor } };
+      const headers = { authorization: `Bearer ${token}` };
+      return (await service.request({ method: 'POST', url: '/graphql', payload, headers })).json();
+    };
+    const { data } = await ask('', 25);
+    const [first] = data.projects.data;
+    expect(first.timesheets.data).toHaveLength(3);
+    const { data: next } = await ask(first.timesheets.meta.nextCursor, 1);
+    const ids = [...first.timesheets.data, ...next.projects.data[0].timesheets.data].map(
+      ({ id }: { id: string }) => id,
+    );
+    const { rows } = await client.query(
+      'select id from timesheet where project_id = $1 order by created_at, id limit 6',
+      [first.id],
+    );
+    expect(ids).toEqual(rows.map(({ id }) => id));
+    expect((await ask(first.timesheets.meta.nextCursor, 25)).errors[0].extensions.errors[0].fieldName).toBe('cursor');
+  });
+});
+
+describe('updatedSince', () => {
+  it('goes by the time of the write, which the caller cannot set and no response contains (LST-14)', async () => {
+    const { rows } = await client.query('select clock_timestamp()::text as now');
+    const since = new Date(rows[0].now).toISOString();
+    const changed = await client.query(
+      `update timesheet set updated_at = '2001-01-01', changed_at = '2001-01-01'
+       where id in (select id from timesheet where builder_id = $1 limit 2) returning id`,
+      [samples.BuilderId],
+    );
+    const page = await read('/timesheets', { updatedSince: since });
+    expect(page.data.map(({ id }) => id).sort()).toEqual(changed.rows.map(({ id }) => id).sort());
+    expect(page.meta.totalCount).toBe(2);
+    expect(JSON.stringify(page)).not.toMatch(/changed/i);
+  });
+});
