@@ -8,6 +8,7 @@ import { CliError } from './cli-error.ts';
 import { addAccessCommands } from './commands/access.ts';
 import { addAttendanceCommands } from './commands/attendance.ts';
 import { addAuditCommands } from './commands/audit.ts';
+import { addBackupCommands } from './commands/backup.ts';
 import { addDataCommands } from './commands/data.ts';
 import { addOAuthCommands } from './commands/oauth.ts';
 import { addOperationCommands } from './commands/operation.ts';
@@ -77,6 +78,7 @@ function buildProgram(io: CliIo): Command {
   addStorageCommands(program, io);
   program.commandsGroup('Operation:');
   addOperationCommands(program, io);
+  addBackupCommands(program, io);
   return program;
 }
 

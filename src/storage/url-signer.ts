@@ -25,14 +25,15 @@ export const STORAGE_PATH = '/storage';
 /** Signs and verifies the URLs of the service's `/storage` routes with an HMAC-SHA256 of all their fields. */
 export class UrlSigner {
   readonly #keys: readonly [Buffer, ...Buffer[]];
-  readonly #baseUrl: string;
+  /** Public address of the service. */
+  readonly baseUrl: string;
   readonly #clock: Clock;
 
   /** @param options.secrets base64url; a key is derived from each of them. The first signs, all verify. */
   constructor(options: { secrets: readonly string[]; baseUrl: string; clock: Clock }) {
     const [first, ...others] = options.secrets;
     this.#keys = [deriveKey(first!), ...others.map(deriveKey)];
-    this.#baseUrl = options.baseUrl;
+    this.baseUrl = options.baseUrl;
     this.#clock = options.clock;
   }
 
@@ -44,7 +45,7 @@ export class UrlSigner {
     if (claims.issuer !== undefined) query.set('issuer', claims.issuer);
     query.set('expires', expires);
     query.set('signature', createSignature(this.#keys[0], claims, expires));
-    return `${this.#baseUrl}${STORAGE_PATH}/${claims.region}/${claims.key}?${query}`;
+    return `${this.baseUrl}${STORAGE_PATH}/${claims.region}/${claims.key}?${query}`;
   }
 
   /** Returns the claims of a URL, or the reason why it is invalid. */

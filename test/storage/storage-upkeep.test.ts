@@ -44,7 +44,7 @@ const listingAfter = (work: () => Promise<unknown>): Storage => {
     yield* bytes.list(prefix);
   };
   const remove = (keys: string[]) => bytes.remove(keys);
-  return new Storage('au1', { list, remove } as never, spool, signer, downloader);
+  return new Storage('au1', { ...bytes, list, remove } as never, spool, signer, downloader);
 };
 const exists = async (key: string) => (await storage.bytes.stat(key)) !== null;
 const keep = async (key: string) => {

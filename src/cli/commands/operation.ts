@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { formatSettingsTable, listSettings } from '../../config/settings.ts';
 import type { Databases } from '../../database/database.ts';
+import type { PendingLock } from '../../database/migration-locks.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import type { CliIo, CommandResult } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { withDatabases } from '../services/database-session.ts';
 import { renewEpochs } from '../services/events.ts';
-import { createMigration, migrateDown, migrateUp, migrationStatus } from '../services/migrations.ts';
+import { createMigration, migrateDown, migrateUp, migrationStatus, type RegionStatus } from '../services/migrations.ts';
 import { updateSchemaDocuments } from '../services/schema-documents.ts';
 import { rebuildTotalsByRegion } from '../services/totals.ts';
 import { addCommandGroup, type CommandOptions, createRegionOption, defineCommand } from './define-command.ts';
@@ -53,12 +54,10 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
 
   defineAllRegionsCommand(
     io,
-    parent.command('status').description('list applied and pending migrations'),
+    parent.command('status').description('list applied and pending migrations, and the locks that these will take'),
     async (databases, regions) => {
       const status = await migrationStatus(databases, regions);
-      const describe = ({ applied, pending }: { applied: string[]; pending: string[] }) =>
-        [...applied.map((name) => `\n  applied  ${name}`), ...pending.map((name) => `\n  pending  ${name}`)].join('');
-      return { data: { regions: status }, text: formatPerRegion(status, describe) };
+      return { data: { regions: status }, text: formatPerRegion(status, describeStatus) };
     },
   );
 
@@ -71,6 +70,14 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
     return { data: made, text: `Wrote ${made.file}, and schema.json and index.ts beside it.` };
   });
 }
+
+function describeStatus({ applied, locks }: RegionStatus): string {
+  const pending = locks.map(({ migration, locks }) => `\n  pending  ${migration}${locks.map(describeLock).join('')}`);
+  return [...applied.map((name) => `\n  applied  ${name}`), ...pending].join('');
+}
+
+const describeLock = ({ table, mode, work, blocks, rows, seconds }: PendingLock) =>
+  `\n           ${mode} on ${table} (${blocks}) for at most ${Math.max(1, seconds)} s: ${work} of about ${rows} rows`;
 
 function addTotalsCommands(parent: Command, io: CliIo): void {
   defineAllRegionsCommand(

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Databases } from '../../database/database.ts';
+import { findMigrationLocks, type MigrationLocks } from '../../database/migration-locks.ts';
 import { migrations } from '../../database/migrations/index.ts';
 import { createOrm } from '../../database/orm.ts';
 import { findAppliedMigrations, planRollback, type RollbackPlan } from '../../database/rollback-migration.ts';
@@ -19,6 +20,8 @@ import { requireListedSources } from './unlisted-sources.ts';
 export interface RegionStatus {
   applied: string[];
   pending: string[];
+  /** Locks that each pending migration will take on existing tables. */
+  locks: MigrationLocks[];
 }
 
 type PerRegion<T> = Partial<Record<RegionId, T>>;
@@ -71,7 +74,8 @@ export async function migrateDown(
 export const migrationStatus = (databases: Databases, regions: readonly RegionId[]) =>
   forEachRegion<RegionStatus>(regions, async (region) => {
     const applied = await findAppliedMigrations(databases[region]);
-    return { applied, pending: migrations.map(({ name }) => name).filter((name) => !applied.includes(name)) };
+    const pending = migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+    return { applied, pending, locks: await findMigrationLocks(databases[region], pending) };
   });
 
 /**

@@ -1,4 +1,5 @@
 import type { QueryResult } from '@mikro-orm/core';
+import type pg from 'pg';
 // Loads all entities, whose decorators fill `countedLists`.
 import '../../../entities/index.ts';
 import { type CountedList, countedLists } from '../../../entities/list-total.entity.ts';
@@ -50,6 +51,25 @@ export const toCounterInsertSql = ({ table, kind, active }: CountedList, changes
     where ${active} and current_setting('session_replication_role') = 'replica'
     group by builder_id, project_id, ${kind} having sum(added) <> 0`;
 
+/** Returns SQL that selects each wrong total of a list, with the difference of rows and total in `missing`. */
+const selectWrongTotals = ({ table, kind, active }: CountedList) =>
+  `select builder_id, project_id, kind, sum(added) as missing from (
+     select builder_id, project_id, ${kind} as kind, count(*) as added from ${table} where ${active} group by 1, 2, 3
+     union all select builder_id, project_id, kind, -added from list_total where list = '${table}') counted
+   group by builder_id, project_id, kind having sum(added) <> 0`;
+
+/** Returns the number of wrong totals by list, without correcting them. */
+export async function countWrongTotals(client: pg.ClientBase): Promise<Record<string, number>> {
+  const wrong: Record<string, number> = {};
+  for (const list of countedLists) {
+    const { rows } = await client.query<{ count: number }>(
+      `select count(*)::int as count from (${selectWrongTotals(list)}) wrong`,
+    );
+    wrong[list.table] = rows[0]!.count;
+  }
+  return wrong;
+}
+
 /** Serializes rebuilds: two that correct the same difference would overcorrect it. */
 const REBUILD_LOCK = 'builder-integration-api totals rebuild';
 
@@ -64,12 +84,9 @@ export async function rebuildTotals({ url }: Pick<Database, 'url'>): Promise<{ c
     await client.query('set local lock_timeout = 0; set local statement_timeout = 0');
     await waitForAdvisoryLock(client, REBUILD_LOCK);
     let corrected = 0;
-    for (const { table, kind, active } of countedLists) {
+    for (const list of countedLists) {
       const { rowCount } = await client.query(`insert into list_total (list, builder_id, project_id, kind, added)
-        select '${table}', builder_id, project_id, kind, sum(added) from (
-          select builder_id, project_id, ${kind} as kind, count(*) as added from ${table} where ${active} group by 1, 2, 3
-          union all select builder_id, project_id, kind, -added from list_total where list = '${table}') counted
-        group by builder_id, project_id, kind having sum(added) <> 0`);
+        select '${list.table}', builder_id, project_id, kind, missing from (${selectWrongTotals(list)}) wrong`);
       corrected += rowCount!;
     }
     await client.query('commit');

@@ -5,6 +5,7 @@ import { tryWithAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Storage, Storages } from '../../storage/storage.ts';
 import { RETENTION_RULES } from '../retention/retention-rules.ts';
+import { requireOwnBucket } from './bucket-owner.ts';
 import { releaseUnsentUploads } from './quota.ts';
 
 const HOUR_MS = 3_600_000;
@@ -47,12 +48,13 @@ export interface SweepResult {
 
 /**
  * Deletes uploads that were not used within 7 days, objects to which no row refers, and temporary files of interrupted operations
- * (UPL-29, UPL-30). Returns null if another instance is sweeping.
+ * (UPL-29, UPL-30). Returns null if another instance is sweeping. Throws `ForeignBucketError` for the bucket of another deployment (UPL-34).
  *
  * @param now Milliseconds since the epoch.
  */
 export async function sweep(database: Database, storage: Storage, now: number): Promise<SweepResult | null> {
   return tryWithAdvisoryLock(database.url, LOCK, async (signal) => {
+    await requireOwnBucket(database, storage);
     // A second connection, because the transaction of the lock stays open: rows must be deleted durably before their objects.
     const client = await connectWithSettings(database.url, COMMON_SETTINGS);
     try {

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { type CliIo, formatFields } from '../io/cli-io.ts';
+import { confirm } from '../io/confirm.ts';
+import { claimStore, verifyBackup } from '../services/backup.ts';
+import { withStorage } from '../services/storage.ts';
+import { addCommandGroup, defineRegionalCommand } from './define-command.ts';
+
+/** Adds the commands for restored databases and stores. */
+export function addBackupCommands(program: Command, io: CliIo): void {
+  const backup = addCommandGroup(program, 'backup', 'restored databases and stores');
+  const verify = backup
+    .command('verify')
+    .description('check that rows, totals and stored bytes are complete, as after a restore; changes nothing');
+  defineRegionalCommand(io, verify, async (context) => {
+    const data = await withStorage(io, context, (storage) => verifyBackup(context, storage));
+    const { rows, wrongTotals, objects, migration, storeOwner, intact } = data;
+    const sum = (counts: Record<string, number>) =>
+      String(Object.values(counts).reduce((all, count) => all + count, 0));
+    const text = formatFields(intact ? 'Complete.' : 'Not complete.', {
+      ...{ migration, tables: String(Object.keys(rows).length), rows: sum(rows), 'wrong totals': sum(wrongTotals) },
+      objects: `${objects.present} of ${objects.referenced} present, ${objects.bytes} bytes`,
+      missing: objects.missing,
+      'store of': storeOwner && `${storeOwner.baseUrl} (${storeOwner.database})`,
+    });
+    if (!intact) throw new CliError(text, data);
+    return { data, text };
+  });
+
+  const storage = addCommandGroup(program, 'storage', 'the store of attachments and photos');
+  const claim = storage
+    .command('claim')
+    .description("make the store this deployment's, for instance after a failover: its unused objects are then removed")
+    .option('--yes', 'skip the confirmation; required without a terminal');
+  defineRegionalCommand(io, claim, async (context, options) => {
+    const steps = [
+      `The sweep of this deployment will delete every object of the store that its database does not name.`,
+    ];
+    if (options.yes !== true && !(await confirm(io, steps)))
+      throw CliError.forOption('storage claim', 'was not confirmed');
+    const data = await withStorage(io, context, (store) => claimStore(context, store));
+    const { owner, previousOwner } = data;
+    const before = previousOwner ? `, before of ${previousOwner.baseUrl} (${previousOwner.database})` : '';
+    return { data, text: `The store is that of ${owner.baseUrl} (${owner.database})${before}.` };
+  });
+}

@@ -1,0 +1,119 @@
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadTokenKeys } from '../../src/auth/token-keys.ts';
+import { loadConfig } from '../../src/config.ts';
+import { sweep } from '../../src/domain/uploads/sweep.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import { openStorages, type Storage } from '../../src/storage/storage.ts';
+import { picture } from '../support/images.ts';
+import { type CliHarness, seedBuilders, startCli } from './cli-harness.ts';
+
+const DAY = 86_400_000;
+
+let cli: CliHarness;
+let storage: Storage;
+let logo: string;
+
+const openStorage = async (settings: Record<string, string> = {}) => {
+  const config = loadConfig({ ...cli.env, ...settings });
+  return openStorages(config, { secrets: await loadTokenKeys(config), clock: systemClock }).au1;
+};
+
+beforeAll(async () => {
+  cli = await startCli();
+  await cli.json(['migrate', 'up']);
+  await seedBuilders(cli);
+  const file = join(cli.env.DATA_DIR!, 'logo.jpg');
+  await writeFile(file, await picture());
+  await cli.json(['builder', 'set-logo', 'buil_a', file]);
+  storage = await openStorage();
+  const [row] = await cli.databases.au1
+    .fork()
+    .execute<{ key: string }[]>(`select logo_key as key from builder where id = 'buil_a'`);
+  logo = row!.key;
+});
+
+afterAll(() => cli.close());
+
+describe('backup verify', () => {
+  it('counts rows and stored bytes', async () => {
+    const report = await cli.json(['backup', 'verify']);
+    expect(report).toMatchObject({
+      intact: true,
+      rows: { builder: 2, project: 2, photo: 0 },
+      wrongTotals: { photo: 0, timesheet: 0 },
+      objects: { referenced: 1, present: 1, bytes: (await storage.bytes.stat(logo))!.size, missing: [] },
+    });
+    expect(report.migration).toMatch(/^Migration\d+/);
+  });
+
+  it('fails with the totals that are wrong', async () => {
+    const execute = (sql: string) => cli.databases.au1.fork().execute(sql);
+    await execute(`insert into list_total (list, builder_id, kind, added) values ('photo', 'buil_a', 'GALLERY', 3)`);
+    const { code, err } = await cli.run(['backup', 'verify', '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(err)).toMatchObject({ intact: false, wrongTotals: { photo: 1, timesheet: 0 } });
+    await cli.json(['totals', 'rebuild', '--region', 'au1']);
+    expect(await cli.json(['backup', 'verify'])).toMatchObject({ intact: true });
+  });
+
+  it('fails with the objects that are missing', async () => {
+    const bytes = (await storage.bytes.open(logo))!;
+    const chunks: Buffer[] = [];
+    for await (const chunk of bytes.stream) chunks.push(chunk as Buffer);
+    await storage.bytes.remove([logo]);
+    const { code, err } = await cli.run(['backup', 'verify']);
+    expect(code).toBe(1);
+    expect(err).toContain('Not complete.');
+    expect(err).toContain('0 of 1 present');
+    expect(err).toContain(logo);
+    await storage.store(logo, Readable.from(chunks), 'image/jpeg', 1_000_000);
+    expect(await cli.json(['backup', 'verify'])).toMatchObject({ intact: true });
+  });
+});
+
+describe('the store of another deployment (UPL-34)', () => {
+  const orphan = 'photos/buil_a/orphan.jpg';
+  const later = () => Date.now() + 2 * DAY;
+  const exists = async () => (await storage.bytes.stat(orphan)) !== null;
+
+  it('becomes that of the first deployment that sweeps it', async () => {
+    await storage.store(orphan, Readable.from(['bytes']), 'image/jpeg', 100);
+    expect(await sweep(cli.databases.au1, storage, Date.now())).toMatchObject({ objects: 0 });
+    const owner = { baseUrl: 'http://localhost:4000', database: expect.stringMatching(/^\d+\/00000001\/\w+$/) };
+    expect(await cli.json(['backup', 'verify'])).toMatchObject({ storeOwner: owner });
+  });
+
+  it('keeps every object from a copy with another database', async () => {
+    await cli.json(['migrate', 'up', '--region', 'us1']);
+    const copy = cli.databases.us1;
+    await expect(sweep(copy, storage, later())).rejects.toThrow(
+      /^The store of au1 belongs to http:\/\/localhost:4000 /,
+    );
+    expect(await exists()).toBe(true);
+  });
+
+  it('keeps every object from a copy with another address', async () => {
+    const copy = await openStorage({ BASE_URL: 'http://localhost:5000' });
+    await expect(sweep(cli.databases.au1, copy, later())).rejects.toThrow('nothing was deleted');
+    expect(await exists()).toBe(true);
+  });
+
+  it('is swept after storage claim', async () => {
+    const env = { ...cli.env };
+    cli.env.BASE_URL = 'http://localhost:5000';
+    expect(await cli.errorOf(['storage', 'claim'])).toBe('--yes: is required without a terminal.');
+    expect(await cli.json(['storage', 'claim', '--yes'])).toMatchObject({
+      previousOwner: { baseUrl: 'http://localhost:4000' },
+      owner: { baseUrl: 'http://localhost:5000' },
+    });
+    await expect(sweep(cli.databases.au1, storage, later())).rejects.toThrow('belongs to http://localhost:5000');
+    const claimed = await openStorage();
+    expect(await sweep(cli.databases.au1, claimed, later())).toMatchObject({ objects: 1 });
+    expect(await exists()).toBe(false);
+    expect(await readdir(join(env.DATA_DIR!, 'storage', 'objects', 'au1'))).toContain('deployment.json');
+    await rm(join(env.DATA_DIR!, 'logo.jpg'));
+  });
+});
