@@ -3,11 +3,15 @@ import { Field, Int, ObjectType } from 'type-graphql';
 import { BuilderId } from '../schema/scalars.ts';
 import { WebhookDeliveryId, WebhookDeliveryStatus } from '../schema/webhook.scalars.ts';
 import { EnumField, IdField, Instant, InstantField, Reference, TextField } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 /** An event that was delivered to an endpoint, or that is attempted again (WHK-12). */
 @ObjectType({ description: 'Delivery of one event to an endpoint.', simpleResolvers: true })
 @Entity()
+@PersonalData<WebhookDelivery>({
+  none: ['eventId', 'type', 'builderId', 'recordId', 'projectId', 'parentId', 'responseBody', 'error'],
+})
 @Unique({ properties: ['endpointId', 'eventId'] })
 @Index({ properties: ['endpointId', 'id'] })
 @Index({ properties: ['createdAt'] })

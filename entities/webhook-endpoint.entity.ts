@@ -5,10 +5,12 @@ import { WebhookDisabledReason, WebhookEndpointId, WebhookEndpointStatus } from 
 import { EnumField, IdField, Instant, Reference, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
+import { PersonalData } from './personal-data.ts';
 
 /** An address of an integrator to which events are delivered (WHK-1). */
 @ObjectType({ description: 'An address to which events are delivered.', simpleResolvers: true })
 @Entity()
+@PersonalData<WebhookEndpoint>({ none: ['url', 'types', 'builderIds', 'secret', 'previousSecret'] })
 @Index({ properties: ['integratorId', 'createdAt', 'id'] })
 @Index({ properties: ['deletedAt'], where: 'deleted_at is not null' })
 export class WebhookEndpoint extends Timestamped {

@@ -1,9 +1,11 @@
 import { Entity, Index, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { Instant, Reference } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
 
 /** How far an endpoint's deliveries have come, and which process makes them. It changes often, so it is not in `WebhookEndpoint`. */
 @Entity()
+@PersonalData<WebhookProgress>({ none: ['day', 'leaseOwner'] })
 @Index({ properties: ['leaseOwner'] })
 export class WebhookProgress {
   @Reference(() => WebhookEndpoint, { primary: true, deleteRule: 'cascade' })

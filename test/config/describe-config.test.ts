@@ -25,7 +25,7 @@ describe('the description of the configuration', () => {
     expect(described).toMatchObject({
       databases: { au1: 'db.example.com:5432/au1', us1: 'db.example.com/us1' },
       directDatabases: { au1: 'direct.example.com/au1', us1: 'db.example.com/us1' },
-      ...{ tokenKey: 'set', metricsToken: 'set', s3: { bucket: 'photos' }, workers: 1, production: false },
+      ...{ tokenKeys: 1, metricsToken: 'set', s3: { bucket: 'photos' }, workers: 1, production: false },
       rateLimits: { api: { requests: 1000, seconds: 10 } },
     });
   });

@@ -1,16 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../../../database/database.ts';
 import { REGIONS, type RegionId } from '../../../shared/regions.ts';
+import { repeatTask, type TaskLog } from '../../../shared/repeated-task.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 
 /** Intervals of the dispatcher's tasks. */
 const POLL_MS = 50;
 const REFRESH_MS = 400;
 const FLUSH_MS = 25;
-
-/** Pause after a failure, for instance while PostgreSQL restarts. */
-const FAILURE_PAUSE_MS = 500;
 
 /** Time that requests have to end in when the process stops. */
 const GRACE_MS = 3_000;
@@ -24,26 +20,11 @@ export interface RunningDispatchers {
 export function startDispatchers(
   databases: Record<RegionId, Pick<Database, 'runner' | 'slowRunner'>>,
   options: Omit<DispatcherOptions, 'database'>,
-  log: Pick<FastifyBaseLogger, 'error' | 'info'>,
+  log: TaskLog,
 ): RunningDispatchers {
   const stopping = new AbortController();
-  const pause = (milliseconds: number) =>
-    sleep(milliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-  const repeat = async (region: RegionId, name: string, everyMs: number, task: () => Promise<void>) => {
-    let isFailing = false;
-    while (!stopping.signal.aborted) {
-      try {
-        await task();
-        if (isFailing) log.info({ region }, `${name} again`);
-        isFailing = false;
-        await pause(everyMs);
-      } catch (err) {
-        if (!isFailing) log.error({ err, region }, `${name} failed`);
-        isFailing = true;
-        await pause(FAILURE_PAUSE_MS);
-      }
-    }
-  };
+  const repeat = (region: RegionId, name: string, everyMs: number, task: () => Promise<void>) =>
+    repeatTask({ name, region, run: () => task().then(() => everyMs) }, log, stopping.signal);
   const run = (region: RegionId) => {
     const dispatcher = new Dispatcher({ ...options, database: databases[region] });
     const tasks = [
