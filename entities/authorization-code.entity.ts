@@ -9,7 +9,7 @@ export type ChallengeMethod = keyof typeof ChallengeMethod;
 
 /** An authorization code: valid once, for 10 minutes. */
 @Entity({ tableName: 'oauth_authorization_code' })
-@PersonalData<AuthorizationCode>({ none: ['redirectUri'], secret: ['codeChallenge'] })
+@PersonalData<AuthorizationCode>({ none: ['redirectUri', 'codeChallenge'] })
 @Index({ properties: ['familyId'] })
 export class AuthorizationCode {
   /** SHA-256 of the code, in lower-case hexadecimal. */

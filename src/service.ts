@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
+import { toKeyId } from './auth/access-tokens.ts';
 import { loadTokenKeys } from './auth/token-keys.ts';
 import { describeConfig } from './config/describe-config.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
@@ -13,6 +14,7 @@ import { createCompactionJob } from './database/write/list-counters.ts';
 import { type DemoSummary, loadDemo } from './demo/load.ts';
 import { storeDemoPictures } from './demo/store-pictures.ts';
 import { isOperatorError, openDatabases } from './dev-postgres/open-databases.ts';
+import { recordKeyChange } from './domain/audit/record-key-change.ts';
 import { createRetentionJob } from './domain/events/retention.job.ts';
 import { startSequencer } from './domain/events/sequencer.ts';
 import { createErasureJob, JOB_SOURCE, replayErasures } from './domain/privacy/replay-erasures.ts';
@@ -33,6 +35,9 @@ import { formatWelcome } from './welcome.ts';
 type Stop = () => Promise<void>;
 
 type BuildApp = typeof import('./app.ts').buildApp;
+
+/** Milliseconds that a start waits for the replay of erasures: a store may hang, or there may be many. */
+const REPLAY_MS = 30_000;
 
 const noop: Stop = async () => {};
 
@@ -92,9 +97,11 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
       migrations[region] = await runPendingMigrations(direct[region], config.migrate, report);
     }
     stopwatch.lap('migrations');
-    const storages = openStorages(config, { secrets: await loadTokenKeys(config), clock: systemClock });
+    const tokenKeys = await loadTokenKeys(config);
+    const storages = openStorages(config, { secrets: tokenKeys, clock: systemClock });
     // Temporary files of a killed process; both regions share the folder.
     await storages.au1.spool.removeOrphans();
+    await recordKeysAtStart(direct, tokenKeys, report);
     await replayErasuresAtStart(direct, storages, report);
     stopwatch.lap('erasures');
     const storePictures = () => storeDemoPictures(storages);
@@ -129,8 +136,21 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
 async function replayErasuresAtStart(databases: Databases, storages: Storages, report: (line: string) => void) {
   for (const region of REGIONS) {
     const context = { database: databases[region], storage: storages[region], clock: systemClock, source: JOB_SOURCE };
-    await replayErasures(context).catch((error: Error) => {
-      report(`The erasures of ${region} could not be applied, and are tried again every hour: ${error.message}`);
+    const late = sleep(REPLAY_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`not done within ${REPLAY_MS / 1000} seconds`);
+    });
+    await Promise.race([replayErasures(context), late]).catch((error: Error) => {
+      report(`The erasures of ${region} could not be applied, and are tried again by the job: ${error.message}`);
+    });
+  }
+}
+
+/** Records a rotation of the token keys in the audit log. */
+async function recordKeysAtStart(databases: Databases, tokenKeys: readonly string[], report: (line: string) => void) {
+  const now = new Date(systemClock.now()).toISOString();
+  for (const region of REGIONS) {
+    await recordKeyChange(databases[region], tokenKeys.map(toKeyId), now).catch((error: Error) => {
+      report(`The token keys could not be recorded in the audit log of ${region}: ${error.message}`);
     });
   }
 }

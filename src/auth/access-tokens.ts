@@ -98,10 +98,13 @@ export class AccessTokens {
   }
 }
 
-/** The id is derived with a label, so that it says nothing about the key. */
+/** Returns the `kid` of a key in base64url. It is derived with a label, so that it says nothing about the key. */
+export const toKeyId = (key: string): string =>
+  createHmac('sha256', Buffer.from(key, 'base64url')).update('access token key id v1').digest('base64url').slice(0, 11);
+
 function importTokenKey(text: string): TokenKey {
   const bytes = Buffer.from(text, 'base64url');
-  const id = createHmac('sha256', bytes).update('access token key id v1').digest('base64url').slice(0, 11);
+  const id = toKeyId(text);
   return {
     id,
     key: crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']),

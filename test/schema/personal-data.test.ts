@@ -15,7 +15,7 @@ afterAll(() => orm.close());
 
 describe('the declaration of personal data', () => {
   it.each(tables.map((meta) => [meta.className, meta] as const))(
-    'has each text column of %s once',
+    'has each text column of %s once (PRV-1)',
     (className, meta) => {
       const declaration = personalDataOf(className);
       const declared = COLUMN_GROUPS.flatMap((group) => declaration[group] ?? []);
@@ -33,10 +33,27 @@ describe('the declaration of personal data', () => {
     },
   );
 
+  it.each(tables.map((meta) => [meta.className, meta] as const))(
+    'of %s names the people that it refers to',
+    (className, meta) => {
+      const people = { User: 'user', Worker: 'worker', Profile: 'profile', Contact: 'contact' } as const;
+      const { of = {} } = personalDataOf(className);
+      const missing = meta.props.filter(({ name, targetMeta }) => {
+        const kind = people[targetMeta?.className as keyof typeof people];
+        return kind !== undefined && of[kind] !== name;
+      });
+      const advice = `@PersonalData of ${className} must name each reference to a person in "of"`;
+      expect(
+        missing.map(({ name }) => name),
+        advice,
+      ).toEqual([]);
+    },
+  );
+
   it('clears only columns that may be null or are lists', () => {
     const wrong = tables.flatMap(({ className, properties }) => {
       const { cleared = [], file = [], secret = [], erase } = personalDataOf(className);
-      if (erase === 'delete' || className === 'AuthorizationCode') return [];
+      if (erase === 'delete') return [];
       const columns = [...cleared, ...file, ...secret].map((name) => properties[name as never] as EntityProperty);
       return columns.filter(({ nullable, default: value }) => !nullable && value !== "'[]'" && value !== '[]');
     });

@@ -1,0 +1,35 @@
+import type { Database } from '../../database/database.ts';
+import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
+import { type AuditSource, recordAudit } from './record-audit.ts';
+
+/** Id of the audited object. */
+const OBJECT = 'token-keys';
+
+/** The start of an instance, for the audit log. */
+const SOURCE: AuditSource = { actor: { type: 'JOB', id: 'start' }, origin: {} };
+
+/**
+ * Records the ids of the token keys in the audit log if they are not those of the last entry. Instances that start with the same keys
+ * record them once. Returns whether an entry was written.
+ */
+export function recordKeyChange(database: Database, keyIds: readonly string[], at: string): Promise<boolean> {
+  return database.transaction(async (em) => {
+    await acquireRecordLock(em, 'audit of token keys');
+    const [last] = await em.execute<{ keyIds: string[] }[]>(
+      `select values_after -> 'keyIds' as "keyIds" from audit_entry
+        where object_id = ? and action = 'signing_key.changed' order by at desc, id desc limit 1`,
+      [OBJECT],
+    );
+    if (last && JSON.stringify(last.keyIds) === JSON.stringify(keyIds)) return false;
+    const before = last ? { keyIds: last.keyIds } : null;
+    await recordAudit(em, {
+      ...SOURCE,
+      at,
+      action: 'signing_key.changed',
+      objectId: OBJECT,
+      before,
+      after: { keyIds },
+    });
+    return true;
+  });
+}

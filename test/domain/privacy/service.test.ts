@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Membership } from '../../../entities/membership.entity.ts';
+import { User } from '../../../entities/user.entity.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { erasePerson } from '../../../src/domain/privacy/erase-person.ts';
+import { openStorages, type Storage } from '../../../src/storage/storage.ts';
+import { page, request } from '../../photo-reports/documents.ts';
+import { stamps } from '../../support/accounts.ts';
+import { type Service, startService } from '../../support/harness.ts';
+import { contextOf, findTablesWith } from './privacy-fixture.ts';
+
+const AUTHOR = { externalId: 'ada-okafor-77', name: 'Ada Okafor', email: 'ada@okafor.example' };
+
+let service: Service;
+let storage: Storage;
+let builderId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  const config = loadConfig({ DATA_DIR: service.dataDir });
+  storage = openStorages(config, { secrets: [''], clock: service.clock }).au1;
+  [builderId] = service.demo('A').builderIds as [string];
+  const em = service.databases.au1.fork();
+  await em.insert(User, { id: 'user_ada', name: AUTHOR.name, email: AUTHOR.email, passwordHash: 'x', ...stamps(1) });
+  await em.insert(Membership, { userId: 'user_ada', builderId, role: 'ADMIN', ...stamps(2) });
+});
+afterAll(() => service.stop());
+
+it('erasing a person ends their tokens within a second, and changes reports that name them (PRV-3, PRV-4, PRV-10)', async () => {
+  const client = service.demo('A');
+  const token = await service.as('A');
+  const own = await service.token({
+    ...{ clientId: client.clientId, scope: client.scopes, userId: 'user_ada', builderId },
+  });
+  const sync = async (sourceRevision: number) => {
+    const body = request({
+      ...{ sourceApp: 'privacy', sourceExternalId: 'walk-1', sourceRevision, sourceAuthor: AUTHOR, page: page() },
+    });
+    return service.request({
+      ...{ method: 'POST', url: `/builders/${builderId}/photo-reports/sync`, payload: body },
+      headers: { authorization: `Bearer ${token}` },
+    });
+  };
+  expect((await sync(1)).statusCode).toBe(200);
+  expect((await service.get('/me', own)).statusCode).toBe(200);
+
+  const { pseudonym } = await erasePerson(contextOf(service.databases.au1, storage), ['user_ada']);
+
+  service.clock.advance(1_000);
+  expect((await service.get('/me', own)).statusCode).toBe(401);
+  for (const text of [AUTHOR.name, AUTHOR.email, AUTHOR.externalId]) {
+    expect(await findTablesWith(service.databases.au1, text), text).toEqual([]);
+  }
+  const query = `query ($id: BuilderId!) { photoReports(builderId: $id) { data { sourceExternalId sourceAuthor { name email } } } }`;
+  const { data } = await service.graphql(token, query, { id: builderId });
+  expect(data.photoReports.data).toContainEqual({
+    sourceExternalId: 'walk-1',
+    sourceAuthor: { name: pseudonym, email: expect.stringMatching(/@erased\.invalid$/) },
+  });
+  const repeated = await sync(1);
+  expect([repeated.statusCode, repeated.json().code]).toEqual([409, 'REVISION_CONFLICT']);
+  expect((await sync(2)).statusCode).toBe(200);
+});
