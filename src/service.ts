@@ -20,7 +20,12 @@ import { startSequencer } from './domain/events/sequencer.ts';
 import { createErasureJob, JOB_SOURCE, replayErasures } from './domain/privacy/replay-erasures.ts';
 import { createPurgeJob } from './domain/retention/purge.job.ts';
 import { createSweepJob } from './domain/uploads/sweep.ts';
+import { startDispatchers } from './domain/webhooks/delivery/start-dispatchers.ts';
+import { createWebhookRetentionJob } from './domain/webhooks/retention.job.ts';
+import { SecretBox } from './domain/webhooks/secret-box.ts';
+import { createWebhookTools, type WebhookTools } from './domain/webhooks/webhook-context.ts';
 import { loggerOptions } from './http/logger-options.ts';
+import { registerWebhookMetrics } from './http/webhook-metrics.ts';
 import { systemClock } from './shared/clock.ts';
 import { startJob } from './shared/jobs.ts';
 import { mapRegions, REGIONS, type RegionId } from './shared/regions.ts';
@@ -120,6 +125,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     const jobs = [
       ...[createPurgeJob(direct), createSweepJob(direct, storages), createCompactionJob(direct)],
       ...[createRetentionJob(direct, systemClock), createErasureJob(direct, storages, systemClock)],
+      createWebhookRetentionJob(direct, new SecretBox(tokenKeys)),
     ];
     stopJobs = [...jobs.map((job) => startJob(job, log)), startSequencer(direct, log)];
     return { stop, demo, migrations };
@@ -189,13 +195,22 @@ async function buildService(
   buildApp: BuildApp,
   isStopping: () => boolean,
 ): Promise<FastifyInstance> {
-  const app = await buildApp(config, {
-    ...{ databases, clock: systemClock, tokenKeys: await loadTokenKeys(config) },
-    isStopping,
-  });
+  const tokenKeys = await loadTokenKeys(config);
+  const app = await buildApp(config, { databases, clock: systemClock, tokenKeys, isStopping });
+  deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys));
   // By default Node would exit, and end the requests of all clients.
   process.on('unhandledRejection', (err) => app.log.error({ err }, 'a rejection that nobody waited for'));
   return app;
+}
+
+/** Delivers events to webhook endpoints until the app closes. Every process that serves takes its share of the endpoints. */
+function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: WebhookTools): void {
+  const onAttempt = registerWebhookMetrics(() => Object.entries(running.dispatchers));
+  const running = startDispatchers(databases, { clock: systemClock, webhooks, onAttempt }, app.log);
+  app.addHook('preClose', async () => {
+    await running.stop();
+    webhooks.receivers.close();
+  });
 }
 
 /** Serves requests. Returns the function that stops the server. */

@@ -7,6 +7,7 @@ import {
   WebhookEndpointSwitch,
   WebhookUrl,
 } from '../../schema/webhook.scalars.ts';
+import { EventType } from '../event/event.scalars.ts';
 
 const MAX_TYPES = 100;
 const MAX_BUILDERS = 1_000;
@@ -17,7 +18,10 @@ export class CreateWebhookEndpointArgs {
   @Field(() => WebhookUrl, { description: 'Address that receives the events.' })
   url!: string;
 
-  @Field(() => [String], { nullable: true, description: 'Types of events, such as `timesheet.updated`; null for all.' })
+  @Field(() => [EventType], {
+    nullable: true,
+    description: 'Types of events, such as `timesheet.updated`; null for all.',
+  })
   @ItemCount({ minItems: 1, maxItems: MAX_TYPES })
   types?: string[] | null;
 
@@ -33,7 +37,7 @@ export class UpdateWebhookEndpointArgs {
   @NotNull()
   url?: string;
 
-  @Field(() => [String], { nullable: true, description: 'Types of events; null for all.' })
+  @Field(() => [EventType], { nullable: true, description: 'Types of events; null for all.' })
   @ItemCount({ minItems: 1, maxItems: MAX_TYPES })
   types?: string[] | null;
 

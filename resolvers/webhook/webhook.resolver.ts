@@ -15,10 +15,12 @@ import {
   rotateEndpointSecret,
   updateEndpoint,
 } from '../../src/domain/webhooks/endpoints.ts';
+import { startReplay } from '../../src/domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../src/domain/webhooks/test-event.ts';
 import type { EndpointKey } from '../../src/domain/webhooks/webhook-context.ts';
+import { EventCursor } from '../event/event.scalars.ts';
 import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
-import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookTestResult } from './webhook.type.ts';
+import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookReplay, WebhookTestResult } from './webhook.type.ts';
 
 const WebhookEndpointPage = PageOf(WebhookEndpoint);
 const shared = { scope: null, tag: 'Webhooks', extension: true } as const;
@@ -125,5 +127,22 @@ export class WebhookResolver {
   ): Promise<WebhookTestResult> {
     const { status, body, ...result } = await sendTestEvent(context, keyOf(context, endpointId));
     return { ...result, responseStatus: status, responseBody: body };
+  }
+
+  @Mutation(() => WebhookReplay, {
+    description: 'Delivers the events after a cursor of the feed again, one replay at a time.',
+  })
+  @Rest('POST /webhook-endpoints/{id}/replay', {
+    ...ofEndpoint,
+    status: 202,
+    conflicts: ['WEBHOOK_REPLAY_RUNNING', 'WEBHOOK_ENDPOINT_NOT_ACTIVE'],
+    expires: true,
+  })
+  replayWebhookEndpoint(
+    @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
+    @Arg('after', () => EventCursor, { description: '`meta.nextCursor` of a page of `GET /events`.' }) after: string,
+    @Ctx() context: RequestContext,
+  ): Promise<WebhookReplay> {
+    return startReplay(context, keyOf(context, endpointId), after);
   }
 }

@@ -15,6 +15,7 @@ import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addPersonCommands } from './commands/privacy.ts';
 import { addStorageCommands } from './commands/storage.ts';
+import { addWebhookCommands } from './commands/webhook.ts';
 import type { CliIo } from './io/cli-io.ts';
 
 const INSTALLED = 'builder-api';
@@ -69,6 +70,7 @@ function buildProgram(io: CliIo): Command {
   addAccessCommands(program, io);
   addOAuthCommands(program, io);
   addAuditCommands(program, io);
+  addWebhookCommands(program, io);
   program.commandsGroup('People:');
   addPeopleCommands(program, io);
   addPersonCommands(program, io);

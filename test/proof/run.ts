@@ -11,6 +11,7 @@ import { swiftMissing } from '../support/swift.ts';
 import { addResource } from './add-resource.ts';
 import { attendanceFaults } from './attendance-faults.ts';
 import { cluster } from './cluster.ts';
+import { events } from './events.ts';
 import { faults } from './faults.ts';
 import { fuzzService } from './fuzz-service.ts';
 import { rotateKeys } from './keys.ts';
@@ -33,6 +34,7 @@ interface Report {
 interface Options {
   keep?: boolean;
   brief?: boolean;
+  short?: boolean;
   refuse?: string;
   connections?: string;
   minutes?: string;
@@ -92,6 +94,15 @@ const PROOFS: Record<string, Proof> = {
       'mixed load through kills, a full disk, a database that hangs or refuses, a failing store, a clock that jumps',
     run: ({ refuse = '60', brief = false }) => faults({ refuseSeconds: Number(refuse), brief, say }),
   },
+  events: {
+    about: '50,000 changes reach webhook endpoints and the feed while instances and PostgreSQL are killed; --short',
+    run: ({ short = false }) =>
+      events(
+        short
+          ? { changes: 4_000, kills: 4, writers: 4, measured: 200, say }
+          : { changes: 50_000, kills: 20, writers: 4, measured: 1_000, say },
+      ),
+  },
   cluster: {
     about: 'three instances behind a balancer: limits, revocation, jobs, replaced under load without a failed request',
     run: () => cluster({ rounds: 2, say }),
@@ -121,6 +132,7 @@ const { values, positionals } = parseArgs({
     list: { type: 'boolean' },
     keep: { type: 'boolean' },
     brief: { type: 'boolean' },
+    short: { type: 'boolean' },
     refuse: { type: 'string' },
     connections: { type: 'string' },
     minutes: { type: 'string' },

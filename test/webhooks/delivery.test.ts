@@ -310,3 +310,44 @@ describe('a revoked connection', () => {
     await setStatus('ACTIVE');
   });
 });
+
+describe('a replay', () => {
+  const cursorOfNow = async () => (await service.get('/events', token)).json().meta.nextCursor as string;
+  const replay = async (id: string, after: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const url = `/webhook-endpoints/${id}/replay`;
+    const response = await service.request({ method: 'POST', url, headers, payload: { after } });
+    return { status: response.statusCode, body: response.json() };
+  };
+
+  it('delivers the events after a cursor again, under the same ids, before later ones (WHK-15)', async () => {
+    const { id } = await createEndpoint();
+    await changeProjects(2);
+    const after = await cursorOfNow();
+    await changeProjects(3);
+    const dispatcher = startDispatcher();
+    await run(dispatcher);
+    const delivered = receiver.ids.slice(2);
+    expect(delivered).toHaveLength(3);
+    const started = await replay(id, after);
+    const startedAt = new Date(service.clock.now()).toISOString();
+    expect(started).toEqual({ status: 202, body: { endpointId: id, after, startedAt } });
+    expect(await replay(id, after)).toMatchObject({ status: 409, body: { code: 'WEBHOOK_REPLAY_RUNNING' } });
+    await changeProject();
+    for (let step = 0; step < 3; step++) await run(dispatcher);
+    expect(new Set(receiver.ids.slice(5, 8))).toEqual(new Set(delivered));
+    expect(receiver.ids).toHaveLength(9);
+    expect((await replay(id, after)).status).toBe(202);
+  });
+
+  it('is 409 for a paused endpoint, 400 for a text that is no cursor, and 410 for an expired one (WHK-15)', async () => {
+    const { id } = await createEndpoint();
+    const after = await cursorOfNow();
+    expect(await replay(id, 'x')).toMatchObject({ status: 400, body: { errors: [{ fieldName: 'after' }] } });
+    await call('PATCH', `/${id}`, { status: 'PAUSED' });
+    expect(await replay(id, after)).toMatchObject({ status: 409, body: { code: 'WEBHOOK_ENDPOINT_NOT_ACTIVE' } });
+    await call('PATCH', `/${id}`, { status: 'ACTIVE' });
+    await execute('select public.renew_event_epoch()');
+    expect(await replay(id, after)).toMatchObject({ status: 410, body: { code: 'CURSOR_EXPIRED' } });
+  });
+});

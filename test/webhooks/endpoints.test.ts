@@ -74,10 +74,12 @@ describe('POST /webhook-endpoints: 200', () => {
 describe('POST /webhook-endpoints: 400', () => {
   it('names every failing field (WHK-1, WHK-8)', async () => {
     const foreign = service.demo('B').builderIds.find((id) => !service.demo('A').builderIds.includes(id))!;
-    const input = { url: 'https://10.0.0.8/', types: ['photo.created', 'photo.exploded'], builderIds: [foreign] };
+    const input = { url: 'https://10.0.0.8/', builderIds: [foreign] };
     const { status, body } = await create(input);
     expect(status).toBe(400);
-    expect(fieldErrors(body)).toEqual(['url', 'types[1]', 'builderIds[0]']);
+    expect(fieldErrors(body)).toEqual(['url', 'builderIds[0]']);
+    const malformed = await create({ url: 'ftp://a', types: ['photo.created', 'photo.exploded'], builderIds: ['x'] });
+    expect(fieldErrors(malformed.body)).toEqual(['url', 'types[1]', 'builderIds[0]']);
   });
 
   it.each([

@@ -39,7 +39,7 @@ export class Dispatcher {
   readonly #environment: DeliveryEnvironment;
   readonly #deliveries = new Map<string, EndpointDelivery>();
   /** Deliveries that make no further attempts, until their requests have ended and are stored. */
-  readonly #stopping = new Map<string, EndpointDelivery>();
+  readonly #stopping = new Map<string, { delivery: EndpointDelivery; isRestarting: boolean }>();
   #renewedAt = Number.NEGATIVE_INFINITY;
   #aborting = new AbortController();
   /** A batch that could not be stored yet. */
@@ -118,9 +118,9 @@ export class Dispatcher {
 
   /** Waits until no request is being made, and stores the results. */
   async settle(): Promise<void> {
-    const all = () => [...this.#deliveries.values(), ...this.#stopping.values()];
+    const all = () => [...this.#deliveries.values(), ...[...this.#stopping.values()].map(({ delivery }) => delivery)];
     while (all().some(({ isIdle }) => !isIdle)) await sleep(SETTLE_MS);
-    await this.flush();
+    await this.#flushAll();
   }
 
   /** Ends the requests that do not end within the time, stores the results, and leaves the endpoints to other processes. */
@@ -144,7 +144,7 @@ export class Dispatcher {
       }
       delivery.stop();
       this.#deliveries.delete(id);
-      this.#stopping.set(id, delivery);
+      this.#stopping.set(id, { delivery, isRestarting: endpoint !== undefined && !isExcess });
     }
   }
 
@@ -160,12 +160,17 @@ export class Dispatcher {
   }
 
   async #releaseStopped(): Promise<void> {
-    const ended = [...this.#stopping].filter(([, { isIdle }]) => isIdle).map(([id]) => id);
+    const ended = [...this.#stopping].filter(([, { delivery }]) => delivery.isIdle);
     if (ended.length === 0) return;
+    await this.#flushAll();
+    await this.#leases.release(ended.filter(([, { isRestarting }]) => !isRestarting).map(([id]) => id));
+    for (const [id] of ended) this.#stopping.delete(id);
+  }
+
+  /** Stores everything that there is now, which a flush in progress may not include. */
+  async #flushAll(): Promise<void> {
     await this.flush();
-    if (this.#unwritten) return;
-    await this.#leases.release(ended);
-    for (const id of ended) this.#stopping.delete(id);
+    await this.flush();
   }
 
   async #flush(): Promise<void> {
@@ -185,7 +190,10 @@ export class Dispatcher {
   #collect(): Batch {
     const batch: Batch = { progress: [], rows: [] };
     const now = performance.now();
-    for (const delivery of [...this.#deliveries.values(), ...this.#stopping.values()]) {
+    for (const delivery of [
+      ...this.#deliveries.values(),
+      ...[...this.#stopping.values()].map(({ delivery }) => delivery),
+    ]) {
       const changes = delivery.takeChanges(now);
       if (!changes) continue;
       batch.progress.push(changes.progress);

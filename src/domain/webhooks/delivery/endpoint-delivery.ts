@@ -11,7 +11,7 @@ import type { Audiences } from './audiences.ts';
 import { EndpointQueue, type QueuedDelivery } from './endpoint-queue.ts';
 import type { LeasedEndpoint } from './leases.ts';
 import type { LogTail } from './log-tail.ts';
-import type { DeliveryRow, ProgressRow } from './results.ts';
+import { type DeliveryRow, type ProgressRow, toLoggedEvent } from './results.ts';
 import { DISABLE_MS, suspendedUntil } from './schedule.ts';
 
 /** Maximum concurrent requests to an endpoint. It begins with few, and gets fewer with each failure. */
@@ -181,7 +181,7 @@ export class EndpointDelivery {
       }
       const startedAt = clock.now();
       const signal = this.#environment.signal();
-      const body = createEventBody(row);
+      const body = createEventBody(toLoggedEvent(row));
       const message = { id: row.event_id, timestamp: Math.floor(startedAt / 1000), body };
       const headers = { ...signWebhook(this.#signingSecrets(startedAt), message) };
       const attempt = await webhooks.receivers.post(this.endpoint.url, headers, body, { signal });

@@ -1,6 +1,7 @@
 import type { WebhookDeliveryStatus, WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
 import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
+import type { LoggedEvent } from '../../events/event-log.ts';
 
 /** A row of `webhook_delivery` as it is to be stored. Instants are ISO 8601. */
 export interface DeliveryRow {
@@ -35,6 +36,13 @@ export interface ProgressRow {
   suspended_until: string | null;
   disabled_reason: WebhookDisabledReason | null;
 }
+
+/** Returns the event of a delivery. The day of its number is not stored. */
+export const toLoggedEvent = (row: DeliveryRow): LoggedEvent => ({
+  ...{ id: row.event_id, type: row.type, recordId: row.record_id, builderId: row.builder_id },
+  ...{ projectId: row.project_id, parentId: row.parent_id, occurredAt: row.occurred_at },
+  ...{ day: '', number: row.number },
+});
 
 const COLUMNS = `id text, endpoint_id text, event_id text, type text, builder_id text, number bigint, record_id text,
   project_id text, parent_id text, occurred_at timestamptz, status text, attempts int, created_at timestamptz,

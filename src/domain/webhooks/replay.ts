@@ -1,0 +1,49 @@
+import { conflict } from '../../shared/errors.ts';
+import { decodeEventCursor } from '../events/event-cursor.ts';
+import { readHead } from '../events/event-log.ts';
+import { requireEndpoint } from './endpoints.ts';
+import type { EndpointKey, WebhookContext } from './webhook-context.ts';
+
+/** A replay that has begun. */
+export interface Replay {
+  endpointId: string;
+  after: string;
+  startedAt: string;
+}
+
+interface StoredProgress {
+  number: string;
+  replay_until: string | null;
+}
+
+const LOCK_PROGRESS = 'select number, replay_until from webhook_progress where endpoint_id = ? for update';
+
+/** The delivering process takes the position from the row when the generation changes. */
+const MOVE_BACK = `update webhook_progress set generation = generation + 1, day = ?, number = ?, replay_until = ?, suspended_until = null
+  where endpoint_id = ?`;
+
+/**
+ * Delivers the events after a cursor of the feed again, before those that come (WHK-15). Throws 400 for a cursor that is none, 410 for one
+ * that has expired, and 409 while another replay is running or while nothing is delivered.
+ */
+export async function startReplay(
+  { clock, database }: WebhookContext,
+  key: EndpointKey,
+  after: string,
+): Promise<Replay> {
+  await requireEndpoint(database.fork(), key);
+  const position = decodeEventCursor(database.region, await readHead(database), after);
+  return database.transaction(async (em) => {
+    const endpoint = await requireEndpoint(em, key);
+    if (endpoint.status !== 'ACTIVE') {
+      throw conflict('WEBHOOK_ENDPOINT_NOT_ACTIVE', 'The endpoint is paused or disabled.');
+    }
+    const [progress] = (await em.execute(LOCK_PROGRESS, [endpoint.id])) as unknown as StoredProgress[];
+    if (progress!.replay_until !== null) throw conflict('WEBHOOK_REPLAY_RUNNING', 'A replay is running already.');
+    // A cursor of the position or of later events has nothing to repeat.
+    if (position.number < Number(progress!.number)) {
+      await em.execute(MOVE_BACK, [position.day, position.number, progress!.number, endpoint.id]);
+    }
+    return { endpointId: endpoint.id, after, startedAt: new Date(clock.now()).toISOString() };
+  });
+}

@@ -1,0 +1,49 @@
+import promClient from 'prom-client';
+import type { Dispatcher } from '../domain/webhooks/delivery/dispatcher.ts';
+import type { DeliveryRow } from '../domain/webhooks/delivery/results.ts';
+import type { Attempt } from '../domain/webhooks/receiver-client.ts';
+import { isSuccess } from '../domain/webhooks/test-event.ts';
+
+/** Seconds from a change to the end of its first attempt. */
+const BUCKETS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15, 60, 300];
+
+/** Registers the metrics of deliveries. Returns the function that observes an attempt. */
+export function registerWebhookMetrics(
+  dispatchers: () => Iterable<[region: string, Dispatcher]>,
+): (attempt: Attempt, row: DeliveryRow) => void {
+  const attempts = new promClient.Counter({
+    name: 'webhook_attempts_total',
+    help: 'attempts to deliver an event to a webhook endpoint, by result',
+    labelNames: ['result'],
+  });
+  const latency = new promClient.Histogram({
+    name: 'webhook_first_attempt_seconds',
+    help: 'seconds from a change to the end of the first attempt to deliver its event',
+    buckets: BUCKETS,
+  });
+  const gauge = (
+    name: string,
+    help: string,
+    aggregator: 'sum' | 'max',
+    value: (statistics: Dispatcher['statistics']) => number,
+  ) =>
+    new promClient.Gauge({
+      ...{ name, help, aggregator, labelNames: ['region'] },
+      collect() {
+        for (const [region, dispatcher] of dispatchers()) this.set({ region }, value(dispatcher.statistics));
+      },
+    });
+  gauge('webhook_endpoints', 'webhook endpoints that this process delivers to', 'sum', ({ endpoints }) => endpoints);
+  gauge('webhook_pending_deliveries', 'deliveries that are not finished', 'sum', ({ pending }) => pending);
+  gauge('webhook_requests_in_flight', 'requests to receivers in progress', 'sum', ({ inFlight }) => inFlight);
+  gauge(
+    'webhook_oldest_pending_seconds',
+    'age of the oldest delivery that is not finished',
+    'max',
+    ({ oldestSeconds }) => oldestSeconds,
+  );
+  return (attempt, row) => {
+    attempts.inc({ result: isSuccess(attempt) ? 'success' : attempt.status === null ? 'no_response' : 'rejected' });
+    if (row.attempts === 1) latency.observe((Date.now() - Date.parse(row.occurred_at)) / 1000);
+  };
+}

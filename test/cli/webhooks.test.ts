@@ -1,0 +1,132 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { isVerified, Receiver } from '../support/receiver.ts';
+import { at, type CliHarness, START, seedBuilders, startCli } from './cli-harness.ts';
+
+let cli: CliHarness;
+let receiver: Receiver;
+let integrator: string;
+let client: string;
+
+beforeAll(async () => {
+  cli = await startCli();
+  ({ integratorId: integrator } = await cli.json(['integrator', 'create', '--name', 'Site Sync']));
+  const create = ['client', 'create', '--name', 'App', '--integrator', integrator, '--scope', 'read:projects'];
+  ({ clientId: client } = await cli.json(create));
+  await seedBuilders(cli);
+  const scopes = ['--scope', 'read:projects'];
+  await cli.json(['connection', 'create', '--integrator', integrator, '--builder', 'buil_a', ...scopes]);
+});
+beforeEach(async () => {
+  receiver = await Receiver.start();
+});
+afterEach(async () => {
+  await receiver.close();
+  await cli.databases.au1.fork().execute('delete from webhook_endpoint');
+});
+afterAll(() => cli.close());
+
+const create = (...args: string[]) =>
+  cli.json(['webhook', 'create', '--client', client, '--url', receiver.url, ...args]);
+
+describe('webhook create', () => {
+  it('creates an endpoint of the client’s integrator, and prints its secret once (WHK-4)', async () => {
+    const created = await create('--type', 'project.updated', '--builder', 'buil_a');
+    expect(created).toEqual({
+      ...{ regionId: 'au1', endpointId: expect.stringMatching(/^whe_/), integratorId: integrator, clientId: client },
+      ...{
+        url: receiver.url,
+        types: ['project.updated'],
+        builderIds: ['buil_a'],
+        status: 'ACTIVE',
+        disabledReason: null,
+      },
+      ...{ createdAt: at(START), updatedAt: at(START), secret: expect.stringMatching(/^whsec_/) },
+    });
+    expect(await create('--type', 'project.updated', '--builder', 'buil_a')).toMatchObject({ secret: null });
+  });
+
+  it.each([
+    ['an unknown client', ['--client', 'cli_x', '--url', 'https://a.com/'], /^--client: there is no client cli_x/],
+    ['a URL of the wrong form', ['--url', 'ftp://a.com/'], /^--url: must be an https: URL/],
+    ['a private address', ['--url', 'https://10.0.0.1/'], /^url: must be on a public address/],
+    ['an unknown type', ['--url', 'https://a.com/', '--type', 'x'], /^types\[0\]: is not a type of event/],
+    [
+      'an unconnected builder',
+      ['--url', 'https://a.com/', '--builder', 'buil_b'],
+      /^builderIds\[0\]: is not connected/,
+    ],
+  ])('rejects %s', async (_case, args, message) => {
+    const owner = args.includes('--client') ? [] : ['--client', client];
+    expect(await cli.errorOf(['webhook', 'create', ...owner, ...args])).toMatch(message);
+  });
+});
+
+describe('webhook list, show, update, rotate-secret and delete', () => {
+  it('manage an endpoint', async () => {
+    const { secret, ...created } = await create('--type', 'project.updated');
+    const { regionId, ...endpoint } = created;
+    const { endpointId: id } = created;
+    expect(await cli.json(['webhook', 'list', '--integrator', integrator])).toEqual({
+      regionId,
+      endpoints: [endpoint],
+    });
+    expect(await cli.json(['webhook', 'show', id])).toEqual(created);
+    const paused = await cli.json(['webhook', 'update', id, '--all-types', '--status', 'paused']);
+    expect(paused).toEqual({ ...created, types: null, status: 'PAUSED' });
+    const rotated = await cli.json(['webhook', 'rotate-secret', id]);
+    expect(rotated.secret).not.toBe(secret);
+    expect((await cli.json(['webhook', 'deliveries', id])).deliveries).toEqual([]);
+    await cli.json(['webhook', 'delete', id]);
+    expect(await cli.errorOf(['webhook', 'show', id])).toBe(`ENDPOINT: there is no webhook endpoint ${id} in au1.`);
+    expect((await cli.json(['webhook', 'list', '--integrator', integrator])).endpoints).toEqual([]);
+  });
+});
+
+describe('webhook test', () => {
+  it('sends a signed event and prints what the receiver answers (WHK-14)', async () => {
+    const { endpointId: id, secret } = await create();
+    cli.clock.at = Date.now();
+    receiver.respond = (_received, response) => void response.writeHead(418).end('teapot');
+    const result = await cli.json(['webhook', 'test', id]);
+    expect(result).toMatchObject({ succeeded: false, status: 418, body: 'teapot', error: null });
+    expect(isVerified(receiver.received[0]!, secret)).toBe(true);
+    expect(receiver.received[0]!.event).toMatchObject({ id: result.eventId, type: 'webhook_endpoint.test' });
+    cli.clock.at = START;
+  });
+});
+
+describe('webhook replay', () => {
+  it('rejects a text that is no cursor (WHK-15)', async () => {
+    const { endpointId: id } = await create();
+    expect(await cli.errorOf(['webhook', 'replay', id, '--after', 'x'])).toMatch(/^after: must be the nextCursor/);
+  });
+});
+
+describe('listen', () => {
+  it('prints the events that the integrator may see, and forwards them signed', async () => {
+    const database = cli.databases.au1;
+    while ((await numberEvents(database)) !== 0);
+    cli.clock.at = Date.now();
+    const args = ['--forward', receiver.url, '--count', '2', '--type', 'project.updated'];
+    const running = cli.run(['listen', '--integrator', integrator, ...args]);
+    // The command starts at the head of the log, so that events have to come until it has seen two.
+    while (receiver.received.length < 2) {
+      for (const id of ['proj_a', 'proj_b']) {
+        await database.fork().execute('update project set updated_at = now() where id = ?', [id]);
+      }
+      await numberEvents(database);
+    }
+    const { code, out, err } = await running;
+    const secret = /whsec_\S+/.exec(err)![0];
+    expect(code).toBe(0);
+    expect(out.match(/project\.updated proj_a -> 204/g)).toHaveLength(2);
+    expect(out).not.toContain('proj_b');
+    expect(receiver.received.every((received) => isVerified(received, secret))).toBe(true);
+    cli.clock.at = START;
+  });
+
+  it('rejects an integrator without clients', async () => {
+    expect(await cli.errorOf(['listen', '--integrator', 'intg_x'])).toBe('--integrator: intg_x has no client in au1.');
+  });
+});
