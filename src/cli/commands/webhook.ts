@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { parseId } from '../../domain/access/access-values.ts';
 import { listDeliveries } from '../../domain/webhooks/deliveries.ts';
 import {
   createEndpoint,
