@@ -125,7 +125,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookTestResult> {
-    const { status, body, ...result } = await sendTestEvent(context, keyOf(context, endpointId));
+    const { status, body, durationMs: _, ...result } = await sendTestEvent(context, keyOf(context, endpointId));
     return { ...result, responseStatus: status, responseBody: body };
   }
 

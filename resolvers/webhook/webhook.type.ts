@@ -3,7 +3,6 @@ import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
 import { Timestamp } from '../../schema/scalars.ts';
 import { WebhookEndpointId } from '../../schema/webhook.scalars.ts';
-import { EventCursor } from '../event/event.scalars.ts';
 
 @ObjectType({ description: 'An endpoint with its signing secret.', simpleResolvers: true })
 export class WebhookEndpointWithSecret extends WebhookEndpoint {
@@ -30,18 +29,12 @@ export class WebhookTestResult {
 
   @Field(() => String, { nullable: true, description: 'Why there was no response, such as a timeout.' })
   error!: string | null;
-
-  @Field(() => Int, { description: 'Milliseconds until the response, or until it failed.' })
-  durationMs!: number;
 }
 
 @ObjectType({ description: 'A replay that has begun.', simpleResolvers: true })
 export class WebhookReplay {
   @Field(() => WebhookEndpointId, { description: 'The endpoint.' })
   endpointId!: string;
-
-  @Field(() => EventCursor, { description: 'The cursor after which events are delivered again.' })
-  after!: string;
 
   @Field(() => Timestamp, { description: 'When it began.' })
   startedAt!: string;

@@ -5,10 +5,11 @@ import { recordType } from '../../schema/selection.ts';
 import { createGuide, TAGS } from './openapi/guide.ts';
 import { describeOperation } from './openapi/operation.ts';
 import { headerParameters, parameterComponents } from './openapi/parameters.ts';
-import { withRecordedResponses } from './openapi/recorded-responses.ts';
+import { recordingOf, withRecordedResponses } from './openapi/recorded-responses.ts';
 import { createResponseComponents, errorResponses, errorSchemas } from './openapi/responses.ts';
 import { findDiscriminators, Schemas } from './openapi/schemas.ts';
 import { securityOf, securitySchemes } from './openapi/security.ts';
+import { createWebhooks } from './openapi/webhooks.ts';
 import { createRestSchema } from './projection.ts';
 import type { StaticOperation } from './static-operations/static-operation.ts';
 import { createStaticOperations, staticSchemas } from './static-operations.ts';
@@ -60,6 +61,7 @@ export async function createOpenApiDocument(
     tags: tags.map((name) => ({ name, description: TAGS[name] ?? describeRecords(name, schema, operations) })),
     'x-tagGroups': groupTags(tags, operations),
     paths,
+    webhooks: createWebhooks(recordingOf('receiveEvent', baseUrl)),
     components: {
       securitySchemes: securitySchemes(baseUrl),
       parameters: usedIn(paths, 'parameters', parameterComponents),

@@ -41,7 +41,7 @@ describe('every property of the document', () => {
 describe('operation ids', () => {
   it('begin with a verb: list or get for queries, the action for mutations (VER-4)', () => {
     const verbs =
-      /^(list|get|create|update|delete|start|end|upsert|bulkUpsert|bulkDelete|bulkUpload|upload|put|presign|sync|archive|record|issue|revoke|introspect|authorize)([A-Z]|$)/;
+      /^(list|get|create|update|delete|start|end|upsert|bulkUpsert|bulkDelete|bulkUpload|upload|put|presign|sync|archive|record|issue|revoke|introspect|authorize|rotate|test|replay)([A-Z]|$)/;
     const ids = operationsOf(document.paths).map(({ operationId }) => operationId as string);
     expect(ids.filter((id) => !verbs.test(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);

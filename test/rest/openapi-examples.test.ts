@@ -1,13 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { routeTable } from '../../schema/route-table.ts';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { Browser } from '../oauth/browser.ts';
 import type { Json } from '../proof/fuzz/contract.ts';
 import { ExampleCalls, type ExampleResponse, TOKEN, toExample } from '../support/example-calls.ts';
 import {
+  BUILDER_ID,
   CLIENT_ID,
   CLIENT_SECRET,
   EMAIL,
@@ -15,7 +19,8 @@ import {
   startExampleFixture,
 } from '../support/example-fixture.ts';
 import { errorRecordings, recorded, signedUrl } from '../support/example-responses.ts';
-import { BASE_URL } from '../support/harness.ts';
+import { BASE_URL, TOKEN_KEY } from '../support/harness.ts';
+import { Receiver } from '../support/receiver.ts';
 
 const FILE = join(import.meta.dirname, '../../src/rest/openapi/recorded-responses.json');
 
@@ -62,7 +67,16 @@ const PREPARATIONS: Record<string, () => Promise<unknown>> = {
 };
 
 /** Operations whose examples hold values that only the service can make; they have tests of their own below. */
-const OF_THEIR_OWN = ['issueToken', 'authorize', 'revokeToken', 'introspectToken', 'putUpload', 'getFile'];
+const OF_THEIR_OWN = [
+  'issueToken',
+  'authorize',
+  'revokeToken',
+  'introspectToken',
+  'putUpload',
+  'getFile',
+  'testWebhookEndpoint',
+  'replayWebhookEndpoint',
+];
 
 const usual = operations.filter(({ operationId }) => !OF_THEIR_OWN.includes(operationId));
 
@@ -112,6 +126,53 @@ describe('a sign-off before its sign-on', () => {
     const response = await calls.send('recordSignOnEvent', { body });
     expect(response.status, response.body).toBe(202);
     record('recordSignOnEvent 202', response);
+  });
+});
+
+describe('the examples of webhook endpoints', () => {
+  let receiver: Receiver;
+
+  beforeEach(async () => {
+    await fixture.reset();
+    receiver = await Receiver.start();
+    await fixture.sql('update webhook_endpoint set url = ?, types = null', [receiver.url]);
+  });
+  afterEach(() => receiver.close());
+
+  it('send a test event', async () => {
+    const response = await calls.send('testWebhookEndpoint');
+    expect(response.status, response.body).toBe(200);
+    expect(receiver.received).toHaveLength(1);
+    record('testWebhookEndpoint 200', response);
+  });
+
+  it('start a replay', async () => {
+    const events = JSON.parse((await calls.send('listEvents')).body);
+    const response = await calls.send('replayWebhookEndpoint', { body: { after: events.meta.nextCursor } });
+    expect(response.status, response.body).toBe(202);
+    record('replayWebhookEndpoint 202', response);
+  });
+
+  it('show an event that was delivered (WHK-9)', async () => {
+    const { databases, clock } = fixture.service;
+    const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
+    const dispatcher = new Dispatcher({ database: databases.au1, clock, webhooks });
+    await fixture.sql('delete from webhook_delivery');
+    await fixture.sql('update timesheet set notes = notes where builder_id = ?', [BUILDER_ID]);
+    await fixture.sql(`update event_pending set occurred_at = '2026-03-02T07:30:00Z'`);
+    while ((await numberEvents(databases.au1)) !== 0);
+    await dispatcher.refresh();
+    await dispatcher.poll();
+    await dispatcher.settle();
+    await dispatcher.stop(0);
+    expect(receiver.received.length).toBeGreaterThan(0);
+    const headers = { 'content-type': 'application/json' };
+    record('receiveEvent', { status: 200, headers, body: receiver.received[0]!.body });
+  });
+
+  it.skipIf(process.env.RECORD_EXAMPLES)('stand in the section of webhooks', () => {
+    const { example } = document.webhooks.event.post.requestBody.content['application/json'];
+    expect(JSON.stringify(responses.get('receiveEvent')!.body)).toBe(toExample(JSON.stringify(example)));
   });
 });
 

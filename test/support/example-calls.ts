@@ -8,6 +8,7 @@ import { BASE_URL } from './harness.ts';
 /** What stands in the examples for values that the service makes anew each time. */
 export const TOKEN = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJjbGlfYTBta3EifQ.Q0Yb2c3d4e5f6a7b8c9d0e';
 export const CODE = 'Jt3vS8mQx1Zk5Rw0Yb7Nc2Fd9Hg4Lp6Ua0Es8Wi1Ko';
+const WEBHOOK_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfgh1xd9Zs=';
 const UPLOAD = '5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c';
 
 export interface ExampleResponse {
@@ -166,6 +167,7 @@ export const toExample = (text: string): string =>
     .replaceAll(encodeURIComponent(BASE_URL), encodeURIComponent(BASE_URL_PLACEHOLDER))
     .replace(/\b(uploads|photos)\/(buil_\w+)\/[0-9a-f]{36}/g, `$1/$2/${UPLOAD}`)
     .replace(/signature=[\w-]+/g, 'signature=9b2d47')
+    .replace(/whsec_[\w+/=]+/g, WEBHOOK_SECRET)
     .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, TOKEN)
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e')
     .replace(/("fileSize": ?)"\d+"/g, '$1"2418044"')

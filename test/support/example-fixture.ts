@@ -5,10 +5,15 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
 import { type Grant, OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { User } from '../../entities/user.entity.ts';
+import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
+import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
 import { SCOPES, type Scope } from '../../schema/scopes.ts';
 import { buildApp } from '../../src/app.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
+import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { digestOf } from '../../src/shared/secrets.ts';
 import { CHEAP_HASH } from '../oauth/fixtures.ts';
@@ -81,6 +86,7 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
     ]);
     for (const table of CREATED) await sql(`delete from ${table} where builder_id = ?`, [BUILDER_ID]);
     for (const table of KEPT) await sql(`insert into ${table} select * from kept_${table}`);
+    await resetEndpoint(service);
   };
   const stop = async () => {
     for (const end of endings.toReversed()) await end();
@@ -95,7 +101,43 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
     await sql(`create table kept_${table} as select * from ${table} where builder_id = '${BUILDER_ID}'`);
   }
   await addClients(service);
+  while ((await numberEvents(database)) !== 0);
   return { service, apps, reset, sql, stop };
+}
+
+/** A webhook endpoint with one delivery. */
+async function resetEndpoint({ databases: { au1: database } }: Service): Promise<void> {
+  const id = `whe_${ID_BODY}`;
+  const em = database.fork();
+  await em.execute('delete from webhook_endpoint');
+  await em.insert(WebhookEndpoint, {
+    ...{ id, integratorId: `intg_${ID_BODY}`, clientId: CLIENT_ID, url: 'https://app.example.com/hooks/timesheets' },
+    ...{ types: ['timesheet.created', 'timesheet.updated'], builderIds: null, status: 'ACTIVE' as const, ...stamps },
+    secret: new SecretBox([TOKEN_KEY]).encrypt(newWebhookSecret(), id),
+  } as WebhookEndpoint);
+  await em.execute(
+    'insert into webhook_progress (endpoint_id, day, number) select ?, last_day, last_number from event_log',
+    [id],
+  );
+  await em.insert(WebhookDelivery, {
+    ...{
+      id: `whd_${ID_BODY}`,
+      endpointId: id,
+      eventId: `evt_${ID_BODY}`,
+      type: 'timesheet.updated',
+      builderId: BUILDER_ID,
+    },
+    ...{
+      number: '1',
+      recordId: `ts_${ID_BODY}`,
+      projectId: `proj_${ID_BODY}`,
+      parentId: null,
+      status: 'PENDING' as const,
+    },
+    ...{ attempts: 1, createdAt: stamps.createdAt, lastAttemptAt: stamps.createdAt, occurredAt: stamps.createdAt },
+    nextAttemptAt: '2026-02-02T22:16:05.000Z',
+    ...{ responseStatus: 503, responseBody: 'The queue is full.', error: null },
+  } as WebhookDelivery);
 }
 
 /** The client of the examples; one of another integrator that may do less; one that has the code flow alone. */

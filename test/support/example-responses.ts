@@ -104,6 +104,32 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       ? { grant_type: 'client_credentials', ...client, audience, scope: 'read:projects' }
       : { ...client, token: TOKEN };
 
+  const cursor = async () => (await done('listEvents', { query: {} })).meta.nextCursor as string;
+  const replay = async (statement: string): Promise<ExampleResponse> => {
+    await sql(statement);
+    return send('replayWebhookEndpoint', { body: { after: await cursor() } });
+  };
+  const webhookConflicts: Recording[] = [
+    [
+      'createWebhookEndpoint 409 WEBHOOK_ENDPOINT_LIMIT',
+      async () => {
+        const body = exampleOf('createWebhookEndpoint');
+        for (let index = 1; index < 20; index++) {
+          await done('createWebhookEndpoint', { body: { ...body, url: `https://app.example.com/${index}` } });
+        }
+        return send('createWebhookEndpoint');
+      },
+    ],
+    [
+      'replayWebhookEndpoint 409 WEBHOOK_REPLAY_RUNNING',
+      () => replay('update webhook_progress set replay_until = number'),
+    ],
+    [
+      'replayWebhookEndpoint 409 WEBHOOK_ENDPOINT_NOT_ACTIVE',
+      () => replay(`update webhook_endpoint set status = 'PAUSED'`),
+    ],
+  ];
+
   const stranger = () => service.as('B');
   const tooLarge = JSON.stringify({ title: 'x'.repeat(1024 * 1024) });
   const altered = async (operationId: string) => {
@@ -178,6 +204,7 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
         return send('upsertMeetingNote');
       },
     ],
+    ...webhookConflicts,
     ...Object.entries(conflicts).map(([code, call]): Recording => [`recordSignOnEvent 409 ${code}`, call]),
     ['issueToken 400 invalid_request', grant({})],
     ['issueToken 400 invalid_grant', grant({ grant_type: 'refresh_token', refresh_token: CODE })],

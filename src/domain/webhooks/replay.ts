@@ -7,7 +7,6 @@ import type { EndpointKey, WebhookContext } from './webhook-context.ts';
 /** A replay that has begun. */
 export interface Replay {
   endpointId: string;
-  after: string;
   startedAt: string;
 }
 
@@ -44,6 +43,6 @@ export async function startReplay(
     if (position.number < Number(progress!.number)) {
       await em.execute(MOVE_BACK, [position.day, position.number, progress!.number, endpoint.id]);
     }
-    return { endpointId: endpoint.id, after, startedAt: new Date(clock.now()).toISOString() };
+    return { endpointId: endpoint.id, startedAt: new Date(clock.now()).toISOString() };
   });
 }

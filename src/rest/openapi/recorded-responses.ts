@@ -34,5 +34,9 @@ function recordedExamples({ examples }: MediaType, name: string, baseUrl: string
   return { examples: { ...examples, ...Object.fromEntries(values) } };
 }
 
+/** Returns the body of a recording without placeholders; undefined before it is recorded. */
+export const recordingOf = (name: string, baseUrl: string): unknown =>
+  name in RECORDINGS ? recordedBody(name, baseUrl) : undefined;
+
 const recordedBody = (name: string, baseUrl: string): unknown =>
   JSON.parse(JSON.stringify(RECORDINGS[name]).replaceAll(BASE_URL_PLACEHOLDER, baseUrl));

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { cleanUpWebhooks } from '../../src/domain/webhooks/retention.job.ts';
+import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
+import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
+import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
+import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { Receiver } from '../support/receiver.ts';
+
+const ENDPOINTS = 1_000;
+const HANGING = 100;
+
+let service: Service;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  service = await startService();
+  receiver = await Receiver.start();
+});
+afterAll(async () => {
+  await service.stop();
+  await receiver.close();
+});
+
+const execute = (sql: string, values: unknown[] = []) => service.databases.au1.fork().execute(sql, values);
+const numberAll = async () => {
+  while ((await numberEvents(service.databases.au1)) !== 0);
+};
+
+/** Inserts endpoints of integrator A's client, of which the first hang. */
+async function insertEndpoints(): Promise<void> {
+  const secrets = new SecretBox([TOKEN_KEY]);
+  const { clientId } = service.demo('A');
+  const rows = Array.from({ length: ENDPOINTS }, (_, index) => {
+    const id = `whe_a${String(index).padStart(4, '0')}`;
+    const url = `${receiver.url}/${index < HANGING ? 'hangs' : 'answers'}/${index}`;
+    return { id, client_id: clientId, url, secret: secrets.encrypt(newWebhookSecret(), id) };
+  });
+  await execute(
+    `insert into webhook_endpoint (id, integrator_id, client_id, url, types, status, secret, created_at, updated_at)
+      select row.id, client.integrator_id, client.id, row.url, '{project.updated}', 'ACTIVE', row.secret, now(), now()
+      from json_to_recordset(?) as row (id text, client_id text, url text, secret text) join oauth_client client on client.id = row.client_id`,
+    [JSON.stringify(rows)],
+  );
+  await execute(`insert into webhook_progress (endpoint_id, day, number)
+    select endpoint.id, log.last_day, log.last_number from webhook_endpoint endpoint, event_log log`);
+}
+
+describe('a thousand endpoints, of which a hundred hang', () => {
+  it('deliver to all others while the hanging ones have not responded (WHK-13)', async () => {
+    await numberAll();
+    await insertEndpoints();
+    receiver.respond = ({ path }, response) => {
+      if (path.includes('/answers/')) response.writeHead(204).end();
+    };
+    const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
+    const dispatcher = new Dispatcher({ database: service.databases.au1, clock: service.clock, webhooks });
+    const builderId = service.demo('A').builderIds[0]!;
+    for (let round = 0; round < 3; round++) {
+      await execute(
+        'update project set updated_at = now() where id = (select min(id) from project where builder_id = ?)',
+        [builderId],
+      );
+    }
+    await numberAll();
+    await dispatcher.refresh();
+    await dispatcher.poll();
+    const answered = () => receiver.received.filter(({ path }) => path.includes('/answers/'));
+    // Requests of the hanging receivers are open until they time out, after this test.
+    while (answered().length < 3 * (ENDPOINTS - HANGING)) await receiver.waitFor(receiver.received.length + 1);
+    expect(new Set(answered().map(({ path, event }) => `${path} ${event.id}`)).size).toBe(3 * (ENDPOINTS - HANGING));
+    expect(receiver.received.length - answered().length).toBe(HANGING);
+    await dispatcher.stop(0);
+  }, 60_000);
+});
+
+describe('the retention job', () => {
+  it('removes finished deliveries after 30 days and deleted endpoints, and encrypts secrets with the first key (WHK-12)', async () => {
+    const now = Date.now();
+    const first = Buffer.alloc(32, 9).toString('base64url');
+    const secrets = new SecretBox([first, TOKEN_KEY]);
+    await execute(`update webhook_endpoint set deleted_at = now() where id <> 'whe_a0999'`);
+    const kept = (
+      await execute(`select count(*)::int as count from webhook_delivery where endpoint_id = 'whe_a0999'`)
+    )[0];
+    expect(kept).toEqual({ count: 3 });
+    const counts = await cleanUpWebhooks(service.databases.au1, secrets, now + 86_400_000);
+    expect(counts).toMatchObject({ endpoints: ENDPOINTS - 1, secrets: 1 });
+    const [endpoint] = (await execute('select id, secret from webhook_endpoint')) as { id: string; secret: string }[];
+    expect(new SecretBox([first]).decrypt(endpoint!.secret, 'whe_a0999')).toMatch(/^whsec_/);
+    await execute(`update webhook_delivery set created_at = '2026-01-01'`);
+    expect(await cleanUpWebhooks(service.databases.au1, secrets, now)).toEqual({
+      deliveries: 3,
+      endpoints: 0,
+      secrets: 0,
+    });
+  });
+});

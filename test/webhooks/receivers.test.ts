@@ -1,0 +1,116 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReceiverClient } from '../../src/domain/webhooks/receiver-client.ts';
+import { internet } from '../../src/shared/guarded-network.ts';
+import { Receiver } from '../support/receiver.ts';
+
+let receiver: Receiver;
+let client: ReceiverClient;
+
+beforeEach(async () => {
+  receiver = await Receiver.start();
+  client = new ReceiverClient({ production: false });
+});
+afterEach(async () => {
+  client.close();
+  await receiver.close();
+});
+
+describe('an address that a receiver may not have', () => {
+  it.each([
+    'http://app.example.com/',
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://10.1.2.3/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://0x7f000001/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://[64:ff9b::a00:1]/',
+  ])('is rejected in production, and nothing is sent: %s (WHK-8)', async (url) => {
+    const strict = new ReceiverClient({ production: true });
+    expect(strict.findUrlProblem(url)).not.toBeNull();
+    expect(await strict.post(url, {}, '{}')).toMatchObject({
+      status: null,
+      error: expect.stringMatching(/^The URL must/),
+    });
+  });
+
+  it.each(['http://10.1.2.3/', 'http://169.254.169.254/', 'http://192.168.1.1/'])(
+    'is rejected outside production too, unless it is loopback: %s (WHK-8)',
+    (url) => {
+      expect(client.findUrlProblem(url)).toBe('must be on a public address');
+      expect(client.findUrlProblem('http://127.0.0.1:3000/hook')).toBeNull();
+    },
+  );
+
+  it('is rejected when a name resolves to it, also beside a public address (WHK-8)', async () => {
+    const resolve = ((_host: string, _options: object, done: (error: null, list: object[]) => void) =>
+      done(null, [
+        { address: '93.184.216.34', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ])) as never;
+    const strict = new ReceiverClient({ production: true, network: { ...internet, resolve } });
+    const attempt = await strict.post('https://rebound.example/', {}, '{}');
+    expect(attempt).toMatchObject({ status: null, error: 'The URL is not on a public address.' });
+  });
+
+  it('is rejected when the connection reaches it after all (WHK-8)', async () => {
+    const resolve = ((_host: string, _options: object, done: (error: null, list: object[]) => void) =>
+      done(null, [{ address: '127.0.0.1', family: 4 }])) as never;
+    let checks = 0;
+    // The name passes the check, and the socket does not.
+    const network = { resolve, isAllowedAddress: () => ++checks === 1 };
+    const { port } = new URL(receiver.url);
+    const attempt = await new ReceiverClient({ production: false, network }).post(
+      `http://rebound.example:${port}/`,
+      {},
+      '{}',
+    );
+    expect(attempt).toMatchObject({ status: null, error: 'The URL is not on a public address.' });
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+describe('a response', () => {
+  it('is a redirect that is not followed (WHK-8)', async () => {
+    receiver.respond = (_received, response) => void response.writeHead(302, { location: receiver.url }).end();
+    expect(await client.post(receiver.url, {}, '{}')).toMatchObject({ status: 302 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is kept up to 1 KiB, as text that can be stored (WHK-12)', async () => {
+    receiver.respond = (_received, response) =>
+      void response
+        .writeHead(200)
+        .end(Buffer.concat([Buffer.from('a\0é'), Buffer.from([0xff]), Buffer.alloc(5_000, 'é')]));
+    const { body } = await client.post(receiver.url, {}, '{}');
+    expect(Buffer.byteLength(body!)).toBeLessThanOrEqual(1_024);
+    expect(body).toMatch(/^a\uFFFDé\uFFFDé+\uFFFD?$/);
+  });
+
+  it('may be endless: the rest is not read', async () => {
+    receiver.respond = (_received, response) => {
+      response.writeHead(200);
+      const send = () => response.write(Buffer.alloc(64 * 1024, 'x'), () => response.destroyed || setImmediate(send));
+      send();
+    };
+    expect((await client.post(receiver.url, {}, '{}')).body).toHaveLength(1_024);
+  });
+
+  it('that does not come in time is a failure (WHK-10)', async () => {
+    receiver.respond = () => undefined;
+    const network = { isAllowedAddress: () => true, timeoutMs: 50 };
+    const attempt = await new ReceiverClient({ production: false, network }).post(receiver.url, {}, '{}');
+    expect(attempt).toMatchObject({ status: null, body: null, error: expect.stringMatching(/^No response within/) });
+  });
+
+  it('of a port on which nothing listens is a failure', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const attempt = await client.post(`http://127.0.0.1:${port}/`, {}, '{}');
+    expect(attempt).toMatchObject({ status: null, error: 'The connection was refused.' });
+  });
+});
