@@ -1,7 +1,8 @@
 import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
-import { createPage, type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPage, type Page, PageOf } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
+import { DEFAULT_LIMIT } from '../../schema/scalars.ts';
 import { WebhookEndpointId } from '../../schema/webhook.scalars.ts';
 import { requireManagingClient } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
@@ -19,7 +20,7 @@ import { startReplay } from '../../src/domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../src/domain/webhooks/test-event.ts';
 import type { EndpointKey } from '../../src/domain/webhooks/webhook-context.ts';
 import { EventCursor } from '../event/event.scalars.ts';
-import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
+import { CreateWebhookEndpointArgs, DeliveryArgs, EndpointPageArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
 import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookReplay, WebhookTestResult } from './webhook.type.ts';
 
 const WebhookEndpointPage = PageOf(WebhookEndpoint);
@@ -38,10 +39,10 @@ const withSecret = ({ endpoint, secret }: EndpointWithSecret) =>
 export class WebhookResolver {
   @Query(() => WebhookEndpointPage, { description: 'The webhook endpoints of the integrator.' })
   @Rest('GET /webhook-endpoints', shared)
-  async webhookEndpoints(@Args() page: PageArgs, @Ctx() context: RequestContext): Promise<Page<WebhookEndpoint>> {
+  async webhookEndpoints(@Args() page: EndpointPageArgs, @Ctx() context: RequestContext): Promise<Page<WebhookEndpoint>> {
     const { integratorId } = requireManagingClient(context);
     const endpoints = await listEndpoints(context, integratorId);
-    const window = windowOf(page);
+    const window = { offset: page.offset ?? 0, limit: page.limit ?? DEFAULT_LIMIT };
     return createPage(endpoints.slice(window.offset, window.offset + window.limit), endpoints.length, window);
   }
 
