@@ -49,6 +49,8 @@ export interface Config {
   databaseUrls: Record<RegionId, string> | null;
   /** URLs of the same databases without a connection pooler; null for the embedded databases. */
   directUrls: Record<RegionId, string> | null;
+  /** Maximum connections of a worker to both databases. */
+  databaseConnections: number;
   migrate: 'auto' | 'check';
   demo: boolean;
   /** Keys of access tokens and signed URLs in base64url; the first signs, all verify. Null to generate one in DATA_DIR. */
@@ -153,6 +155,7 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
     databaseUrls: au1 && us1 ? { au1, us1 } : null,
     directUrls:
       au1 && us1 ? { au1: values.DATABASE_URL_AU1_DIRECT ?? au1, us1: values.DATABASE_URL_US1_DIRECT ?? us1 } : null,
+    databaseConnections: values.DATABASE_CONNECTIONS,
     migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),
     demo: !production && !au1 && values.DEMO === '1',
     tokenKeys: values.TOKEN_KEY ?? null,

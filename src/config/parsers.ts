@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { MIN_CONNECTIONS } from '../shared/connection-split.ts';
 
 /** A limit of `requests` in each window of `seconds`. */
 export interface RateLimit {
@@ -26,6 +27,11 @@ export function parseSeconds(text: string): number {
 
 export function parseDays(text: string): number {
   return parseInteger(text, 0, 3_650, 'a number of days from 0 to 3650');
+}
+
+/** A number of database connections. */
+export function parseConnections(text: string): number {
+  return parseInteger(text, MIN_CONNECTIONS, 9_999, `a number from ${MIN_CONNECTIONS} to 9999`);
 }
 
 /** MiB of a JavaScript heap. */

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { DEFAULT_CONNECTIONS } from '../shared/connection-split.ts';
 import {
   InvalidValue,
   oneOf,
   type Parser,
+  parseConnections,
   parseDays,
   parseHeapSize,
   parseHttpOrigin,
@@ -102,6 +104,11 @@ const SETTINGS = {
     parsePostgresUrl,
   ),
   DATABASE_URL_US1_DIRECT: secret('DATABASE_URL_US1', 'The same for region `us1`.', parsePostgresUrl),
+  DATABASE_CONNECTIONS: withDefault(
+    String(DEFAULT_CONNECTIONS),
+    'Maximum connections of each worker to both databases together, divided between reads and transactions.',
+    parseConnections,
+  ),
   MIGRATE: optional(
     'auto; check in production',
     '`auto` applies pending migrations at start; `check` fails to start if one is pending.',

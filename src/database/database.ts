@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
+import { type ConnectionSplit, splitConnections } from '../shared/connection-split.ts';
 import { DurationCounts } from '../shared/duration-counts.ts';
 import type { RegionId } from '../shared/regions.ts';
 import { createOrm } from './orm.ts';
@@ -25,9 +26,6 @@ export interface DatabaseLimits extends ReadLimits {
 /** Maximum names of statements in metrics: those of the service, and the prepared selections. */
 const MAX_STATEMENTS = 500;
 
-/** Connections for slow reads; each opens when it is first used. */
-const SLOW_CONNECTIONS = 4;
-
 /** One region's database: MikroORM for most writes, prepared statements for reads and frequent writes. */
 export class Database implements ReadDatabase {
   readonly orm: MikroORM;
@@ -44,14 +42,15 @@ export class Database implements ReadDatabase {
   constructor(
     readonly region: RegionId,
     readonly url: string,
+    { reads, readReserve, slowReads, writes, orm }: ConnectionSplit = splitConnections(),
   ) {
-    this.orm = createOrm(url, {}, (pool) => {
+    this.orm = createOrm(url, { pool: { min: 0, max: orm } }, (pool) => {
       this.#ormPool = pool;
       measureWaits(pool, (seconds, outcome) => this.poolWaits.add('orm', outcome, seconds));
     });
-    this.runner = new StatementRunner(url, 2, this.statements);
-    this.slowRunner = new StatementRunner(url, SLOW_CONNECTIONS, this.statements);
-    this.writer = new TransactionRunner(url, this.statements);
+    this.runner = new StatementRunner(url, { regular: reads, reserve: readReserve }, this.statements);
+    this.slowRunner = new StatementRunner(url, { regular: slowReads, reserve: 0 }, this.statements);
+    this.writer = new TransactionRunner(url, writes, this.statements);
     measureWaits(this.writer.pool, (seconds, outcome) => this.poolWaits.add('writes', outcome, seconds));
   }
 

@@ -36,7 +36,6 @@ export function createOrm(
         onPoolCreated(pool);
       },
     },
-    pool: { min: 0, max: 12 },
     // Functions are written in migrations; without this the comparison of schemas would drop them.
     schemaGenerator: { skipTables: EVENT_TABLES, ignoreRoutines: true },
     debug: false,

@@ -1,11 +1,10 @@
 import type { Config } from '../config.ts';
 import { Database, type Databases } from '../database/database.ts';
 import { findUnsupportedSettings, READER_SETTINGS } from '../database/pool/session-settings.ts';
+import { splitConnections } from '../shared/connection-split.ts';
 import { mapRegions, REGIONS } from '../shared/regions.ts';
 import { type Cluster, ClusterError, type ClusterOptions, openCluster, openClusterForCommand } from './cluster.ts';
 
-/** Maximum connections of one worker process, to both regions. */
-const CONNECTIONS_PER_WORKER = 60;
 /** Connections for operator commands and other clients. */
 const RESERVED_CONNECTIONS = 140;
 
@@ -36,15 +35,18 @@ export async function openDatabases(
   supervision: SupervisionCallbacks = {},
 ): Promise<OpenDatabases> {
   const { databaseUrls, directUrls } = config;
+  const split = splitConnections(config.databaseConnections);
   const cluster = databaseUrls ? null : await openEmbeddedCluster(config, role, supervision);
   const embeddedUrls = () => mapRegions((region) => cluster!.url(`builder_api_${region}`));
   try {
     for (const region of cluster ? REGIONS : []) await cluster!.ensureDatabase(`builder_api_${region}`);
     const urls = databaseUrls ?? embeddedUrls();
-    const direct = mapRegions((region) => new Database(region, directUrls?.[region] ?? urls[region]));
+    const direct = mapRegions((region) => new Database(region, directUrls?.[region] ?? urls[region], split));
     // A command runs one transaction at a time and does not need the pooler.
     const databases = mapRegions((region) =>
-      role === 'command' || direct[region].url === urls[region] ? direct[region] : new Database(region, urls[region]),
+      role === 'command' || direct[region].url === urls[region]
+        ? direct[region]
+        : new Database(region, urls[region], split),
     );
     const opened = new Map<string, Database>();
     for (const region of REGIONS) {
@@ -65,11 +67,11 @@ export async function openDatabases(
 }
 
 function openEmbeddedCluster(
-  { dataDir, workers }: Config,
+  { dataDir, workers, databaseConnections }: Config,
   role: 'service' | 'command',
   supervision: SupervisionCallbacks,
 ): Promise<Cluster> {
-  const settings = { max_connections: String(RESERVED_CONNECTIONS + workers * CONNECTIONS_PER_WORKER) };
+  const settings = { max_connections: String(RESERVED_CONNECTIONS + workers * databaseConnections) };
   return role === 'service' ? openCluster({ dataDir, settings, ...supervision }) : openClusterForCommand({ dataDir });
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../shared/errors.ts';
 import { WorkerThread } from '../shared/worker-thread.ts';
 import type { ReferenceFile, ReferenceTask } from './docs-thread.ts';
+import { hashOf, StaticDocument } from './static-document.ts';
 
 /** Scalar's bundle needs inline styles; nothing is loaded from, or sent to, another host. */
 const PAGE_POLICY = [
@@ -32,48 +33,49 @@ const THREAD = {
 /** Where the files of the reference page are served. */
 const PREFIX = '/docs' as const;
 const FILES: `/${string}`[] = [`${PREFIX}/`, `${PREFIX}/js/scalar.js`];
+/** Requests of other paths do not load the files. */
+const FILE_PATH = /^\/docs\/(?:js\/scalar-[0-9a-f]{16}\.js)?$/;
 
 /** Registers `/openapi.json` and `/docs`, its reference page. */
 export async function registerDocs(app: FastifyInstance, { document, limitVisitor }: DocsParts): Promise<void> {
-  const text = Buffer.from(JSON.stringify(document));
+  const openApi = new StaticDocument(
+    Buffer.from(JSON.stringify(document)),
+    'application/json; charset=utf-8',
+    'revalidated',
+    { 'Access-Control-Allow-Origin': '*' },
+  );
   const files = new ReferenceFiles();
   // Browsers request it for pages without an icon.
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   await app.register(async (docs) => {
     if (limitVisitor) docs.addHook('onRequest', limitVisitor);
-    docs.get('/openapi.json', async (_request, reply) =>
-      reply
-        .header('Content-Type', 'application/json; charset=utf-8')
-        .header('Access-Control-Allow-Origin', '*')
-        .send(text),
-    );
+    docs.get('/openapi.json', (request, reply) => openApi.send(request, reply));
     docs.get('/', async (_request, reply) => reply.redirect(PREFIX));
     docs.get(PREFIX, async (_request, reply) => reply.redirect(`${PREFIX}/`, 301));
     docs.get(`${PREFIX}/*`, async (request, reply) => {
       const file = await files.find(request.url.split('?', 1)[0]!);
       if (!file) throw notFound('File');
-      return reply.headers({ 'Content-Security-Policy': PAGE_POLICY, 'Content-Type': file.type }).send(file.body);
+      return file.send(request, reply);
     });
   });
 }
 
 /** The files of the reference page, made when one is first requested: they take as much memory as a tenth of the service. */
 class ReferenceFiles {
-  #files: Promise<Map<string, ReferenceFile>> | null = null;
+  #files: Promise<Map<string, StaticDocument>> | null = null;
 
-  async find(path: string): Promise<ReferenceFile | undefined> {
-    if (!FILES.some((file) => file === path)) return undefined;
+  async find(path: string): Promise<StaticDocument | undefined> {
+    if (!FILE_PATH.test(path)) return undefined;
     this.#files ??= this.#load();
     return (await this.#files).get(path);
   }
 
-  async #load(): Promise<Map<string, ReferenceFile>> {
+  async #load(): Promise<Map<string, StaticDocument>> {
     const thread = new WorkerThread<ReferenceTask, ReferenceFile[]>(THREAD);
     try {
       const task = { prefix: PREFIX, configuration: CONFIGURATION, paths: FILES };
       const files = await thread.run(task);
-      // Bytes of another thread arrive as a Uint8Array, which Fastify would send as JSON.
-      return new Map(files.map(({ path, type, body }) => [path, { path, type, body: Buffer.from(body.buffer) }]));
+      return toDocuments(files);
     } catch (error) {
       this.#files = null;
       throw error;
@@ -81,6 +83,22 @@ class ReferenceFiles {
       await thread.close();
     }
   }
+}
+
+/** Gives the script a path with its hash, so that browsers keep it for ever. */
+function toDocuments(files: readonly ReferenceFile[]): Map<string, StaticDocument> {
+  const [page, script] = FILES.map((path) => files.find((file) => file.path === path)!) as [
+    ReferenceFile,
+    ReferenceFile,
+  ];
+  const scriptName = `js/scalar-${hashOf(script.body)}.js`;
+  // Bytes of another thread arrive as a Uint8Array, which Fastify would send as JSON.
+  const html = Buffer.from(page.body.buffer).toString().replaceAll('js/scalar.js', scriptName);
+  const headers = { 'Content-Security-Policy': PAGE_POLICY };
+  return new Map([
+    [`${PREFIX}/`, new StaticDocument(Buffer.from(html), page.type, 'revalidated', headers)],
+    [`${PREFIX}/${scriptName}`, new StaticDocument(Buffer.from(script.body.buffer), script.type, 'immutable', headers)],
+  ]);
 }
 
 const CONFIGURATION = {

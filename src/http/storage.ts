@@ -10,6 +10,7 @@ import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { type SignedUrlClaims, STORAGE_PATH } from '../storage/url-signer.ts';
+import { hashOf, matchesTag } from './static-document.ts';
 
 /** Media types that browsers may display; they save all others. */
 const INLINE_TYPES = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;
@@ -115,9 +116,13 @@ async function receive(storages: Storages, request: FastifyRequest, reply: Fasti
 
 async function send(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const [storage, grant] = requireGrant(storages, 'GET', request);
-  const { range, 'if-range': condition } = request.headers;
-  // Responses have no validator for `If-Range`: with that condition the response is the whole file.
-  if (range !== undefined && condition === undefined) {
+  const { range, 'if-range': condition, 'if-none-match': known } = request.headers;
+  const tag = tagOf(grant);
+  if (matchesTag(known, tag)) {
+    const { 'Content-Length': _, ...headers } = headersOf(grant, 0);
+    return reply.code(304).headers(headers).send();
+  }
+  if (range !== undefined && (condition === undefined || condition === tag)) {
     const about = await storage.bytes.stat(grant.key);
     if (!about) throw notFound('File');
     const part = parseRange(range, about.size);
@@ -151,14 +156,18 @@ async function sendHeaders(storages: Storages, request: FastifyRequest, reply: F
   return reply.headers(headersOf(grant, about.size)).send();
 }
 
-const headersOf = ({ contentType, fileName }: SignedUrlClaims, size: number) => ({
+const headersOf = ({ contentType, fileName, region, key }: SignedUrlClaims, size: number) => ({
   'Content-Type': contentType,
   'Content-Length': size,
   'Content-Disposition': disposition(contentType, fileName),
   'Content-Security-Policy': 'sandbox',
   'Cache-Control': 'private, max-age=900',
   'Accept-Ranges': 'bytes',
+  ETag: tagOf({ region, key }),
 });
+
+/** The bytes of a key never change, so the key identifies them. */
+const tagOf = ({ region, key }: Pick<SignedUrlClaims, 'region' | 'key'>): string => `"${hashOf(`${region}/${key}`)}"`;
 
 /**
  * Returns the byte range of a Range header (RFC 9110, section 14.2). Null for a header that is ignored: several ranges, other units or an

@@ -1,3 +1,4 @@
+import { type ConnectionSplit, splitConnections } from './connection-split.ts';
 import { FairSemaphore } from './fair-semaphore.ts';
 
 const MIB = 1024 * 1024;
@@ -5,8 +6,12 @@ const MIB = 1024 * 1024;
 /**
  * Creates the limits of one process, each divided fairly between shares. No share may use the whole capacity, so that a caller who
  * fills its share delays only itself.
+ *
+ * @param connections Sizes of the connection pools of a region.
  */
-export function createFairShares() {
+export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = splitConnections()) {
+  // Work that no share is charged for, such as OAuth, needs connections of MikroORM too.
+  const transactions = Math.max(1, orm - 2);
   return {
     /** Requests from their authentication until their response is ready. */
     requests: new FairSemaphore({
@@ -31,17 +36,17 @@ export function createFairShares() {
     }),
     /** Reads that may take long: far down a list, or counted without an index. */
     slowReads: new FairSemaphore({
-      ...{ name: 'slow reads', capacity: 4, perShare: 2 },
+      ...{ name: 'slow reads', capacity: slowReads, perShare: Math.ceil(slowReads / 2) },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
-    /** Transactions of MikroORM. Two of its twelve connections are left to work that no share is charged for, such as OAuth. */
+    /** Transactions of MikroORM. */
     transactions: new FairSemaphore({
-      ...{ name: 'transactions', capacity: 10, perShare: 6 },
+      ...{ name: 'transactions', capacity: transactions, perShare: Math.ceil(0.6 * transactions) },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
     /** Transactions of prepared statements. The capacity equals the number of their connections. */
     writes: new FairSemaphore({
-      ...{ name: 'writes', capacity: 12, perShare: 10 },
+      ...{ name: 'writes', capacity: writes, perShare: Math.max(1, writes - 2) },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
     /** Requests that hold large values or build a large response. */

@@ -26,7 +26,7 @@ async function everything(): Promise<void> {
   await client.ok('POST', `/meetings/${meeting.id}/notes`, { externalSourceId: 'n', summaryMarkdown: 'b' });
 }
 
-it('goes on while the next release adds a column to each table', async () => {
+it('goes on while the next release adds a column to each table (VER-11)', async () => {
   const em = service.databases.au1.fork();
   await everything();
   const tables = (await em.execute(

@@ -19,3 +19,21 @@ describe('the changelog', () => {
     expect(headings.indexOf('## Unreleased')).toBeLessThanOrEqual(0);
   });
 });
+
+describe('the version of the package (VER-9)', () => {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../..', 'package.json'), 'utf8'));
+
+  it('is one of Semantic Versioning', () => {
+    expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+});
+
+describe('deprecated operations (VER-10)', () => {
+  it('are none: one that is deprecated needs Deprecation and Sunset headers', () => {
+    const path = join(import.meta.dirname, '../..', 'schema/openapi.json');
+    const { paths } = JSON.parse(readFileSync(path, 'utf8')) as { paths: Record<string, Record<string, object>> };
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    expect(operations.length).toBeGreaterThan(50);
+    expect(operations.filter((operation) => 'deprecated' in operation)).toEqual([]);
+  });
+});

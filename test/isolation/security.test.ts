@@ -39,7 +39,8 @@ describe('the headers of an answer', () => {
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
-        'cache-control': 'no-store',
+        // Public documents are revalidated.
+        'cache-control': ['/docs/', '/openapi.json'].includes(url) ? 'public, no-cache' : 'no-store',
         'strict-transport-security': 'max-age=31536000; includeSubDomains',
       });
       expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");

@@ -123,6 +123,15 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await photo.scrollIntoViewIfNeeded();
     await tab.waitForFunction('[...document.images].every((image) => image.complete && image.naturalWidth > 0)');
     await expectUsable(tab, 'report');
+    await tab.emulateMedia({ colorScheme: 'dark' });
+    const background = () => tab.evaluate(`getComputedStyle(document.querySelector('article')).backgroundColor`);
+    expect(await background()).toBe('rgb(22, 32, 42)');
+    await expectUsable(tab, 'report-dark');
+    await tab.emulateMedia({ media: 'print' });
+    expect(await background()).toBe('rgb(255, 255, 255)');
+    expect(await tab.getByRole('navigation').isVisible()).toBe(false);
+    expect((await tab.pdf()).subarray(0, 5).toString()).toBe('%PDF-');
+    await tab.emulateMedia({ media: 'screen', colorScheme: 'light' });
     await tab.getByRole('link', { name: 'Stairs' }).click();
     expect(new URL(tab.url()).hash).toMatch(/^#page_/);
     await tab.getByRole('button', { name: 'Sign out' }).click();

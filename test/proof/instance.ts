@@ -25,20 +25,25 @@ export class Instance {
   readonly origin: string;
   readonly #env: Record<string, string>;
   readonly #flags: string[];
+  readonly #program: string;
   #child: ChildProcess | null = null;
   #output = '';
   /** Starts that the last start took. */
   attempts = 0;
 
-  private constructor(port: number, env: Record<string, string>, flags: string[]) {
+  private constructor(port: number, env: Record<string, string>, flags: string[], program: string) {
     this.#flags = flags;
+    this.#program = program;
     this.origin = `http://127.0.0.1:${port}`;
     this.#env = { PATH: process.env.PATH!, HOST: '127.0.0.1', PORT: String(port), SUPERVISE: '0', ...env };
   }
 
-  /** @param flags of Node, beside those of `npm start`. */
-  static async start(env: Record<string, string>, flags: string[] = []): Promise<Instance> {
-    const instance = new Instance(await freePort(), env, flags);
+  /**
+   * @param flags of Node, beside those of `npm start`.
+   * @param program of another release; this one's by default.
+   */
+  static async start(env: Record<string, string>, flags: string[] = [], program = PROGRAM): Promise<Instance> {
+    const instance = new Instance(await freePort(), env, flags, program);
     await instance.start();
     return instance;
   }
@@ -48,7 +53,7 @@ export class Instance {
     for (let attempt = 1; ; attempt++) {
       this.#output = '';
       this.attempts = attempt;
-      const args = [...EXIT_WITH_PARENT, ...FLAGS, ...this.#flags, PROGRAM];
+      const args = [...EXIT_WITH_PARENT, ...FLAGS, ...this.#flags, this.#program];
       const child = spawn(process.execPath, args, { env: this.#env, stdio: STDIO_WITH_PARENT });
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (this.#output += chunk));
       this.#child = child;

@@ -85,6 +85,11 @@ export class MortalPostgres {
     while (await findRunningServer(this.dataDir)) await sleep(10);
   }
 
+  /** Stops it as an operator does; `restart` starts it again. */
+  async stop(): Promise<void> {
+    await this.#cluster.stop();
+  }
+
   /** Starts it on what it left; it recovers by itself. */
   async restart(): Promise<void> {
     await this.#cluster.stop();

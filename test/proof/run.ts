@@ -19,8 +19,10 @@ import { limits } from './limits.ts';
 import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts';
 import { photoFaults } from './photo-faults.ts';
 import { reportFaults } from './report-faults.ts';
+import { psqlMissing, restore } from './restore.ts';
 import { closeAll } from './site.ts';
 import { soak } from './soak.ts';
+import { findPreviousRelease, upgrade } from './upgrade.ts';
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -42,6 +44,7 @@ interface Options {
   seed?: string;
   only?: string;
   seconds?: string;
+  from?: string;
   write?: string;
 }
 
@@ -120,6 +123,21 @@ const PROOFS: Record<string, Proof> = {
       "an integrator's ordinary requests while another one attacks the service; --only NAMES, --brief, --seconds N, --write FILE",
     run: ({ brief, only, seconds, write }) => noisyNeighbour({ brief, only, seconds, write, say }),
   },
+  restore: {
+    about:
+      'the procedure of docs/backup.md: a loaded server and its store are deleted and restored to a moment; --seconds N',
+    run: async ({ seconds = '10' }) =>
+      psqlMissing ? { wrong: [`not run: ${psqlMissing}`] } : restore({ seconds: Number(seconds), say }),
+  },
+  upgrade: {
+    about:
+      'the previous release, this one and the previous one again under load; --from REVISION, by default the newest tag',
+    run: async ({ from }) => {
+      const revision = from ?? (await findPreviousRelease());
+      if (revision === null) return { wrong: ['not run: the repository has no tag; name a revision with --from'] };
+      return upgrade({ from: revision, say });
+    },
+  },
   soak: {
     about: 'minutes of mixed requests: the resident size of the service does not grow',
     run: ({ minutes = '10' }) => soak({ minutes: Number(minutes), say }),
@@ -140,6 +158,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     only: { type: 'string' },
     seconds: { type: 'string' },
+    from: { type: 'string' },
     write: { type: 'string' },
   },
 });

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
@@ -47,7 +49,12 @@ export class ProofSite {
     open.add(this);
   }
 
-  static async start(settings: Record<string, string> = {}, disks: SmallDisks | null = null): Promise<ProofSite> {
+  /** @param options.migrateWith Command line of another release, which creates the tables in place of this one. */
+  static async start(
+    settings: Record<string, string> = {},
+    disks: SmallDisks | null = null,
+    { migrateWith }: { migrateWith?: string } = {},
+  ): Promise<ProofSite> {
     const undo: (() => unknown)[] = [];
     const folder = async (name: string, bytes: number | undefined) => {
       const made = await mkdtemp(join(tmpdir(), `builder-api-${name}-`));
@@ -59,10 +66,11 @@ export class ProofSite {
       const postgres = await MortalPostgres.start(await folder('proof', disks?.databaseBytes));
       undo.push(() => postgres.remove());
       const databases = {} as Databases;
-      for (const region of REGIONS) {
-        databases[region] = new Database(region, await postgres.createDatabase(region));
-        await runPendingMigrations(databases[region], 'auto');
-      }
+      for (const region of REGIONS) databases[region] = new Database(region, await postgres.createDatabase(region));
+      if (migrateWith) {
+        const env = { DATABASE_URL_AU1: postgres.url('au1'), DATABASE_URL_US1: postgres.url('us1') };
+        await promisify(execFile)(process.execPath, [migrateWith, 'migrate', 'up'], { env });
+      } else for (const region of REGIONS) await runPendingMigrations(databases[region], 'auto');
       const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 200 });
       for (const region of REGIONS) await databases[region].close();
       const dataDir = await folder('data', disks?.storeBytes);
@@ -81,8 +89,8 @@ export class ProofSite {
   }
 
   /** One more instance, with these settings over the site's. */
-  async addInstance(settings: Record<string, string> = {}, flags: string[] = []): Promise<Instance> {
-    const instance = await Instance.start({ ...this.env, ...settings }, flags);
+  async addInstance(settings: Record<string, string> = {}, flags: string[] = [], program?: string): Promise<Instance> {
+    const instance = await Instance.start({ ...this.env, ...settings }, flags, program);
     this.instances.push(instance);
     return instance;
   }

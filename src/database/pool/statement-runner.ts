@@ -11,8 +11,12 @@ const INVALID_SQL_STATEMENT_NAME = '26000';
 /** SQLSTATE class of errors that a value causes. */
 const DATA_EXCEPTION = '22';
 
-/** Connections that are used only while the regular ones are stalled. */
-const RESERVE_CONNECTIONS = 4;
+/** Numbers of connections; each opens when it is first used. */
+interface RunnerConnections {
+  regular: number;
+  /** Used only while the regular ones are stalled. */
+  reserve: number;
+}
 
 /** Name of statements that are planned for each use, in metrics. */
 const UNPREPARED = 'unprepared';
@@ -41,10 +45,14 @@ export class StatementRunner {
   #onReserve = 0;
 
   /** @param counts Receives the duration of each statement, by its name. */
-  constructor(url: string, connections = 2, counts: DurationCounts | null = null) {
-    this.#regularCount = connections;
+  constructor(
+    url: string,
+    { regular, reserve }: RunnerConnections = { regular: 2, reserve: 4 },
+    counts: DurationCounts | null = null,
+  ) {
+    this.#regularCount = regular;
     this.#counts = counts;
-    this.#connections = Array.from({ length: connections + RESERVE_CONNECTIONS }, () => new PipelinedConnection(url));
+    this.#connections = Array.from({ length: regular + reserve }, () => new PipelinedConnection(url));
   }
 
   /**

@@ -21,7 +21,7 @@ export class TransactionRunner {
   readonly #counts: DurationCounts | null;
 
   /** @param counts Receives the duration of each statement, by its name. */
-  constructor(url: string, counts: DurationCounts | null = null, connections = 12) {
+  constructor(url: string, connections = 12, counts: DurationCounts | null = null) {
     this.#counts = counts;
     this.pool = new pg.Pool({
       connectionString: url,

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { listSettings } from '../../src/config/settings.ts';
+import { loadConfig } from '../../src/config.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+const settings = listSettings().map(({ name }) => name as string);
+const { bin, files } = JSON.parse(read('package.json'));
+const compose = parse(read('deploy/compose.yaml'));
+const containerfile = read('deploy/Containerfile');
+const unit = read('deploy/builder-api.service');
+
+/** Replaces `${NAME:?}` by a value of its own. */
+const interpolate = (text: string) =>
+  text.replace(/\$\{(\w+):\?\}/g, (_, name) => `${name.toLowerCase()}${'0'.repeat(64)}`);
+
+describe('deploy/compose.yaml', () => {
+  const instances = ['api-1', 'api-2'];
+
+  it.each(instances)('%s has settings that the service accepts in production', (name) => {
+    const { environment } = compose.services[name];
+    expect(Object.keys(environment).filter((each) => !settings.includes(each))).toEqual([]);
+    const env = Object.entries<string>(environment).map(([each, value]) => [each, interpolate(value)]);
+    const config = loadConfig({ NODE_ENV: 'production', ...Object.fromEntries(env) });
+    expect(config).toMatchObject({ production: true, trustProxy: 1, s3: { bucket: 'builder-api' } });
+  });
+
+  it.each(instances)('%s has a read-only root and no capabilities', (name) => {
+    expect(compose.services[name]).toMatchObject({
+      ...{ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] },
+      depends_on: { migrate: { condition: 'service_completed_successfully' } },
+    });
+  });
+
+  it('starts services that exist, behind the proxy', () => {
+    const names = Object.keys(compose.services);
+    for (const { depends_on: needed = [] } of Object.values<{ depends_on?: object }>(compose.services)) {
+      for (const name of Array.isArray(needed) ? needed : Object.keys(needed)) expect(names).toContain(name);
+    }
+    for (const name of instances) expect(compose.services.proxy.command).toContain(`${name}:4000`);
+  });
+});
+
+describe('deploy/Containerfile', () => {
+  it('runs the command of the package as another user than root', () => {
+    expect(Object.keys(bin)).toEqual(['builder-api']);
+    expect(containerfile).toMatch(/^ENTRYPOINT \["builder-api"\]\nCMD \["serve"\]$/m);
+    const last = containerfile.split(/^FROM /m).at(-1)!;
+    expect(last.indexOf('USER node')).toBeLessThan(last.indexOf('ENTRYPOINT'));
+    expect(last).not.toMatch(/npm ci|COPY \. /);
+    expect(containerfile).toContain('HEALTHCHECK');
+  });
+
+  it('copies what the installation of the dependencies needs', () => {
+    const workspaces: string[] = JSON.parse(read('package.json')).workspaces;
+    for (const workspace of workspaces) expect(containerfile).toContain(`COPY ${workspace}/package.json ${workspace}/`);
+  });
+});
+
+describe('deploy/builder-api.service', () => {
+  it('starts the command of the package with settings that exist', () => {
+    expect(unit).toMatch(/^ExecStart=\S+\/builder-api serve$/m);
+    const names = /^Environment=(.*)$/m
+      .exec(unit)![1]!
+      .split(' ')
+      .map((pair) => pair.split('=')[0]!);
+    expect(names.filter((name) => !settings.includes(name))).toEqual([]);
+  });
+
+  it('keeps the time that a drain takes', () => {
+    const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1]);
+    expect(seconds).toBeGreaterThan(30);
+  });
+});
+
+describe('the package', () => {
+  it('contains the deployment files and the documentation', () => {
+    expect(files).toEqual(expect.arrayContaining(['deploy', 'docs']));
+  });
+});
