@@ -1,5 +1,6 @@
 import { Entity, Enum, Index } from '@mikro-orm/decorators/legacy';
 import { Id, Instant, Reference } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
 import { User } from './user.entity.ts';
 
 /** Why a link was created: for a user without a password, or for one who has forgotten it. */
@@ -8,6 +9,7 @@ export type PasswordLinkPurpose = keyof typeof PasswordLinkPurpose;
 
 /** A one-time link to the page for choosing a password (OAU-43). The row is deleted when the link is used. */
 @Entity({ tableName: 'password_link' })
+@PersonalData<PasswordLink>({ of: { user: 'userId' }, erase: 'delete' })
 @Index({ properties: ['userId', 'createdAt'] })
 @Index({ properties: ['expiresAt'] })
 export class PasswordLink {

@@ -99,7 +99,7 @@ export async function restore({ seconds, say }: { seconds: number; say: Say }) {
     const verified = await runCommands('verify', { ...site.env, ...env });
     if (verified.match(/^Complete\.$/gm)?.length !== REGIONS.length) wrong.push(`backup verify: ${verified}`);
 
-    const storage = openStorages(loadConfig(site.env), { secret: site.env.TOKEN_KEY!, clock: Date }).au1;
+    const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
     wrong.push(...(await before.differences(site.database(), storage)));
     const found = await rowsOf(site, 'after');
     if (found > 0) wrong.push(`${found} events written after the moment are there`);

@@ -77,7 +77,7 @@ export async function upgrade({ from, say }: { from: string; say: Say }) {
     for (const { operation, status, problem } of all.filter(({ status }) => status < 200 || status > 299)) {
       wrong.push(`${operation}: ${status} ${problem}`);
     }
-    const storage = openStorages(loadConfig(site.env), { secret: site.env.TOKEN_KEY!, clock: Date }).au1;
+    const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
     wrong.push(...(await load.differences(site.database(), storage)));
     const statuses = JSON.stringify(countBy(all, ({ status }) => status));
     return {
