@@ -21,6 +21,8 @@ export interface ImportOptions {
   onProgress?(file: string, rows: number, bytes: number, totalBytes: number, phase: Phase): void;
   /** Called and awaited for every problem, in order; problems are not kept. */
   onProblem?(problem: RowProblem): void | Promise<void>;
+  /** Runs in the transaction of an import that is about to be committed. */
+  beforeCommit?: (client: pg.ClientBase, files: readonly FileResult[]) => Promise<void>;
 }
 
 export interface FileResult {

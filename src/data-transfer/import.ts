@@ -43,7 +43,9 @@ export async function importFolder(
       files.push(await work.catch((error) => rethrowViolation(mapping.file, error)));
     }
     const inconsistent = await checkCrossRecordRules(client, mappings, files, options);
-    return { files, commit: inconsistent === 0 && (options.keepGood === true || files.every(({ bad }) => bad === 0)) };
+    const commit = inconsistent === 0 && (options.keepGood === true || files.every(({ bad }) => bad === 0));
+    if (commit) await options.beforeCommit?.(client, files);
+    return { files, commit };
   });
   return { files, committed: commit };
 }

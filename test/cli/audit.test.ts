@@ -1,4 +1,6 @@
-import { userInfo } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { SignOnVisit } from '../../entities/sign-on-visit.entity.ts';
@@ -146,6 +148,34 @@ describe('audit list', () => {
     [['--cursor', 'aud_none'], '--cursor: au1 has no entry aud_none.'],
   ])('rejects %j', async (args, message) => {
     expect(await cli.errorOf(['audit', 'list', ...args])).toMatch(message);
+  });
+});
+
+describe('import and export', () => {
+  it('are recorded, an import with its counts in its own transaction (ACC-20, ACC-21)', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'builder-api-audit-'));
+    try {
+      cli.clock.at += 1000;
+      await cli.json(['export', folder, '--region', 'us1']);
+      const [exported] = await list('--region', 'us1', '--action', 'region.exported');
+      expect(exported).toMatchObject({ actor: { type: 'OPERATOR' }, objectId: 'us1', origin: { command: 'export' } });
+      const stamps = { createdAt: at(START), updatedAt: at(START) };
+      const row = { id: 'buil_i', ...stamps, name: 'Imported', logoUrl: null, logoKey: null };
+      await writeFile(join(folder, 'builders.ndjson'), `${JSON.stringify(row)}\n`);
+      await cli.json(['import', folder, '--region', 'us1']);
+      const [imported] = await list('--region', 'us1', '--action', 'region.imported');
+      expect(imported).toMatchObject({ actor: { type: 'IMPORT', id: userInfo().username }, objectId: 'us1' });
+      expect(imported.after.files).toContainEqual({
+        file: expect.stringMatching(/^builders/),
+        inserted: 1,
+        updated: 0,
+      });
+      await writeFile(join(folder, 'builders.ndjson'), '{}\n');
+      await cli.run(['import', folder, '--region', 'us1']);
+      expect(await list('--region', 'us1', '--action', 'region.imported')).toHaveLength(1);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });
 

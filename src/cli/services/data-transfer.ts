@@ -1,8 +1,10 @@
 import { exportFolder } from '../../data-transfer/export.ts';
 import { type CrossRecordRule, type FileDefinition, requireStoredFiles } from '../../data-transfer/file-definitions.ts';
 import { importFolder } from '../../data-transfer/import.ts';
+import type { ImportOptions } from '../../data-transfer/import-file.ts';
 import type { RowProblem } from '../../data-transfer/row-reader.ts';
-import type { ChangeContext } from '../../domain/change-context.ts';
+import { recordAudit, recordAuditOnConnection } from '../../domain/audit/record-audit.ts';
+import { type ChangeContext, inTransaction } from '../../domain/change-context.ts';
 import {
   REPORTS_WITH_PAGES,
   validatePageRow,
@@ -57,13 +59,19 @@ export async function importData(
   };
   const onProgress = (file: string, rows: number, bytes: number, totalBytes: number, phase: string) =>
     progress.update(file, bytes, totalBytes, `${phase}, ${rows} rows`);
+  const beforeCommit: ImportOptions['beforeCommit'] = (client, files) =>
+    recordAuditOnConnection(client, {
+      ...{ ...source, actor: { type: 'IMPORT', id: source.actor.id }, at: new Date(clock.now()).toISOString() },
+      ...{ action: 'region.imported', objectId: database.region },
+      after: { files: files.map(({ file, inserted, updated }) => ({ file, inserted, updated })) },
+    });
   try {
     // Files are stored before the rows that refer to them. The upload sweep deletes those of rejected rows.
     const fileDefinitions = requireStoredFiles(await importStoredFiles(storage, folder)).map(withReportRules);
     const { files, committed } = await importFolder(
       database,
       folder,
-      { keepGood, onProgress, onProblem },
+      { keepGood, onProgress, onProblem, beforeCommit },
       fileDefinitions,
     );
     const found = collect ? { problems, problemsLeftOut: count - problems.length } : {};
@@ -79,15 +87,14 @@ export async function importData(
   }
 }
 
-/** Exports the data of the region to a folder. */
-export async function exportData(
-  { database }: ChangeContext,
-  storage: Storage,
-  folder: string,
-  progress: ProgressReporter,
-) {
+/** Exports the data of the region to a folder, and records it before the files are complete, so that no export is unrecorded. */
+export async function exportData(context: ChangeContext, storage: Storage, folder: string, progress: ProgressReporter) {
+  const { database, source } = context;
   const onProgress = (file: string, rows: number) => progress.update(file, rows, null, `${rows} rows`);
   try {
+    await inTransaction(context, (em, at) =>
+      recordAudit(em, { ...source, at, action: 'region.exported', objectId: database.region, after: {} }),
+    );
     const exported = await exportFolder(database, folder, { onProgress });
     return { ...exported, storedFiles: await exportStoredFiles(storage, folder) };
   } finally {

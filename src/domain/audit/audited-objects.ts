@@ -23,7 +23,7 @@ export const AUDITED_PROPERTIES = {
   image_host: ['host'],
   site_access: ['workerId', 'projectId', 'grantedAt', 'revokedAt'],
   visit: ['workerId', 'projectId', 'closedAt', 'closedBy', 'archivedAt'],
-  region: ['files', 'rows', 'storedFiles'],
+  region: ['files'],
   person: ['categories', 'rows', 'storedFiles', 'reason'],
   builder: ['name', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
 } as const satisfies Record<string, readonly string[]>;

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type pg from 'pg';
 import {
   type AuditActorType,
   AuditEntry,
@@ -44,6 +45,19 @@ export interface AuditedChange extends AuditSource {
 export async function recordAudit(transaction: EntityManager, change: AuditedChange): Promise<void> {
   if (change.actor.type === 'STAFF') requireStaffAction(change.actor.role, change.action);
   await transaction.insert(AuditEntry, toAuditEntry(change));
+}
+
+const INSERT = `insert into audit_entry (id, at, actor_type, actor_id, action, object_type, object_id, builder_id, integrator_id,
+    person_id, origin, values_before, values_after) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+
+/** The same in the transaction of a plain connection, such as that of an import. */
+export async function recordAuditOnConnection(client: pg.ClientBase, change: AuditedChange): Promise<void> {
+  const entry = toAuditEntry(change);
+  await client.query(INSERT, [
+    ...[entry.id, entry.at, entry.actorType, entry.actorId, entry.action, entry.objectType, entry.objectId],
+    ...[entry.builderId, entry.integratorId, entry.personId],
+    ...[entry.origin, entry.valuesBefore, entry.valuesAfter].map((value) => value && JSON.stringify(value)),
+  ]);
 }
 
 /** Returns the row of a change. */

@@ -1,4 +1,5 @@
 import { RevokedToken } from '../../../entities/revoked-token.entity.ts';
+import { auditOriginOf } from '../audit-origin.ts';
 import { authenticateClient, type ChargeClient } from '../authenticate-client.ts';
 import { requireParameter } from '../checks/parameters.check.ts';
 import { isTokenOwner } from '../checks/token-owner.check.ts';
@@ -22,7 +23,8 @@ export const createRevocationEndpoint =
     if (!refreshToken) await revokeAccessToken(dependencies, client, token, chargeClient);
     else if (isTokenOwner(refreshToken.clientId, client) && !refreshToken.revoked) {
       await chargeClient();
-      await revokeTokenFamily(dependencies, client.database, refreshToken.familyId);
+      const cause = { reason: 'revoked by the client', origin: auditOriginOf(request) };
+      await revokeTokenFamily(dependencies, client.database, refreshToken, cause);
     }
     return reply.code(200).send();
   };

@@ -1,3 +1,4 @@
+import { auditOriginOf } from '../audit-origin.ts';
 import { authenticateClient } from '../authenticate-client.ts';
 import { requireConfidentialClient } from '../checks/client-authentication.check.ts';
 import { requireAllowedGrant, requireSupportedGrant } from '../checks/grant.check.ts';
@@ -19,5 +20,8 @@ export const createTokenEndpoint =
     const grant = requireSupportedGrant(grantType);
     if (grant === 'client_credentials') requireConfidentialClient(client, credentials);
     requireAllowedGrant(client, grant);
-    return grantHandlers[grant]({ parameters, credentials, client, chargeClient }, dependencies);
+    return grantHandlers[grant](
+      { parameters, credentials, client, chargeClient, origin: auditOriginOf(request) },
+      dependencies,
+    );
   };

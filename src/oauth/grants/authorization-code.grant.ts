@@ -12,7 +12,10 @@ import type { GrantHandler } from './grant.ts';
  * Exchanges an authorization code for the user's tokens. RFC 6749 section 4.1.3, RFC 7636 section 4.5. An invalid request
  * does not consume the code; a second use revokes the token family. OAU-30, OAU-31.
  */
-export const exchangeAuthorizationCode: GrantHandler = async ({ parameters, client, chargeClient }, dependencies) => {
+export const exchangeAuthorizationCode: GrantHandler = async (
+  { parameters, client, chargeClient, origin },
+  dependencies,
+) => {
   requireAudience(parameters.get('audience'), dependencies.baseUrl);
   const sentCode = requireParameter(parameters, 'code');
   const redirectUri = requireParameter(parameters, 'redirect_uri');
@@ -22,7 +25,7 @@ export const exchangeAuthorizationCode: GrantHandler = async ({ parameters, clie
 
   const code = requireTokenOwner(await findAuthorizationCode(database, sentCode), client);
   const revokeAndCreateError = async () => {
-    await revokeTokenFamily(dependencies, database, code.familyId);
+    await revokeTokenFamily(dependencies, database, code, { reason: 'a code was used twice', origin });
     return invalidGrant('The code was used before; the tokens that it gave are revoked.');
   };
   if (code.used) throw await revokeAndCreateError();

@@ -1,3 +1,4 @@
+import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
 import type { ChargeClient } from '../authenticate-client.ts';
 import type { Credentials } from '../checks/credentials.check.ts';
 import type { RegisteredClient } from '../clients.ts';
@@ -11,6 +12,8 @@ export interface TokenRequest {
   credentials: Credentials;
   client: RegisteredClient;
   chargeClient: ChargeClient;
+  /** For the audit log. */
+  origin: AuditOrigin;
 }
 
 /** Handles one `grant_type`: checks its parameters and issues the tokens. */

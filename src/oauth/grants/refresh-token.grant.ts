@@ -17,7 +17,10 @@ const REUSE_GRACE_MS = 60_000;
 /**
  * Exchanges a refresh token for an access token and a new refresh token that replaces it. RFC 6749 section 6, OAU-32.
  */
-export const exchangeRefreshToken: GrantHandler = async ({ parameters, client, chargeClient }, dependencies) => {
+export const exchangeRefreshToken: GrantHandler = async (
+  { parameters, client, chargeClient, origin },
+  dependencies,
+) => {
   requireAudience(parameters.get('audience'), dependencies.baseUrl);
   const sentToken = requireParameter(parameters, 'refresh_token');
   const scope = parameters.get('scope');
@@ -27,7 +30,7 @@ export const exchangeRefreshToken: GrantHandler = async ({ parameters, client, c
 
   const token = requireTokenOwner(await findRefreshToken(database, sentToken), client);
   if (token.rotatedAt !== null && now - token.rotatedAt > REUSE_GRACE_MS) {
-    await revokeTokenFamily(dependencies, database, token.familyId);
+    await revokeTokenFamily(dependencies, database, token, { reason: 'a replaced refresh token was used', origin });
     throw invalidGrant('The refresh token was replaced before; all tokens that descend from it are revoked.');
   }
   if (token.rotatedAt !== null) throw invalidGrant('The refresh token was replaced a moment ago.');

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { isLoopback } from '../../config.ts';
+import { auditOriginOf } from '../audit-origin.ts';
 import { type BuilderMembership, findBuilderMembership, findBuilderMemberships } from '../builder-memberships.ts';
 import { isConnected, requireConnectedMembership } from '../checks/builder-membership.check.ts';
 import { requireConnectionScopes } from '../checks/scope.check.ts';
@@ -64,7 +65,7 @@ async function grantConsent(
   requireConnectionScopes(scopes, membership);
   const binding = { redirectUri, codeChallenge, codeChallengeMethod };
   const consent = { clientId: client.id, userId: user.id, builderId: membership.builderId, scopes, ...binding };
-  const code = await issueAuthorizationCode(database, consent, now);
+  const code = await issueAuthorizationCode(database, consent, now, auditOriginOf(interaction.request));
   logDecision(interaction, 'access allowed', { userId: user.id, builderId: membership.builderId, scopes });
   return interaction.redirectToClient(code);
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
 import { AuthorizationCode, type ChallengeMethod } from '../../../entities/authorization-code.entity.ts';
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { consentIdOf } from '../../domain/access/consents.ts';
+import { recordAudit } from '../../domain/audit/record-audit.ts';
 import { digestOf, newSecret } from '../../shared/secrets.ts';
 import type { CodeBinding } from '../checks/pkce.check.ts';
 import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-families.ts';
@@ -28,7 +31,12 @@ export interface StoredAuthorizationCode extends StoredTokenFamily, CodeBinding 
 }
 
 /** Creates a token family and returns its code, of which the database stores only the digest. */
-export async function issueAuthorizationCode(database: Database, consent: Consent, now: number): Promise<string> {
+export async function issueAuthorizationCode(
+  database: Database,
+  consent: Consent,
+  now: number,
+  origin: AuditOrigin,
+): Promise<string> {
   const { clientId, userId, builderId, scopes, ...binding } = consent;
   const code = newSecret();
   const createdAt = new Date(now).toISOString();
@@ -40,6 +48,11 @@ export async function issueAuthorizationCode(database: Database, consent: Consen
     await em.insert(AuthorizationCode, {
       ...{ digest: digestOf(code), familyId, ...binding },
       ...{ createdAt, expiresAt, usedAt: null },
+    });
+    await recordAudit(em, {
+      ...{ actor: { type: 'USER', id: userId }, origin, at: createdAt, action: 'consent.granted' },
+      ...{ objectId: consentIdOf(consent), builderId, personId: userId },
+      after: { clientId, userId, builderId, scopes },
     });
   });
   return code;

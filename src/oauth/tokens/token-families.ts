@@ -1,6 +1,7 @@
-import { TokenFamily } from '../../../entities/token-family.entity.ts';
+import type { AuditOrigin } from '../../../entities/audit-entry.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { TextRow } from '../../database/pool/pg-pipeline.ts';
+import { revokeFamily } from '../../domain/access/consents.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
 
 /** The token family of one consent, as stored codes and refresh tokens include it. */
@@ -26,13 +27,18 @@ export function toTokenFamily([id, clientId, userId, builderId, scopes, revoked,
   return { family, others };
 }
 
-/** Revokes every token of the family: immediately on this instance, within a second on the others. ACC-5. */
+/**
+ * Revokes every token of the family: immediately on this instance, within a second on the others. ACC-5. The client caused it, by a
+ * revocation or by the second use of a code or token.
+ */
 export async function revokeTokenFamily(
   { tokenVerifier, clock }: OAuthDependencies,
   database: Database,
-  id: string,
+  family: StoredTokenFamily,
+  { reason, origin }: { reason: string; origin: AuditOrigin },
 ): Promise<void> {
-  const revokedAt = new Date(clock.now()).toISOString();
-  await database.fork().nativeUpdate(TokenFamily, { id, revokedAt: null }, { revokedAt });
-  tokenVerifier.evict(id);
+  const { familyId, clientId, userId, builderId } = family;
+  const source = { actor: { type: 'CLIENT' as const, id: clientId }, origin };
+  await revokeFamily({ database, clock, source }, { familyId, clientId, userId, builderId }, reason);
+  tokenVerifier.evict(familyId);
 }
