@@ -12,6 +12,7 @@ import { User } from './user.entity.ts';
 @Entity({ tableName: 'oauth_token_family' })
 @PersonalData<TokenFamily>({ of: { user: 'userId' }, erase: 'delete', kept: ['scopes'] })
 @Index({ properties: ['expiresAt'] })
+@Index({ properties: ['userId'] })
 export class TokenFamily {
   @Id()
   id!: string;

@@ -28,8 +28,11 @@ import { serverOptions } from './http/options.ts';
 import { paceUnauthenticated } from './http/paced-admission.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
+import { MailQueue } from './mail/mail-queue.ts';
+import { createMailer } from './mail/mailer.ts';
+import { PasswordResets } from './oauth/account/password-resets.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
-import { createOAuthRateLimits } from './oauth/rate-limits.ts';
+import { createOAuthRateLimits, PASSWORD_RESET_LIMIT } from './oauth/rate-limits.ts';
 import { RegisteredOrigins } from './oauth/registered-origins.ts';
 import { registerReportPages } from './reports/plugin.ts';
 import { createOpenApiDocument } from './rest/openapi.ts';
@@ -54,6 +57,18 @@ export interface AppDependencies {
   receivers?: Network;
   /** Whether the instance is shutting down: it then reports that it is not ready. */
   isStopping?: () => boolean;
+}
+
+/** Returns what sends links for choosing a password, until the application closes; undefined without a mail server. */
+function openPasswordResets(app: FastifyInstance, { mail, baseUrl }: Config, { databases, clock }: AppDependencies) {
+  if (mail === null) return;
+  const mailer = createMailer(mail);
+  const queue = new MailQueue((err) => app.log.error({ err }, 'e-mail was not sent'));
+  app.addHook('onClose', async () => {
+    await queue.close();
+    mailer.close();
+  });
+  return new PasswordResets({ databases, clock, baseUrl, mailer, queue });
 }
 
 /** Returns the Fastify application of the whole service. It does not listen yet. */
@@ -109,7 +124,12 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     budgets: [limits, tokenLimits, budgets.sync],
     backlogs: [unusedUploads, uncompactedCounters],
   });
-  const oauthRateLimits = createOAuthRateLimits(databases, limits, tokenLimits);
+  const oauthRateLimits = createOAuthRateLimits(databases, {
+    api: limits,
+    token: tokenLimits,
+    passwordReset: new RateLimiter('password-reset', PASSWORD_RESET_LIMIT, clock),
+  });
+  const passwordResets = openPasswordResets(app, config, dependencies);
   await registerDocs(app, {
     document: await createOpenApiDocument(schema, operations, baseUrl),
     limitVisitor: oauthRateLimits.limitPageRequest,
@@ -119,12 +139,15 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
       ...{ databases, accessTokens, tokenVerifier: tokens, clock, baseUrl },
       logoUrl: (region, key) => storages[region].createDownloadUrl(key),
       ...oauthRateLimits,
+      passwordResets,
     }),
   );
   await registerStorage(app, storages, { shares, requests: limits, databases });
   registerMethodNotAllowed(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], authenticator);
   const { limitPageRequest } = oauthRateLimits;
-  await registerReportPages(app, { databases, storages, shares, clock, baseUrl, limitPageRequest });
+  await registerReportPages(app, {
+    ...{ databases, storages, shares, clock, baseUrl, limitPageRequest, passwordResets },
+  });
   await registerRest(app, { schema, operations, authenticator, acceptLargeBodies });
   await registerUploads(app, authenticator);
   const { introspection, production } = config;

@@ -124,7 +124,7 @@ async function start(config: Config, stopwatch: Stopwatch, log: Logger): Promise
     }
     const jobs = [
       ...[createPurgeJob(direct), createSweepJob(direct, storages), createCompactionJob(direct)],
-      ...[createRetentionJob(direct, systemClock), createErasureJob(direct, storages, systemClock)],
+      ...[createRetentionJob(direct), createErasureJob(direct, storages, systemClock)],
       createWebhookRetentionJob(direct, new SecretBox(tokenKeys)),
     ];
     stopJobs = [...jobs.map((job) => startJob(job, log)), startSequencer(direct, log)];

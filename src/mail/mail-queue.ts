@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as afterThisTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** Work that is waiting, at most. Further work is dropped, so that an unresponsive server does not fill the memory. */
 const MAX_WAITING = 1000;
@@ -26,6 +26,8 @@ export class MailQueue {
     if (this.#closed || this.#waiting >= MAX_WAITING) return false;
     this.#waiting++;
     this.#last = this.#last.then(async () => {
+      // The response is written in the turn of the event loop that adds the work.
+      await afterThisTurn();
       await this.#attempt(work);
       this.#waiting--;
     });

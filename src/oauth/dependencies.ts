@@ -4,6 +4,7 @@ import type { AccessTokens } from '../auth/access-tokens.ts';
 import type { Database, Databases } from '../database/database.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { RegionId } from '../shared/regions.ts';
+import type { PasswordResets } from './account/password-resets.ts';
 
 /** Dependencies of the OAuth endpoints and pages. */
 export interface OAuthDependencies {
@@ -23,6 +24,10 @@ export interface OAuthDependencies {
   limitClient?: (database: Database, clientId: string, reply: FastifyReply) => Promise<void>;
   /** Charges one request to the token, revocation or introspection endpoint to its address's rate limit; throws 429. */
   limitAddress?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** Sends links for choosing a password; absent without a mail server. */
+  passwordResets?: Pick<PasswordResets, 'add'>;
+  /** Charges a request for such a link to its address's rate limit; throws 429. OAU-45. */
+  limitPasswordReset?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Charges one page request, which carries no token, to its address's rate limit; throws 429. */
   limitPageRequest?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
+import { accountPagesPlugin } from './account/account-pages.ts';
 import type { OAuthDependencies } from './dependencies.ts';
 import { configureEndpoints, registerEndpoint } from './endpoints/endpoint.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection.endpoint.ts';
@@ -17,6 +18,7 @@ export function oauthPlugin(dependencies: OAuthDependencies): FastifyPluginAsync
       registerEndpoint(endpoints, '/oauth/introspect', createIntrospectionEndpoint(dependencies));
     });
     await app.register(interactionPagesPlugin(dependencies));
+    await app.register(accountPagesPlugin(dependencies));
     const metadata = createServerMetadata(dependencies.baseUrl);
     app.get('/.well-known/oauth-authorization-server', async (_request, reply) =>
       reply.header('Cache-Control', 'public, max-age=300').send(metadata),

@@ -5,17 +5,27 @@ import { ApiError } from '../shared/errors.ts';
 import { networkOf } from '../shared/network.ts';
 import type { OAuthDependencies } from './dependencies.ts';
 
-type OAuthRateLimits = Required<Pick<OAuthDependencies, 'limitAddress' | 'limitClient' | 'limitPageRequest'>>;
+/** Links for choosing a password that one network can request. OAU-45. */
+export const PASSWORD_RESET_LIMIT = { requests: 20, seconds: 3600 };
+
+type OAuthRateLimits = Required<
+  Pick<OAuthDependencies, 'limitAddress' | 'limitClient' | 'limitPageRequest' | 'limitPasswordReset'>
+>;
 
 /**
  * Creates the rate limits of the OAuth endpoints: token requests per address and per client by the `token` limiter, page
  * requests per address by the `api` limiter, which also counts other requests without a token. LIM-3.
  */
-export function createOAuthRateLimits(databases: Databases, api: RateLimiter, token: RateLimiter): OAuthRateLimits {
+export function createOAuthRateLimits(
+  databases: Databases,
+  { api, token, passwordReset }: Record<'api' | 'token' | 'passwordReset', RateLimiter>,
+): OAuthRateLimits {
   return {
     limitAddress: (request, reply) =>
       takeFromAvailableRegion(databases, token, `address:${networkOf(request.ip)}`, reply),
     limitClient: (database, clientId, reply) => token.take(database, `client:${clientId}`, reply),
+    limitPasswordReset: (request, reply) =>
+      takeFromAvailableRegion(databases, passwordReset, `address:${networkOf(request.ip)}`, reply),
     limitPageRequest: (request, reply) => takeFromAvailableRegion(databases, api, networkOf(request.ip), reply),
   };
 }

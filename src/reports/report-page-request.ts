@@ -15,6 +15,8 @@ export interface ReportPageDependencies {
   databases: Databases;
   clock: Clock;
   baseUrl: string;
+  /** Absent without a mail server. */
+  passwordResets?: unknown;
 }
 
 /** A signed-in user with the database of the account's region. */
@@ -67,7 +69,12 @@ export class ReportPageRequest extends PageRequest {
   }
 
   override showSignIn(state: SignInState, status = 200): FastifyReply {
-    const target = { path: '/reports/sign-in', purpose: html`to read the photo report`, footer: null };
+    const target = {
+      path: '/reports/sign-in',
+      purpose: html`to read the photo report`,
+      footer: null,
+      offersReset: this.offersPasswordReset,
+    };
     return sendPage(this.reply, status, signInPage(this.formContext(), target, state));
   }
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
+import { issueAuthorizationCode } from '../../src/oauth/tokens/authorization-codes.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
 import { type Service, startService } from '../support/harness.ts';
 
@@ -93,6 +95,66 @@ describe.each(inject('demo').users.map(({ email }) => ({ email })))('with the se
       const shown = `${page.body} ${page.location ?? ''}`.replaceAll(builderId || 'none', '');
       for (const text of foreignTo(builderIds)) if (text !== builderId) expect(shown).not.toContain(text);
     }
+  });
+});
+
+describe('the page of authorised applications', () => {
+  /** An authorisation of each user of the region for each of their builders. */
+  beforeAll(async () => {
+    const { clientId } = service.demo('A public');
+    for (const { id, regionId, builderIds } of inject('demo').users) {
+      if (regionId !== 'au1') continue;
+      for (const builderId of builderIds) {
+        const consent = { clientId, userId: id, builderId, scopes: ['read:builders'] };
+        const binding = { redirectUri: 'http://127.0.0.1/', codeChallenge: 'x', codeChallengeMethod: 'S256' as const };
+        const { au1 } = service.databases;
+        await issueAuthorizationCode(au1, { ...consent, ...binding }, service.clock.now(), {});
+        await au1.fork().execute('update oauth_authorization_code set used_at = created_at');
+      }
+    }
+  });
+
+  it.each(inject('demo').users.map(({ email, builderIds }) => ({ email, builderIds })))(
+    'shows $email only the own authorisations (OAU-46)',
+    async ({ email, builderIds }) => {
+      const page = await open('/account/applications', await signedIn(email));
+      expect(page.status).toBe(200);
+      for (const text of foreignTo(builderIds)) expect(page.body).not.toContain(text);
+    },
+  );
+
+  it('shows and revokes nothing without a session, with a session of the other region or a made-up one (OAU-47)', async () => {
+    const [user] = inject('demo').users.filter(({ regionId }) => regionId === 'au1');
+    const cookie = await signedIn(user!.email);
+    const cookies = ['', `session-au1=${newSecret()}`, cookie.replace('session-au1', 'session-us1')];
+    const { clientId } = service.demo('A public');
+    const fields = { region: 'au1', client_id: clientId, builder_id: user!.builderIds[0]! };
+    const active = async () =>
+      (await service.databases.au1.fork().execute('select id from oauth_token_family where revoked_at is null')).length;
+    const before = await active();
+    for (const each of cookies) {
+      const page = await open('/account/applications', each);
+      expect([page.status, page.body.includes('<h1>Sign in</h1>')]).toEqual([200, true]);
+      const browserId = /session-au1=([^;]+)/.exec(each)?.[1];
+      const response = await service.request({
+        ...{ method: 'POST', url: '/account/applications' },
+        headers: { ...(each && { cookie: each }), 'content-type': 'application/x-www-form-urlencoded' },
+        payload: new URLSearchParams({ ...fields, csrf: browserId ? deriveCsrfToken(browserId) : 'x' }).toString(),
+      });
+      expect(CLOSED.concat(403)).toContain(response.statusCode);
+    }
+    expect(await active()).toBe(before);
+  });
+
+  it('does not accept an access token in place of a session', async () => {
+    const headers = { authorization: `Bearer ${await service.as('internal')}` };
+    const page = await service.request({ url: '/account/applications', headers });
+    expect(page.body).toContain('<h1>Sign in</h1>');
+  });
+
+  it('opens no form for choosing a password without a link (OAU-43)', async () => {
+    for (const query of ['', '?region=au1', `?region=au1&token=${newSecret()}`, '?region=au1&token=%00'])
+      expect((await open(`/account/password${query}`, '')).body).not.toContain('name="password"');
   });
 });
 

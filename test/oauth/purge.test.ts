@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
+import { PasswordLink } from '../../entities/password-link.entity.ts';
 import { RefreshToken } from '../../entities/refresh-token.entity.ts';
 import { RevokedToken } from '../../entities/revoked-token.entity.ts';
 import { Session } from '../../entities/session.entity.ts';
@@ -53,7 +54,16 @@ test('the purge deletes rows at their expiry, and none before', async () => {
   const all = { TokenFamily: 2, AuthorizationCode: 2, RefreshToken: 1, RevokedToken: 1, Session: 2, SignInAttempt: 2 };
   expect(await rows()).toEqual(all);
   expect(await purge()).toEqual({
-    ...{ families: 0, refreshTokens: 0, revokedTokens: 0, sessions: 0, attempts: 0, conflicts: 0, audit: 0 },
+    ...{
+      families: 0,
+      refreshTokens: 0,
+      revokedTokens: 0,
+      passwordLinks: 0,
+      sessions: 0,
+      attempts: 0,
+      conflicts: 0,
+      audit: 0,
+    },
   });
   expect(await rows()).toEqual(all);
 
@@ -73,6 +83,13 @@ test('the purge deletes rows at their expiry, and none before', async () => {
   expect(await rows()).toEqual({
     ...{ TokenFamily: 1, AuthorizationCode: 1, RefreshToken: 1, RevokedToken: 0, Session: 0, SignInAttempt: 0 },
   });
+
+  const link = { digest: 'd', userId: 'user_a', purpose: 'RESET' as const, createdAt: new Date(START).toISOString() };
+  const expiresAt = new Date(service.clock.at + MINUTE).toISOString();
+  await service.databases.au1.fork().insert(PasswordLink, { ...link, expiresAt });
+  expect(await purge()).toMatchObject({ passwordLinks: 0 });
+  service.clock.at += MINUTE + 1;
+  expect(await purge()).toMatchObject({ passwordLinks: 1 });
 
   // Reuse of the refresh token is detected until 30 days after its expiry.
   service.clock.at = START + 60 * DAY - 1;

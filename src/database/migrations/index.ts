@@ -9,6 +9,7 @@ import { Migration20261122131404AddErasures } from './20261122131404-add-erasure
 import { Migration20261122131405StaffAndPasswordLinks } from './20261122131405-staff-and-password-links.ts';
 import { Migration20261122131433Webhooks } from './20261122131433-webhooks.ts';
 import { Migration20261122133056ChangeIndexes } from './20261122133056-change-indexes.ts';
+import { Migration20261122134700TokenFamilyUser } from './20261122134700-token-family-user.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   Migration20261122131405StaffAndPasswordLinks,
   Migration20261122131433Webhooks,
   Migration20261122133056ChangeIndexes,
+  Migration20261122134700TokenFamilyUser,
 ];

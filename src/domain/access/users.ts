@@ -26,7 +26,7 @@ export async function createUser(context: ChangeContext, request: NewUser) {
 
 /**
  * Registers a user in several regions under one id, so that the audit logs of both name the same person. No transaction spans the
- * regions: it is checked first that every region lacks the e-mail address, and the error of a later region says what was registered.
+ * regions: it is checked first that every region lacks the e-mail address.
  */
 export async function createUserInRegions(contexts: readonly ChangeContext[], request: NewUser) {
   const email = parseEmailAddress(request.email);

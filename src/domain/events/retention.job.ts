@@ -45,9 +45,9 @@ async function dropPartition(database: Database, { name }: { name: string }): Pr
   });
 }
 
-/** Returns the job that maintains the partitions every hour. */
-export const createRetentionJob = (databases: Databases, clock: { now(): number }): Job => ({
+/** Returns the job that maintains the partitions every hour, by the database's clock: a wrong one would drop days. */
+export const createRetentionJob = (databases: Databases): Job => ({
   name: 'maintain event log',
   everyMs: INTERVAL_MS,
-  run: (region) => maintainPartitions(databases[region], clock.now()),
+  run: async (region) => maintainPartitions(databases[region], await databases[region].now()),
 });

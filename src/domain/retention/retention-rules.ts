@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { MIN_AUDIT_DAYS, purgeAuditLog } from '../audit/maintain-audit-log.ts';
+import { RETENTION_DAYS as EVENT_DAYS } from '../events/retention.job.ts';
+import { RETENTION_DAYS as DELIVERY_DAYS } from '../webhooks/retention.job.ts';
 
 /** What is deleted by itself, and when. */
 export interface RetentionRule {
@@ -10,7 +12,7 @@ export interface RetentionRule {
   /** Days after that until the data is deleted. */
   days: number;
   /** What deletes it: the purge job by `purge`, or another part of the service. */
-  by: 'purge' | 'sweep' | 'rate limiter';
+  by: 'purge' | 'sweep' | 'rate limiter' | 'event retention' | 'webhook retention';
   /**
    * Statement of the purge job: SQL in which `:now` is the current instant and `:before` the one `days` earlier, or a function that
    * returns the number of deleted rows.
@@ -67,6 +69,13 @@ export const RETENTION_RULES = {
     by: 'purge',
     purge: 'delete from oauth_revoked_token where expires_at < :before',
   },
+  passwordLinks: {
+    data: 'Links for choosing a password, by digest',
+    since: 'expiry',
+    days: 0,
+    by: 'purge',
+    purge: 'delete from password_link where expires_at < :before',
+  },
   sessions: {
     data: 'Sessions of users',
     since: 'expiry',
@@ -96,6 +105,13 @@ export const RETENTION_RULES = {
       (select id from sign_on_conflict where updated_at < :before order by id limit ${MAX_ROWS})`,
   },
   audit: { data: 'Entries of the audit log', since: 'the entry', days: AUDIT_DAYS, by: 'purge', purge: purgeAudit },
+  events: { data: 'Events of the change feed', since: 'the end of their day', days: EVENT_DAYS, by: 'event retention' },
+  deliveries: {
+    data: 'Deliveries to webhook endpoints',
+    since: 'their creation',
+    days: DELIVERY_DAYS,
+    by: 'webhook retention',
+  },
   uploads: { data: 'Uploads that no photo uses, with their bytes', since: 'the announcement', days: 7, by: 'sweep' },
   objects: { data: 'Stored files that no record uses', since: 'the last change', days: 1, by: 'sweep' },
   temporaryFiles: { data: 'Temporary files of interrupted requests', since: 'the last change', days: 1, by: 'sweep' },

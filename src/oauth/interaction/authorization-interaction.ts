@@ -55,7 +55,11 @@ export class AuthorizationInteraction extends PageRequest {
   override showSignIn(state: SignInState, status = 200): FastifyReply {
     return this.show((context) => {
       const purpose = html`to continue to <strong>${context.clientName}</strong>`;
-      return signInPage(context, { path: '/oauth/sign-in', purpose, footer: renderCancelForm(context) }, state);
+      return signInPage(
+        context,
+        { path: '/oauth/sign-in', purpose, footer: renderCancelForm(context), offersReset: this.offersPasswordReset },
+        state,
+      );
     }, status);
   }
 

@@ -9,6 +9,8 @@ import type { SignInState } from './pages/sign-in.page.ts';
 interface PageRequestDependencies {
   clock: Clock;
   baseUrl: string;
+  /** Absent without a mail server. */
+  passwordResets?: unknown;
 }
 
 /** A browser's request to a page, with its browser ids and form fields. */
@@ -19,10 +21,12 @@ export abstract class PageRequest {
   readonly databases: readonly [Database, ...Database[]];
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Whether the sign-in page offers a link for choosing a password. */
+  readonly offersPasswordReset: boolean;
   readonly #isSecure: boolean;
 
   constructor(
-    { clock, baseUrl }: PageRequestDependencies,
+    { clock, baseUrl, passwordResets }: PageRequestDependencies,
     request: FastifyRequest,
     reply: FastifyReply,
     databases: readonly [Database, ...Database[]],
@@ -31,6 +35,7 @@ export abstract class PageRequest {
     this.reply = reply;
     this.databases = databases;
     this.now = clock.now();
+    this.offersPasswordReset = passwordResets !== undefined;
     this.#isSecure = baseUrl.startsWith('https:');
   }
 

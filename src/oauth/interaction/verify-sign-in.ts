@@ -18,6 +18,10 @@ const hashing = new FairSemaphore({
   ...{ maxQueuedPerShare: 128, maxQueued: 256, maxWaitMs: 10_000 },
 });
 
+/** Runs one hash of a request from this address within the limit. */
+export const runPasswordHash = <T>(address: string, hash: () => Promise<T>): Promise<T> =>
+  hashing.run(networkOf(address), 1, hash);
+
 interface RegionalAccount {
   database: Database;
   account: Account;
@@ -48,7 +52,7 @@ export async function verifySignIn(
   const databasesWithoutAccount: Database[] = [];
   for (const database of databases) {
     const account = await findAccount(database, attempt.email);
-    const isPasswordCorrect = await hashing.run(networkOf(attempt.address), 1, () =>
+    const isPasswordCorrect = await runPasswordHash(attempt.address, () =>
       verifyPassword(isLengthValid ? password : '', account?.passwordHash ?? null),
     );
     if (!account) databasesWithoutAccount.push(database);

@@ -189,6 +189,19 @@ describe('pseudonymizeAuditLog', () => {
   });
 });
 
+describe('pseudonymizeAuditLog of a short id', () => {
+  it('replaces no other id that begins with it', async () => {
+    const actor = { type: 'USER', id: 'user_1' } as const;
+    await record({ actor, action: 'consent.revoked', objectId: 'user_12/cli_a/buil_a', personId: 'user_12' });
+    await record({ actor, action: 'consent.revoked', objectId: 'user_1/cli_a/buil_a', personId: 'user_1' });
+    expect(await pseudonymizeAuditLog(database.fork(), 'user_1', 'erased-2')).toBe(2);
+    expect([
+      (await entriesOf('user_12/cli_a/buil_a')).length,
+      (await entriesOf('erased-2/cli_a/buil_a')).length,
+    ]).toEqual([1, 1]);
+  });
+});
+
 describe('listAuditEntries', () => {
   const at = (minute: number) => `2025-01-01T00:${String(minute).padStart(2, '0')}:00.000Z`;
 

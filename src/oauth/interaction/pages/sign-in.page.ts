@@ -14,6 +14,8 @@ interface SignInTarget {
   path: string;
   /** Purpose, shown after "Sign in", such as `to read the photo report`. */
   purpose: Markup;
+  /** Whether the page offers to send a link for choosing a password. */
+  offersReset: boolean;
   /** Content after the form. */
   footer: Markup | null;
 }
@@ -43,6 +45,7 @@ ${renderForm(
 <button>Sign in</button>`,
   '',
 )}
+${target.offersReset && html`<p class="small"><a href="/account/forgot-password">Forgot your password?</a></p>`}
 ${target.footer}`,
   };
 }

@@ -128,6 +128,18 @@ legend { padding: 0; }
 .choice.off .name { color: var(--soft); }
 .choice.off .badge { filter: grayscale(1); }
 
+.hint { margin: 6px 0 0; }
+.application { margin-bottom: 16px; padding: 16px 20px; border: 1px solid var(--line); border-radius: 10px; }
+.application h2 { overflow-wrap: anywhere; }
+.application dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 8px 0 12px; font-size: 14px; }
+.application dt { color: var(--soft); }
+.application dd { margin: 0; overflow-wrap: anywhere; }
+.application summary { min-height: 24px; cursor: pointer; color: var(--brand); font-size: 14px; }
+.application details { margin-bottom: 12px; }
+.application details p { margin: 8px 0 0; }
+.application ul { margin: 4px 0 0; padding-left: 20px; font-size: 14px; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+
 .who { margin: 20px 0 0; padding-top: 16px; border-top: 1px solid var(--line); font-size: 14px; color: var(--soft); }
 .inline { display: inline; }
 .who strong { color: var(--ink); }

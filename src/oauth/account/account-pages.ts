@@ -1,0 +1,69 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { OAuthDependencies } from '../dependencies.ts';
+import { configurePages, rejectOtherPageMethods } from '../interaction/configure-pages.ts';
+import { signedOutPage } from '../interaction/pages/signed-out.page.ts';
+import { signIn, signOut } from '../interaction/sign-in.ts';
+import { AccountRequest } from './account-request.ts';
+import { revokeApplication, showApplications } from './applications.ts';
+import { choosePassword, showPasswordForm } from './choose-password.ts';
+import { passwordSavedPage } from './pages/choose-password.page.ts';
+import { forgotPasswordPage, linkRequestedPage } from './pages/forgot-password.page.ts';
+
+/** Creates the Fastify plugin with the pages of a user's own account. They work without JavaScript. */
+export function accountPagesPlugin(dependencies: OAuthDependencies): FastifyPluginAsync {
+  const { passwordResets, limitPasswordReset } = dependencies;
+  return async (app) => {
+    const createHandler =
+      (handle: (page: AccountRequest) => Promise<FastifyReply> | FastifyReply) =>
+      async (request: FastifyRequest, reply: FastifyReply) =>
+        handle(new AccountRequest(dependencies, request, reply));
+    configurePages(app, dependencies.limitPageRequest, ({ url }) =>
+      url.startsWith('/account/applications') || url.startsWith('/account/sign') ? '/account/applications' : null,
+    );
+    app.get(
+      '/account/applications',
+      createHandler((page) => showApplications(page)),
+    );
+    app.post('/account/applications', createHandler(revokeApplication));
+    app.get('/account/sign-in', async (_request, reply) => reply.redirect('/account/applications', 303));
+    app.post('/account/sign-in', createHandler(signIn));
+    app.post('/account/sign-out', createHandler(signOut));
+    app.get(
+      '/account/signed-out',
+      createHandler((page) => page.show(signedOutPage('/account/applications'))),
+    );
+    app.get('/account/password', createHandler(showPasswordForm));
+    app.post('/account/password', createHandler(choosePassword));
+    app.get(
+      '/account/password-saved',
+      createHandler((page) => page.show(passwordSavedPage())),
+    );
+    const methods: Record<string, string[]> = {
+      '/account/applications': ['GET', 'POST'],
+      '/account/sign-in': ['GET', 'POST'],
+      '/account/sign-out': ['POST'],
+      '/account/signed-out': ['GET'],
+      '/account/password': ['GET', 'POST'],
+      '/account/password-saved': ['GET'],
+    };
+    if (passwordResets) {
+      app.get(
+        '/account/forgot-password',
+        createHandler((page) => page.show(forgotPasswordPage(page.formContext()))),
+      );
+      app.post(
+        '/account/forgot-password',
+        createHandler(async (page) => {
+          const email = page.verifiedFields().get('email') ?? '';
+          const { request, reply } = page;
+          await limitPasswordReset?.(request, reply);
+          const isQueued = passwordResets.add({ email, address: request.ip, requestId: request.id });
+          if (!isQueued) request.log.error('password reset not queued: the mail queue is full');
+          return page.show(linkRequestedPage());
+        }),
+      );
+      methods['/account/forgot-password'] = ['GET', 'POST'];
+    }
+    rejectOtherPageMethods(app, methods);
+  };
+}

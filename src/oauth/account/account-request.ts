@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '../../database/database.ts';
+import { REGIONS } from '../../shared/regions.ts';
+import type { OAuthDependencies } from '../dependencies.ts';
+import { PageRequest } from '../interaction/page-request.ts';
+import type { FormContext } from '../interaction/pages/forms.ts';
+import { html } from '../interaction/pages/html.ts';
+import type { Page } from '../interaction/pages/layout.ts';
+import { type SignInState, signInPage } from '../interaction/pages/sign-in.page.ts';
+import { sendPage } from '../interaction/send-page.ts';
+import { findSessionUser, type SignedInUser } from '../interaction/sessions.ts';
+
+/** A signed-in user with the database of the account's region. */
+export interface RegionalUser {
+  database: Database;
+  user: SignedInUser;
+}
+
+/** A request to a page of the user's own account, which may be in every region. */
+export class AccountRequest extends PageRequest {
+  constructor(
+    readonly dependencies: OAuthDependencies,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
+    const [first, ...others] = REGIONS.map((region) => dependencies.databases[region]);
+    super(dependencies, request, reply, [first!, ...others]);
+  }
+
+  /** Returns the signed-in user of each region with a session, in the order of `REGIONS`. */
+  async findUsers(): Promise<RegionalUser[]> {
+    const users = await Promise.all(
+      this.databases.map(async (database) => {
+        const user = await findSessionUser(database, this.browserIdIn(database), this.now);
+        return user && { database, user };
+      }),
+    );
+    return users.filter((user) => user !== null);
+  }
+
+  formContext(query = ''): FormContext {
+    return { browserId: this.ensureBrowserId(), query };
+  }
+
+  show(page: Page, status = 200): FastifyReply {
+    return sendPage(this.reply, status, page);
+  }
+
+  override showSignIn(state: SignInState, status = 200): FastifyReply {
+    const purpose = html`to see the applications that use your data`;
+    const target = { path: '/account/sign-in', purpose, footer: null, offersReset: this.offersPasswordReset };
+    return this.show(signInPage(this.formContext(), target, state), status);
+  }
+
+  override resume(): FastifyReply {
+    return this.reply.redirect('/account/applications', 303);
+  }
+
+  override redirectToSignedOut(): FastifyReply {
+    return this.reply.redirect('/account/signed-out', 303);
+  }
+}

@@ -1,0 +1,64 @@
+import type { FastifyReply } from 'fastify';
+import { InvalidInputError } from '../../domain/access/invalid-input-error.ts';
+import { findLinkedUser, usePasswordLink } from '../../domain/access/password-links.ts';
+import { checkPassword } from '../../domain/access/password-rules.ts';
+import { hashPassword } from '../../shared/passwords.ts';
+import { REGIONS } from '../../shared/regions.ts';
+import { auditOriginOf } from '../audit-origin.ts';
+import { PageError } from '../interaction/page-error.ts';
+import { runPasswordHash } from '../interaction/verify-sign-in.ts';
+import type { AccountRequest } from './account-request.ts';
+import { choosePasswordPage } from './pages/choose-password.page.ts';
+
+/** 404, the same for a link that is unknown, expired or used. */
+const unusableLink = () =>
+  new PageError(
+    404,
+    'This link does not work',
+    'It works once and for 24 hours, and a newer password ends it. Ask for a new link.',
+    false,
+  );
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/** Shows the form for choosing a password. Opening the link does not use it up, because mail programs open links too. OAU-43. */
+export async function showPasswordForm(page: AccountRequest): Promise<FastifyReply> {
+  const { user, query } = await requireLink(page);
+  return page.show(choosePasswordPage(page.formContext(query), user, null));
+}
+
+/** Sets the password, and ends all sessions and links of the user. OAU-44. */
+export async function choosePassword(page: AccountRequest): Promise<FastifyReply> {
+  const fields = page.verifiedFields();
+  const { database, token, user, query } = await requireLink(page);
+  const password = fields.get('password') ?? '';
+  const problem = findProblem(password, fields.get('repeated') ?? '');
+  if (problem !== null) return page.show(choosePasswordPage(page.formContext(query), user, problem), 400);
+  const { request, dependencies } = page;
+  const passwordHash = await runPasswordHash(request.ip, () => hashPassword(password));
+  const context = { database, clock: dependencies.clock, origin: auditOriginOf(request) };
+  if (!(await usePasswordLink(context, token, passwordHash))) throw unusableLink();
+  request.log.info({ region: database.region, userId: user.id }, 'password set');
+  return page.reply.redirect('/account/password-saved', 303);
+}
+
+function findProblem(password: string, repeated: string): string | null {
+  try {
+    checkPassword(password);
+  } catch (error) {
+    if (error instanceof InvalidInputError) return `The password ${error.problem}.`;
+    throw error;
+  }
+  return password === repeated ? null : 'The two passwords are not the same.';
+}
+
+/** Returns the user of the link in the query; throws a 404 page for one that cannot be used. */
+async function requireLink(page: AccountRequest) {
+  const { region, token } = page.request.query as { region?: unknown; token?: unknown };
+  const found = REGIONS.find((each) => each === region);
+  if (!found || typeof token !== 'string' || !TOKEN.test(token)) throw unusableLink();
+  const database = page.dependencies.databases[found];
+  const user = await findLinkedUser({ database, clock: page.dependencies.clock }, token);
+  if (!user) throw unusableLink();
+  return { database, token, user, query: new URLSearchParams({ region: found, token }).toString() };
+}
