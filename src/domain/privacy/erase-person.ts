@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure } from '../../../entities/erasure.entity.ts';
 import type { Database } from '../../database/database.ts';
+import { withAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
@@ -14,6 +15,9 @@ import { findPseudonym, insertErasure, type ListedErasure, storeErasure } from '
 import { NO_DOMAIN, type Replacement } from './mentions.ts';
 import { groupPersonIds, loadPerson, toArray, UnknownPersonError } from './person.ts';
 import { listPersonalTables } from './personal-tables.ts';
+
+/** Advisory lock: people are erased one after the other, so that one who is erased twice at the same time gets one pseudonym. */
+export const PEOPLE_LOCK = 'builder-integration-api erasures of people';
 
 /** What erasures and exports of a region use. */
 export interface PrivacyContext {
@@ -35,10 +39,17 @@ export interface ErasedPerson extends ErasedMentions {
  * first, then the database changes in one transaction with the audit entry, then the person's files are deleted. Interrupted anywhere,
  * `replayErasures` completes it. Throws `UnknownPersonError` if a record does not exist.
  */
-export async function erasePerson(
+export const erasePerson = (
   context: PrivacyContext,
   subjectIds: readonly string[],
   reason: string | null = null,
+): Promise<ErasedPerson> =>
+  withAdvisoryLock(context.database.url, PEOPLE_LOCK, () => listAndErase(context, subjectIds, reason));
+
+async function listAndErase(
+  context: PrivacyContext,
+  subjectIds: readonly string[],
+  reason: string | null,
 ): Promise<ErasedPerson> {
   const ids = groupPersonIds(subjectIds);
   const tables = listPersonalTables(context.database.metadata);
@@ -57,7 +68,7 @@ export async function erasePerson(
   return executePersonErasure(context, erasure, reason);
 }
 
-/** Executes an erasure of the list. It may have been executed before, in part or as a whole. */
+/** Executes an erasure of the list, which may have been executed before. The caller holds `PEOPLE_LOCK`. */
 export async function executePersonErasure(
   context: PrivacyContext,
   erasure: ListedErasure,
@@ -79,8 +90,6 @@ async function erasePersonRows(
   const now = new Date(clock.now()).toISOString();
   const pseudonym = erasure.pseudonym!;
   const ids = groupPersonIds(erasure.subjectIds);
-  // Two instances erase one after the other.
-  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`erasure ${erasure.id}`]);
   const { person } = await loadPerson(em, tables, ids);
   // A record that was erased before names nobody.
   person.names = person.names.filter((name) => name !== pseudonym);

@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Storages } from '../../storage/storage.ts';
 import { executeBuilderErasure } from './erase-builder.ts';
-import { deletePendingFiles, executePersonErasure, type PrivacyContext } from './erase-person.ts';
+import { deletePendingFiles, executePersonErasure, PEOPLE_LOCK, type PrivacyContext } from './erase-person.ts';
 import {
   insertErasure,
   type ListedErasure,
@@ -15,8 +15,7 @@ import {
 } from './erasure-list.ts';
 
 const INTERVAL_MS = 3_600_000;
-const LOCK = 'builder-integration-api erasures of people';
-/** Of its own, because deleting a builder may take minutes, and a start waits for the other. */
+/** Of its own, because deleting a builder may take minutes, and a start waits for the lock of people. */
 const BUILDER_LOCK = 'builder-integration-api erasures of builders';
 
 export interface ReplayResult {
@@ -31,7 +30,7 @@ export interface ReplayResult {
  * older export, or an interruption. One instance works at a time; others wait.
  */
 export const replayErasures = (context: PrivacyContext): Promise<ReplayResult> =>
-  withAdvisoryLock(context.database.url, LOCK, () => replay(context));
+  withAdvisoryLock(context.database.url, PEOPLE_LOCK, () => replay(context));
 
 async function replay(context: PrivacyContext): Promise<ReplayResult> {
   const { database, storage } = context;
@@ -91,7 +90,7 @@ async function findOpenErasures(
           or exists (select from worker r where r.id = any(subject_ids) and ${hasNoPseudonym('r.full_name')})
           or exists (select from person_profile r where r.id = any(subject_ids) and ${hasNoPseudonym('r.full_name')})
         end as undone
-      from erasure where kind = ? and cancelled_at is null and due_at <= ?) due
+      from erasure where kind = ? and cancelled_at is null and (kind = 'PERSON' or due_at <= ?)) due
     where undone or completed_at is null or pending_keys <> '{}' order by requested_at, id`,
     [kind, now],
   );
@@ -106,7 +105,7 @@ export const createErasureJob = (databases: Databases, storages: Storages, clock
   everyMs: INTERVAL_MS,
   run: async (region) => {
     const context = { database: databases[region], storage: storages[region], clock, source: JOB_SOURCE };
-    const people = await tryWithAdvisoryLock(context.database.url, LOCK, () => replay(context));
+    const people = await tryWithAdvisoryLock(context.database.url, PEOPLE_LOCK, () => replay(context));
     return { ...people, ...(await eraseDueBuilders(context)) };
   },
 });

@@ -151,6 +151,17 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       }
     });
 
+    it('gives one pseudonym to a person who is erased twice at the same time', async () => {
+      const twice = await fixture.sampleDatabase();
+      const elsewhere = await startStore();
+      const context = contextOf(twice, elsewhere.storages.au1);
+      await namePriyaEverywhere(twice, elsewhere.storages.au1);
+      const erased = await Promise.all([erasePerson(context, PRIYA_IDS), erasePerson(context, PRIYA_IDS)]);
+      expect(new Set(erased.map(({ pseudonym }) => pseudonym)).size).toBe(1);
+      expect(await replayErasures(context)).toEqual({ applied: 0, stored: 0 });
+      await elsewhere.stop();
+    });
+
     it('deletes a contact, and clears the inductions of a worker', async () => {
       await erasePerson(contextOf(database, storage), [CONTACT.id, WORKER.id]);
       expect(await findTablesWith(database, CONTACT.name)).toEqual([]);
