@@ -132,7 +132,7 @@ function wrongAnswers(events: GateEvent[], gates: GateClient[]): string[] {
 }
 
 /** Kills the database and the instances in turn until told to end; all of them run afterwards. */
-class Faults {
+export class Faults {
   databaseKills = 0;
   instanceKills = 0;
   readonly #working: Promise<void>;

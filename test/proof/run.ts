@@ -12,6 +12,7 @@ import { addResource } from './add-resource.ts';
 import { attendanceFaults } from './attendance-faults.ts';
 import { cluster } from './cluster.ts';
 import { events } from './events.ts';
+import { eventLog } from './event-log.ts';
 import { faults } from './faults.ts';
 import { fuzzService } from './fuzz-service.ts';
 import { rotateKeys } from './keys.ts';
@@ -70,6 +71,12 @@ const PROOFS: Record<string, Proof> = {
   'attendance-faults': {
     about: '10,000 gate events while PostgreSQL and instances are killed: nothing lost, nothing doubled',
     run: () => attendanceFaults({ events: 10_000, workers: 500, gates: 32, pause: 1_500, say }),
+  },
+  'event-log': {
+    about:
+      'writers and readers of the event log while PostgreSQL and instances are killed: every commit read once, in order',
+    run: ({ seconds = '45' }) =>
+      eventLog({ writers: 32, readers: 6, records: 200, seconds: Number(seconds), pause: 2_500, say }),
   },
   fuzz: {
     about: 'requests generated from the OpenAPI document and the GraphQL schema, every answer judged by the document',
