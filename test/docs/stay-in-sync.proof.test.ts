@@ -1,0 +1,100 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Copy } from '../../docs/stay-in-sync.ts';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { startSequencer } from '../../src/domain/events/sequencer.ts';
+import { type Service, startService } from '../support/harness.ts';
+
+let service: Service;
+let client: pg.Client;
+let get: (path: string, builderId?: string) => Promise<unknown>;
+
+beforeAll(async () => {
+  service = await startService();
+  client = new pg.Client({ connectionString: service.databases.au1.url });
+  await client.connect();
+  while ((await numberEvents(service.databases.au1))! > 0);
+  const origin = await service.app.listen({ port: 0 });
+  const token = await service.as('A');
+  get = async (path, builderId) => {
+    const headers = { authorization: `Bearer ${token}`, ...(builderId && { 'x-service-builder-id': builderId }) };
+    const response = await fetch(`${origin}${path}`, { headers });
+    if (response.status === 404) return null;
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+});
+
+afterAll(async () => {
+  await client?.end();
+  await service?.stop();
+});
+
+/** Each statement changes some records of one resource; `$1` chooses them. */
+const CHANGES = [
+  `update timesheet set hours = hours + 1 where md5(id || $1) < '03'`,
+  `update subcontractor set archived_at = case when archived_at is null and not is_builder then now() end where md5(id || $1) < '20'`,
+  `update insurance set name = 'I ' || $1 where md5(id || $1) < '10'`,
+  `update swms_document set status = 'REVIEWED' where md5(id || $1) < '10'`,
+  `update contact set phone = $1 where md5(id || $1) < '10'`,
+  `update subcontractor_project set statuses = '{ACCEPTED}' where md5(id || $1) < '10'`,
+  `update meeting set title = 'M ' || $1 where md5(id || $1) < '20'`,
+  `update meeting_note set archived_at = case when archived_at is null then now() end where md5(id || $1) < '40'`,
+  `update induction set status = 'REVIEWED' where md5(id || $1) < '08'`,
+  `update defect set title = 'D ' || $1 where md5(id || $1) < '20'`,
+  `update photo set archived_at = case when archived_at is null then now() end where md5(id || $1) < '20'`,
+  `update photo set description = $1 where md5(id || $1) < '20'`,
+  `update project set status = 'COMPLETE' where md5(id || $1) < '10'`,
+  `update timesheet_cost_code set description = 'C ' || $1 where md5(id || $1) < '02'`,
+  `insert into defect (id, created_at, updated_at, identifier, builder_id, project_id, title, status, priority)
+     select 'defect_sync' || $1, now(), now(), 100000 + $1::int, builder_id, id, 'new', 'OPEN', 'LOW' from project order by id limit 1`,
+  `delete from timesheet where md5(id || $1) < '002'`,
+];
+
+/** Rows without signed URLs and the names of other records that are embedded in them. */
+function comparable({ rows }: Copy): Map<string, object> {
+  const embedded = [
+    'imageUrl',
+    'url',
+    'logoUrl',
+    'costCode',
+    'timeType',
+    'profile',
+    'project',
+    'worker',
+    'subcontractor',
+  ];
+  return new Map(
+    [...rows]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, { row }]) => [
+        key,
+        Object.fromEntries(Object.entries(row).filter(([name]) => !embedded.includes(name))),
+      ]),
+  );
+}
+
+describe('the program of the guide "Stay in sync"', { timeout: 60_000 }, () => {
+  it('ends with an exact copy, made and followed while records change', async () => {
+    const stopSequencer = startSequencer(service.databases, { error: () => undefined, info: () => undefined });
+    let changes = 0;
+    let requests = 0;
+    /** Something changes before every third request, in the copy and after it. */
+    const copy = new Copy(async (path, builderId) => {
+      if (++requests % 3 === 0 && changes < 4 * CHANGES.length) {
+        await client.query(CHANGES[changes % CHANGES.length]!, [String(changes++)]);
+      }
+      return get(path, builderId);
+    });
+    let cursor = await copy.copyLists();
+    for (let isCurrent = false; !isCurrent || changes < 4 * CHANGES.length; ) {
+      while ((await client.query('select from event_pending limit 1')).rowCount! > 0);
+      ({ cursor, isCurrent } = await copy.follow(cursor, 0));
+    }
+    await stopSequencer();
+    const truth = new Copy(get);
+    await truth.copyLists();
+    expect(truth.rows.size).toBeGreaterThan(200);
+    expect(comparable(copy)).toEqual(comparable(truth));
+  });
+});
