@@ -9,6 +9,7 @@ import { installRequestUsage } from './auth/request-usage.ts';
 import type { Config } from './config.ts';
 import type { Databases } from './database/database.ts';
 import { uncompactedCounters } from './database/write/list-counters.ts';
+import { unnumberedEvents } from './domain/events/event-log.ts';
 import { EventTail } from './domain/events/event-tail.ts';
 import { unusedUploads } from './domain/uploads/quota.ts';
 import { createWebhookTools } from './domain/webhooks/webhook-context.ts';
@@ -122,7 +123,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   registerMetrics(app, config, {
     ...{ databases, storages, shares, bodies: largeBodies },
     budgets: [limits, tokenLimits, budgets.sync],
-    backlogs: [unusedUploads, uncompactedCounters],
+    backlogs: [unusedUploads, uncompactedCounters, unnumberedEvents],
   });
   const oauthRateLimits = createOAuthRateLimits(databases, {
     api: limits,

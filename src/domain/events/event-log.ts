@@ -1,5 +1,6 @@
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../database/pool/statement-runner.ts';
+import type { Backlog } from '../../shared/backlog.ts';
 
 /** The connections of a regional database that the log is read and numbered on. */
 export interface LogDatabase {
@@ -112,6 +113,15 @@ export async function readHead(database: LogDatabase): Promise<LogHead> {
   const [epoch, secret, day, number, droppedNumber] = row as string[];
   return { epoch: epoch!, secret: secret!, day: day!, number: Number(number), droppedNumber: Number(droppedNumber) };
 }
+
+/** Committed events without a number. */
+export const unnumberedEvents: Backlog = {
+  name: 'unnumbered_events',
+  statement: {
+    name: 'backlog.unnumbered_events',
+    text: `select count(*), extract(epoch from clock_timestamp() - min(occurred_at)) from event_pending`,
+  },
+};
 
 /** Returns up to `limit` matching events after the position. It passes over a bounded number of events that do not match. */
 export async function readLogPage(
