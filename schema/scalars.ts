@@ -46,7 +46,7 @@ export const EventLimit = boundedInteger('EventLimit', 'Events to return', 1, MA
 });
 
 /** Seconds that a request may wait for events (EVT-13). */
-export const EventWait = boundedInteger('EventWait', 'Seconds to wait', 0, 20, { default: 0, examples: [20] });
+export const EventWait = boundedInteger('EventWait', 'Seconds to wait', 0, 20, { default: 0, examples: [1] });
 
 const LIST_CURSOR = /^[A-Za-z0-9_-]{0,300}$/;
 

@@ -7,6 +7,7 @@ Parts:
   workers           one process beside as many as there are cores
   supervision       one process beside one worker under a supervisor, and how long a killed worker is missed
   growth            requests over 10,000,000 timesheets beside a thousandth of them, one connection
+  events            what the event log costs a sync, an update and an import
   memory            resident memory at rest and after 100,000 mixed requests
   profile           where the service's processor time goes, by package and folder
   against           CPU time per request beside another build (--against, which needs no name of a part)

@@ -15,6 +15,7 @@ const PARTS: Record<string, () => Promise<Part>> = {
   workers: async () => (await import('./workers.ts')).workers,
   supervision: async () => (await import('./supervision.ts')).supervision,
   growth: async () => (await import('./growth.ts')).growth,
+  events: async () => (await import('./events.ts')).events,
   memory: async () => (await import('./memory.ts')).memory,
   profile: async () => (await import('./profile.ts')).profile,
   'photo-report': async () => {

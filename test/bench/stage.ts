@@ -53,6 +53,10 @@ export class Stage {
     return cluster;
   }
 
+  get cluster(): Cluster {
+    return this.#cluster;
+  }
+
   /** Address of a new database of the cluster, without tables. */
   async createDatabase(name: string): Promise<string> {
     await this.#cluster.ensureDatabase(name);

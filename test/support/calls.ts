@@ -105,6 +105,13 @@ export class Calls {
         await this.#done(this.#post(path, event));
         return this.#post(path, { ...event, deviceId: 'turnstile-2' });
       },
+      'listEvents 400': async () => this.#get('/events?after=x'),
+      'listEvents 404': async () => this.#get('/events?builderId=buil_anobody'),
+      'listEvents 410': async () => {
+        const { meta } = await this.#done(this.#get('/events'));
+        await this.#sql('select renew_event_epoch()');
+        return this.#get(`/events?after=${meta.nextCursor}`);
+      },
       'updatePhotoFolder 409': async () => ({
         ...this.#post(path, { parentId: this.#samples.FolderId }),
         method: 'PATCH',
@@ -255,7 +262,7 @@ export class Calls {
   /** A caller whose token lacks the scope, or who may not call at all. */
   async #outsider({ path, method }: Described): Promise<string> {
     const service = this.#service;
-    if (path === '/me') return `Bearer ${await service.as('internal')}`;
+    if (path === '/me' || path === '/events') return `Bearer ${await service.as('internal')}`;
     if (path.includes('/attachments/')) return `Bearer ${await service.as('B')}`;
     const isWrite = method !== 'GET';
     const scopes = service.demo('A').scopes.filter((scope) => scope.startsWith('write:') !== isWrite);
@@ -280,8 +287,8 @@ export class Calls {
     return JSON.parse(text);
   }
 
-  async #sql(statement: string, value: string): Promise<void> {
-    await this.#service.databases.au1.fork().execute(statement, [value]);
+  async #sql(statement: string, ...values: string[]): Promise<void> {
+    await this.#service.databases.au1.fork().execute(statement, values);
   }
 }
 

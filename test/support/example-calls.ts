@@ -9,6 +9,7 @@ import { BASE_URL } from './harness.ts';
 export const TOKEN = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJjbGlfYTBta3EifQ.Q0Yb2c3d4e5f6a7b8c9d0e';
 export const CODE = 'Jt3vS8mQx1Zk5Rw0Yb7Nc2Fd9Hg4Lp6Ua0Es8Wi1Ko';
 const WEBHOOK_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfgh1xd9Zs=';
+const CURSOR = '3q2-7wABcf1Wb2T0mY9uJx5k1oQ3vHk8Zr0';
 const UPLOAD = '5d1c6a0f9b7e4d2c8a315d1c6a0f9b7e4d2c';
 
 export interface ExampleResponse {
@@ -69,6 +70,9 @@ export class ExampleCalls {
         parameter.example ?? (changes.optional ? Object.values<Json>(parameter.examples ?? {})[0]?.value : undefined);
       if (value !== undefined) values[parameter.in][parameter.name] = value;
     }
+    // A cursor takes the place of an offset, and only the service can make one of events.
+    if (values.query.offset !== undefined) delete values.query.cursor;
+    if (values.query.after !== undefined) values.query.after = JSON.parse((await this.send(operationId)).body).meta.nextCursor;
     const headers: Record<string, string> = { ...values.header, ...changes.headers };
     const token = changes.token === undefined && security[0]?.oauth2 ? await this.token() : changes.token;
     if (token) headers.authorization = `Bearer ${token}`;
@@ -172,4 +176,5 @@ export const toExample = (text: string): string =>
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '7d1f3c52-8a6e-4a0e-9d0b-2f6f5c1f0b9e')
     .replace(/("fileSize": ?)"\d+"/g, '$1"2418044"')
     .replace(/("refresh_token": ?)"[\w-]+"/g, `$1"${CODE}"`)
+    .replace(/("nextCursor": ?)"[\w-]+"/g, `$1"${CURSOR}"`)
     .replace(/([?&]code=)[\w-]+/g, `$1${CODE}`);

@@ -157,6 +157,14 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     ],
     ['Forbidden builder', async () => send('listProjects', { token: await stranger() })],
     ['ForbiddenBuilder builder', async () => send('presignAttachment', { token: await stranger() })],
+    [
+      'CursorExpired cursor',
+      async () => {
+        const { meta } = JSON.parse((await send('listEvents')).body);
+        await sql('select renew_event_epoch()');
+        return send('listEvents', { query: { after: meta.nextCursor } });
+      },
+    ],
     ['NotFound resource', () => send('getProject', { path: { projectId: 'proj_a0nobody' } })],
     ['PayloadTooLarge body', () => send('createMeeting', { payload: tooLarge })],
     [

@@ -46,10 +46,11 @@ export class OperationCalls {
     const builder = locations.some(({ location }) => location === 'header') && {
       'x-service-builder-id': samples.BuilderId!,
     };
+    const query = operation.builderInQuery ? `?builderId=${samples.BuilderId}` : '';
     const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
     const response = await this.service.request({
       method: operation.method,
-      url,
+      url: `${url}${query}`,
       headers: { ...builder, ...authorization, ...headers },
       ...(BODIES[operation.field] && { payload: BODIES[operation.field]!(samples) }),
     });

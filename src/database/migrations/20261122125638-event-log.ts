@@ -86,7 +86,7 @@ export class Migration20261122125638EventLog extends Migration {
       this.addSql(`drop trigger if exists "${table}_changed_at" on "${table}";`);
       this.addSql(`alter table "${table}" drop column "changed_at";`);
     }
-    for (const name of ['set_changed_at', 'number_events', 'renew_event_epoch', 'create_event_partition']) {
+    for (const name of ['set_changed_at', 'number_events', 'renew_event_epoch', 'event_log_origin', 'create_event_partition']) {
       this.addSql(`drop function if exists public.${name};`);
     }
     this.addSql(`drop table if exists "event_log", "event", "event_pending";`);
@@ -113,7 +113,8 @@ export class Migration20261122125638EventLog extends Migration {
   }
 
   #createPartitionFunction(): void {
-    this.addSql(`create function public.create_event_partition(at date) returns void language plpgsql set search_path = '' as $$
+    // Run as the owner of the log, which the role of the service need not be.
+    this.addSql(`create function public.create_event_partition(at date) returns void language plpgsql security definer set search_path = '' as $$
       declare
         name text := 'event_' || to_char(at, 'YYYYMMDD');
       begin
@@ -126,10 +127,14 @@ export class Migration20261122125638EventLog extends Migration {
   }
 
   #createEpochFunction(): void {
-    // The cluster and its timeline: a restore or a promotion changes one of them.
+    // The cluster, its timeline, the database and the table: a restore or a promotion changes one of them.
+    this.addSql(`create function public.event_log_origin() returns text language sql stable set search_path = '' as $$
+      select concat_ws('/', (select system_identifier from pg_control_system()),
+        left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
+        (select oid from pg_database where datname = current_database()), 'public.event_log'::regclass::oid) $$;`);
     this.addSql(`create function public.renew_event_epoch() returns text language plpgsql set search_path = '' as $$
       declare
-        origin text := (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8);
+        origin text := public.event_log_origin();
         today date := (clock_timestamp() at time zone 'UTC')::date;
         renewed text := replace(gen_random_uuid()::text, '-', '');
       begin
@@ -153,12 +158,15 @@ export class Migration20261122125638EventLog extends Migration {
         today date;
         numbered int;
       begin
+        select * into log from public.event_log;
+        -- Without the lock, which is a write, while nothing is to be done.
+        if log.origin = public.event_log_origin() and not exists (select from public.event_pending) then return 0; end if;
         select * into log from public.event_log for update skip locked;
         if not found then
           if exists (select from public.event_log) then return null; end if;
           perform public.renew_event_epoch();
           select * into log from public.event_log for update;
-        elsif log.origin <> (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) then
+        elsif log.origin <> public.event_log_origin() then
           perform public.renew_event_epoch();
           select * into log from public.event_log;
         end if;

@@ -1,0 +1,92 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { eventTypes, resourceOf } from '../../src/domain/events/event-types.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { samplesOf } from '../support/samples.ts';
+
+interface Event {
+  type: string;
+  builderId: string;
+  resource: { id: string };
+}
+
+let service: Service;
+let client: pg.Client;
+let builderId: string;
+let cursor: string;
+
+/** All events that the token sees after the changes. */
+async function readEvents(token: string): Promise<Event[]> {
+  const events: Event[] = [];
+  for (let after = cursor, hasMore = true; hasMore; ) {
+    const page = (await service.get(`/events?after=${after}`, token)).json();
+    events.push(...page.data);
+    ({ nextCursor: after, hasMore } = page.meta);
+  }
+  return events;
+}
+
+const scopes = [...new Set(eventTypes.values())];
+const resourcesOf = (scope: string) =>
+  [...eventTypes].filter(([, one]) => one === scope).map(([type]) => resourceOf(type));
+
+beforeAll(async () => {
+  service = await startService();
+  client = new pg.Client({ connectionString: service.databases.au1.url });
+  await client.connect();
+  builderId = service.demo('A').builderIds[0]!;
+  // Adds a row of each resource that the demo data lack.
+  await samplesOf(service.databases.au1, builderId);
+  const number = async () => {
+    while ((await numberEvents(service.databases.au1))! > 0);
+  };
+  await number();
+  cursor = (await service.get('/events', await service.as('A'))).json().meta.nextCursor;
+  const { rows } = await client.query<{ table: string }>(
+    `select tgrelid::regclass::text as table from pg_trigger where tgname like '%_event_update'`,
+  );
+  // A change of a row of each published resource, of every builder.
+  for (const { table } of rows) {
+    const builder = table === 'builder' ? 'id' : 'builder_id';
+    await client.query(`update ${table} set id = id where id in (select min(id) from ${table} group by ${builder})`);
+  }
+  await number();
+});
+
+afterAll(async () => {
+  await client?.end();
+  await service?.stop();
+});
+
+describe('the events that a token sees', () => {
+  it('are those of its integrator’s builders (EVT-7)', async () => {
+    const seen = await readEvents(await service.as('A'));
+    expect([...new Set(seen.map((event) => event.builderId))].sort()).toEqual([...service.demo('A').builderIds].sort());
+    const own = seen.filter((event) => event.builderId === builderId);
+    const resources = new Set(own.map(({ type }) => resourceOf(type)));
+    expect(resources.size).toBeGreaterThan(12);
+    for (const { builderId: other } of await readEvents(await service.as('B'))) {
+      expect(service.demo('B').builderIds).toContain(other);
+    }
+  });
+
+  it.each(scopes)('are those of the resources of its scope %s (EVT-7)', async (scope) => {
+    const seen = await readEvents(await service.as('A', [scope]));
+    expect(seen.length).toBeGreaterThan(0);
+    for (const { type } of seen) expect(resourcesOf(scope)).toContain(resourceOf(type));
+  });
+
+  it('are none without the scope of a resource', async () => {
+    expect(await readEvents(await service.as('A', ['write:meetings']))).toEqual([]);
+  });
+
+  it('are those of the one builder of a user’s token', async () => {
+    const user = service.demoUser(({ builderIds }) => builderIds.includes(builderId));
+    const { clientId } = service.demo('A');
+    const token = await service.token({ clientId, scope: 'read:timesheets', userId: user.id, builderId });
+    const seen = await readEvents(token);
+    expect(seen.length).toBeGreaterThan(0);
+    for (const event of seen) expect(event.builderId).toBe(builderId);
+  });
+});
