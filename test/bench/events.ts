@@ -31,7 +31,11 @@ const TRANSACTIONS = 400;
  */
 export async function events(stage: Stage, options: Options): Promise<void> {
   await stage.prepare(options.timesheets);
-  const costs = [await measureUpdates(stage, options), await measureReports(stage, options), await measureImports(stage)];
+  const costs = [
+    await measureUpdates(stage, options),
+    await measureReports(stage, options),
+    await measureImports(stage),
+  ];
   const percent = ({ times }: Cost, variant: Variant) =>
     times[variant] === undefined ? '–' : `${((times[variant] / times.none! - 1) * 100).toFixed(1)} %`;
   const rows = costs.map((cost) => [
@@ -52,9 +56,7 @@ export async function events(stage: Stage, options: Options): Promise<void> {
 async function measurePages(stage: Stage, { requests = 1_000_000 }: Options): Promise<Record<string, number>> {
   const url = await migrated(stage.cluster, 'bench_pages');
   const client = await connect(url);
-  await client.query(
-    `select create_event_partition(current_date - n) from generate_series(0, 29) n`,
-  );
+  await client.query(`select create_event_partition(current_date - n) from generate_series(0, 29) n`);
   await client.query(
     `insert into event (day, number, id, type, record_id, builder_id, occurred_at)
      select current_date - 29 + (n * 30 / $1)::int, n, 'evt_a' || md5(n::text), 'timesheet.updated', 'ts_' || n, 'buil_' || n % 100, now()
@@ -69,10 +71,9 @@ async function measurePages(stage: Stage, { requests = 1_000_000 }: Options): Pr
   const all = { ...filter, groups: null };
   const [first] = (await readLogPage(database, { day: '2000-01-01', number: -1 }, all, 1)).events;
   const at = async (number: number) => {
-    const rows = await database.fork().execute<{ day: string }[]>(
-      `select to_char(day, 'YYYY-MM-DD') as day from event where number = ?`,
-      [number],
-    );
+    const rows = await database
+      .fork()
+      .execute<{ day: string }[]>(`select to_char(day, 'YYYY-MM-DD') as day from event where number = ?`, [number]);
     return { day: rows[0]!.day, number };
   };
   const cases: [string, LogPosition, FilterParameters][] = [
@@ -141,7 +142,11 @@ async function measureUpdates({ urls }: Stage, { rounds }: Options): Promise<Cos
       const { id } = rows[count % rows.length];
       const begun = performance.now();
       await client.query('begin');
-      await client.query({ name: 'change', text: 'update timesheet set hours = hours + 1 where id = $1', values: [id] });
+      await client.query({
+        name: 'change',
+        text: 'update timesheet set hours = hours + 1 where id = $1',
+        values: [id],
+      });
       if (variant === 'statements') await client.query({ ...record, values: [id] });
       await client.query('commit');
       times.push(performance.now() - begun);
@@ -163,14 +168,21 @@ async function measureReports(stage: Stage, { rounds }: Options): Promise<Cost> 
     for (let count = 0; count < REPORTS; count++) {
       const body = JSON.stringify({ ...reportOf(`walk-${count % 10}`, builder!.photoIds), sourceRevision: ++revision });
       const begun = performance.now();
-      const response = await fetch(`${origin}/builders/${builder!.id}/photo-reports/sync`, { method: 'POST', headers, body });
+      const response = await fetch(`${origin}/builders/${builder!.id}/photo-reports/sync`, {
+        method: 'POST',
+        headers,
+        body,
+      });
       if (!response.ok) throw new Error(await response.text());
       await response.arrayBuffer();
       times.push(performance.now() - begun);
     }
     return times.slice(5);
   };
-  return { work: 'photo-report sync of 50 blocks', times: await inTurn(stage.urls.au1, rounds, ['none', 'triggers'], run) };
+  return {
+    work: 'photo-report sync of 50 blocks',
+    times: await inTurn(stage.urls.au1, rounds, ['none', 'triggers'], run),
+  };
 }
 
 /** An import into empty tables, in a database of its own each time. */
@@ -188,7 +200,9 @@ async function measureImports(stage: Stage): Promise<Cost> {
       const client = await connect(url);
       // Bulk loads record changes by a statement of their own; an index of the table is most of its cost.
       await client.query(`create function public.skip() returns trigger language plpgsql as 'begin return null; end'`);
-      await client.query('create trigger skip before insert on event_pending for each row execute function public.skip()');
+      await client.query(
+        'create trigger skip before insert on event_pending for each row execute function public.skip()',
+      );
       await client.end();
       await setTriggers(url, false);
     }

@@ -61,13 +61,28 @@ describe('the OpenAPI document', () => {
         operation.status,
         ...Object.values(operation.outcomes),
         ...[400, 401, 403, 429, 500, 503],
-        ...(path.includes('{') || needsBuilder ? [404] : []),
+        ...(path.includes('{') || needsBuilder || operation.builderInQuery ? [404] : []),
+        ...(operation.expires ? [410] : []),
         ...(operation.conflicts.length > 0 ? [409] : []),
         ...(operation.method === 'GET' ? [] : [413, 415]),
       ];
       const statuses = [...new Set(expected.map(String))];
       expect(Object.keys(responses).toSorted(), path).toEqual(statuses.toSorted());
     }
+  });
+
+  it('marks the additions to v1', () => {
+    for (const operation of operations) {
+      const described = operationAt(operation);
+      expect(described['x-extension'] ?? false, operation.path).toBe(operation.extension ?? false);
+      for (const parameter of described.parameters as Json[]) {
+        if (!parameter.name || operation.extension) continue;
+        const isAddition = ['cursor', 'updatedSince'].includes(parameter.name);
+        expect(parameter['x-extension'] ?? false, `${operation.path} ${parameter.name}`).toBe(isAddition);
+      }
+    }
+    const { properties, required } = document.components.schemas.PageMeta;
+    expect([properties.nextCursor['x-extension'], required.includes('nextCursor')]).toEqual([true, false]);
   });
 
   it('requires the builder header where the path has no builder', () => {

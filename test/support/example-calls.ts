@@ -72,7 +72,8 @@ export class ExampleCalls {
     }
     // A cursor takes the place of an offset, and only the service can make one of events.
     if (values.query.offset !== undefined) delete values.query.cursor;
-    if (values.query.after !== undefined) values.query.after = JSON.parse((await this.send(operationId)).body).meta.nextCursor;
+    if (values.query.after !== undefined)
+      values.query.after = JSON.parse((await this.send(operationId)).body).meta.nextCursor;
     const headers: Record<string, string> = { ...values.header, ...changes.headers };
     const token = changes.token === undefined && security[0]?.oauth2 ? await this.token() : changes.token;
     if (token) headers.authorization = `Bearer ${token}`;

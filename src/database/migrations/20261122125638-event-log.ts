@@ -86,7 +86,13 @@ export class Migration20261122125638EventLog extends Migration {
       this.addSql(`drop trigger if exists "${table}_changed_at" on "${table}";`);
       this.addSql(`alter table "${table}" drop column "changed_at";`);
     }
-    for (const name of ['set_changed_at', 'number_events', 'renew_event_epoch', 'event_log_origin', 'create_event_partition']) {
+    for (const name of [
+      'set_changed_at',
+      'number_events',
+      'renew_event_epoch',
+      'event_log_origin',
+      'create_event_partition',
+    ]) {
       this.addSql(`drop function if exists public.${name};`);
     }
     this.addSql(`drop table if exists "event_log", "event", "event_pending";`);
@@ -158,6 +164,7 @@ export class Migration20261122125638EventLog extends Migration {
         today date;
         numbered int;
       begin
+        if pg_is_in_recovery() then return null; end if;
         select * into log from public.event_log;
         -- Without the lock, which is a write, while nothing is to be done.
         if log.origin = public.event_log_origin() and not exists (select from public.event_pending) then return 0; end if;

@@ -84,6 +84,9 @@ A list answers \`{ "data": [...], "meta": { "totalCount", "totalPages", "offset"
 records were made, so records that are added while you page come last. An \`offset\` past the end gives an empty \`data\`.
 Cost codes and time types are not paged: \`{ "data": [...] }\` holds them all.
 
+Two additions to v1 help to keep a copy, beside the operations of the tag Events. With \`cursor\` in place of \`offset\`, empty for the
+first page and then \`meta.nextCursor\`, a page costs the same at any position. \`updatedSince\` returns what was written since a time.
+
 # Values
 
 - Identifiers are a prefix and lower-case letters and digits, such as \`proj_a0mkq3v8t2n4c7x1p9r5w6yzb\`. What follows the prefix
