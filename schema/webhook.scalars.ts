@@ -73,7 +73,11 @@ export const WebhookUrl = scalar<string>({
 export const DeliveryCursor = scalar<string>({
   name: 'DeliveryCursor',
   description: '`meta.nextCursor` of the page before.',
-  jsonSchema: { type: 'string', pattern: idPattern('webhookDelivery').source },
+  jsonSchema: {
+    type: 'string',
+    pattern: idPattern('webhookDelivery').source,
+    examples: ['whd_a0mkq3v8t2n4c7x1p9r5w6yzb'],
+  },
   parse: (value) =>
     typeof value === 'string' && idPattern('webhookDelivery').test(value)
       ? value

@@ -1,6 +1,6 @@
 import { ArgsType, Field } from 'type-graphql';
 import { ItemCount, NotNull } from '../../schema/input-rules.ts';
-import { BuilderId, PageLimit, PageOffset } from '../../schema/scalars.ts';
+import { BuilderId, PageLimit } from '../../schema/scalars.ts';
 import {
   DeliveryCursor,
   WebhookDeliveryStatus,
@@ -11,16 +11,6 @@ import { EventType } from '../event/event.scalars.ts';
 
 const MAX_TYPES = 100;
 const MAX_BUILDERS = 1_000;
-
-/** Window of the list of endpoints, which a page can hold completely. */
-@ArgsType()
-export class EndpointPageArgs {
-  @Field(() => PageOffset, { nullable: true, description: 'Items to skip. Default 0.' })
-  offset?: number | null;
-
-  @Field(() => PageLimit, { nullable: true, description: 'Items to return, 1 to 25. Default 25.' })
-  limit?: number | null;
-}
 
 /** Body of `createWebhookEndpoint` (WHK-1). */
 @ArgsType()

@@ -1,8 +1,7 @@
 import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
-import { createPage, type Page, PageOf } from '../../schema/page.ts';
+import { ListOf } from '../../schema/list.ts';
 import { Rest } from '../../schema/rest.ts';
-import { DEFAULT_LIMIT } from '../../schema/scalars.ts';
 import { WebhookEndpointId } from '../../schema/webhook.scalars.ts';
 import { requireManagingClient } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
@@ -20,10 +19,10 @@ import { startReplay } from '../../src/domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../src/domain/webhooks/test-event.ts';
 import type { EndpointKey } from '../../src/domain/webhooks/webhook-context.ts';
 import { EventCursor } from '../event/event.scalars.ts';
-import { CreateWebhookEndpointArgs, DeliveryArgs, EndpointPageArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
+import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
 import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookReplay, WebhookTestResult } from './webhook.type.ts';
 
-const WebhookEndpointPage = PageOf(WebhookEndpoint);
+const WebhookEndpointList = ListOf(WebhookEndpoint);
 const shared = { scope: null, tag: 'Webhooks', extension: true } as const;
 const ofEndpoint = { ...shared, params: { id: 'endpointId' } };
 
@@ -37,13 +36,12 @@ const withSecret = ({ endpoint, secret }: EndpointWithSecret) =>
 
 @Resolver(() => WebhookEndpoint)
 export class WebhookResolver {
-  @Query(() => WebhookEndpointPage, { description: 'The webhook endpoints of the integrator.' })
+  @Query(() => WebhookEndpointList, {
+    description: 'The webhook endpoints of the integrator: all of them, in the order of creation.',
+  })
   @Rest('GET /webhook-endpoints', shared)
-  async webhookEndpoints(@Args() page: EndpointPageArgs, @Ctx() context: RequestContext): Promise<Page<WebhookEndpoint>> {
-    const { integratorId } = requireManagingClient(context);
-    const endpoints = await listEndpoints(context, integratorId);
-    const window = { offset: page.offset ?? 0, limit: page.limit ?? DEFAULT_LIMIT };
-    return createPage(endpoints.slice(window.offset, window.offset + window.limit), endpoints.length, window);
+  async webhookEndpoints(@Ctx() context: RequestContext): Promise<{ data: WebhookEndpoint[] }> {
+    return { data: await listEndpoints(context, requireManagingClient(context).integratorId) };
   }
 
   @Query(() => WebhookEndpoint, { description: 'One webhook endpoint.' })

@@ -61,7 +61,9 @@ export async function createOpenApiDocument(
     tags: tags.map((name) => ({ name, description: TAGS[name] ?? describeRecords(name, schema, operations) })),
     'x-tagGroups': groupTags(tags, operations),
     paths,
-    webhooks: createWebhooks(recordingOf('receiveEvent', baseUrl)),
+    ...(operations.some(({ tag }) => tag === 'Webhooks') && {
+      webhooks: createWebhooks(recordingOf('receiveEvent', baseUrl)),
+    }),
     components: {
       securitySchemes: securitySchemes(baseUrl),
       parameters: usedIn(paths, 'parameters', parameterComponents),
