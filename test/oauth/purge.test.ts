@@ -54,16 +54,8 @@ test('the purge deletes rows at their expiry, and none before', async () => {
   const all = { TokenFamily: 2, AuthorizationCode: 2, RefreshToken: 1, RevokedToken: 1, Session: 2, SignInAttempt: 2 };
   expect(await rows()).toEqual(all);
   expect(await purge()).toEqual({
-    ...{
-      families: 0,
-      refreshTokens: 0,
-      revokedTokens: 0,
-      passwordLinks: 0,
-      sessions: 0,
-      attempts: 0,
-      conflicts: 0,
-      audit: 0,
-    },
+    ...{ families: 0, refreshTokens: 0, revokedTokens: 0, passwordLinks: 0, sessions: 0, attempts: 0 },
+    ...{ conflicts: 0, audit: 0 },
   });
   expect(await rows()).toEqual(all);
 
