@@ -191,7 +191,7 @@ const SETTINGS = {
   ),
   OTEL_TRACES_SAMPLER_ARG: withDefault(
     '1',
-    'Part of the traces that is recorded, from 0 to 1, where the caller has not decided it.',
+    'Part of the traces that is recorded, from 0 to 1; none that the caller has excluded.',
     parseRatio,
   ),
   BANNER: optional(

@@ -60,7 +60,10 @@ export function compressResponses(app: FastifyInstance): void {
       reply.removeHeader('content-length');
       reply.header('Content-Encoding', encoding);
       // Responses that are not stored vary for nobody.
-      if (reply.getHeader('cache-control') !== 'no-store') reply.header('Vary', 'Accept-Encoding');
+      if (reply.getHeader('cache-control') !== 'no-store') {
+        const others = reply.getHeader('vary');
+        reply.header('Vary', others === undefined ? 'Accept-Encoding' : `${others}, Accept-Encoding`);
+      }
       done(null, compressed);
     };
     if (payload instanceof Readable) {

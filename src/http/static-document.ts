@@ -29,6 +29,7 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
 
 /** A document that does not change while the service runs, with its entity tag. It is compressed once, at the first request. HDR-17. */
 export class StaticDocument {
+  /** Sent as a weak tag, because the encodings of the document share it. */
   readonly tag: string;
   readonly #body: Buffer;
   readonly #headers: Record<string, string>;
@@ -39,7 +40,12 @@ export class StaticDocument {
     this.tag = `"${hashOf(body)}"`;
     this.#headers = {
       ...headers,
-      ...{ 'Content-Type': type, 'Cache-Control': CACHE_CONTROL[cache], ETag: this.tag, Vary: 'Accept-Encoding' },
+      ...{
+        'Content-Type': type,
+        'Cache-Control': CACHE_CONTROL[cache],
+        ETag: `W/${this.tag}`,
+        Vary: 'Accept-Encoding',
+      },
     };
   }
 

@@ -118,7 +118,7 @@ async function send(storages: Storages, request: FastifyRequest, reply: FastifyR
   const [storage, grant] = requireGrant(storages, 'GET', request);
   const { range, 'if-range': condition, 'if-none-match': known } = request.headers;
   const tag = tagOf(grant);
-  if (matchesTag(known, tag)) {
+  if (tag !== null && matchesTag(known, tag)) {
     const { 'Content-Length': _, ...headers } = headersOf(grant, 0);
     return reply.code(304).headers(headers).send();
   }
@@ -163,11 +163,20 @@ const headersOf = ({ contentType, fileName, region, key }: SignedUrlClaims, size
   'Content-Security-Policy': 'sandbox',
   'Cache-Control': 'private, max-age=900',
   'Accept-Ranges': 'bytes',
-  ETag: tagOf({ region, key }),
+  ...entityTag({ region, key }),
 });
 
-/** The bytes of a key never change, so the key identifies them. */
-const tagOf = ({ region, key }: Pick<SignedUrlClaims, 'region' | 'key'>): string => `"${hashOf(`${region}/${key}`)}"`;
+/**
+ * Returns the entity tag of stored bytes. Those of a final key never change, so the key identifies them; null for an upload, which the
+ * client may replace in an S3 store.
+ */
+const tagOf = ({ region, key }: Pick<SignedUrlClaims, 'region' | 'key'>): string | null =>
+  key.startsWith('uploads/') ? null : `"${hashOf(`${region}/${key}`)}"`;
+
+function entityTag(claims: Pick<SignedUrlClaims, 'region' | 'key'>): { ETag?: string } {
+  const tag = tagOf(claims);
+  return tag === null ? {} : { ETag: tag };
+}
 
 /**
  * Returns the byte range of a Range header (RFC 9110, section 14.2). Null for a header that is ignored: several ranges, other units or an

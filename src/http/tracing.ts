@@ -35,12 +35,14 @@ class OpenTelemetryTracing implements Tracing {
   readonly #tracer;
 
   constructor({ endpoint, sampledRatio }: TracingSettings) {
+    const sampler = new TraceIdRatioBasedSampler(sampledRatio);
     const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
     this.#provider = new TracerProvider({
       resource: defaultResource().merge(
         resourceFromAttributes({ 'service.name': SERVICE, 'service.version': VERSION }),
       ),
-      sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledRatio) }),
+      // A caller must not decide that all of its requests are recorded.
+      sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler }),
       spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
     });
     this.#tracer = this.#provider.getTracer(SERVICE, VERSION);

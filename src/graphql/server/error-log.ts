@@ -3,6 +3,9 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { formatError } from './errors.ts';
 
+/** Characters of an operation's name in the log. */
+const MAX_NAME = 100;
+
 /** Logs the cause of every GraphQL error of status 500 and above, with the request's id and the operation's name. */
 export function logErrors(log: FastifyBaseLogger): ApolloServerPlugin<RequestContext> {
   const logFailure = (thrown: Error, message: string, requestId: string, operationName: string | null) =>
@@ -13,10 +16,10 @@ export function logErrors(log: FastifyBaseLogger): ApolloServerPlugin<RequestCon
       logFailure(error, 'unexpected error', contextValue.requestId, request.operationName ?? null);
     },
     async requestDidStart({ contextValue, request }) {
-      contextValue.operation.name = request.operationName ?? null;
+      contextValue.operation.name = request.operationName?.slice(0, MAX_NAME) ?? null;
       return {
         async didResolveOperation({ operationName }) {
-          contextValue.operation.name = operationName;
+          contextValue.operation.name = operationName?.slice(0, MAX_NAME) ?? null;
         },
         async didEncounterErrors({ errors }) {
           contextValue.operation.hasErrors = true;

@@ -34,7 +34,7 @@ export function observeRequests(app: FastifyInstance): void {
       integrators.add(integratorId ?? 'internal', outcomeOf(statusCode), seconds);
       if (route === '/graphql') {
         const outcome = context.operation.hasErrors && statusCode < 400 ? 'client_error' : outcomeOf(statusCode);
-        operations.add(context.operation.name || 'anonymous', outcome, seconds);
+        operations.add(nameOf(context.operation.name), outcome, seconds);
       }
     }
     done();
@@ -43,6 +43,12 @@ export function observeRequests(app: FastifyInstance): void {
   collectDurations(operation, () => [[{}, operations]]);
   const integrator = { name: 'integrator_request', what: 'authenticated requests', labelNames: ['integrator'] };
   collectDurations(integrator, () => [[{}, integrators]]);
+}
+
+/** A name that is no name of GraphQL is not repeated: the client may have sent a megabyte. */
+function nameOf(name: string | null): string {
+  if (!name) return 'anonymous';
+  return /^\w{1,100}$/.test(name) ? name : 'invalid';
 }
 
 function outcomeOf(status: number): string {
