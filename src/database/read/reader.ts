@@ -173,8 +173,8 @@ export class Reader<T extends object, Filter extends string = never> {
   async #fetchPages(database: ReadDatabase, where: Where, window: PageWindow, keys?: Keys): Promise<Page<T>[]> {
     const { counterKind, skipTotal } = this.#options;
     const { offset, limit, cursor, updatedSince } = window;
-    if (updatedSince != null && !(this.#entity.prototype instanceof Tracked)) {
-      throw new Error(`${this.#entity.name} has no time of change: let it extend Tracked.`);
+    if (updatedSince != null && !(this.entity.prototype instanceof Tracked)) {
+      throw new Error(`${this.entity.name} has no time of change: let it extend Tracked.`);
     }
     const given = updatedSince == null ? where : { ...where, updatedSince };
     const filters = this.#findGivenFilters(keys ? { ...given, [keys.name]: keys.values } : given);
