@@ -2,13 +2,14 @@ import type { Config } from '../config.ts';
 
 /** Returns the configuration for the log: passwords, keys and tokens are left out, or replaced by whether they are set. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { databaseUrls, directUrls, tokenKeys, metricsToken, s3, tls, ...others } = config;
+  const { databaseUrls, directUrls, tokenKeys, metricsToken, mail, s3, tls, ...others } = config;
   return {
     ...others,
     databases: databaseUrls ? mapValues(databaseUrls, describeUrl) : 'embedded',
     directDatabases: directUrls ? mapValues(directUrls, describeUrl) : 'embedded',
     tokenKeys: tokenKeys?.length ?? 'in DATA_DIR',
     metricsToken: metricsToken === null ? null : 'set',
+    mail: mail && { host: new URL(mail.url).host, from: mail.from },
     s3: s3 && { bucket: s3.bucket, endpoint: s3.endpoint, awsRegion: s3.awsRegion },
     tls: tls !== null,
   };

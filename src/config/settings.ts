@@ -155,7 +155,7 @@ const SETTINGS = {
   ),
   RATE_LIMIT_SYNC: withDefault('200/10', 'Photo-report syncs per client.', parseRateLimit),
   RATE_LIMIT_TOKEN: withDefault('120/60', 'Token requests per address and per client.', parseRateLimit),
-  SMTP_URL: optional(
+  SMTP_URL: secret(
     'none',
     'Mail server, such as `smtps://user:password@mail.example.com`. With it, links for choosing a password are sent by e-mail, and the sign-in pages offer them.',
     parseSmtpUrl,

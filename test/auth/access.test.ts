@@ -25,6 +25,8 @@ const SCOPES: [path: RegExp, method: RegExp, scope: string | null][] = [
   [/\/meetings/, /POST|PATCH/, 'write:meetings'],
   [/\/sign-on-events$/, /POST/, 'write:sign_on_events'],
   [/\/attachments\//, /POST/, null],
+  [/^\/webhook-endpoints/, /GET|POST|PATCH|DELETE/, null],
+  [/^\/events$/, /GET/, null],
 ];
 
 const schema = buildServiceSchema();

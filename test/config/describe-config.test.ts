@@ -8,6 +8,8 @@ const SECRETS = {
   DATABASE_URL_AU1_DIRECT: 'postgresql://someone:hidden-4@direct.example.com/au1',
   TOKEN_KEY: `hidden-5${'0'.repeat(60)}`,
   METRICS_TOKEN: 'hidden-6',
+  SMTP_URL: 'smtps://someone:hidden-9@mail.example.com',
+  MAIL_FROM: 'no-reply@example.com',
   STORAGE: 's3',
   S3_BUCKET: 'photos',
   S3_ACCESS_KEY_ID: 'hidden-7',

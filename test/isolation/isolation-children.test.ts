@@ -51,8 +51,8 @@ beforeAll(async () => {
   service = await startService();
   const database = service.databases.au1;
   own = await samplesOf(database, service.demo('A').builderIds[0]!);
-  strangers = await samplesOf(database, service.demo('B').builderIds[0]!, 'B');
-  others = await samplesOf(database, service.demo('A').builderIds[1]!, 'C');
+  strangers = await samplesOf(database, service.demo('B').builderIds[0]!, { integrator: 'B' });
+  others = await samplesOf(database, service.demo('A').builderIds[1]!, { integrator: 'C' });
   calls = new OperationCalls(service, own);
 });
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
   service = await startService();
   const database = service.databases.au1;
   own = await samplesOf(database, service.demo('A').builderIds[0]!);
-  strangers = await samplesOf(database, service.demo('B').builderIds[0]!, 'B');
+  strangers = await samplesOf(database, service.demo('B').builderIds[0]!, { integrator: 'B' });
   ownerOf = await ownersIn(database);
 });
 

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.ts';
+import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
+import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
 import { generatedEntities, idScalarOf, insertGeneratedRows } from './generated-rows.ts';
+import { TOKEN_KEY } from './harness.ts';
 
 /**
  * A real id of each kind, all of one builder and belonging together: the project is one on which the subcontractor works, the
@@ -54,8 +57,15 @@ const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as
   where s.builder_id = ? and s.archived_at is null and not s.is_builder
   order by s.id limit 1`;
 
-/** @param integrator of the demo data, whose photo is among them. */
-export async function samplesOf(database: Database, builderId: string, integrator = 'A'): Promise<Samples> {
+/**
+ * @param options.integrator of the demo data, whose photo and webhook endpoint are among them.
+ * @param options.tokenKey of the service, base64url, which encrypts the endpoint's secret.
+ */
+export async function samplesOf(
+  database: Database,
+  builderId: string,
+  { integrator = 'A', tokenKey = TOKEN_KEY } = {},
+): Promise<Samples> {
   const em = database.fork();
   const [row] = (await em.execute(COMPLETE, [builderId])) as Samples[];
   if (!row) throw new Error(`Builder ${builderId} has no complete sample.`);
@@ -63,7 +73,11 @@ export async function samplesOf(database: Database, builderId: string, integrato
   const photo = { AttachmentId: `att_${name}`, FolderId: `fold_${name}` };
   await em.execute(SAMPLE_FOLDER, [photo.FolderId, builderId, row.ProjectId]);
   await em.execute(SAMPLE_PHOTO, [photo.AttachmentId, builderId, row.ProjectId, integrator, `photos/${name}.jpg`]);
-  const samples = { BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo };
+  const endpointId = `whe_${name}`;
+  const secret = new SecretBox([tokenKey]).encrypt(newWebhookSecret(), endpointId);
+  await em.execute(SAMPLE_ENDPOINT, [endpointId, secret, integrator, integrator]);
+  await em.execute(SAMPLE_PROGRESS, [endpointId]);
+  const samples = { WebhookEndpointId: endpointId, BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo };
   return { ...samples, ...(await insertGeneratedRows(database, builderId, name, samples)) };
 }
 
@@ -73,6 +87,13 @@ const SAMPLE_PHOTO = `insert into photo (id, builder_id, project_id, integrator_
     content_type, key, file_size, sort_date, created_at, updated_at)
   values (?, ?, ?, (select id from integrator where name = ?), 'sample', 'GALLERY', 'a.jpg', 'image/jpeg', ?, 1, now(), now(), now())
   on conflict do nothing`;
+
+const SAMPLE_ENDPOINT = `insert into webhook_endpoint (id, secret, integrator_id, client_id, url, status, created_at, updated_at)
+  select ?, ?, client.integrator_id, client.id, 'https://app.example.invalid/hook', 'ACTIVE', now(), now()
+  from oauth_client client join integrator on integrator.id = client.integrator_id
+  where integrator.name = ? and client.name = ? on conflict do nothing`;
+const SAMPLE_PROGRESS = `insert into webhook_progress (endpoint_id, day, number)
+  select id, current_date, 0 from webhook_endpoint where id = ? on conflict do nothing`;
 
 /** When a person has read the sample meeting. */
 const READ_AT = '2026-05-04T06:30:00.000Z';
@@ -139,5 +160,8 @@ export const BODIES: Record<string, (samples: Samples) => Record<string, unknown
   createMeeting: ({ ProjectId }) => ({ title: 'Weekly site meeting', projectId: ProjectId }),
   updateMeetingNotes: () => ({ notes: 'Crane on Monday.', expectedUpdatedAt: READ_AT }),
   updateMeeting: () => ({ title: 'Weekly site meeting, moved' }),
+  createWebhookEndpoint: () => ({ url: `https://app.example.invalid/${randomUUID()}` }),
+  updateWebhookEndpoint: () => ({ types: ['timesheet.updated'] }),
+  replayWebhookEndpoint: () => ({ after: 'AAAA' }),
   upsertMeetingNote: () => ({ externalSourceId: `note-${randomUUID()}`, title: 'Actions', summaryMarkdown: 'None.' }),
 };

@@ -58,7 +58,7 @@ export async function worldOf({ origin, databases, demo, tokenKey: key, clock }:
   const world = {
     contract: new Contract(await (await fetch(`${origin}/openapi.json`)).json()),
     schema: buildServiceSchema(),
-    samples: await samplesOf(databases.au1, builderIds[0]!),
+    samples: await samplesOf(databases.au1, builderIds[0]!, { tokenKey: key }),
     tokens: {
       usual: await sign('A'),
       narrow: await sign('A', (own) => own.slice(0, 2)),
