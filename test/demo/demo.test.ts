@@ -238,7 +238,9 @@ describe('the demo data', () => {
     expect(withoutSecrets(other)).toEqual(withoutSecrets(inject('demo')));
     expect(other.clients[0]!.clientSecret).not.toBe(inject('demo').clients[0]!.clientSecret);
     for (const table of tablesOf(au1)) {
-      const sql = `select md5(string_agg(t::text, ',' order by t::text)) as digest from "${table}" t`;
+      // The database sets `changed_at`, so that it differs.
+      const row = `(to_jsonb(t) - 'changed_at')::text`;
+      const sql = `select md5(string_agg(${row}, ',' order by ${row})) as digest from "${table}" t`;
       if (table === 'oauth_client_secret' || table === 'app_user') continue;
       expect([table, await query(again.au1, sql)]).toEqual([table, await query(au1, sql)]);
     }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { routeTable } from '../../schema/route-table.ts';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
@@ -102,6 +103,36 @@ describe('GET /builders/{builderId}/meetings', () => {
   });
 });
 
+const CHANGE_TIMESHEET = `update timesheet set hours = hours + 1
+  where id = (select min(id) from timesheet where builder_id = ?)`;
+
+describe('GET /events', () => {
+  const read = (query: string) => service.get(`/events?${query}`, client.token);
+  const numberAll = async () => {
+    while ((await numberEvents(service.databases.au1)) !== 0);
+  };
+
+  it.each(repetitions('types', 'timesheet.updated', 'photo.updated'))(
+    'lists the events of both types for ?%s (LST-10, EVT-8)',
+    async (query) => {
+      await numberAll();
+      const { nextCursor } = (await read('')).json().meta;
+      const em = service.databases.au1.fork();
+      await em.execute(CHANGE_TIMESHEET, [client.builderId]);
+      await em.execute(`update photo set file_name = file_name || '.' where id = ?`, [photos.ITP]);
+      await em.execute(`update project set name = name || '.' where builder_id = ?`, [client.builderId]);
+      await numberAll();
+      const typesOf = async (filter: string) => valuesOf(await read(`after=${nextCursor}&${filter}`), 'type');
+      expect(await typesOf(query)).toEqual(['photo.updated', 'timesheet.updated']);
+      expect(await typesOf('')).toEqual(['photo.updated', 'project.updated', 'timesheet.updated']);
+    },
+  );
+
+  it('is 400 for ?types[]=timesheet.read', async () => {
+    expect(fieldsOf(await read('types[]=timesheet.read'))).toEqual([400, ['types[]']]);
+  });
+});
+
 describe('the OpenAPI document', () => {
   it('describes both names of every repeatable query parameter', async () => {
     const schema = buildServiceSchema();
@@ -115,7 +146,7 @@ describe('the OpenAPI document', () => {
       Object.values(path).flatMap(({ parameters: own }) => own ?? []),
     );
     const repeatable = parameters.filter(({ schema: type }) => type?.type === 'array');
-    expect([...new Set(repeatable.map(({ name }) => name))].sort()).toEqual(['source', 'status']);
+    expect([...new Set(repeatable.map(({ name }) => name))].sort()).toEqual(['source', 'status', 'types']);
     for (const { name, description } of repeatable) expect(description).toContain(`\`${name}[]=A&${name}[]=B\``);
   });
 });

@@ -20,7 +20,7 @@ describe('processStart', () => {
 
   it.runIf(process.platform === 'linux')('is undefined for a zombie, which no parent has waited for', async () => {
     // The parent becomes `sleep`, which does not know of the child that the shell began.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const exited = once(parent, 'exit');
     try {
       const [line] = await once(createInterface(parent.stdout), 'line');

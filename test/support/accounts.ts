@@ -35,7 +35,7 @@ export async function addAccounts(service: Service): Promise<Accounts> {
     name: 'Site Sync server',
     type: 'CONFIDENTIAL',
     internal: false,
-    grants: ['client_credentials'],
+    grants: ['client_credentials', 'authorization_code'],
     scopes: [...SCOPES],
     redirectUris: [],
     origins: [],

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { MAX_ENDPOINTS } from '../../src/domain/webhooks/endpoints.ts';
 import { type Described, type Json, needsBuilder } from '../proof/fuzz/contract.ts';
 import type { Service } from './harness.ts';
 import { picture } from './images.ts';
@@ -18,6 +19,11 @@ type Send = (sent: Sent) => Promise<Response>;
 const FORM = 'application/x-www-form-urlencoded';
 const OAUTH = ['issueToken', 'revokeToken', 'introspectToken'];
 const UPLOADS = ['uploadAttachment', 'bulkUploadAttachments'];
+/** Kind of the `{id}` by the first part of the path; the others are of builders. */
+const IDS_BY_ROUTE: Record<string, string> = {
+  subcontractors: 'SubcontractorId',
+  'webhook-endpoints': 'WebhookEndpointId',
+};
 const MIB = 1024 * 1024;
 const BYTES = Buffer.from('nine bytes');
 
@@ -108,10 +114,20 @@ export class Calls {
       'listEvents 400': async () => this.#get('/events?after=x'),
       'listEvents 404': async () => this.#get('/events?builderId=buil_anobody'),
       'listEvents 410': async () => {
-        const { meta } = await this.#done(this.#get('/events'));
-        await this.#sql('select renew_event_epoch()');
-        return this.#get(`/events?after=${meta.nextCursor}`);
+        return this.#get(`/events?after=${await this.#expiredCursor()}`);
       },
+      'createWebhookEndpoint 200': () => this.#twice(this.#post(path, BODIES.createWebhookEndpoint!(this.#samples))),
+      'createWebhookEndpoint 409': async () => {
+        const another = () => this.#post(path, BODIES.createWebhookEndpoint!(this.#samples));
+        for (let count = 0; count < MAX_ENDPOINTS; count++) await this.#send(another());
+        return another();
+      },
+      'replayWebhookEndpoint 409': async () => {
+        const { WebhookEndpointId } = this.#samples;
+        await this.#sql('update webhook_progress set replay_until = number where endpoint_id = ?', WebhookEndpointId!);
+        return this.#post(path, BODIES.replayWebhookEndpoint!(this.#samples));
+      },
+      'replayWebhookEndpoint 410': async () => this.#post(path, { after: await this.#expiredCursor() }),
       'updatePhotoFolder 409': async () => ({
         ...this.#post(path, { parentId: this.#samples.FolderId }),
         method: 'PATCH',
@@ -177,7 +193,7 @@ export class Calls {
     const kinds: Record<string, string> = {
       ...{ prequalId: 'PrequalificationId', swmsDocId: 'SwmsId' },
       ...{ identifierOrId: 'InductionKey', photoId: 'AttachmentId' },
-      id: path.startsWith('/subcontractors') ? 'SubcontractorId' : 'BuilderId',
+      id: IDS_BY_ROUTE[path.split('/')[1]!] ?? 'BuilderId',
     };
     return path.replace(/\{(\w+)\}/g, (_, name: string) =>
       requireSample(this.#samples, kinds[name] ?? `${name[0]!.toUpperCase()}${name.slice(1)}`),
@@ -259,10 +275,19 @@ export class Calls {
     return { ...BODIES.updatePhotoReport!(this.#samples), sourceRevision: 1 };
   }
 
+  /** A cursor of events from before an epoch that has just begun; the sample is replaced by one of the new epoch. */
+  async #expiredCursor(): Promise<string> {
+    const nextCursor = async () => (await this.#done(this.#get('/events'))).meta.nextCursor;
+    const expired = await nextCursor();
+    await this.#sql('select renew_event_epoch()');
+    this.#samples.ReplayAfter = await nextCursor();
+    return expired;
+  }
+
   /** A caller whose token lacks the scope, or who may not call at all. */
   async #outsider({ path, method }: Described): Promise<string> {
     const service = this.#service;
-    if (path === '/me' || path === '/events') return `Bearer ${await service.as('internal')}`;
+    if (/^\/(me|events|webhook-endpoints)\b/.test(path)) return `Bearer ${await service.as('internal')}`;
     if (path.includes('/attachments/')) return `Bearer ${await service.as('B')}`;
     const isWrite = method !== 'GET';
     const scopes = service.demo('A').scopes.filter((scope) => scope.startsWith('write:') !== isWrite);
@@ -272,7 +297,7 @@ export class Calls {
 
   #toNobody({ path }: Described, usual: Sent): Sent {
     if (!path.includes('{')) return { ...usual, headers: { ...usual.headers, 'x-service-builder-id': 'buil_anobody' } };
-    return { ...usual, url: usual.url.replace(/\/(buil|sub|ts)_[a-z0-9]+/, '/$1_anobody') };
+    return { ...usual, url: usual.url.replace(/\/(buil|sub|ts|whe)_[a-z0-9]+/, '/$1_anobody') };
   }
 
   async #twice(sent: Sent): Promise<Sent> {

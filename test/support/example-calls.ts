@@ -72,7 +72,7 @@ export class ExampleCalls {
     }
     // A cursor takes the place of an offset, and only the service can make one of events.
     if (values.query.offset !== undefined) delete values.query.cursor;
-    if (values.query.after !== undefined)
+    if (operationId === 'listEvents' && values.query.after !== undefined)
       values.query.after = JSON.parse((await this.send(operationId)).body).meta.nextCursor;
     const headers: Record<string, string> = { ...values.header, ...changes.headers };
     const token = changes.token === undefined && security[0]?.oauth2 ? await this.token() : changes.token;
@@ -145,7 +145,8 @@ function queryOf(values: Record<string, unknown>): string {
   return new URLSearchParams(pairs).toString();
 }
 
-const ID = /\b([a-z]+)_(a[0-9a-z]{25})\b/g;
+/** An identifier; the database makes longer ones of events. */
+const ID = /\b([a-z]+)_(a[0-9a-z]{25}|a[0-9a-f]{32})\b/g;
 
 /** Bodies, after the prefix, of the identifiers that replace those created during a call. */
 const ID_BODIES = [...'2345678'].map((digit) => ID_BODY.replace('t2', `t${digit}`));

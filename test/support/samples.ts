@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.ts';
+import { encodeEventCursor } from '../../src/domain/events/event-cursor.ts';
+import { readHead } from '../../src/domain/events/event-log.ts';
 import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
 import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
 import { generatedEntities, idScalarOf, insertGeneratedRows } from './generated-rows.ts';
@@ -77,7 +79,9 @@ export async function samplesOf(
   const secret = new SecretBox([tokenKey]).encrypt(newWebhookSecret(), endpointId);
   await em.execute(SAMPLE_ENDPOINT, [endpointId, secret, integrator, integrator]);
   await em.execute(SAMPLE_PROGRESS, [endpointId]);
-  const samples = { WebhookEndpointId: endpointId, BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo };
+  const head = await readHead(database);
+  const webhook = { WebhookEndpointId: endpointId, ReplayAfter: encodeEventCursor(database.region, head, head) };
+  const samples = { BuilderId: builderId, CalendarDate: '2026-03-02', ...row, ...photo, ...webhook };
   return { ...samples, ...(await insertGeneratedRows(database, builderId, name, samples)) };
 }
 
@@ -103,6 +107,7 @@ export async function restoreSamples(database: Database): Promise<void> {
   const em = database.fork();
   await em.execute(`update photo set archived_at = null where id like 'att_sample%'`);
   await em.execute(`update photo_folder set archived_at = null where id like 'fold_sample%'`);
+  await em.execute(`update webhook_endpoint set deleted_at = null where id like 'whe_sample%'`);
   await em.execute('update meeting set updated_at = ?', [READ_AT]);
 }
 
@@ -162,6 +167,6 @@ export const BODIES: Record<string, (samples: Samples) => Record<string, unknown
   updateMeeting: () => ({ title: 'Weekly site meeting, moved' }),
   createWebhookEndpoint: () => ({ url: `https://app.example.invalid/${randomUUID()}` }),
   updateWebhookEndpoint: () => ({ types: ['timesheet.updated'] }),
-  replayWebhookEndpoint: () => ({ after: 'AAAA' }),
+  replayWebhookEndpoint: ({ ReplayAfter }) => ({ after: ReplayAfter }),
   upsertMeetingNote: () => ({ externalSourceId: `note-${randomUUID()}`, title: 'Actions', summaryMarkdown: 'None.' }),
 };
