@@ -44,12 +44,14 @@ describe.each([
       .output()
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line));
+      .map((line) => JSON.parse(line))
+      // Jobs write lines of regions.
+      .filter(({ region }) => region === undefined);
     expect(lines.map(({ msg }) => msg)).toEqual(['starting', 'ready', 'request', 'draining', 'stopped']);
     const [starting, ready, request, draining, stopped] = lines;
     expect(starting).toMatchObject({
       version: '0.1.0',
-      settings: { port: Number(settings.PORT), tokenKey: 'in DATA_DIR' },
+      settings: { port: Number(settings.PORT), tokenKeys: 'in DATA_DIR' },
     });
     expect(ready).toMatchObject({ migrations: { au1: [] }, milliseconds: expect.any(Number) });
     expect(request).toMatchObject({ route: '/health/live', status: 200, milliseconds: expect.any(Number) });
