@@ -116,10 +116,16 @@ describe('/metrics', () => {
     // The counts are those of the process, in which other tests may have run.
     const read = async () => {
       const { body } = await service.request({ url: '/metrics', remoteAddress: '127.0.0.1' });
-      const valueOf = (name: string) => Number(body.split('\n').find((line) => line.startsWith(`${name} `))?.split(' ')[1] ?? 0);
+      const readMetric = (name: string) =>
+        Number(
+          body
+            .split('\n')
+            .find((line) => line.startsWith(`${name} `))
+            ?.split(' ')[1] ?? 0,
+        );
       return [
-        valueOf('image_decodes_total{size="small",outcome="ok"}'),
-        valueOf('storage_operations_total{region="au1",operation="copy",outcome="ok"}'),
+        readMetric('image_decodes_total{size="small",outcome="ok"}'),
+        readMetric('storage_operations_total{region="au1",operation="copy",outcome="ok"}'),
       ];
     };
     const [decodes, copies] = (await read()) as [number, number];
