@@ -19,6 +19,10 @@ const KEY = new RegExp(`^${SEGMENT}(?:/${SEGMENT}){0,7}$`);
 export const isStorageKey = (text: string): boolean => KEY.test(text) && !text.includes('..');
 
 /** Top-level folders of final objects. Clients upload to `uploads`. */
+/** Whether the key is that of a record's object, and not of an upload, the list of erasures or the store's owner. */
+export const isRecordKey = (key: string): boolean =>
+  isStorageKey(key) && /^(photos|logos|pictures|documents)\//.test(key);
+
 export type ObjectFolder = 'photos' | 'logos' | 'pictures' | 'documents';
 
 /** Returns a new random key to which a client uploads. */

@@ -1,10 +1,10 @@
-import { createReadStream, createWriteStream, type Dirent } from 'node:fs';
-import { mkdir, readdir, stat } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { lstat, mkdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { fileDefinitions } from '../../data-transfer/file-definitions.ts';
-import { isStorageKey, toContentType } from '../../storage/keys.ts';
+import { isRecordKey, toContentType } from '../../storage/keys.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** Subfolder of an export with the files that its rows refer to, each under its storage key. */
@@ -25,18 +25,20 @@ export async function exportStoredFiles(storage: Storage, folder: string): Promi
   return keys.size;
 }
 
-/** Copies the folder's files into the storage. Returns a predicate: whether a key of the folder's rows is stored. */
+/**
+ * Copies the files that the folder's rows refer to into the storage, and replaces none that is stored: a folder must not change the
+ * objects of other records. Returns a predicate: whether a key of the folder's rows is stored.
+ */
 export async function importStoredFiles(storage: Storage, folder: string): Promise<(key: string) => boolean> {
-  for (const path of await listFilesRecursively(join(folder, FILES))) {
-    const key = relative(join(folder, FILES), path).split(sep).join('/');
-    if (!isStorageKey(key) || key.startsWith('uploads/')) continue;
-    const { size } = await stat(path);
-    if ((await storage.bytes.stat(key))?.size === size) continue;
-    await storage.store(key, createReadStream(path), toContentType(key), MAX_FILE_BYTES);
-  }
   const present = new Set<string>();
-  for (const key of await collectStorageKeys(folder))
-    if (isStorageKey(key) && (await storage.bytes.stat(key))) present.add(key);
+  for (const key of await collectStorageKeys(folder)) {
+    if (!isRecordKey(key)) continue;
+    const path = join(folder, FILES, key);
+    const isStored = (await storage.bytes.stat(key)) !== null;
+    const isGiven = !isStored && (await lstat(path).catch(() => null))?.isFile();
+    if (isGiven) await storage.store(key, createReadStream(path), toContentType(key), MAX_FILE_BYTES);
+    if (isStored || isGiven) present.add(key);
+  }
   return (key) => present.has(key);
 }
 
@@ -61,14 +63,4 @@ function parseRow(line: string): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-async function listFilesRecursively(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
-  const nested = entries.map((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return listFilesRecursively(path);
-    return entry.isFile() ? [path] : [];
-  });
-  return (await Promise.all(nested)).flat();
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Erasure, type ErasureKind } from '../../../entities/erasure.entity.ts';
+import { type IdKind, isId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { toArray } from './person.ts';
 
@@ -17,6 +18,8 @@ export interface ListedErasure {
   pseudonym: string | null;
   requestedAt: string;
 }
+
+const isPseudonym = (text: unknown): boolean => typeof text === 'string' && /^Erased person [0-9a-f]{10}$/.test(text);
 
 const keyOf = (id: string): string => `${FOLDER}/${id}.json`;
 
@@ -42,10 +45,19 @@ export async function listStoredErasures({ bytes }: Storage): Promise<string[]> 
   return ids;
 }
 
-/** Reads a stored erasure; null if there is none. */
+/** Reads a stored erasure; null if there is none. Throws for an object that this service has not written. */
 export async function readStoredErasure({ bytes }: Storage, id: string): Promise<ListedErasure | null> {
   const opened = await bytes.open(keyOf(id));
-  return opened && (JSON.parse(await text(opened.stream)) as ListedErasure);
+  if (!opened) return null;
+  const erasure = JSON.parse(await text(opened.stream)) as ListedErasure;
+  const kinds: IdKind[] = erasure.kind === 'BUILDER' ? ['builder'] : ['user', 'worker', 'profile', 'contact'];
+  const isValid =
+    erasure.id === id &&
+    (erasure.kind === 'BUILDER' ? erasure.pseudonym === null : isPseudonym(erasure.pseudonym)) &&
+    Array.isArray(erasure.subjectIds) &&
+    erasure.subjectIds.every((subject) => kinds.some((kind) => isId(kind, subject)));
+  if (!isValid) throw new Error(`${keyOf(id)} in the store is no erasure that this service has written.`);
+  return erasure;
 }
 
 /** Inserts the row of an erasure unless it exists. */
