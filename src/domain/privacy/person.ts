@@ -42,6 +42,12 @@ export function groupPersonIds(ids: readonly string[]): PersonIds {
 const personTable = (tables: readonly PersonalTable[], kind: PersonKind): PersonalTable =>
   tables.find(({ declaration }) => declaration.of?.[kind] === 'id')!;
 
+/** Builders of users: of their memberships, and those that they have left. */
+const FORMER_BUILDERS = `select builder_id as id from membership where user_id = any(?::text[])
+  union select builder_id from oauth_token_family where user_id = any(?::text[])
+  union select builder_id from photo_report where mapped_admin_user_id = any(?::text[])
+  union select builder_id from audit_entry where person_id = any(?::text[]) and builder_id is not null`;
+
 /** Loads the person of the ids. Returns also the ids without a record. */
 export async function loadPerson(
   em: EntityManager,
@@ -65,8 +71,8 @@ export async function loadPerson(
     }
   }
   const memberships = await em.execute<{ id: string }[]>(
-    'select distinct builder_id as id from membership where user_id = any(?::text[])',
-    [toArray(ids.user)],
+    FORMER_BUILDERS,
+    Array.from({ length: 4 }, () => toArray(ids.user)),
   );
   for (const { id } of memberships) builderIds.add(id);
   const missing = PERSON_KINDS.flatMap((kind) => ids[kind]).filter((id) => !found.has(id));

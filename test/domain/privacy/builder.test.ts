@@ -10,6 +10,7 @@ import {
 } from '../../../src/domain/privacy/erase-builder.ts';
 import { storeErasure } from '../../../src/domain/privacy/erasure-list.ts';
 import { eraseDueBuilders, replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
+import { claimBucket } from '../../../src/domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { DataTransferFixture, SAMPLES } from '../../data-transfer/fixture.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
@@ -144,6 +145,7 @@ describe('builder erase', () => {
       `insert into photo_folder (id, created_at, updated_at, builder_id, name) values ('fold_late', now(), now(), ?, 'Late')`,
       [BUILDER],
     );
+    await claimBucket(database, storage);
     const erasing = executeBuilderErasure(context, erasure);
     await em.commit();
     await erasing;
