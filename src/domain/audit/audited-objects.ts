@@ -22,7 +22,7 @@ export const AUDITED_PROPERTIES = {
   signing_key: ['keyIds'],
   image_host: ['host'],
   site_access: ['workerId', 'projectId', 'grantedAt', 'revokedAt'],
-  visit: ['workerId', 'projectId', 'closedAt', 'closedBy', 'archivedAt'],
+  visit: ['workerId', 'projectId', 'closedAt', 'archivedAt'],
   region: ['files'],
   person: ['categories', 'rows', 'storedFiles', 'reason'],
   builder: ['name', 'rows', 'storedFiles', 'effectiveAt', 'reason'],

@@ -169,16 +169,19 @@ describe('pseudonymizeAuditLog', () => {
       action: 'user.created',
       after: { name: 'Sam Hill' },
     });
-    expect(await pseudonymizeAuditLog(database.fork(), 'user_sam', 'erased-1')).toBe(3);
-    expect((await entriesOf('erased-1'))[0]).toMatchObject({
-      personId: 'erased-1',
-      valuesBefore: { name: 'erased-1', email: 'erased-1' },
-      valuesAfter: { name: 'erased-1', email: 'erased-1' },
+    expect(await pseudonymizeAuditLog(database.fork(), 'user_sam', 'Erased person 00000000a1')).toBe(3);
+    expect((await entriesOf('Erased person 00000000a1'))[0]).toMatchObject({
+      personId: 'Erased person 00000000a1',
+      valuesBefore: { name: 'Erased person 00000000a1', email: 'Erased person 00000000a1' },
+      valuesAfter: { name: 'Erased person 00000000a1', email: 'Erased person 00000000a1' },
     });
-    expect((await entriesOf('erased-1/buil_a'))[0]!.valuesAfter).toEqual({ ...membership, userId: 'erased-1' });
+    expect((await entriesOf('Erased person 00000000a1/buil_a'))[0]!.valuesAfter).toEqual({
+      ...membership,
+      userId: 'Erased person 00000000a1',
+    });
     const [acted] = await entriesOf('cli_sam');
     expect(acted).toMatchObject({
-      actorId: 'erased-1',
+      actorId: 'Erased person 00000000a1',
       origin: { requestId: 'r1' },
       valuesAfter: { name: 'Sam Hill Apps' },
     });
@@ -189,15 +192,21 @@ describe('pseudonymizeAuditLog', () => {
   });
 });
 
+describe('pseudonymizeAuditLog with another name', () => {
+  it('is refused, so that it cannot attribute the actions of one person to another (ACC-24)', async () => {
+    await expect(pseudonymizeAuditLog(database.fork(), 'user_1', 'user_2')).rejects.toThrow('not a pseudonym');
+  });
+});
+
 describe('pseudonymizeAuditLog of a short id', () => {
   it('replaces no other id that begins with it', async () => {
     const actor = { type: 'USER', id: 'user_1' } as const;
     await record({ actor, action: 'consent.revoked', objectId: 'user_12/cli_a/buil_a', personId: 'user_12' });
     await record({ actor, action: 'consent.revoked', objectId: 'user_1/cli_a/buil_a', personId: 'user_1' });
-    expect(await pseudonymizeAuditLog(database.fork(), 'user_1', 'erased-2')).toBe(2);
+    expect(await pseudonymizeAuditLog(database.fork(), 'user_1', 'Erased person 00000000a2')).toBe(2);
     expect([
       (await entriesOf('user_12/cli_a/buil_a')).length,
-      (await entriesOf('erased-2/cli_a/buil_a')).length,
+      (await entriesOf('Erased person 00000000a2/cli_a/buil_a')).length,
     ]).toEqual([1, 1]);
   });
 });
