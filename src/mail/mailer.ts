@@ -1,4 +1,5 @@
 import { createTransport } from 'nodemailer';
+import { isLoopback } from '../config.ts';
 
 /** A plain-text message. */
 export interface Message {
@@ -16,7 +17,7 @@ export interface Mailer {
 
 /** Settings of outgoing e-mail. */
 export interface MailSettings {
-  /** `smtp:` (upgraded to TLS where the server offers it) or `smtps:`, with credentials. */
+  /** `smtp:` (upgraded to TLS, which is required except on loopback) or `smtps:`, with credentials. */
   url: string;
   /** Sender. */
   from: string;
@@ -27,7 +28,9 @@ const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTim
 
 /** Creates a mailer for an SMTP server. The text is sent as it is; addresses are not parsed for several recipients. */
 export function createMailer({ url, from }: MailSettings): Mailer {
-  const transport = createTransport({ url, ...TIMEOUTS, disableFileAccess: true, disableUrlAccess: true });
+  // Without TLS, somebody between the service and the server could read the links. A server on this machine needs none.
+  const requireTLS = !isLoopback(new URL(url).hostname);
+  const transport = createTransport({ url, ...TIMEOUTS, requireTLS, disableFileAccess: true, disableUrlAccess: true });
   return {
     send: async ({ to, subject, text }) => {
       await transport.sendMail({ from, to: { name: '', address: to }, subject, text });

@@ -1,7 +1,7 @@
 import type { Databases } from '../../database/database.ts';
 import { LINK_HOURS, requestPasswordReset } from '../../domain/access/password-links.ts';
 import type { MailQueue } from '../../mail/mail-queue.ts';
-import type { Mailer } from '../../mail/mailer.ts';
+import type { Mailer, Message } from '../../mail/mailer.ts';
 import { passwordLinkMessage } from '../../mail/password-link-message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
@@ -32,15 +32,22 @@ export class PasswordResets {
 
   /** Queues the request. Returns false when the queue is full. */
   add(request: PasswordResetRequest): boolean {
-    const regions = REGIONS.map((region) => this.#dependencies.queue.add(() => this.#send(region, request)));
-    return regions.every(Boolean);
+    const { queue, mailer } = this.#dependencies;
+    return REGIONS.map((region) => {
+      // Created once: another attempt sends the same link.
+      let message: Message | null | undefined;
+      return queue.add(async () => {
+        if (message === undefined) message = await this.#createMessage(region, request);
+        if (message) await mailer.send(message);
+      });
+    }).every(Boolean);
   }
 
-  async #send(region: RegionId, { email, address, requestId }: PasswordResetRequest): Promise<void> {
-    const { databases, clock, baseUrl, mailer } = this.#dependencies;
+  async #createMessage(region: RegionId, { email, address, requestId }: PasswordResetRequest): Promise<Message | null> {
+    const { databases, clock, baseUrl } = this.#dependencies;
     const source = { actor: { type: 'USER' as const, id: null }, origin: { address, requestId } };
     const context = { database: databases[region], clock, source };
     const link = await requestPasswordReset(context, email.trim().toLowerCase());
-    if (link) await mailer.send(passwordLinkMessage({ ...link, link: `${baseUrl}${link.path}`, hours: LINK_HOURS }));
+    return link && passwordLinkMessage({ ...link, link: `${baseUrl}${link.path}`, hours: LINK_HOURS });
   }
 }
