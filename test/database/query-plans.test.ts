@@ -110,6 +110,8 @@ describe('the plans of the prepared reads', () => {
     const sequential = [...plans].filter(([, scans]) => scans.some((scan) => scan.includes('Seq Scan')));
     expect(sequential).toEqual([]);
     const text = [...plans]
+      // A call of a function has no scan, and is there only where the first read of the log came too early.
+      .filter(([, scans]) => scans.length > 0)
       .map(([name, scans]) => `${name}\n${scans.map((scan) => `  ${scan}\n`).join('')}`)
       .join('\n');
     await expect(text).toMatchFileSnapshot(SNAPSHOT);

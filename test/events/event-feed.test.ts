@@ -1,8 +1,10 @@
+import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
 import { maintainPartitions } from '../../src/domain/events/retention.job.ts';
 import { type Service, startService } from '../support/harness.ts';
+import { samplesOf } from '../support/samples.ts';
 
 interface Page {
   data: { id: string; type: string; builderId: string; resource: { type: string; id: string; path: string | null } }[];
@@ -175,6 +177,30 @@ describe('GET /events, 400', () => {
       await service.get(`/events?after=${cursor}`, await service.as('us1'), { 'x-service-region-id': 'us1' }),
     ]) {
       expect([response.statusCode, response.json().errors[0].fieldName]).toEqual([400, 'after']);
+    }
+  });
+});
+
+describe('a log that was not restored with the rest', () => {
+  it('goes on after the positions of the webhook endpoints (EVT-12)', async () => {
+    await samplesOf(service.databases.au1, own[0]!);
+    await client.query('update webhook_progress set number = 5000000');
+    await client.query('delete from event_log; delete from event; delete from event_pending');
+    expect((await readHead(service.databases.au1)).number).toBe(5_000_000);
+    ({
+      meta: { nextCursor: cursor },
+    } = await read(''));
+  });
+});
+
+describe('GET /events with a made-up cursor whose checksum is right', () => {
+  it('is 400 whatever its bytes decrypt to (EVT-10)', async () => {
+    const epoch = Buffer.from(cursor, 'base64url').subarray(0, 6);
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const content = Buffer.concat([epoch, randomBytes(16)]);
+      const checksum = createHash('sha256').update('events au1 ').update(content).digest().subarray(0, 4);
+      const response = await request(`after=${Buffer.concat([content, checksum]).toString('base64url')}`);
+      expect([response.statusCode, response.json().errors?.[0].fieldName]).toEqual([400, 'after']);
     }
   });
 });

@@ -143,10 +143,16 @@ export class Migration20261122125638EventLog extends Migration {
         origin text := public.event_log_origin();
         today date := (clock_timestamp() at time zone 'UTC')::date;
         renewed text := replace(gen_random_uuid()::text, '-', '');
+        last_position bigint := 0;
       begin
+        -- Endpoints of webhooks keep their positions when the log is not restored: numbers go on after them.
+        if to_regclass('public.webhook_progress') is not null then
+          execute 'select coalesce(max(number), 0) from public.webhook_progress' into last_position;
+        end if;
         insert into public.event_log as log (epoch, secret, origin, last_number, last_day)
-          values (renewed, gen_random_uuid(), origin,
-            coalesce((select number from public.event order by day desc, number desc limit 1), 0), today)
+          values (renewed, gen_random_uuid(), origin, greatest(
+            coalesce((select number from public.event order by day desc, number desc limit 1), 0),
+            last_position), today)
           on conflict (id) do update set epoch = excluded.epoch, secret = excluded.secret, origin = excluded.origin;
         return renewed;
       end $$;`);

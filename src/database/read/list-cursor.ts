@@ -21,6 +21,10 @@ export function encodeListCursor(scope: CursorScope, { afterValue, afterId }: Li
   return Buffer.concat([checksumOf(scope, position), position]).toString('base64url');
 }
 
+/** The error of a cursor that no page of the list has returned. */
+export const invalidCursor = () =>
+  invalidField('cursor', 'must be empty, or the nextCursor of a page of this list with the same filters');
+
 /** Returns the position of a cursor; null for the empty one of the first page. Throws 400 on `cursor` for any other text. */
 export function decodeListCursor(scope: CursorScope, cursor: string): ListPosition | null {
   if (cursor === '') return null;
@@ -29,9 +33,7 @@ export function decodeListCursor(scope: CursorScope, cursor: string): ListPositi
   const [afterValue, afterId] = position.toString().split('\n');
   const isIntact =
     bytes.toString('base64url') === cursor && checksumOf(scope, position).equals(bytes.subarray(0, CHECKSUM_BYTES));
-  if (!isIntact || !afterValue || !afterId) {
-    throw invalidField('cursor', 'must be empty, or the nextCursor of a page of this list with the same filters');
-  }
+  if (!isIntact || !afterValue || !afterId) throw invalidCursor();
   return { afterValue, afterId };
 }
 

@@ -2,9 +2,10 @@ import type { MetadataStorage } from '@mikro-orm/core';
 import { Tracked } from '../../../entities/columns.ts';
 import { createPage, type Page, type PageMeta, type PageWindow } from '../../../schema/page.ts';
 import type { Selection } from '../../../schema/selection.ts';
+import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS, type StatementRunner } from '../pool/statement-runner.ts';
-import { type CursorScope, decodeListCursor, encodeListCursor } from './list-cursor.ts';
+import { type CursorScope, decodeListCursor, encodeListCursor, invalidCursor } from './list-cursor.ts';
 import {
   hasStoredTotal,
   type PreparedRead,
@@ -206,7 +207,11 @@ export class Reader<T extends object, Filter extends string = never> {
     const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
     const prepared = this.#prepare(database, position ? 'next' : 'first', filters);
     const limit = window.limit + 1;
-    const found = await this.#fetchRows(database, prepared, { ...where, ...position, limit, offset: 0 }, keys);
+    const reading = this.#fetchRows(database, prepared, { ...where, ...position, limit, offset: 0 }, keys);
+    const found = await reading.catch((error) => {
+      // The checksum is no secret: a made-up cursor may contain a value of another type.
+      throw position && getErrorCode(error)?.startsWith('22') ? invalidCursor() : error;
+    });
     return found.map((rows, index) => {
       const [total] = rows[0]![1]!.split('|');
       const hasNext = rows.length > window.limit;

@@ -12,6 +12,8 @@ const EPOCH_BYTES = 6;
 const BLOCK_BYTES = 16;
 const CHECKSUM_BYTES = 4;
 const DAY_MS = 86_400_000;
+/** Days from 1970 to the year 9999. */
+const MAX_DAYS = 2_932_896;
 
 type LogState = Pick<LogHead, 'epoch' | 'secret' | 'droppedNumber'>;
 
@@ -36,13 +38,17 @@ export function decodeEventCursor(region: RegionId, state: LogState, cursor: str
     bytes.length === EPOCH_BYTES + BLOCK_BYTES + CHECKSUM_BYTES &&
     bytes.toString('base64url') === cursor &&
     checksumOf(region, content).equals(bytes.subarray(content.length));
-  if (!isIntact) throw invalidField(fieldName, 'must be the nextCursor of a page of events of this region');
+  const invalid = invalidField(fieldName, 'must be the nextCursor of a page of events of this region');
+  if (!isIntact) throw invalid;
   if (!epochOf(state).equals(content.subarray(0, EPOCH_BYTES))) throw cursorExpired();
   const decipher = createDecipheriv('aes-128-ecb', keyOf(state), null).setAutoPadding(false);
   const position = decipher.update(content.subarray(EPOCH_BYTES));
   const number = Number(position.readBigUInt64BE());
+  const days = position.readUInt32BE(8);
+  // The checksum is no secret: the bytes of a made-up cursor decrypt to anything.
+  if (!Number.isSafeInteger(number) || days > MAX_DAYS) throw invalid;
   if (number < state.droppedNumber) throw cursorExpired();
-  return { number, day: new Date(position.readUInt32BE(8) * DAY_MS).toISOString().slice(0, 10) };
+  return { number, day: new Date(days * DAY_MS).toISOString().slice(0, 10) };
 }
 
 const keyOf = ({ secret }: LogState) => Buffer.from(secret.replaceAll('-', ''), 'hex');
