@@ -117,8 +117,6 @@ export const RETENTION_RULES = {
   temporaryFiles: { data: 'Temporary files of interrupted requests', since: 'the last change', days: 1, by: 'sweep' },
 } as const satisfies Record<string, RetentionRule>;
 
-export type RetentionName = keyof typeof RETENTION_RULES;
-
 /** What is kept until it is erased, for the documentation. */
 const KEPT = [
   ['Records and files of a builder', 'until `builder erase`'],
