@@ -8,7 +8,7 @@ import { COMMON_SETTINGS, connectWithSettings } from '../../database/pool/sessio
 import { newId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { recordAudit } from '../audit/record-audit.ts';
-import { requireOwnBucket } from '../uploads/bucket-owner.ts';
+import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { erasePerson, type PrivacyContext } from './erase-person.ts';
 import { type ListedErasure, storeErasure } from './erasure-list.ts';
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
@@ -97,7 +97,7 @@ export const listErasures = (database: Database): Promise<Erasure[]> =>
 export async function executeBuilderErasure(context: PrivacyContext, erasure: ListedErasure): Promise<void> {
   const { database, clock, source } = context;
   const [builderId] = erasure.subjectIds as [string];
-  await requireOwnBucket(database, context.storage);
+  await rejectForeignBucket(database, context.storage);
   await storeErasure(context.storage, erasure);
   await database.fork().execute(`update connection set status = 'REVOKED' where builder_id = ?`, [builderId]);
   for (const { id } of await findOnlyMembers(database, builderId)) await erasePerson(context, [id], 'builder erased');

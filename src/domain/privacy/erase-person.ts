@@ -9,7 +9,7 @@ import { newId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { pseudonymizeAuditLog } from '../audit/maintain-audit-log.ts';
 import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
-import { requireOwnBucket } from '../uploads/bucket-owner.ts';
+import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { type ErasedMentions, eraseMentions } from './erase-mentions.ts';
 import { eraseRecords } from './erase-records.ts';
 import { findPseudonym, insertErasure, type ListedErasure, storeErasure } from './erasure-list.ts';
@@ -65,7 +65,7 @@ async function listAndErase(
     pseudonym,
     requestedAt: new Date(at).toISOString(),
   };
-  await requireOwnBucket(context.database, context.storage);
+  await rejectForeignBucket(context.database, context.storage);
   await storeErasure(context.storage, erasure);
   return executePersonErasure(context, erasure, reason);
 }

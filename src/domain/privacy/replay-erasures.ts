@@ -4,7 +4,7 @@ import { tryWithAdvisoryLock, withAdvisoryLock } from '../../database/write/advi
 import type { Clock } from '../../shared/clock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Storages } from '../../storage/storage.ts';
-import { requireOwnBucket } from '../uploads/bucket-owner.ts';
+import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { executeBuilderErasure } from './erase-builder.ts';
 import { deletePendingFiles, executePersonErasure, PEOPLE_LOCK, type PrivacyContext } from './erase-person.ts';
 import {
@@ -39,7 +39,7 @@ async function replay(context: PrivacyContext): Promise<ReplayResult> {
   const rows = await database.fork().find(Erasure, {});
   const known = new Set(rows.map(({ id }) => id));
   // A store that another deployment uses may name people and builders that are in use here.
-  if ([...stored].some((id) => !known.has(id))) await requireOwnBucket(database, storage);
+  if ([...stored].some((id) => !known.has(id))) await rejectForeignBucket(database, storage);
   for (const id of stored) {
     const erasure = known.has(id) ? null : await readStoredErasure(storage, id);
     if (erasure) await insertErasure(database.fork(), erasure, erasure.requestedAt);

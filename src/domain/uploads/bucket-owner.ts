@@ -26,10 +26,16 @@ export class ForeignBucketError extends Error {
  * UPL-34.
  */
 export async function requireOwnBucket(database: Database, storage: Storage): Promise<void> {
+  if (await readBucketOwner(storage)) await rejectForeignBucket(database, storage);
+  else await claimBucket(database, storage);
+}
+
+/** Throws `ForeignBucketError` for the bucket of another deployment. A bucket without an owner is accepted, and remains without. */
+export async function rejectForeignBucket(database: Database, storage: Storage): Promise<void> {
   const owner = await readBucketOwner(storage);
+  if (!owner) return;
   const own = await describeDeployment(database, storage);
-  if (!owner) await claimBucket(database, storage);
-  else if (owner.baseUrl !== own.baseUrl || owner.database !== own.database) {
+  if (owner.baseUrl !== own.baseUrl || owner.database !== own.database) {
     throw new ForeignBucketError(
       `The store of ${storage.region} belongs to ${owner.baseUrl} with the database ${owner.database}, and this is ${own.baseUrl} ` +
         `with the database ${own.database}: nothing was deleted. If no other deployment uses the store, for instance after a ` +
