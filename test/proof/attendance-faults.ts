@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { clientCredentials, GateClient, type GateEvent } from '../gate-client/ga
 import { addWorkers, compareWithStory, storyOf } from '../support/attendance-story.ts';
 import { randomOf, shuffled } from '../support/shuffle.ts';
 import { Instance } from './instance.ts';
+import { createSettings, startInstancePair } from './instance-pair.ts';
 import { MortalPostgres } from './postgres.ts';
 
 export interface FaultsOptions {
@@ -51,20 +51,7 @@ export async function attendanceFaults(options: FaultsOptions): Promise<FaultsRe
     const { stays, events } = storyOf(await addWorkers(databases.au1, site, workers), count);
     for (const region of REGIONS) await databases[region].close();
 
-    const env = {
-      NODE_ENV: 'production',
-      BASE_URL,
-      TOKEN_KEY: randomBytes(32).toString('base64url'),
-      DATABASE_URL_AU1: postgres.url('au1'),
-      DATABASE_URL_US1: postgres.url('us1'),
-      DATA_DIR: join(tmpdir(), `builder-api-proof-${process.pid}`),
-      RATE_LIMIT_API: '0',
-      RATE_LIMIT_TOKEN: '0',
-      LOG_LEVEL: 'silent',
-    };
-    const instances = [await Instance.start(env), await Instance.start(env)];
-    for (const instance of instances) undo.push(() => instance.kill());
-    undo.push(() => rm(env.DATA_DIR, { recursive: true, force: true }));
+    const instances = await startInstancePair(createSettings(postgres, BASE_URL), undo);
 
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-gates-'));
     undo.push(() => rm(folder, { recursive: true, force: true }));

@@ -1,14 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { DemoClient } from '../../src/demo/demo-file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { Faults } from './attendance-faults.ts';
-import { Instance } from './instance.ts';
+import { createSettings, startInstancePair } from './instance-pair.ts';
 import { MortalPostgres } from './postgres.ts';
 
 export interface EventLogOptions {
@@ -45,16 +41,7 @@ export async function eventLog({ writers, readers, records, seconds, pause, say 
     for (const region of REGIONS) await databases[region].close();
     const client = demo.clients.find(({ name }) => name === 'A')!;
     const ids = await addRecords(postgres.url('au1'), client.builderIds[0]!, records);
-    const env = {
-      ...{ NODE_ENV: 'production', BASE_URL, LOG_LEVEL: 'silent', RATE_LIMIT_API: '0', RATE_LIMIT_TOKEN: '0' },
-      TOKEN_KEY: randomBytes(32).toString('base64url'),
-      DATABASE_URL_AU1: postgres.url('au1'),
-      DATABASE_URL_US1: postgres.url('us1'),
-      DATA_DIR: join(tmpdir(), `builder-api-proof-${process.pid}`),
-    };
-    const instances = [await Instance.start(env), await Instance.start(env)];
-    for (const instance of instances) undo.push(() => instance.kill());
-    undo.push(() => rm(env.DATA_DIR, { recursive: true, force: true }));
+    const instances = await startInstancePair(createSettings(postgres, BASE_URL), undo);
 
     const token = await requestToken(instances[0]!.origin, client);
     const first = await readPage(instances[0]!.origin, token, '');

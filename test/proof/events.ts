@@ -1,9 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
@@ -11,6 +7,7 @@ import type { DemoClient } from '../../src/demo/demo-file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { Instance } from './instance.ts';
+import { createSettings, startInstancePair } from './instance-pair.ts';
 import { MortalPostgres } from './postgres.ts';
 
 export interface EventsOptions {
@@ -125,20 +122,9 @@ export async function events(options: EventsOptions): Promise<EventsReport> {
     const databases = await postgres.openRegions();
     const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: TIMESHEETS });
     for (const region of REGIONS) await databases[region].close();
-    const env = {
-      NODE_ENV: 'development',
-      BASE_URL,
-      TOKEN_KEY: randomBytes(32).toString('base64url'),
-      DATABASE_URL_AU1: postgres.url('au1'),
-      DATABASE_URL_US1: postgres.url('us1'),
-      DATA_DIR: join(tmpdir(), `builder-api-proof-${process.pid}`),
-      RATE_LIMIT_API: '0',
-      RATE_LIMIT_TOKEN: '0',
-      LOG_LEVEL: 'silent',
-    };
-    const instances = [await Instance.start(env), await Instance.start(env)];
-    for (const instance of instances) undo.push(() => instance.kill());
-    undo.push(() => rm(env.DATA_DIR, { recursive: true, force: true }));
+    // Receivers on loopback are allowed outside production only.
+    const settings = { ...createSettings(postgres, BASE_URL), NODE_ENV: 'development' };
+    const instances = await startInstancePair(settings, undo);
 
     const integrators = ['A', 'B', 'C'].map((name) => demo.clients.find((client) => client.name === name)!);
     let failures = 0;
