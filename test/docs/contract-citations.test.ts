@@ -51,7 +51,7 @@ function lineOf(text: string, index: number): number {
   return text.slice(0, index).split('\n').length;
 }
 
-/** Places that cite a document which is not part of the repository, such as "part 3 of the specification". */
+/** Returns the numbers of the lines that cite a document by part or chapter, which the repository does not contain. */
 function outsideCitationsIn(text: string): number[] {
   const document = /(?:decisions|specification)\.md\b/g;
   const part = /\bparts? \d+/gi;

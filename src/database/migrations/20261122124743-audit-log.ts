@@ -74,11 +74,16 @@ export class Migration20261122124743AuditLog extends Migration {
       security definer set search_path = '' as $$
         declare changed bigint;
         begin
+          -- Otherwise it could attribute the actions of one person to another.
+          if pseudonym !~ '^Erased person [0-9a-f]{10}$' then raise exception 'not a pseudonym: %', pseudonym; end if;
           perform pg_catalog.set_config('audit_log.maintenance', 'on', true);
           update public.audit_entry entry set
             actor_id = case when actor_id = person then pseudonym else actor_id end,
-            origin = case when actor_id = person then origin - 'address' else origin end,
-            object_id = pg_catalog.replace(object_id, person, pseudonym),
+            origin = case when actor_id = person or (actor_id is null and person_id = person)
+              then origin - 'address' else origin end,
+            -- Only where an id is the whole of a part: user_1 is not replaced in user_12.
+            object_id = pg_catalog.array_to_string(
+              pg_catalog.array_replace(pg_catalog.string_to_array(object_id, '/'), person, pseudonym), '/'),
             person_id = case when person_id = person then pseudonym else person_id end,
             values_before = case when person_id = person
               then public.audit_pseudonymize_values(values_before, person, pseudonym) else values_before end,

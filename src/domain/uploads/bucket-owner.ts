@@ -26,14 +26,14 @@ export class ForeignBucketError extends Error {
  * UPL-34.
  */
 export async function requireOwnBucket(database: Database, storage: Storage): Promise<void> {
-  if (await readBucketOwner(storage)) await rejectForeignBucket(database, storage);
-  else await claimBucket(database, storage);
+  const hasOwner = await rejectForeignBucket(database, storage);
+  if (!hasOwner) await claimBucket(database, storage);
 }
 
-/** Throws `ForeignBucketError` for the bucket of another deployment. A bucket without an owner is accepted, and remains without. */
-export async function rejectForeignBucket(database: Database, storage: Storage): Promise<void> {
+/** Throws `ForeignBucketError` for the bucket of another deployment. Returns whether it has an owner; one without is accepted. */
+export async function rejectForeignBucket(database: Database, storage: Storage): Promise<boolean> {
   const owner = await readBucketOwner(storage);
-  if (!owner) return;
+  if (!owner) return false;
   const own = await describeDeployment(database, storage);
   if (owner.baseUrl !== own.baseUrl || owner.database !== own.database) {
     throw new ForeignBucketError(
@@ -42,6 +42,7 @@ export async function rejectForeignBucket(database: Database, storage: Storage):
         'failover, run: builder-api storage claim',
     );
   }
+  return true;
 }
 
 /** Makes the bucket this deployment's, and returns the previous owner; null for none. */
