@@ -1,7 +1,8 @@
 import { ArgsType, type ClassType, Extensions, Field, Int, ObjectType } from 'type-graphql';
 import { invalidField } from '../src/shared/errors.ts';
+import { ListCursor } from './list-cursor.scalar.ts';
 import { OmittedUnlessCursor } from './rest.ts';
-import { DEFAULT_LIMIT, ListCursor, MAX_LIMIT, PageLimit, PageOffset, RangeStart } from './scalars.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT, PageLimit, PageOffset, RangeStart } from './scalars.ts';
 
 /** Window of a list (LST-2, LST-13). */
 @ArgsType()

@@ -1,7 +1,7 @@
 import { ID_PREFIXES, type IdKind, idPattern } from '../src/shared/ids.ts';
 import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
 
-function boundedInteger(
+export function boundedInteger(
   name: string,
   description: string,
   minimum: number,
@@ -35,28 +35,6 @@ export const PageOffset = boundedInteger('PageOffset', 'Items to skip', 0, MAX_I
 export const PageLimit = boundedInteger('PageLimit', 'Items to return', 1, MAX_LIMIT, {
   default: DEFAULT_LIMIT,
   examples: [DEFAULT_LIMIT],
-});
-
-/** Events per page of the feed (EVT-8). */
-export const MAX_EVENTS = 100;
-
-export const EventLimit = boundedInteger('EventLimit', 'Events to return', 1, MAX_EVENTS, {
-  default: MAX_EVENTS,
-  examples: [MAX_EVENTS],
-});
-
-/** Seconds that a request may wait for events (EVT-13). */
-export const EventWait = boundedInteger('EventWait', 'Seconds to wait', 0, 20, { default: 0, examples: [1] });
-
-const LIST_CURSOR = /^[A-Za-z0-9_-]{0,300}$/;
-
-/** Position in a list, opaque to clients; empty for the first page (LST-13). */
-export const ListCursor = scalar<string>({
-  name: 'ListCursor',
-  description: 'A position in a list with its filters; empty for the first page.',
-  jsonSchema: { type: 'string', pattern: LIST_CURSOR.source, examples: [''] },
-  parse: (value) =>
-    typeof value === 'string' && LIST_CURSOR.test(value) ? value : fail('must be empty or the nextCursor of a page'),
 });
 
 const TIMESTAMP_EXAMPLE = '2026-03-02T07:30:00.000Z';

@@ -1,6 +1,6 @@
 import { Arg, Ctx, Query, Resolver } from 'type-graphql';
 import { Rest } from '../../schema/rest.ts';
-import { BuilderId, EventLimit, EventWait, MAX_EVENTS } from '../../schema/scalars.ts';
+import { BuilderId } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { decodeEventCursor, encodeEventCursor } from '../../src/domain/events/event-cursor.ts';
 import { EventFilter, type EventSelection } from '../../src/domain/events/event-filter.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../src/domain/events/event-log.ts';
 import { pathOf, resourceOf } from '../../src/domain/events/event-types.ts';
 import { invalidField } from '../../src/shared/errors.ts';
-import { EventCursor, EventType } from './event.scalars.ts';
+import { EventCursor, EventLimit, EventType, EventWait, MAX_EVENTS } from './event.scalars.ts';
 import { type Event, EventPage } from './event.type.ts';
 
 @Resolver(() => EventPage)

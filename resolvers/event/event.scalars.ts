@@ -1,4 +1,5 @@
 import { fail, scalar } from '../../schema/scalar.ts';
+import { boundedInteger } from '../../schema/scalars.ts';
 import { eventTypes } from '../../src/domain/events/event-types.ts';
 
 /** Type of an event: a resource and what happened to it (EVT-3). */
@@ -22,3 +23,14 @@ export const EventCursor = scalar<string>({
   parse: (value) =>
     typeof value === 'string' && CURSOR.test(value) ? value : fail('must be the nextCursor of a page of events'),
 });
+
+/** Events per page of the feed (EVT-8). */
+export const MAX_EVENTS = 100;
+
+export const EventLimit = boundedInteger('EventLimit', 'Events to return', 1, MAX_EVENTS, {
+  default: MAX_EVENTS,
+  examples: [MAX_EVENTS],
+});
+
+/** Seconds that a request may wait for events (EVT-13). */
+export const EventWait = boundedInteger('EventWait', 'Seconds to wait', 0, 20, { default: 0, examples: [1] });

@@ -7,7 +7,7 @@ import { createOrm } from './orm.ts';
 import { measureWaits } from './pool/measure-waits.ts';
 import type { Statement } from './pool/pg-pipeline.ts';
 import { StatementRunner } from './pool/statement-runner.ts';
-import type { ReadDatabase, ReadLimits } from './read/reader.ts';
+import type { ReadDatabase, ReadLimits } from './read/read-database.ts';
 import { retryTransaction } from './write/retry.ts';
 import { type Transaction, TransactionRunner } from './write/transaction-runner.ts';
 

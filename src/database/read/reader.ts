@@ -1,11 +1,13 @@
-import type { MetadataStorage } from '@mikro-orm/core';
 import { Tracked } from '../../../entities/columns.ts';
-import { createPage, type Page, type PageMeta, type PageWindow } from '../../../schema/page.ts';
+import { createPage, type Page, type PageWindow } from '../../../schema/page.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
-import { MAX_PREPARED_SELECTIONS, type StatementRunner } from '../pool/statement-runner.ts';
+import { MAX_PREPARED_SELECTIONS } from '../pool/statement-runner.ts';
+import { toBatches } from './large-batches.ts';
 import { type CursorScope, decodeListCursor, encodeListCursor, invalidCursor } from './list-cursor.ts';
+import { PageWithoutTotal } from './page-without-total.ts';
+import type { ReadDatabase } from './read-database.ts';
 import {
   hasStoredTotal,
   type PreparedRead,
@@ -15,26 +17,6 @@ import {
   shortDigest,
 } from './read-statement.ts';
 import { RowMapper } from './row-mapper.ts';
-
-/** The parts of a regional database that readers use. */
-export interface ReadDatabase {
-  readonly metadata: MetadataStorage;
-  readonly runner: StatementRunner;
-  /** Connections for large values and slow reads, which must not delay other reads. */
-  readonly slowRunner: StatementRunner;
-  /** Limits of the request; null when its reads are not limited. */
-  readonly limits: ReadLimits | null;
-}
-
-/** Limits of a request's large and slow reads. */
-export interface ReadLimits {
-  /** Waits until the request may hold large values; rejects with 429 or 503. */
-  acquireLargeRead(): Promise<void>;
-  /** Counts bytes of large values that the request holds. */
-  countLargeBytes(bytes: number): void;
-  /** Runs a slow read once the caller's fair share allows it. */
-  runSlowRead<T>(read: () => Promise<T>): Promise<T>;
-}
 
 export interface ReaderOptions<Filter extends string> extends ReadOptions<Filter> {
   /** Filters whose values depend on the caller's connections, to which a cursor is not bound. */
@@ -59,21 +41,6 @@ interface Keys {
   name: string;
   values: readonly string[];
 }
-
-class PageWithoutTotal<T> implements Page<T> {
-  readonly data: T[];
-
-  constructor(data: T[]) {
-    this.data = data;
-  }
-
-  get meta(): PageMeta {
-    throw new Error('The total was not counted, because the selection does not include it.');
-  }
-}
-
-/** Approximate maximum bytes of large values that one statement reads. */
-const LARGE_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** Filter of every list whose records have a time of change (LST-14). */
 const UPDATED_SINCE = 't.changed_at >= :updatedSince::timestamptz';
@@ -319,19 +286,4 @@ export class Reader<T extends object, Filter extends string = never> {
   #findGivenFilters(where: Where): string[] {
     return Object.keys(this.#options.filters ?? {}).filter((name) => where[name] != null);
   }
-}
-
-/** Groups the ids so that the large values that one statement reads have a bounded size. */
-function toBatches(sizes: Map<string, number>): string[][] {
-  const batches: string[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const [id, size] of sizes) {
-    if (bytes + size > LARGE_BATCH_BYTES) {
-      batches.push([]);
-      bytes = 0;
-    }
-    batches.at(-1)!.push(id);
-    bytes += size;
-  }
-  return batches;
 }

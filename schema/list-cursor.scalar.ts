@@ -1,0 +1,12 @@
+import { fail, scalar } from './scalar.ts';
+
+const LIST_CURSOR = /^[A-Za-z0-9_-]{0,300}$/;
+
+/** Position in a list, opaque to clients; empty for the first page (LST-13). */
+export const ListCursor = scalar<string>({
+  name: 'ListCursor',
+  description: 'A position in a list with its filters; empty for the first page.',
+  jsonSchema: { type: 'string', pattern: LIST_CURSOR.source, examples: [''] },
+  parse: (value) =>
+    typeof value === 'string' && LIST_CURSOR.test(value) ? value : fail('must be empty or the nextCursor of a page'),
+});
