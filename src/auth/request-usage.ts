@@ -119,15 +119,24 @@ export class RequestUsage {
     return this.#shares.writes.run(this.#shareKey, 1, transaction);
   }
 
-  /** Runs work that waits for events. Meanwhile the request holds no permit to execute; it acquires one again afterwards. */
-  async runWait<T>(work: () => Promise<T>): Promise<T> {
-    const result = await this.#shares.eventWaits.run(this.#shareKey, 1, () => {
+  /** Runs work that waits for events. Meanwhile the request holds a permit to wait instead of its permit to execute. */
+  runWait<T>(work: () => Promise<T>): Promise<T> {
+    return this.runWithoutPermit((release) =>
+      this.#shares.eventWaits.run(this.#shareKey, 1, () => {
+        release();
+        return work();
+      }),
+    );
+  }
+
+  /** Runs work that may give the permit to execute back while it waits for others. Acquires one again afterwards. */
+  async runWithoutPermit<T>(work: (release: Release) => Promise<T>): Promise<T> {
+    const result = await work(() => {
       this.#execution?.();
       this.#execution = null;
-      return work();
     });
     // A request whose client has gone needs no permit, which nothing would release.
-    if (!this.#hasEnded) await this.begin();
+    if (!this.#hasEnded && !this.#execution) await this.begin();
     return result;
   }
 

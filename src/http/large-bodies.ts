@@ -25,6 +25,9 @@ const THREAD = {
   idleMs: 10_000,
 };
 
+/** Bytes of a body after which the thread ends, because its heap would keep a hundred MiB or more until it collects them. */
+const ENDING_BYTES = 8 * MIB;
+
 /** A request whose large body is being received or processed. */
 interface LargeRequest {
   context: RequestContext;
@@ -138,9 +141,12 @@ export class LargeBodyParser {
     // Part of a pooled buffer cannot be transferred.
     const ownsBuffer = body.byteOffset === 0 && body.length > MIB;
     const own = ownsBuffer ? body : Uint8Array.from(body);
+    const { length } = own;
     this.parsed.thread++;
     try {
-      return await this.#thread.run({ form, body: own }, [own.buffer as ArrayBuffer]);
+      const result = await this.#thread.run({ form, body: own }, [own.buffer as ArrayBuffer]);
+      if (length > ENDING_BYTES) await this.#thread.close();
+      return result;
     } catch (error) {
       if (!(error instanceof WorkerThreadError)) throw error;
       if (error.reason === 'MEMORY') throw invalidField('body', 'needs more memory to be parsed than the service has');

@@ -55,7 +55,11 @@ export async function withForm<T>(
 ): Promise<T> {
   const form: Form = { fields: new Map(), files: [] };
   try {
-    await readForm(request, spool, options, form);
+    // A client may send slowly: meanwhile other requests of its share are executed.
+    await request.usage!.runWithoutPermit((release) => {
+      release();
+      return readForm(request, spool, options, form);
+    });
     return await handle(form);
   } finally {
     for (const { path } of form.files) await spool.discard(path);

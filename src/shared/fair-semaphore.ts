@@ -8,6 +8,13 @@ export interface FairSemaphoreOptions {
   /** Cost units that one share may use at a time. */
   perShare: number;
   /**
+   * Cost units that one share may use at a time while other shares are active; what costs more runs alone. `perShare` where it is
+   * absent.
+   */
+  perShareContended?: number;
+  /** Tells which shares are active; this semaphore itself where it is absent. */
+  activity?: FairSemaphore;
+  /**
    * Requests of one share that are granted in one turn of the event loop while other shares use some. It bounds the turns that the others
    * wait for, however long the granted requests take. Unlimited where it is absent.
    */
@@ -234,11 +241,16 @@ export class FairSemaphore {
   }
 
   /** Whether a share may use so much more now. */
-  #hasRoom({ used, turn, grantsInTurn }: Share, units: number): boolean {
-    const { perShare, perTurnContended } = this.#options;
+  #hasRoom({ key, used, turn, grantsInTurn }: Share, units: number): boolean {
+    const { perShare, perShareContended = perShare, perTurnContended, activity = this } = this.#options;
     if (used + units > perShare) return false;
-    if (perTurnContended === undefined || turn !== this.#turn || this.#used === used) return true;
-    return grantsInTurn < perTurnContended;
+    if (!activity.#isUsedByOthers(key)) return true;
+    if (used > 0 && used + units > perShareContended) return false;
+    return perTurnContended === undefined || turn !== this.#turn || grantsInTurn < perTurnContended;
+  }
+
+  #isUsedByOthers(key: string): boolean {
+    return this.#used > (this.#shares.get(key)?.used ?? 0);
   }
 
   #countInTurn(share: Share): void {

@@ -12,13 +12,14 @@ const MIB = 1024 * 1024;
 export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = splitConnections()) {
   // Work that no share is charged for, such as OAuth, needs connections of MikroORM too.
   const transactions = Math.max(1, orm - 2);
+  const requests = new FairSemaphore({
+    // A request occupies the event loop for about a millisecond in all.
+    ...{ name: 'requests', capacity: 128, perShare: 16, perShareContended: 6, perTurnContended: 1 },
+    ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
+  });
   return {
     /** Requests from their authentication until their response is ready. */
-    requests: new FairSemaphore({
-      // A request occupies the event loop for about a millisecond in all.
-      ...{ name: 'requests', capacity: 128, perShare: 16, perTurnContended: 2 },
-      ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
-    }),
+    requests,
     /** Requests that wait for events. They hold nothing else meanwhile. */
     eventWaits: new FairSemaphore({
       ...{ name: 'waits for events', capacity: 512, perShare: 64 },
@@ -26,7 +27,7 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
     }),
     /** Cost of GraphQL requests that execute: records times selected fields. */
     graphqlCost: new FairSemaphore({
-      ...{ name: 'GraphQL cost', capacity: 60_000, perShare: 20_000 },
+      ...{ name: 'GraphQL cost', capacity: 60_000, perShare: 20_000, perShareContended: 4_000, activity: requests },
       ...{ maxQueuedPerShare: 64, maxQueued: 256, maxWaitMs: 10_000 },
     }),
     /** Work that occupies the event loop for milliseconds: new GraphQL documents, and JSON bodies of many values. */

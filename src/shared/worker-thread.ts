@@ -71,7 +71,7 @@ export class WorkerThread<Task, Result> {
 
   #start(): Worker {
     const { file, memoryMb } = this.#options;
-    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16 } });
     // The next task detects that an idle thread has ended.
     worker.on('error', () => undefined);
     worker.once('exit', () => {

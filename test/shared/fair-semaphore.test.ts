@@ -166,6 +166,45 @@ describe('a share with many requests in one turn of the event loop', () => {
   });
 });
 
+describe('a share that uses much while another share is active', () => {
+  const options = { capacity: 16, perShare: 8, perShareContended: 3, maxQueuedPerShare: 8 };
+
+  it('is granted its whole limit while no other share is active', () => {
+    const semaphore = createSemaphore(options);
+    for (let at = 0; at < 8; at++) expect(semaphore.tryAcquire('a')).not.toBeNull();
+    expect(semaphore.tryAcquire('a')).toBeNull();
+  });
+
+  it('is granted less while another share uses some, and the rest afterwards (LIM-19)', async () => {
+    const semaphore = createSemaphore(options);
+    const other = semaphore.tryAcquire('b')!;
+    const granted: string[] = [];
+    for (const label of ['1', '2', '3', '4']) void acquireInto(granted, semaphore, 'a', label);
+    await Promise.resolve();
+    expect(granted).toEqual(['1', '2', '3']);
+    other();
+    await Promise.resolve();
+    expect(granted).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('is granted one request that costs more', () => {
+    const semaphore = createSemaphore(options);
+    semaphore.tryAcquire('b');
+    expect(semaphore.tryAcquire('a', 8)).not.toBeNull();
+    expect(semaphore.tryAcquire('a', 1)).toBeNull();
+  });
+
+  it('is compared with the shares that are active elsewhere', () => {
+    const activity = createSemaphore();
+    const semaphore = createSemaphore({ ...options, activity });
+    semaphore.tryAcquire('b', 8);
+    expect(semaphore.tryAcquire('a', 3)).not.toBeNull();
+    expect(semaphore.tryAcquire('a', 1)).not.toBeNull();
+    activity.tryAcquire('b');
+    expect(semaphore.tryAcquire('a', 1)).toBeNull();
+  });
+});
+
 describe('an aborted wait', () => {
   it('rejects with the reason and leaves the queue', async () => {
     const semaphore = createSemaphore();

@@ -44,3 +44,19 @@ describe('a permit that is granted after the response has ended', () => {
     expect(shares.graphqlCost.stats()).toMatchObject({ used: 0 });
   });
 });
+
+describe('a request that receives a multipart form', () => {
+  it('holds no permit to execute meanwhile, and acquires one afterwards', async () => {
+    const shares = createFairShares();
+    const usage = new RequestUsage(shares, 'a');
+    usage.begin();
+    const used = await usage.runWithoutPermit(async (release) => {
+      release();
+      return shares.requests.stats().used;
+    });
+    expect(used).toBe(0);
+    expect(shares.requests.stats().used).toBe(1);
+    usage.end();
+    expect(shares.requests.stats().used).toBe(0);
+  });
+});

@@ -2,7 +2,7 @@ import { ProofSite, type Say } from '../site.ts';
 import type { Attack } from './attack.ts';
 import { ATTACKS } from './attacks/index.ts';
 import { type Measurement, measure } from './measure.ts';
-import { createTable, writeTable, wrongIn } from './report.ts';
+import { createTable, exceedsLimit, medianOf, writeTable, wrongIn } from './report.ts';
 import { prepareScenario } from './scenario.ts';
 
 export interface NoisyNeighbourOptions {
@@ -19,6 +19,9 @@ export interface NoisyNeighbourOptions {
 
 const FULL = { seconds: 12, baselineSeconds: 20, warmUpMs: 3_000, volume: { timesheets: 300_000, photos: 50_000 } };
 const BRIEF = { seconds: 3, baselineSeconds: 4, warmUpMs: 2_000, volume: { timesheets: 40_000, photos: 5_000 } };
+
+/** Of a case whose first measurement exceeds a limit: other work of the machine may be the cause. */
+const ROUNDS = 3;
 
 /** The defaults of production for what is switched off in other proofs: an empty setting counts as absent. */
 const PRODUCTION = { SUPERVISE: '', RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '', LOG_LEVEL: 'error' };
@@ -41,21 +44,30 @@ export async function noisyNeighbour({ brief = false, only, write, say, ...given
     const scenario = await prepareScenario(site, databaseUrl, volume);
     const measurements: Measurement[] = [];
     const wrong: string[] = [];
-    for (const [index, attack] of [null, ...attacks].entries()) {
+    const run = async (attack: Attack | null, index: number, round: number) => {
       const instance = await site.addInstance({ ...PRODUCTION, ...urls, ...attack?.settings });
       const milliseconds = (attack ? seconds : baselineSeconds) * 1000;
-      // Each case has an address of its own for the victim, whose token requests have a budget by address and minute.
-      const localAddress = `127.0.2.${index + 1}`;
+      // Each round has an address of its own for the victim, whose token requests have a budget by address and minute.
+      const localAddress = `127.0.${2 + round}.${index + 1}`;
       const measurement = await measure(
         { instance, scenario, databaseUrl, localAddress, warmUpMs, milliseconds },
         attack,
       );
-      measurements.push(measurement);
-      const found = wrongIn(measurement, measurements[0]!);
-      wrong.push(...found);
+      const found = wrongIn(measurement, measurements[0] ?? measurement);
       say(lineOf(measurement, found));
       await instance.kill();
       site.instances.splice(0);
+      return measurement;
+    };
+    for (const [index, attack] of [null, ...attacks].entries()) {
+      const rounds = [await run(attack, index, 0)];
+      const baseline = measurements[0] ?? rounds[0]!;
+      if (attack && exceedsLimit(rounds[0]!, baseline)) {
+        for (let round = 1; round < ROUNDS; round++) rounds.push(await run(attack, index, round));
+      }
+      const median = medianOf(rounds);
+      measurements.push(median);
+      wrong.push(...wrongIn(median, baseline));
     }
     const table = createTable(measurements);
     process.stdout.write(`${table}\n`);

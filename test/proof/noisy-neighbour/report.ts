@@ -9,11 +9,32 @@ const ALLOWED_P99_RATIO = 5;
 /** Of all processes of the service, with the pages of files that they share, such as the program, counted once. */
 const ALLOWED_MIB = 700;
 
+const allowedP99 = (baseline: Measurement) => Math.max(ALLOWED_P99_MS, ALLOWED_P99_RATIO * baseline.p99);
+
+/** Whether a measurement exceeds the limit of time or of memory, both of which vary from run to run. */
+export const exceedsLimit = ({ p99, peakDistinctMib }: Measurement, baseline: Measurement): boolean =>
+  p99 > allowedP99(baseline) || peakDistinctMib >= ALLOWED_MIB;
+
+/** The round with the median p99, with what failed in any of the rounds and their median memory. */
+export function medianOf(rounds: Measurement[]): Measurement {
+  const middle = (rounds.length - 1) >> 1;
+  const sorted = (key: 'p99' | 'peakMib' | 'peakDistinctMib') =>
+    rounds.toSorted((one, other) => one[key] - other[key])[middle]!;
+  return {
+    ...sorted('p99'),
+    peakMib: sorted('peakMib').peakMib,
+    peakDistinctMib: sorted('peakDistinctMib').peakDistinctMib,
+    failures: rounds.flatMap(({ failures }) => failures),
+    deaths: rounds.reduce((sum, { deaths }) => sum + deaths, 0),
+    problem: rounds.find(({ problem }) => problem)?.problem ?? '',
+  };
+}
+
 /** What does not hold in a case. */
 export function wrongIn(measurement: Measurement, baseline: Measurement): string[] {
   const { name, failures, p99, peakDistinctMib, deaths, problem, requests } = measurement;
   const wrong: string[] = [];
-  const allowed = Math.max(ALLOWED_P99_MS, ALLOWED_P99_RATIO * baseline.p99);
+  const allowed = allowedP99(baseline);
   if (requests === 0) wrong.push(`${name}: the victim sent nothing`);
   if (failures.length > 0) {
     const kinds = countBy(
