@@ -47,6 +47,36 @@ export async function recordAudit(transaction: EntityManager, change: AuditedCha
   await transaction.insert(AuditEntry, toAuditEntry(change));
 }
 
+/** What a staff user read about people. */
+export interface PersonalDataRead {
+  /** Users and workers whose data was read. */
+  personIds: readonly string[];
+  /** Kinds of records that were read: `Visit`, `User`. */
+  categories: readonly string[];
+  /** Null for data of no single builder. */
+  builderId: string | null;
+}
+
+/**
+ * Records that a staff user reads personal data, with one entry for each person, so that each person's entries can be listed and erased.
+ * The caller returns the data after the transaction is committed. Throws 403 for a role that does not allow `person.read`. ACC-20, ACC-27.
+ */
+export async function recordPersonalDataRead(
+  transaction: EntityManager,
+  source: AuditSource,
+  at: string,
+  { personIds, categories, builderId }: PersonalDataRead,
+): Promise<void> {
+  if (source.actor.type === 'STAFF') requireStaffAction(source.actor.role, 'person.read');
+  const entries = [...new Set(personIds)].map((personId) =>
+    toAuditEntry({
+      ...{ ...source, at, action: 'person.read', objectId: personId, personId, builderId },
+      after: { categories },
+    }),
+  );
+  await transaction.insertMany(AuditEntry, entries);
+}
+
 const INSERT = `insert into audit_entry (id, at, actor_type, actor_id, action, object_type, object_id, builder_id, integrator_id,
     person_id, origin, values_before, values_after) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
 

@@ -6,7 +6,7 @@ import { Database } from '../../../src/database/database.ts';
 import { AUDIT_ACTIONS, AUDITED_PROPERTIES, objectTypeOf } from '../../../src/domain/audit/audited-objects.ts';
 import { listAuditEntries } from '../../../src/domain/audit/list-audit-entries.ts';
 import { pseudonymizeAuditLog, purgeAuditLog } from '../../../src/domain/audit/maintain-audit-log.ts';
-import { type AuditedChange, recordAudit } from '../../../src/domain/audit/record-audit.ts';
+import { type AuditedChange, recordAudit, recordPersonalDataRead } from '../../../src/domain/audit/record-audit.ts';
 import { createDatabase } from '../../setup/database.ts';
 import { OPERATOR } from '../../support/audit.ts';
 
@@ -82,6 +82,39 @@ describe('recordAudit', () => {
   it('knows the audited properties of the object of each action', () => {
     const types = Object.keys(AUDIT_ACTIONS).map((action) => objectTypeOf(action as keyof typeof AUDIT_ACTIONS));
     expect([...new Set(types)].toSorted()).toEqual(Object.keys(AUDITED_PROPERTIES).toSorted());
+  });
+});
+
+describe('recordPersonalDataRead', () => {
+  const read = (role: 'VIEWER' | 'OPERATOR', personIds: string[]) =>
+    database.transaction((em) =>
+      recordPersonalDataRead(em, { actor: { type: 'STAFF', id: 'user_kim', role }, origin: { requestId: 'r1' } }, NOW, {
+        ...{ personIds, categories: ['SignOnVisit'], builderId: 'buil_a' },
+      }),
+    );
+
+  it('appends one entry for each person whose data staff read (ACC-20)', async () => {
+    await read('OPERATOR', ['work_a', 'work_b', 'work_a']);
+    const [first, ...others] = await entriesOf('work_a');
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({
+      ...{ actorType: 'STAFF', actorId: 'user_kim', action: 'person.read', personId: 'work_a', builderId: 'buil_a' },
+      ...{ origin: { requestId: 'r1' }, valuesBefore: null, valuesAfter: { categories: ['SignOnVisit'] } },
+    });
+    expect(await entriesOf('work_b')).toHaveLength(1);
+  });
+
+  it('appends nothing when nobody was read', async () => {
+    const count = async () => (await database.fork().count(AuditEntry, {})) as number;
+    const before = await count();
+    await read('OPERATOR', []);
+    expect(await count()).toBe(before);
+  });
+
+  it('rejects a role that does not allow it, also for an empty list (ACC-27)', async () => {
+    await expect(read('VIEWER', ['work_c'])).rejects.toMatchObject({ status: 403 });
+    await expect(read('VIEWER', [])).rejects.toMatchObject({ status: 403 });
+    expect(await entriesOf('work_c')).toEqual([]);
   });
 });
 
