@@ -98,10 +98,10 @@ export function addBuilderPrivacyCommands(builder: Command, io: CliIo): void {
     .option('--reason <text>', 'reason for the audit log');
   defineRegionalCommand(io, erase, async (context, { undo, reason }, id) => {
     if (undo) {
-      const data = await cancelErasure(context, id!);
+      const data = await withStorage(io, context, (storage) => cancelErasure({ ...context, storage }, id!));
       return { data, text: `${data.builderId} is no longer to be erased.` };
     }
-    const data = await scheduleErasure(io, context, id!, reason);
+    const data = await withStorage(io, context, (storage) => scheduleErasure(io, { ...context, storage }, id!, reason));
     const when = data.changed ? 'will be' : 'was already to be';
     return { data, text: `${data.builderId} ${when} erased after ${data.dueAt}. --undo cancels it until then.` };
   });

@@ -14,7 +14,7 @@ import {
   listErasures,
   scheduleBuilderErasure,
 } from '../../domain/privacy/erase-builder.ts';
-import { erasePerson } from '../../domain/privacy/erase-person.ts';
+import { erasePerson, type PrivacyContext } from '../../domain/privacy/erase-person.ts';
 import { exportPerson } from '../../domain/privacy/export-person.ts';
 import { findPeople, UnknownPersonError } from '../../domain/privacy/person.ts';
 import { listPersonalTables } from '../../domain/privacy/personal-tables.ts';
@@ -92,7 +92,7 @@ export async function exportBuilder(
 }
 
 /** Schedules the erasure of a builder after the days of `ERASURE_GRACE_DAYS`. */
-export async function scheduleErasure(io: CliIo, context: ChangeContext, builder: string, reason?: string) {
+export async function scheduleErasure(io: CliIo, context: PrivacyContext, builder: string, reason?: string) {
   const builderId = parseId('builderId', 'builder', builder);
   const { erasureGraceDays } = loadConfig(io.env);
   const { erasure, changed } = await withOperatorErrors(() =>
@@ -102,7 +102,7 @@ export async function scheduleErasure(io: CliIo, context: ChangeContext, builder
 }
 
 /** Cancels the scheduled erasure of a builder. */
-export async function cancelErasure(context: ChangeContext, builder: string) {
+export async function cancelErasure(context: PrivacyContext, builder: string) {
   const builderId = parseId('builderId', 'builder', builder);
   return { ...toListedErasure(await withOperatorErrors(() => cancelBuilderErasure(context, builderId))), builderId };
 }

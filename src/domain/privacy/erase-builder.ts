@@ -8,8 +8,10 @@ import { COMMON_SETTINGS, connectWithSettings } from '../../database/pool/sessio
 import { newId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { lockRow } from '../change-context.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { erasePerson, type PrivacyContext } from './erase-person.ts';
+import { type EndedMembership, recordEndedMemberships } from './erase-records.ts';
 import { type ListedErasure, storeErasure } from './erasure-list.ts';
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
 
@@ -26,21 +28,26 @@ export class BuilderErasureError extends Error {
   override name = 'BuilderErasureError';
 }
 
-/** Schedules the erasure of a builder (PRV-8). Returns the erasure that is scheduled already, if there is one. */
+/**
+ * Schedules the erasure of a builder by the database's clock (PRV-8). Returns the erasure that is scheduled already, if there is one. It is
+ * stored outside of the database after the commit, so that an erasure which was not scheduled is never there; the hourly job repeats that.
+ */
 export async function scheduleBuilderErasure(
-  { database, clock, source }: Omit<PrivacyContext, 'storage'>,
+  context: PrivacyContext,
   builderId: string,
   graceDays: number,
   reason: string | null = null,
 ): Promise<{ erasure: Erasure; changed: boolean }> {
-  const at = clock.now();
-  return database.transaction(async (em) => {
+  const { database, source, storage } = context;
+  await rejectForeignBucket(database, storage);
+  const at = await database.now();
+  const scheduled = await database.transaction(async (em) => {
     const [builder] = await em.execute<{ name: string }[]>('select name from builder where id = ? for update', [
       builderId,
     ]);
     if (!builder) throw new BuilderErasureError(`there is no builder ${builderId} in ${database.region}`);
-    const scheduled = await em.findOne(Erasure, openErasureOf(builderId));
-    if (scheduled) return { erasure: scheduled, changed: false };
+    const existing = await em.findOne(Erasure, openErasureOf(builderId));
+    if (existing) return { erasure: existing, changed: false };
     const now = new Date(at).toISOString();
     const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
     const erasure = em.create(Erasure, {
@@ -54,18 +61,21 @@ export async function scheduleBuilderErasure(
     });
     return { erasure, changed: true };
   });
+  await storeErasure(storage, scheduled.erasure);
+  return scheduled;
 }
 
-/** Cancels the scheduled erasure of a builder, until it has begun (PRV-8). Throws `BuilderErasureError` if none is scheduled. */
-export async function cancelBuilderErasure(
-  { database, clock, source }: Omit<PrivacyContext, 'storage'>,
-  builderId: string,
-): Promise<Erasure> {
-  const at = clock.now();
+/**
+ * Cancels the scheduled erasure of a builder, until it is due by the database's clock (PRV-8). Throws `BuilderErasureError` if none is
+ * scheduled. The cancellation is stored outside of the database before the commit: whatever is restored later, the builder is not erased.
+ */
+export async function cancelBuilderErasure(context: PrivacyContext, builderId: string): Promise<Erasure> {
+  const { database, source, storage } = context;
+  await rejectForeignBucket(database, storage);
   return database.transaction(async (em) => {
-    await em.execute('select from builder where id = ? for update', [builderId]);
-    const scheduled = await em.findOne(Erasure, openErasureOf(builderId));
+    const scheduled = await lockRow(em, Erasure, openErasureOf(builderId));
     if (!scheduled) throw new BuilderErasureError(`no erasure of ${builderId} is scheduled`);
+    const at = await database.now();
     if (Date.parse(scheduled.dueAt) <= at) {
       throw new BuilderErasureError(`the erasure of ${builderId} was due at ${scheduled.dueAt} and cannot be undone`);
     }
@@ -75,6 +85,7 @@ export async function cancelBuilderErasure(
       ...{ ...source, at: now, action: 'builder.erasure_cancelled', objectId: builderId, builderId },
       before: { effectiveAt: scheduled.dueAt },
     });
+    await storeErasure(storage, scheduled);
     return scheduled;
   });
 }
@@ -92,14 +103,14 @@ export const listErasures = (database: Database): Promise<Erasure[]> =>
 
 /**
  * Deletes every record of a builder, and its stored objects. Users who were members of no other builder are erased as people. Interrupted
- * anywhere, a repetition completes it.
+ * anywhere, a repetition completes it. Returns false without a change if the erasure was cancelled meanwhile.
  */
-export async function executeBuilderErasure(context: PrivacyContext, erasure: ListedErasure): Promise<void> {
+export async function executeBuilderErasure(context: PrivacyContext, erasure: ListedErasure): Promise<boolean> {
   const { database, clock, source } = context;
   const [builderId] = erasure.subjectIds as [string];
   await rejectForeignBucket(database, context.storage);
+  if (!(await endAccess(context, erasure.id, builderId))) return false;
   await storeErasure(context.storage, erasure);
-  await database.fork().execute(`update connection set status = 'REVOKED' where builder_id = ?`, [builderId]);
   for (const { id } of await findOnlyMembers(database, builderId)) await erasePerson(context, [id], 'builder erased');
   const rows = await deleteRecords(context, builderId);
   const storedFiles = await deleteObjects(context.storage, builderId);
@@ -111,7 +122,36 @@ export async function executeBuilderErasure(context: PrivacyContext, erasure: Li
       after: { rows, storedFiles },
     });
   });
+  return true;
 }
+
+/** Ends the builder's connections, and the memberships of users who remain. Returns false for an erasure that was cancelled. */
+const endAccess = ({ database, clock, source }: PrivacyContext, erasureId: string, builderId: string) =>
+  database.transaction(async (em) => {
+    // A cancellation waits for the lock, and is rejected afterwards because the erasure is due.
+    const erasure = await lockRow(em, Erasure, { id: erasureId, cancelledAt: null });
+    if (!erasure) return false;
+    const at = new Date(clock.now()).toISOString();
+    const revoked = await em.execute<{ integratorId: string }[]>(
+      `update connection set status = 'REVOKED', updated_at = ? where builder_id = ? and status = 'ACTIVE'
+        returning integrator_id as "integratorId"`,
+      [at, builderId],
+    );
+    for (const { integratorId } of revoked) {
+      await recordAudit(em, {
+        ...{ ...source, at, action: 'connection.revoked', objectId: `${integratorId}/${builderId}`, integratorId },
+        ...{ builderId, before: { status: 'ACTIVE' }, after: { status: 'REVOKED' } },
+      });
+    }
+    const ended = await em.execute<EndedMembership[]>(
+      `delete from membership m where builder_id = ?
+        and exists (select from membership o where o.user_id = m.user_id and o.builder_id <> m.builder_id)
+        returning user_id as "userId", builder_id as "builderId", role`,
+      [builderId],
+    );
+    await recordEndedMemberships(em, source, at, ended);
+    return true;
+  });
 
 /** Selects the members of the builder who are members of no other. */
 const findOnlyMembers = (database: Database, builderId: string): Promise<{ id: string }[]> =>

@@ -11,7 +11,7 @@ import { pseudonymizeAuditLog } from '../audit/maintain-audit-log.ts';
 import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { type ErasedMentions, eraseMentions } from './erase-mentions.ts';
-import { eraseRecords } from './erase-records.ts';
+import { type EndedMembership, eraseRecords, recordEndedMemberships } from './erase-records.ts';
 import { findPseudonym, insertErasure, type ListedErasure, storeErasure } from './erasure-list.ts';
 import { NO_DOMAIN, type Replacement } from './mentions.ts';
 import { groupPersonIds, loadPerson, toArray, UnknownPersonError } from './person.ts';
@@ -64,6 +64,8 @@ async function listAndErase(
     subjectIds: [...new Set(subjectIds)],
     pseudonym,
     requestedAt: new Date(at).toISOString(),
+    dueAt: new Date(at).toISOString(),
+    cancelledAt: null,
   };
   await rejectForeignBucket(context.database, context.storage);
   await storeErasure(context.storage, erasure);
@@ -98,11 +100,16 @@ async function erasePersonRows(
   person.emails = person.emails.filter((email) => !email.endsWith(NO_DOMAIN));
   const replacement = toReplacement(pseudonym);
   const mentions = await eraseMentions(em, tables, person, replacement, now);
+  const memberships = await em.execute<EndedMembership[]>(
+    'select user_id as "userId", builder_id as "builderId", role from membership where user_id = any(?::text[]) order by 1, 2',
+    [toArray(ids.user)],
+  );
+  await recordEndedMemberships(em, source, now, memberships);
   const records = await eraseRecords(em, tables, ids, pseudonym, now);
+  await insertErasure(em, erasure);
   let entries = 0;
   for (const id of erasure.subjectIds) entries += await pseudonymizeAuditLog(em, id, pseudonym);
   const rows = sumCounts(records.rows, mentions.rows, entries > 0 ? { AuditEntry: entries } : {});
-  await insertErasure(em, erasure, erasure.requestedAt);
   await em.execute('update erasure set completed_at = ?, pending_keys = pending_keys || ?::text[] where id = ?', [
     now,
     toArray(records.storageKeys),

@@ -1,5 +1,6 @@
 import type { QueryResult } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
 import { NO_DOMAIN } from './mentions.ts';
 import { PERSON_KINDS, type PersonIds, toArray } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
@@ -9,6 +10,29 @@ export interface ErasedRecords {
   rows: Record<string, number>;
   /** Storage keys of the person's files. */
   storageKeys: string[];
+}
+
+/** A membership that an erasure deletes. */
+export interface EndedMembership {
+  userId: string;
+  builderId: string;
+  role: string;
+}
+
+/** Records memberships that an erasure ends, in its transaction. The erasure of the person replaces the id in the entries. */
+export async function recordEndedMemberships(
+  em: EntityManager,
+  source: AuditSource,
+  at: string,
+  memberships: readonly EndedMembership[],
+): Promise<void> {
+  for (const before of memberships) {
+    const { userId, builderId } = before;
+    await recordAudit(em, {
+      ...{ ...source, at, action: 'membership.deleted', objectId: `${userId}/${builderId}`, builderId },
+      ...{ personId: userId, before, after: null },
+    });
+  }
 }
 
 /** Deletes or changes the rows that are about the person, as their tables declare. */

@@ -1,35 +1,32 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Erasure, type ErasureKind } from '../../../entities/erasure.entity.ts';
+import { Erasure } from '../../../entities/erasure.entity.ts';
 import { type IdKind, isId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { toArray } from './person.ts';
 
-/** Folder of the storage with one object for each erasure that was begun. It must not be restored to an older state. */
+/** Folder of the storage with one object for each erasure that was begun or scheduled. It must not be restored to an older state. */
 const FOLDER = 'erasures';
 const MAX_BYTES = 1024 * 1024;
 
 /** An erasure as the storage keeps it. It contains no name. */
-export interface ListedErasure {
-  id: string;
-  kind: ErasureKind;
-  subjectIds: string[];
-  pseudonym: string | null;
-  requestedAt: string;
-}
+export type ListedErasure = Pick<Erasure, (typeof STORED)[number]>;
+
+const STORED = ['id', 'kind', 'subjectIds', 'pseudonym', 'requestedAt', 'dueAt', 'cancelledAt'] as const;
 
 const isPseudonym = (text: unknown): boolean => typeof text === 'string' && /^Erased person [0-9a-f]{10}$/.test(text);
 
+const isInstant = (time: unknown): boolean => typeof time === 'string' && !Number.isNaN(Date.parse(time));
+
 const keyOf = (id: string): string => `${FOLDER}/${id}.json`;
 
-/** Stores the erasure outside of the database, before the database changes. */
+/** Stores the erasure outside of the database, and replaces the object that there is. */
 export async function storeErasure({ bytes, spool }: Storage, erasure: ListedErasure): Promise<void> {
-  const { id, kind, subjectIds, pseudonym, requestedAt } = erasure;
-  const json = JSON.stringify({ id, kind, subjectIds, pseudonym, requestedAt });
+  const json = JSON.stringify(erasure, [...STORED]);
   const file = await spool.receive(Readable.from([Buffer.from(json)]), MAX_BYTES);
   try {
-    await bytes.put(keyOf(id), file.path, 'application/json');
+    await bytes.put(keyOf(erasure.id), file.path, 'application/json');
   } finally {
     await spool.discard(file.path);
   }
@@ -49,20 +46,23 @@ export async function listStoredErasures({ bytes }: Storage): Promise<string[]> 
 export async function readStoredErasure({ bytes }: Storage, id: string): Promise<ListedErasure | null> {
   const opened = await bytes.open(keyOf(id));
   if (!opened) return null;
-  const erasure = JSON.parse(await text(opened.stream)) as ListedErasure;
+  const stored = JSON.parse(await text(opened.stream)) as ListedErasure;
+  // Earlier releases stored an erasure only when it was due.
+  const erasure = { ...stored, dueAt: stored.dueAt ?? stored.requestedAt, cancelledAt: stored.cancelledAt ?? null };
   const kinds: IdKind[] = erasure.kind === 'BUILDER' ? ['builder'] : ['user', 'worker', 'profile', 'contact'];
   const isValid =
     erasure.id === id &&
     (erasure.kind === 'BUILDER' ? erasure.pseudonym === null : isPseudonym(erasure.pseudonym)) &&
     Array.isArray(erasure.subjectIds) &&
-    erasure.subjectIds.every((subject) => kinds.some((kind) => isId(kind, subject)));
+    erasure.subjectIds.every((subject) => kinds.some((kind) => isId(kind, subject))) &&
+    [erasure.requestedAt, erasure.dueAt, erasure.cancelledAt ?? erasure.dueAt].every((time) => isInstant(time));
   if (!isValid) throw new Error(`${keyOf(id)} in the store is no erasure that this service has written.`);
   return erasure;
 }
 
 /** Inserts the row of an erasure unless it exists. */
-export async function insertErasure(em: EntityManager, erasure: ListedErasure, dueAt: string): Promise<void> {
-  const row = { ...erasure, dueAt, cancelledAt: null, completedAt: null, pendingKeys: [] };
+export async function insertErasure(em: EntityManager, erasure: ListedErasure): Promise<void> {
+  const row = { ...erasure, completedAt: null, pendingKeys: [] };
   await em.upsert(Erasure, row, { onConflictFields: ['id'], onConflictAction: 'ignore' });
 }
 

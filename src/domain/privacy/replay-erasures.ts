@@ -4,16 +4,11 @@ import { tryWithAdvisoryLock, withAdvisoryLock } from '../../database/write/advi
 import type { Clock } from '../../shared/clock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Storages } from '../../storage/storage.ts';
+import { recordAudit } from '../audit/record-audit.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
 import { executeBuilderErasure } from './erase-builder.ts';
 import { deletePendingFiles, executePersonErasure, PEOPLE_LOCK, type PrivacyContext } from './erase-person.ts';
-import {
-  insertErasure,
-  type ListedErasure,
-  listStoredErasures,
-  readStoredErasure,
-  storeErasure,
-} from './erasure-list.ts';
+import { insertErasure, listStoredErasures, readStoredErasure, storeErasure } from './erasure-list.ts';
 
 const INTERVAL_MS = 3_600_000;
 /** Of its own, because deleting a builder may take minutes, and a start waits for the lock of people. */
@@ -42,8 +37,12 @@ async function replay(context: PrivacyContext): Promise<ReplayResult> {
   if ([...stored].some((id) => !known.has(id))) await rejectForeignBucket(database, storage);
   for (const id of stored) {
     const erasure = known.has(id) ? null : await readStoredErasure(storage, id);
-    if (erasure) await insertErasure(database.fork(), erasure, erasure.requestedAt);
+    if (erasure) await insertErasure(database.fork(), erasure);
   }
+  await mergeCancellations(
+    context,
+    rows.filter(({ id }) => stored.has(id)),
+  );
   const result = { applied: 0, stored: 0 };
   for (const { erasure, isUndone } of await findOpenErasures(database, 'PERSON')) {
     if (isUndone || erasure.completedAt === null) {
@@ -54,11 +53,40 @@ async function replay(context: PrivacyContext): Promise<ReplayResult> {
     }
   }
   for (const row of rows) {
-    if (row.completedAt === null || stored.has(row.id)) continue;
+    // An erasure of a person that was begun is listed before its row exists.
+    if (stored.has(row.id) || (row.kind === 'PERSON' && row.completedAt === null)) continue;
     await storeErasure(storage, row);
     result.stored++;
   }
   return result;
+}
+
+/**
+ * Cancels the scheduled erasures of builders that the storage has as cancelled: after a restore from a backup before the cancellation, or
+ * when the process ended between the two. In the other direction, stores what the database alone has as cancelled.
+ */
+async function mergeCancellations(
+  { database, storage, clock, source }: PrivacyContext,
+  rows: Erasure[],
+): Promise<void> {
+  for (const row of rows.filter(({ kind, completedAt }) => kind === 'BUILDER' && completedAt === null)) {
+    const stored = await readStoredErasure(storage, row.id);
+    if (!stored || stored.cancelledAt === row.cancelledAt) continue;
+    if (row.cancelledAt !== null) {
+      await storeErasure(storage, row);
+      continue;
+    }
+    await database.transaction(async (em) => {
+      const cancelled = { cancelledAt: stored.cancelledAt };
+      if ((await em.nativeUpdate(Erasure, { id: row.id, cancelledAt: null, completedAt: null }, cancelled)) === 0)
+        return;
+      const [builderId] = row.subjectIds as [string];
+      await recordAudit(em, {
+        ...{ ...source, at: new Date(clock.now()).toISOString(), action: 'builder.erasure_cancelled' },
+        ...{ objectId: builderId, builderId, before: { effectiveAt: row.dueAt } },
+      });
+    });
+  }
 }
 
 /**
@@ -68,8 +96,9 @@ async function replay(context: PrivacyContext): Promise<ReplayResult> {
 export const eraseDueBuilders = (context: PrivacyContext): Promise<{ builders: number } | null> =>
   tryWithAdvisoryLock(context.database.url, BUILDER_LOCK, async () => {
     const due = await findOpenErasures(context.database, 'BUILDER');
-    for (const { erasure } of due) await executeBuilderErasure(context, erasure);
-    return { builders: due.length };
+    let builders = 0;
+    for (const { erasure } of due) if (await executeBuilderErasure(context, erasure)) builders++;
+    return { builders };
   });
 
 /** A record can be part of several erasures. */
@@ -80,7 +109,7 @@ const hasNoPseudonym = (name: string) =>
 async function findOpenErasures(
   database: Database,
   kind: ErasureKind,
-): Promise<{ erasure: ListedErasure & { completedAt: string | null }; isUndone: boolean }[]> {
+): Promise<{ erasure: Erasure; isUndone: boolean }[]> {
   const em = database.fork();
   // Not this instance's clock: a wrong one must not end a grace period.
   const now = new Date(await database.now()).toISOString();

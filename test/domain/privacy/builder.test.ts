@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { importFolder } from '../../../src/data-transfer/import.ts';
 import type { Database } from '../../../src/database/database.ts';
 import {
@@ -8,7 +9,7 @@ import {
   listErasures,
   scheduleBuilderErasure,
 } from '../../../src/domain/privacy/erase-builder.ts';
-import { storeErasure } from '../../../src/domain/privacy/erasure-list.ts';
+import { readStoredErasure, storeErasure } from '../../../src/domain/privacy/erasure-list.ts';
 import { eraseDueBuilders, replayErasures } from '../../../src/domain/privacy/replay-erasures.ts';
 import { claimBucket } from '../../../src/domain/uploads/bucket-owner.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -16,6 +17,7 @@ import { DataTransferFixture, SAMPLES } from '../../data-transfer/fixture.ts';
 import { startStore, type TestStore } from '../../support/stores.ts';
 import { BUILDER, contextOf, findTablesWith, PRIYA, storeText } from './privacy-fixture.ts';
 
+const DAY_MS = 24 * 3_600_000;
 const fixture = new DataTransferFixture();
 let store: TestStore;
 let storage: Storage;
@@ -71,6 +73,88 @@ describe('builder erase', () => {
     ]);
   });
 
+  it('is due by the clock of the database, whatever the clock of the command (PRV-8)', async () => {
+    const database = await fixture.sampleDatabase();
+    const now = Date.now();
+    const context = (aheadMs: number) => ({ ...contextOf(database, storage), clock: { now: () => now + aheadMs } });
+    const { erasure } = await scheduleBuilderErasure(context(-90 * DAY_MS), BUILDER, 30);
+    expect(Math.abs(Date.parse(erasure.dueAt) - now - 30 * DAY_MS)).toBeLessThan(DAY_MS);
+    await cancelBuilderErasure(context(90 * DAY_MS), BUILDER);
+    await scheduleBuilderErasure(context(0), BUILDER, 0);
+    await expect(cancelBuilderErasure(context(-90 * DAY_MS), BUILDER)).rejects.toThrow('cannot be undone');
+  });
+
+  it('changes nothing when it was cancelled after it had been found due (PRV-8)', async () => {
+    const database = await fixture.sampleDatabase();
+    const context = contextOf(database, storage);
+    const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
+    await database.fork().execute('update erasure set cancelled_at = now() where id = ?', [erasure.id]);
+    const connections = `select count(*)::int as count from connection where status = 'ACTIVE'`;
+    const before = await countOf(database, connections);
+    expect(await executeBuilderErasure(context, erasure)).toBe(false);
+    expect(await findTablesWith(database, BUILDER)).toContain('project');
+    expect(await countOf(database, connections)).toBe(before);
+  });
+
+  it('records the connections and memberships that it ends (ACC-20)', async () => {
+    const database = await fixture.sampleDatabase();
+    const context = contextOf(database, storage);
+    const run = (sql: string) => database.fork().execute(sql);
+    await run(`insert into integrator (id, created_at, updated_at, name, deep_link_schemes) values ('intg_x', now(), now(), 'X', '{}')
+      on conflict do nothing`);
+    await run(`insert into connection (integrator_id, builder_id, created_at, updated_at, status, scopes)
+      values ('intg_x', '${BUILDER}', now(), now(), 'ACTIVE', '{read:photos}')`);
+    const memberships = await countOf(
+      database,
+      `select count(*)::int as count from membership where builder_id = '${BUILDER}'`,
+    );
+    const { erasure } = await scheduleBuilderErasure(context, BUILDER, 0);
+    await executeBuilderErasure(context, erasure);
+    const ended = (action: string) =>
+      database.fork().find(AuditEntry, { action, builderId: BUILDER, actorId: 'robin' }, { orderBy: { id: 'asc' } });
+    const revoked = await ended('connection.revoked');
+    expect(revoked.map(({ objectId }) => objectId)).toContain(`intg_x/${BUILDER}`);
+    const deleted = await ended('membership.deleted');
+    expect(deleted).toHaveLength(memberships);
+    expect(deleted.length).toBeGreaterThan(1);
+    const people = deleted.map(({ personId, objectId }) => [objectId, `${personId}/${BUILDER}`]);
+    for (const [objectId, expected] of people) expect(objectId).toBe(expected);
+    expect(deleted.some(({ personId }) => personId!.startsWith('Erased person '))).toBe(true);
+  });
+
+  it('stays scheduled after a restore from a backup before it was scheduled (PRV-6, PRV-8)', async () => {
+    const separate = await startStore();
+    const scheduledIn = contextOf(await fixture.sampleDatabase(), separate.storages.au1);
+    const { erasure } = await scheduleBuilderErasure(scheduledIn, BUILDER, 30);
+    const restored = await fixture.sampleDatabase();
+    await replayErasures(contextOf(restored, separate.storages.au1));
+    expect(await listErasures(restored)).toMatchObject([{ id: erasure.id, dueAt: erasure.dueAt, cancelledAt: null }]);
+    expect(await eraseDueBuilders(contextOf(restored, separate.storages.au1))).toEqual({ builders: 0 });
+    expect(await findTablesWith(restored, BUILDER)).toContain('project');
+    await separate.stop();
+  });
+
+  it('stays cancelled after a restore from a backup before it was cancelled (PRV-6, PRV-8)', async () => {
+    const separate = await startStore();
+    const database = await fixture.sampleDatabase();
+    const context = contextOf(database, separate.storages.au1);
+    const { erasure } = await scheduleBuilderErasure(context, BUILDER, 30);
+    await cancelBuilderErasure(context, BUILDER);
+    await database.fork().execute('update erasure set cancelled_at = null');
+    await replayErasures(context);
+    expect(await listErasures(database)).toMatchObject([{ id: erasure.id, cancelledAt: expect.any(String) }]);
+    await makeDue(database);
+    expect(await eraseDueBuilders(context)).toEqual({ builders: 0 });
+    expect(await database.fork().count(AuditEntry, { action: 'builder.erasure_cancelled' })).toBe(2);
+    // What the store has lost is stored again, with the cancellation.
+    await separate.storages.au1.bytes.remove([`erasures/${erasure.id}.json`]);
+    await replayErasures(context);
+    expect(await readStoredErasure(separate.storages.au1, erasure.id)).toMatchObject({
+      cancelledAt: expect.any(String),
+    });
+    await separate.stop();
+  });
+
   it('rejects a builder that does not exist', async () => {
     const context = contextOf(await fixture.sampleDatabase(), storage);
     await expect(scheduleBuilderErasure(context, 'buil_none', 30)).rejects.toThrow(
@@ -121,7 +205,7 @@ describe('builder erase', () => {
     const context = contextOf(database, separate.storages.au1);
     const erasure = {
       ...{ id: 'era_builder', kind: 'BUILDER' as const, subjectIds: [BUILDER], pseudonym: null },
-      requestedAt: '2026-06-01T00:00:00.000Z',
+      ...{ requestedAt: '2026-06-01T00:00:00.000Z', dueAt: '2026-06-01T00:00:00.000Z', cancelledAt: null },
     };
     await storeErasure(context.storage, erasure);
     // As if it had been killed after some tables.

@@ -148,7 +148,8 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       expect(repeated.pseudonym).toBe(before!.name);
       for (const id of await listStoredErasures(storage)) {
         const erasure = await readStoredErasure(storage, id);
-        expect(Object.keys(erasure!).sort()).toEqual(['id', 'kind', 'pseudonym', 'requestedAt', 'subjectIds']);
+        const times = ['cancelledAt', 'dueAt', 'requestedAt'];
+        expect(Object.keys(erasure!).sort()).toEqual(['id', 'kind', 'pseudonym', 'subjectIds', ...times].sort());
       }
     });
 
@@ -214,6 +215,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       const erasure = {
         ...{ id: `era_interrupted${kind}`, kind: 'PERSON' as const, subjectIds: [PRIYA.user] },
         ...{ pseudonym: 'Erased person 00000000a1', requestedAt: '2026-06-01T00:00:00.000Z' },
+        ...{ dueAt: '2026-06-01T00:00:00.000Z', cancelledAt: null },
       };
       await storeErasure(storage, erasure);
       await claimBucket(interrupted, storage);
