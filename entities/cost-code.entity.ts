@@ -11,7 +11,7 @@ import { Publishes } from './published.ts';
 @ObjectType({ description: 'What worked hours are booked to.', simpleResolvers: true })
 @Scoped('read:timesheets')
 @Entity({ tableName: 'timesheet_cost_code' })
-@PersonalData<CostCode>({ none: ['code', 'description'] })
+@PersonalData<CostCode>({ none: ['code'], mentions: ['description'] })
 @Publishes('timesheet_cost_code', 'cost_code', { path: '/timesheets/cost-codes', tracked: false })
 @Unique({ properties: ['builderId', 'code'] })
 export class CostCode {

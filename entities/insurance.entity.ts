@@ -14,7 +14,7 @@ import { SubcontractorSummary } from './summaries.type.ts';
 @ObjectType({ description: 'An insurance document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:insurances')
 @Entity()
-@PersonalData<Insurance>({ none: ['name', 'customType', 'url', 'documentKey'] })
+@PersonalData<Insurance>({ none: ['url', 'documentKey'], mentions: ['name', 'customType'] })
 @Publishes('insurance', 'insurance', { path: '/subcontractors/{parentId}/insurances/{id}', parent: 'subcontractor_id' })
 @ListIndex('subcontractorId')
 @Index({ properties: ['builderId', 'expiry'] })

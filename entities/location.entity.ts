@@ -9,7 +9,7 @@ import { Project } from './project.entity.ts';
 /** A location within a project, such as a level or a room. It is part of a defect and needs no scope of its own. */
 @ObjectType({ description: 'A place within a project.', simpleResolvers: true })
 @Entity({ tableName: 'project_location' })
-@PersonalData<Location>({ none: ['name'] })
+@PersonalData<Location>({ mentions: ['name'] })
 @Index({ properties: ['projectId'] })
 export class Location {
   @IdField(() => LocationId, { description: 'Identifies the place.' })

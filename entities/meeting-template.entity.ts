@@ -22,7 +22,7 @@ export class MeetingTemplateSection {
 })
 @Scoped('read:meetings')
 @Entity()
-@PersonalData<MeetingTemplate>({ none: ['name', 'sections'] })
+@PersonalData<MeetingTemplate>({ mentions: ['name', 'sections'] })
 @Index({ properties: ['builderId'] })
 export class MeetingTemplate {
   @IdField(() => MeetingTemplateId)

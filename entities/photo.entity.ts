@@ -19,8 +19,8 @@ const ACTIVE = 'archived_at is null';
 @Scoped('read:photos')
 @Entity()
 @PersonalData<Photo>({
-  none: ['contentType', 'key', 'metadata', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
-  mentions: ['fileName', 'description'],
+  none: ['contentType', 'key', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
+  mentions: ['fileName', 'description', 'metadata'],
 })
 @Publishes('photo', 'photo', {
   path: '/builders/{builderId}/photos/{id}?source={parentId}',

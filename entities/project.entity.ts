@@ -13,7 +13,7 @@ import { Publishes } from './published.ts';
 @ObjectType({ description: 'A building site of a builder.', simpleResolvers: true })
 @Scoped('read:projects')
 @Entity()
-@PersonalData<Project>({ none: ['name', 'integrations'] })
+@PersonalData<Project>({ none: ['integrations'], mentions: ['name'] })
 @Publishes('project', 'project', { path: '/builders/{builderId}/projects/{id}' })
 @ListIndex('builderId')
 @ChangeIndex('builderId')

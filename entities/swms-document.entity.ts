@@ -14,7 +14,7 @@ import { Subcontractor } from './subcontractor.entity.ts';
 @ObjectType({ description: 'A safe work method statement document of a subcontractor.', simpleResolvers: true })
 @Scoped('read:swms')
 @Entity()
-@PersonalData<SwmsDocument>({ none: ['name', 'url', 'documentKey'] })
+@PersonalData<SwmsDocument>({ none: ['url', 'documentKey'], mentions: ['name'] })
 @Publishes('swms_document', 'swms_document', {
   path: '/subcontractors/{parentId}/swms/{id}',
   parent: 'subcontractor_id',

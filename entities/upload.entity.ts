@@ -16,7 +16,7 @@ export interface FailedImageCheck {
  * An announced or stored upload, which one photo may use (UPL-15, UPL-16). It belongs to the builder and integrator that created it.
  */
 @Entity()
-@PersonalData<Upload>({ none: ['fileName', 'contentType', 'failedCheck', 'photoId'] })
+@PersonalData<Upload>({ none: ['contentType', 'failedCheck', 'photoId'], mentions: ['fileName'] })
 @CountsUploadBytes
 @Index({ properties: ['createdAt'] })
 // Announced uploads of an integrator by expiry of their URLs.

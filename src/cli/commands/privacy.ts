@@ -61,10 +61,13 @@ export function addPersonCommands(program: Command, io: CliIo): void {
     );
     const rows = Object.entries(data.rows).map(([type, count]) => [type, String(count)]);
     const ambiguous = data.ambiguousBuilderIds.map(
-      (id) => `\n${id} has another person of this name: its texts keep it.`,
+      (id) => `\n${id} has another person of this name or e-mail address: its texts keep it.`,
     );
+    const kept = data.keptMentions.map(({ type, id, builderId, at }) => `\n  ${type} ${id} of ${builderId}: ${at}`);
     const text = formatFields(`The person is now ${data.pseudonym}.`, Object.fromEntries(rows));
-    return { data: { erased: true, ...data }, text: `${text}${ambiguous.join('')}` };
+    const advice =
+      kept.length > 0 ? '\nThese texts may name the person. Look at them, and ask the builder to change them:' : '';
+    return { data: { erased: true, ...data }, text: `${text}${ambiguous.join('')}${advice}${kept.join('')}` };
   });
 
   const replay = person

@@ -1,16 +1,25 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
 import { canonicalJson, fingerprintOf } from '../../shared/canonical-json.ts';
-import { findUniqueNames, type MentionRow, visitMentionRows } from './mention-rows.ts';
-import { createMentionMatcher, type MentionMatcher, type Replacement } from './mentions.ts';
+import { type BuilderNames, classifyNames, type MentionRow, visitMentionRows } from './mention-rows.ts';
+import { createMentionMatcher, type MentionMatcher, NO_REPLACEMENT, type Replacement } from './mentions.ts';
 import type { Person } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
 
 export interface ErasedMentions {
   /** Number of changed rows by class name of the table. */
   rows: Record<string, number>;
-  /** Builders in which another person has the same name, so that texts keep it. */
+  /** Builders in which another person has the same name or e-mail address, so that texts keep it. */
   ambiguousBuilderIds: string[];
+}
+
+/** A text that may name the person, and was not changed. */
+export interface KeptMention {
+  type: string;
+  id: string;
+  builderId: string;
+  /** Where in the record: `plainNotes`. */
+  at: string;
 }
 
 /** Replaces the person in the texts of the builders' records (PRV-4). */
@@ -20,11 +29,12 @@ export async function eraseMentions(
   person: Person,
   replacement: Replacement,
   now: string,
-): Promise<ErasedMentions> {
-  const { unique, ambiguous } = await findUniqueNames(em, person);
+): Promise<ErasedMentions & { names: BuilderNames[] }> {
+  const names = await classifyNames(em, person);
+  const ids = Object.values(person.ids).flat();
   const rows: Record<string, number> = {};
-  for (const [builderId, names] of unique) {
-    const matcher = createMentionMatcher(person, names, replacement);
+  for (const { builderId, unique } of names) {
+    const matcher = createMentionMatcher({ ids, ...unique }, replacement);
     await visitMentionRows(em, tables, builderId, matcher, true, async (row) => {
       const changes = replaceInRow(row, matcher);
       if (Object.keys(changes).length === 0) return;
@@ -32,7 +42,29 @@ export async function eraseMentions(
       rows[row.table.className] = (rows[row.table.className] ?? 0) + 1;
     });
   }
-  return { rows, ambiguousBuilderIds: ambiguous };
+  const ambiguousBuilderIds = names.filter(({ isShared }) => isShared).map(({ builderId }) => builderId);
+  return { rows, ambiguousBuilderIds, names };
+}
+
+/** Maximum mentions that are reported. */
+const MAX_KEPT = 1_000;
+
+/** Finds the texts that contain a name or an e-mail address which may be another person's, at most 1,000. */
+export async function findKeptMentions(
+  em: EntityManager,
+  tables: readonly PersonalTable[],
+  names: readonly BuilderNames[],
+): Promise<KeptMention[]> {
+  const kept: KeptMention[] = [];
+  for (const { builderId, unclear } of names) {
+    const matcher = createMentionMatcher({ ids: [], ...unclear }, NO_REPLACEMENT);
+    await visitMentionRows(em, tables, builderId, matcher, false, async ({ table, id, values }) => {
+      for (const { at } of Object.entries(values).flatMap(([property, value]) => matcher.find(value, property))) {
+        if (kept.length < MAX_KEPT) kept.push({ type: table.className, id, builderId, at });
+      }
+    });
+  }
+  return kept;
 }
 
 /** Returns the changed properties. */
@@ -69,7 +101,7 @@ function moveBlocks(
 
 async function updateRow(
   em: EntityManager,
-  { table, columns }: PersonalTable,
+  { table, columns, primaryKey }: PersonalTable,
   id: string,
   changes: Record<string, unknown>,
   now: string,
@@ -85,5 +117,5 @@ async function updateRow(
     sets.push('updated_at = ?');
     values.push(now);
   }
-  await em.execute(`update ${quote(table)} set ${sets.join(', ')} where id = ?`, [...values, id]);
+  await em.execute(`update ${quote(table)} set ${sets.join(', ')} where ${quote(primaryKey)} = ?`, [...values, id]);
 }

@@ -10,9 +10,10 @@ import type { Storage } from '../../storage/storage.ts';
 import { pseudonymizeAuditLog } from '../audit/maintain-audit-log.ts';
 import { type AuditSource, recordAudit } from '../audit/record-audit.ts';
 import { rejectForeignBucket } from '../uploads/bucket-owner.ts';
-import { type ErasedMentions, eraseMentions } from './erase-mentions.ts';
+import { type ErasedMentions, eraseMentions, findKeptMentions, type KeptMention } from './erase-mentions.ts';
 import { type EndedMembership, eraseRecords, recordEndedMemberships } from './erase-records.ts';
 import { findPseudonym, insertErasure, type ListedErasure, storeErasure } from './erasure-list.ts';
+import type { BuilderNames } from './mention-rows.ts';
 import { NO_DOMAIN, type Replacement } from './mentions.ts';
 import { groupPersonIds, loadPerson, toArray, UnknownPersonError } from './person.ts';
 import { listPersonalTables } from './personal-tables.ts';
@@ -30,6 +31,8 @@ export interface PrivacyContext {
 
 export interface ErasedPerson extends ErasedMentions {
   erasureId: string;
+  /** Texts with a name of one word or of another person, for the operator to look at. */
+  keptMentions: KeptMention[];
   pseudonym: string;
   /** Number of deleted objects of the storage. */
   storedFiles: number;
@@ -69,7 +72,8 @@ async function listAndErase(
   };
   await rejectForeignBucket(context.database, context.storage);
   await storeErasure(context.storage, erasure);
-  return executePersonErasure(context, erasure, reason);
+  const { names, ...erased } = await executePersonErasure(context, erasure, reason);
+  return { ...erased, keptMentions: await findKeptMentions(context.database.fork(), tables, names) };
 }
 
 /** Executes an erasure of the list, which may have been executed before. The caller holds `PEOPLE_LOCK`. */
@@ -77,7 +81,7 @@ export async function executePersonErasure(
   context: PrivacyContext,
   erasure: ListedErasure,
   reason: string | null = null,
-): Promise<ErasedPerson> {
+): Promise<Omit<ErasedPerson, 'keptMentions'> & { names: BuilderNames[] }> {
   const { database } = context;
   const erased = await runUnboundedTransaction(database, (em) => erasePersonRows(em, context, erasure, reason));
   const storedFiles = await deletePendingFiles(context, erasure.id);
@@ -89,7 +93,7 @@ async function erasePersonRows(
   { database, clock, source }: PrivacyContext,
   erasure: ListedErasure,
   reason: string | null,
-): Promise<ErasedMentions> {
+): Promise<ErasedMentions & { names: BuilderNames[] }> {
   const tables = listPersonalTables(database.metadata);
   const now = new Date(clock.now()).toISOString();
   const pseudonym = erasure.pseudonym!;
@@ -119,7 +123,7 @@ async function erasePersonRows(
     ...{ ...source, at: now, action: 'person.erased', objectId: pseudonym, personId: pseudonym },
     after: { categories: Object.keys(rows), rows, storedFiles: records.storageKeys.length, reason },
   });
-  return { rows, ambiguousBuilderIds: mentions.ambiguousBuilderIds };
+  return { ...mentions, rows };
 }
 
 /** Deletes the files that the erasure has left. Returns their number. */

@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { runUnboundedTransaction } from '../../database/write/unbounded-transaction.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { PrivacyContext } from './erase-person.ts';
-import { findUniqueNames, visitMentionRows } from './mention-rows.ts';
-import { createMentionMatcher, type Mention } from './mentions.ts';
+import { classifyNames, visitMentionRows } from './mention-rows.ts';
+import { createMentionMatcher, type Mention, NO_REPLACEMENT } from './mentions.ts';
 import { groupPersonIds, loadPerson, PERSON_KINDS, type PersonIds, toArray, UnknownPersonError } from './person.ts';
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
 
@@ -41,10 +41,8 @@ export async function exportPerson(
     if (missing.length > 0) throw new UnknownPersonError(missing);
     const { records, files } = await selectRecords(em, tables, ids);
     const mentionedIn: MentionedIn[] = [];
-    const { unique } = await findUniqueNames(em, person);
-    for (const [builderId, names] of unique) {
-      // The pseudonym only has to differ from every name.
-      const matcher = createMentionMatcher(person, names, { pseudonym: '\u0000', email: '\u0000' });
+    for (const { builderId, unique } of await classifyNames(em, person)) {
+      const matcher = createMentionMatcher({ ids: Object.values(ids).flat(), ...unique }, NO_REPLACEMENT);
       await visitMentionRows(em, tables, builderId, matcher, false, async ({ table, id, values }) => {
         const mentions = Object.entries(values).flatMap(([property, value]) => matcher.find(value, property));
         if (mentions.length > 0) mentionedIn.push({ type: table.className, id, builderId, mentions });

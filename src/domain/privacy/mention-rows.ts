@@ -1,38 +1,63 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MentionMatcher } from './mentions.ts';
-import { isDistinctive } from './mentions.ts';
 import { type Person, toArray } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
 
-/** Returns the names of the person by builder that no other person of the builder has, and the builders where another one has. */
-export async function findUniqueNames(
-  em: EntityManager,
-  { ids, names, builderIds }: Person,
-): Promise<{ unique: Map<string, string[]>; ambiguous: string[] }> {
-  const unique = new Map(builderIds.map((builderId) => [builderId, [] as string[]]));
-  const ambiguous = new Set<string>();
-  for (const name of names.filter(isDistinctive)) {
-    const rows = await em.execute<{ builderId: string }[]>(
-      `select distinct builder_id as "builderId" from (
-         select builder_id, id from worker where lower(full_name) = lower(?)
-         union all select builder_id, id from person_profile where lower(full_name) = lower(?)
-         union all select builder_id, id from contact where lower(name) = lower(?)
-         union all select builder_id, app_user.id from app_user join membership on user_id = app_user.id where lower(name) = lower(?)
-       ) same where builder_id = any(?::text[]) and id <> all(?::text[])`,
-      [name, name, name, name, toArray(builderIds), toArray(Object.values(ids).flat())],
-    );
-    const shared = new Set(rows.map(({ builderId }) => builderId));
-    for (const builderId of builderIds) {
-      if (shared.has(builderId)) ambiguous.add(builderId);
-      else unique.get(builderId)!.push(name);
+/** Names and e-mail addresses of a person, by whether a text of one builder with them certainly names this person. */
+export interface BuilderNames {
+  builderId: string;
+  unique: Pick<Person, 'names' | 'emails'>;
+  /** Those that another person of the builder has, and names of one word, which may be any word of a text. */
+  unclear: Pick<Person, 'names' | 'emails'>;
+  /** Whether another person of the builder has one of them. */
+  isShared: boolean;
+}
+
+const isOneWord = (name: string): boolean => !/\S\s+\S/.test(name);
+
+/** Returns the names and e-mail addresses of the person for each builder whose texts may name the person. */
+export async function classifyNames(em: EntityManager, person: Person): Promise<BuilderNames[]> {
+  const byBuilder = person.builderIds.map((builderId) => ({
+    ...{ builderId, isShared: false },
+    ...{ unique: { names: [], emails: [] }, unclear: { names: [], emails: [] } },
+  })) as BuilderNames[];
+  for (const property of ['names', 'emails'] as const) {
+    for (const text of person[property]) {
+      const sharing = await findBuildersOfOthers(em, property === 'names' ? 'name' : 'email', text, person);
+      for (const builder of byBuilder) {
+        const isShared = sharing.has(builder.builderId);
+        builder.isShared ||= isShared;
+        const isUnclear = isShared || (property === 'names' && isOneWord(text));
+        builder[isUnclear ? 'unclear' : 'unique'][property].push(text);
+      }
     }
   }
-  return { unique, ambiguous: [...ambiguous] };
+  return byBuilder;
+}
+
+/** Finds the builders that have another person with the name or e-mail address. */
+async function findBuildersOfOthers(
+  em: EntityManager,
+  column: 'name' | 'email',
+  text: string,
+  { ids, builderIds }: Person,
+): Promise<Set<string>> {
+  const rows = await em.execute<{ builderId: string }[]>(
+    `select distinct builder_id as "builderId" from (
+       select builder_id, id, full_name as name, null as email from worker
+       union all select builder_id, id, full_name, null from person_profile
+       union all select builder_id, id, name, email from contact
+       union all select builder_id, app_user.id, name, email from app_user join membership on user_id = app_user.id
+     ) other where lower(${column}) = lower(?) and builder_id = any(?::text[]) and id <> all(?::text[])`,
+    [text, toArray(builderIds), toArray(Object.values(ids).flat())],
+  );
+  return new Set(rows.map(({ builderId }) => builderId));
 }
 
 /** A row with texts that may name the person. */
 export interface MentionRow {
   table: PersonalTable;
+  /** Its primary key. */
   id: string;
   builderId: string;
   /** Values by property, of the columns that can name people. */
@@ -63,13 +88,13 @@ export async function visitMentionRows(
       return `coalesce(${isJson(column) ? name : `to_json(${name})`}::text, '')`;
     });
     const candidates = await em.execute<{ id: string }[]>(
-      `select id from ${quote(table.table)} where builder_id = ?
+      `select ${quote(table.primaryKey)} as id from ${quote(table.table)} where builder_id = ?
         and exists (select from unnest(?::text[]) needle where strpos(lower(${text.join(" || ' ' || ")}), needle) > 0)`,
       [builderId, toArray(needles)],
     );
     const list = columns.map((column) => `${quote(column.fieldNames[0]!)} as ${quote(column.name)}`).join(', ');
     for (const { id } of candidates) {
-      const sql = `select ${list} from ${quote(table.table)} where id = ? ${lock ? 'for update' : ''}`;
+      const sql = `select ${list} from ${quote(table.table)} where ${quote(table.primaryKey)} = ? ${lock ? 'for update' : ''}`;
       const [values] = await em.execute<Record<string, unknown>[]>(sql, [id]);
       if (values) await visit({ table, id, builderId, values });
     }

@@ -24,27 +24,22 @@ export interface Replacement {
   email: string;
 }
 
-/** A name of one word is no evidence: it may be any word of a text. */
-export const isDistinctive = (name: string): boolean => /\S\s+\S/.test(name);
+/** Of a matcher that only finds: it only has to differ from every name. */
+export const NO_REPLACEMENT: Replacement = { pseudonym: '\u0000', email: '\u0000' };
 
 /**
- * Returns a matcher for the names, e-mail addresses and ids of a person. A JSON object with `name` and `id`, `externalId` or `email` is a
- * person: it is replaced as a whole when its id, address or name is that of the person.
- *
- * @param names full names that no other person of the builder has
+ * Returns a matcher for names, e-mail addresses and ids of a person. A JSON object with `name` and `id`, `externalId` or `email` is a
+ * person: it is replaced as a whole when its id, address or name is one of these.
  */
 export function createMentionMatcher(
-  { ids, emails }: Pick<Person, 'ids' | 'emails'>,
-  names: readonly string[],
+  { ids, names, emails }: Pick<Person, 'names' | 'emails'> & { ids: readonly string[] },
   { pseudonym, email: address }: Replacement,
 ): MentionMatcher {
-  const distinctive = names.filter(isDistinctive);
-  const allIds = Object.values(ids).flat();
   const lowerEmails = new Set(emails.map((email) => email.toLowerCase()));
-  const lowerNames = new Set(distinctive.map((name) => name.toLowerCase()));
+  const lowerNames = new Set(names.map((name) => name.toLowerCase()));
   const patterns: [RegExp, string][] = [
     ...emails.map((email): [RegExp, string] => [toPattern(email), address]),
-    ...distinctive.map((name): [RegExp, string] => [toPattern(name), pseudonym]),
+    ...names.map((name): [RegExp, string] => [toPattern(name), pseudonym]),
   ];
   const replaceText = (text: string) => patterns.reduce((result, [pattern, to]) => result.replace(pattern, to), text);
 
@@ -52,8 +47,8 @@ export function createMentionMatcher(
     const { name, id, externalId, email } = object;
     if (typeof name !== 'string' || (id ?? externalId ?? email ?? null) === null) return false;
     return (
-      allIds.includes(id as string) ||
-      allIds.includes(externalId as string) ||
+      ids.includes(id as string) ||
+      ids.includes(externalId as string) ||
       (typeof email === 'string' && lowerEmails.has(email.toLowerCase())) ||
       lowerNames.has(name.toLowerCase())
     );
@@ -61,7 +56,7 @@ export function createMentionMatcher(
   const replacePerson = (object: Record<string, unknown>): Record<string, unknown> => {
     const replaced: Record<string, unknown> = { ...object, name: pseudonym };
     if (typeof object.externalId === 'string') replaced.externalId = pseudonym;
-    if (typeof object.id === 'string' && !allIds.includes(object.id)) replaced.id = pseudonym;
+    if (typeof object.id === 'string' && !ids.includes(object.id)) replaced.id = pseudonym;
     if (typeof object.email === 'string') replaced.email = address;
     return replaced;
   };
@@ -82,7 +77,7 @@ export function createMentionMatcher(
     if (isPerson(value)) return [{ at, text: JSON.stringify(value) }];
     return Object.entries(value).flatMap(([key, member]) => find(member, `${at}.${key}`));
   };
-  const needles = [...distinctive, ...emails, ...allIds].map((text) => JSON.stringify(text.toLowerCase()).slice(1, -1));
+  const needles = [...names, ...emails, ...ids].map((text) => JSON.stringify(text.toLowerCase()).slice(1, -1));
   return { needles, find, replace };
 }
 

@@ -6,6 +6,8 @@ import { type PersonalDataDeclaration, personalDataOf } from '../../../entities/
 export interface PersonalTable {
   className: string;
   table: string;
+  /** Column; the first one of a composite key. */
+  primaryKey: string;
   declaration: PersonalDataDeclaration;
   /** Columns by property. */
   columns: ReadonlyMap<string, EntityProperty>;
@@ -21,7 +23,8 @@ export function listPersonalTables(metadata: MetadataStorage): PersonalTable[] {
     const columns = new Map(persisted.map((property) => [property.name as string, property]));
     const columnOf = (property: string) => columns.get(property)?.fieldNames[0];
     const { className, tableName: table } = meta;
-    return { className, table, declaration: personalDataOf(className), columns, columnOf };
+    const primaryKey = columnOf(meta.primaryKeys[0]!)!;
+    return { className, table, primaryKey, declaration: personalDataOf(className), columns, columnOf };
   });
 }
 

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMentionMatcher } from '../../../src/domain/privacy/mentions.ts';
 
-const person = {
-  ids: { user: ['user_1'], worker: [], profile: [], contact: [] },
-  emails: ['sam.hill@example.com'],
-};
-const matcher = createMentionMatcher(person, ['Sam Hill', 'Sam'], { pseudonym: 'P', email: 'p@x' });
+const person = { ids: ['user_1'], names: ['Sam Hill'], emails: ['sam.hill@example.com'] };
+const matcher = createMentionMatcher(person, { pseudonym: 'P', email: 'p@x' });
 
 describe('the mentions of a person', () => {
   it.each([
