@@ -10,6 +10,7 @@ import { Migration20261122131405StaffAndPasswordLinks } from './20261122131405-s
 import { Migration20261122131433Webhooks } from './20261122131433-webhooks.ts';
 import { Migration20261122133056ChangeIndexes } from './20261122133056-change-indexes.ts';
 import { Migration20261122134700TokenFamilyUser } from './20261122134700-token-family-user.ts';
+import { Migration20261122160500PseudonymsOfErasures } from './20261122160500-pseudonyms-of-erasures.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   Migration20261122131433Webhooks,
   Migration20261122133056ChangeIndexes,
   Migration20261122134700TokenFamilyUser,
+  Migration20261122160500PseudonymsOfErasures,
 ];
