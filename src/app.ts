@@ -30,7 +30,7 @@ import { paceUnauthenticated } from './http/paced-admission.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
 import { MailQueue } from './mail/mail-queue.ts';
-import { createMailer } from './mail/mailer.ts';
+import { createMailer, describeMailError } from './mail/mailer.ts';
 import { PasswordResets } from './oauth/account/password-resets.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { createOAuthRateLimits, PASSWORD_RESET_LIMIT } from './oauth/rate-limits.ts';
@@ -64,9 +64,10 @@ export interface AppDependencies {
 function openPasswordResets(app: FastifyInstance, { mail, baseUrl }: Config, { databases, clock }: AppDependencies) {
   if (mail === null) return;
   const mailer = createMailer(mail);
-  const queue = new MailQueue((err) => app.log.error({ err }, 'e-mail was not sent'));
+  const queue = new MailQueue((error) => app.log.error({ failure: describeMailError(error) }, 'e-mail was not sent'));
   app.addHook('onClose', async () => {
-    await queue.close();
+    const abandoned = await queue.close();
+    if (abandoned > 0) app.log.warn({ abandoned }, 'e-mail was abandoned');
     mailer.close();
   });
   return new PasswordResets({ databases, clock, baseUrl, mailer, queue });

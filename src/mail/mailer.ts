@@ -26,6 +26,12 @@ export interface MailSettings {
 /** Time limits in milliseconds, so that an unresponsive server does not hold up the queue. */
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
 
+/** Returns what the log may contain of an error: messages of mail servers and databases quote addresses. */
+export function describeMailError(error: unknown): object {
+  const { name, code, command, responseCode } = error as Record<string, unknown>;
+  return { type: name, code, command, responseCode };
+}
+
 /** Creates a mailer for an SMTP server. The text is sent as it is; addresses are not parsed for several recipients. */
 export function createMailer({ url, from }: MailSettings): Mailer {
   // Without TLS, somebody between the service and the server could read the links. A server on this machine needs none.

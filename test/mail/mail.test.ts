@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MailQueue } from '../../src/mail/mail-queue.ts';
-import { createMailer } from '../../src/mail/mailer.ts';
+import { createMailer, describeMailError } from '../../src/mail/mailer.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 
 let server: MailServer;
@@ -30,7 +30,62 @@ describe('a mailer', () => {
   });
 });
 
+describe('describeMailError', () => {
+  it('contains no address, which servers quote', async () => {
+    const mailer = createMailer({ url: server.url, from: 'no-reply@example.com' });
+    server.rejecting = true;
+    const error = await mailer.send(message('sam@example.com')).catch((caught: Error) => caught as Error);
+    server.rejecting = false;
+    mailer.close();
+    expect(JSON.stringify([(error as Error).message, error])).toContain('sam@example.com');
+    expect(describeMailError(error)).toEqual({
+      type: 'Error',
+      code: 'EENVELOPE',
+      command: 'RCPT TO',
+      responseCode: 550,
+    });
+  });
+});
+
 describe('a mail queue', () => {
+  it('runs other work while one piece waits, at most four at a time', async () => {
+    const queue = new MailQueue(() => undefined, []);
+    const releases: (() => void)[] = [];
+    const started: number[] = [];
+    for (const index of [0, 1, 2, 3, 4, 5]) {
+      queue.add(() => {
+        started.push(index);
+        return new Promise<void>((resolve) => releases.push(resolve));
+      });
+    }
+    await vi.waitFor(() => expect(started).toEqual([0, 1, 2, 3]));
+    releases[2]!();
+    await vi.waitFor(() => expect(started).toEqual([0, 1, 2, 3, 4]));
+    for (const release of releases) release();
+    await vi.waitFor(() => expect(started).toHaveLength(6));
+    releases.at(-1)!();
+    await queue.drain();
+  });
+
+  it('ends within the time limit when a server does not answer, and counts what it abandons', async () => {
+    const queue = new MailQueue(() => undefined, []);
+    for (let count = 0; count < 7; count++) queue.add(() => new Promise(() => undefined));
+    expect(await queue.close(10)).toBe(7);
+  });
+
+  it('does not wait for the delay of a further attempt when it is closed', async () => {
+    const errors: unknown[] = [];
+    const queue = new MailQueue((error) => errors.push(error), [3_600_000]);
+    let attempts = 0;
+    queue.add(async () => {
+      attempts++;
+      throw new Error('Not now.');
+    });
+    await vi.waitFor(() => expect(attempts).toBe(1));
+    expect(await queue.close()).toBe(0);
+    expect([attempts, errors.length]).toEqual([2, 1]);
+  });
+
   it('tries again after a temporary error, and reports the last one', async () => {
     const errors: unknown[] = [];
     const queue = new MailQueue((error) => errors.push(error), [0, 0]);

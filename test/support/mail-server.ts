@@ -17,19 +17,23 @@ export interface MailServer {
   messages: ReceivedMessage[];
   /** The server answers every message with a temporary error while this is set. */
   failing: boolean;
+  /** The server rejects every recipient, with a message that quotes the address, while this is set. */
+  rejecting: boolean;
   close(): Promise<void>;
 }
 
 /** Starts a real SMTP server that requires the user `mail` with the password `mail-password` and keeps what it receives. */
 export async function startMailServer(): Promise<MailServer> {
   const messages: ReceivedMessage[] = [];
-  const state = { failing: false };
+  const state = { failing: false, rejecting: false };
   const server = new SMTPServer({
     authOptional: false,
     allowInsecureAuth: true,
     disabledCommands: ['STARTTLS'],
     onAuth: ({ username, password }, _session, done) =>
       username === 'mail' && password === 'mail-password' ? done(null, { user: username }) : done(new Error('No.')),
+    onRcptTo: ({ address }, _session, done) =>
+      state.rejecting ? done(Object.assign(new Error(`No mailbox ${address}.`), { responseCode: 550 })) : done(),
     onData: async (stream, { envelope }, done) => {
       const source = await text(stream);
       if (state.failing) return done(Object.assign(new Error('Try again later.'), { responseCode: 451 }));
@@ -48,6 +52,12 @@ export async function startMailServer(): Promise<MailServer> {
     },
     set failing(value) {
       state.failing = value;
+    },
+    get rejecting() {
+      return state.rejecting;
+    },
+    set rejecting(value) {
+      state.rejecting = value;
     },
     close: () => new Promise((resolve) => server.close(resolve)),
   };
