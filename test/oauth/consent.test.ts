@@ -91,6 +91,12 @@ describe('the consent page', () => {
     expect(view.headers['content-security-policy']).not.toContain('logos.example');
   });
 
+  // OAU-46
+  test('links to the page on which the access can be removed', async () => {
+    const { view } = await signInAs('user_one');
+    expect(view.body).toContain('<a href="/account/applications" target="_blank" rel="noopener">your applications</a>');
+  });
+
   test('allows its form to redirect to the scheme of the redirect URI', async () => {
     const target = async (redirect_uri: string, clientId = 'cli_native') => {
       const { view } = await signInAs('user_one', { redirect_uri }, clientId);

@@ -46,7 +46,8 @@ ${changeable.length > 0 && renderPermissions('It will be able to make changes', 
       canRefresh
         ? 'It keeps this access as long as it uses it at least every 30 days. The access ends when you leave the company, or when the company ends the connection.'
         : 'It keeps this access for one hour.'
-    } It never learns your password.</p>
+    } You can remove it under <a href="/account/applications" target="_blank" rel="noopener">your applications</a> at any time. It never learns
+your password.</p>
 ${renderForm(
   context,
   '/oauth/authorize',

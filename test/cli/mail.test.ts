@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PasswordLink } from '../../entities/password-link.entity.ts';
+import { digestOf } from '../../src/shared/secrets.ts';
+import { linkOf, type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type CliHarness, startCli } from './cli-harness.ts';
+
+let cli: CliHarness;
+let mail: MailServer;
+
+const EMAIL = 'kim@example.com';
+
+beforeAll(async () => {
+  mail = await startMailServer();
+  cli = await startCli();
+  Object.assign(cli.env, {
+    SMTP_URL: mail.url,
+    MAIL_FROM: 'no-reply@example.com',
+    BASE_URL: 'https://api.example.com',
+  });
+  await cli.json(['user', 'create', '--email', EMAIL, '--name', 'Kim', '--no-password']);
+});
+afterAll(async () => {
+  await cli.close();
+  await mail.close();
+});
+
+describe('user invite with SMTP_URL', () => {
+  it('sends the link by e-mail and does not print it (OAU-43)', async () => {
+    const result = await cli.json(['user', 'invite', EMAIL]);
+    expect(result).toMatchObject({ email: EMAIL, emailed: true, link: null });
+    const message = mail.messages.at(-1)!;
+    expect([message.to, message.from]).toEqual([[EMAIL], 'no-reply@example.com']);
+    expect(message.text).toContain('https://api.example.com/account/password?');
+    const token = new URL(linkOf(message), 'https://api.example.com').searchParams.get('token')!;
+    expect(JSON.stringify(result)).not.toContain(token);
+    expect(await cli.databases.au1.fork().count(PasswordLink, { digest: digestOf(token) })).toBe(1);
+  });
+
+  it('prints the link with --print, and sends nothing', async () => {
+    const count = mail.messages.length;
+    const result = await cli.json(['user', 'invite', EMAIL, '--print']);
+    expect(result).toMatchObject({ emailed: false, link: expect.stringMatching(/\/account\/password\?/) });
+    expect(mail.messages).toHaveLength(count);
+  });
+
+  it('names the setting when the server does not accept the message', async () => {
+    mail.failing = true;
+    expect(await cli.errorOf(['user', 'invite', EMAIL])).toMatch(/^SMTP_URL: the message was not accepted: /);
+    mail.failing = false;
+  });
+});
