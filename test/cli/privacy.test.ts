@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,6 +57,16 @@ describe('person export', () => {
     expect((await stat(join(target, 'person.json'))).mode & 0o077).toBe(0);
   });
 
+  it('is recorded before a file is written (PRV-7)', async () => {
+    const target = join(folder, 'a-file');
+    await writeFile(target, '');
+    const count = async () =>
+      (await cli.json(['audit', 'list', '--action', 'person.exported', '--object', PRIYA.user])).entries.length;
+    const before = await count();
+    expect((await cli.run(['person', 'export', target, PRIYA.user])).code).not.toBe(0);
+    expect(await count()).toBe(before + 1);
+  });
+
   it('names the ids that do not exist, and those of the other region', async () => {
     const error = 'IDS: There is no user, worker, profile or contact user_none.';
     expect(await cli.errorOf(['person', 'export', folder, PRIYA.user, 'user_none'])).toBe(error);
@@ -104,6 +114,18 @@ describe('builder export', () => {
     expect(await cli.errorOf(['builder', 'export', 'buil_none', target])).toBe(
       'BUILDER: there is no builder buil_none in au1.',
     );
+  });
+});
+
+describe('a builder export that cannot be completed', () => {
+  it('is recorded before a file is written (PRV-7)', async () => {
+    const target = join(folder, 'a-file');
+    const list = async () => (await cli.json(['audit', 'list', '--action', 'builder.exported'])).entries;
+    const before = await list();
+    expect((await cli.run(['builder', 'export', BUILDER, target])).code).not.toBe(0);
+    const [entry, ...others] = await list();
+    expect(others).toEqual(before);
+    expect(entry).toMatchObject({ objectId: BUILDER, builderId: BUILDER, origin: { command: 'builder export' } });
   });
 });
 

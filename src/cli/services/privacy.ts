@@ -30,7 +30,7 @@ export async function searchPeople({ database }: ChangeContext, text: string) {
   return { people: await findPeople(database.fork(), listPersonalTables(database.metadata), text) };
 }
 
-/** Writes what identifies a person to `person.json` and `files/` of the folder. */
+/** Writes what identifies a person to `person.json` and `files/` of the folder, after the export was recorded. */
 export async function exportPersonTo(context: ChangeContext, storage: Storage, folder: string, ids: string[]) {
   const person = await withOperatorErrors(() => exportPerson(context, ids));
   const missing: string[] = [];
@@ -76,15 +76,15 @@ export async function exportBuilder(
   if (!found) throw CliError.forOption('BUILDER', `there is no builder ${builderId} in ${database.region}`);
   const onProgress = (file: string, rows: number) => progress.update(file, rows, null, `${rows} rows`);
   try {
-    const { files } = await exportFolder(database, folder, { onProgress, builderId });
-    const storedFiles = await exportStoredFiles(storage, folder);
-    const rows = Object.fromEntries(files.map(({ file, rows: count }) => [file, count]));
+    // Before anything leaves the database, so that no export is unrecorded.
     await inTransaction(context, (em, now) =>
       recordAudit(em, {
         ...{ ...context.source, at: now, action: 'builder.exported', objectId: builderId, builderId },
-        after: { name: found.name, rows, storedFiles },
+        after: { name: found.name },
       }),
     );
+    const { files } = await exportFolder(database, folder, { onProgress, builderId });
+    const storedFiles = await exportStoredFiles(storage, folder);
     return { builderId, folder, files, storedFiles };
   } finally {
     progress.stop();
