@@ -17,7 +17,7 @@ import {
 } from '../../src/domain/webhooks/endpoints.ts';
 import { startReplay } from '../../src/domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../src/domain/webhooks/test-event.ts';
-import type { EndpointKey } from '../../src/domain/webhooks/webhook-context.ts';
+import type { EndpointKey, WebhookChangeContext } from '../../src/domain/webhooks/webhook-context.ts';
 import { EventCursor } from '../event/event.scalars.ts';
 import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
 import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookReplay, WebhookTestResult } from './webhook.type.ts';
@@ -29,6 +29,10 @@ const ofEndpoint = { ...shared, params: { id: 'endpointId' } };
 const keyOf = (context: RequestContext, endpointId: string): EndpointKey => ({
   integratorId: requireManagingClient(context).integratorId,
   endpointId,
+});
+
+const toChange = ({ database, clock, webhooks, source }: RequestContext): WebhookChangeContext => ({
+  ...{ database, clock, webhooks, source: source() },
 });
 
 const withSecret = ({ endpoint, secret }: EndpointWithSecret) =>
@@ -79,7 +83,7 @@ export class WebhookResolver {
     @Args() input: CreateWebhookEndpointArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpointWithSecret> {
-    const created = await createEndpoint(context, requireManagingClient(context), input);
+    const created = await createEndpoint(toChange(context), requireManagingClient(context), input);
     context.outcome = created.secret === null ? 'REPLAYED' : 'CREATED';
     return withSecret(created);
   }
@@ -93,7 +97,7 @@ export class WebhookResolver {
     @Args() changes: UpdateWebhookEndpointArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpoint> {
-    return updateEndpoint(context, keyOf(context, endpointId), changes);
+    return updateEndpoint(toChange(context), keyOf(context, endpointId), changes);
   }
 
   @Mutation(() => WebhookEndpoint, { description: 'Deletes a webhook endpoint. Its pending deliveries are not made.' })
@@ -102,7 +106,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpoint> {
-    return deleteEndpoint(context, keyOf(context, endpointId));
+    return deleteEndpoint(toChange(context), keyOf(context, endpointId));
   }
 
   @Mutation(() => WebhookEndpointWithSecret, {
@@ -113,7 +117,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpointWithSecret> {
-    return withSecret(await rotateEndpointSecret(context, keyOf(context, endpointId)));
+    return withSecret(await rotateEndpointSecret(toChange(context), keyOf(context, endpointId)));
   }
 
   @Mutation(() => WebhookTestResult, {
@@ -142,6 +146,6 @@ export class WebhookResolver {
     @Arg('after', () => EventCursor, { description: '`meta.nextCursor` of a page of `GET /events`.' }) after: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookReplay> {
-    return startReplay(context, keyOf(context, endpointId), after);
+    return startReplay(toChange(context), keyOf(context, endpointId), after);
   }
 }

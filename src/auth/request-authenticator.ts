@@ -98,6 +98,10 @@ export class RequestAuthenticator {
     return {
       ...access,
       requestId: request.id,
+      source: () => ({
+        actor: { type: 'CLIENT', id: caller.clientId },
+        origin: { address: request.ip, requestId: request.id },
+      }),
       region,
       database,
       storage: storages[region].withIssuer(shareKey),

@@ -1,3 +1,4 @@
+import type { AuditSource } from '../domain/audit/record-audit.ts';
 import type { EventSelection } from '../domain/events/event-filter.ts';
 import type { LogPosition } from '../domain/events/event-log.ts';
 import type { OperationContext } from '../domain/operation-context.ts';
@@ -18,6 +19,8 @@ interface ExecutedOperation {
 /** Context value of the resolvers. One per HTTP request. */
 export interface RequestContext extends OperationContext, AuthorizationContext {
   readonly requestId: string;
+  /** Returns who makes a change, and from where, for the audit log. */
+  readonly source: () => AuditSource;
   readonly caller: Caller;
   /** Counts the fields and bytes of the response while it is built. */
   readonly meter: ResponseMeter;

@@ -40,6 +40,10 @@ const COMMANDS: [command: string, ...actions: string[]][] = [
   [`connection create ${KEY} --scope read:builders`, 'connection.created'],
   [`connection create ${KEY} --scope read:photos --replace`, 'connection.updated'],
   [`connection update ${KEY} --scope read:builders`, 'connection.updated'],
+  ['webhook create --client CLIENT --url https://hooks.example.com/T0/path-secret', 'webhook_endpoint.created'],
+  ['webhook update ENDPOINT --status paused', 'webhook_endpoint.updated'],
+  ['webhook rotate-secret ENDPOINT', 'webhook_endpoint.secret_rotated'],
+  ['webhook delete ENDPOINT', 'webhook_endpoint.deleted'],
   [`connection revoke ${KEY}`, 'connection.revoked'],
   [`connection create ${KEY} --scope read:builders`, 'connection.reactivated'],
   [`user create --email ${MAIL} --name Sam --password-stdin`, 'password.set', 'user.created'],
@@ -70,8 +74,10 @@ async function run(command: string) {
   const result = await cli.json(args, PASSWORD);
   if (result.integratorId && command.startsWith('integrator create')) ids.INTEGRATOR = result.integratorId;
   if (command.startsWith('client create')) ids.CLIENT = result.clientId;
+  if (command.startsWith('webhook create')) ids.ENDPOINT = result.endpointId;
   for (const secret of [
     result.clientSecret,
+    result.secret,
     result.password,
     result.link && new URL(result.link).searchParams.get('token'),
   ])
@@ -96,8 +102,8 @@ describe('each command that changes access', () => {
 
   it('leaves no secret, password or digest in the log (ACC-22)', async () => {
     const log = JSON.stringify(await cli.databases.au1.fork().find(AuditEntry, {}));
-    expect(secrets.length).toBeGreaterThanOrEqual(5);
-    for (const secret of [...secrets, PASSWORD]) expect(log).not.toContain(secret);
+    expect(secrets.length).toBeGreaterThanOrEqual(7);
+    for (const secret of [...secrets, PASSWORD, 'path-secret']) expect(log).not.toContain(secret);
     expect(log).not.toMatch(/digest|passwordHash|argon2|clientSecret|"token/i);
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { AuditEntry } from '../../entities/audit-entry.entity.ts';
 import { type Service, startService } from '../support/harness.ts';
 
 let service: Service;
@@ -219,6 +220,51 @@ describe('POST /webhook-endpoints/{id}/rotate-secret: 200', () => {
     expect(status).toBe(200);
     expect(body).toEqual({ ...created, secret: expect.stringMatching(/^whsec_/) });
     expect(body.secret).not.toBe(secret);
+  });
+});
+
+describe('the audit log', () => {
+  const entriesOf = (objectId: string) =>
+    service.databases.au1.fork().find(AuditEntry, { objectId }, { orderBy: { at: 'asc', id: 'asc' } });
+
+  it('records who changed an endpoint, from where, and no secret (ACC-20, ACC-22)', async () => {
+    const { id, secret } = (await create({ url: `${URL}/path-secret?key=query-secret` })).body;
+    const types = ['photo.created'];
+    const then = (...request: Parameters<typeof call>) => {
+      service.clock.advance(1_000);
+      return call(...request);
+    };
+    await then('PATCH', `/${id}`, { types });
+    await then('PATCH', `/${id}`, { types });
+    await then('PATCH', `/${id}`, { url: `${URL}/other-secret` });
+    const rotated = (await then('POST', `/${id}/rotate-secret`)).body;
+    const after = (await service.get('/events', token)).json().meta.nextCursor;
+    expect((await then('POST', `/${id}/replay`, { after })).status).toBe(202);
+    await then('DELETE', `/${id}`);
+    const entries = await entriesOf(id);
+    expect(entries.map(({ action, valuesAfter }) => [action, valuesAfter])).toEqual([
+      ['webhook_endpoint.created', expect.objectContaining({ receiver: 'https://app.example.com', status: 'ACTIVE' })],
+      ['webhook_endpoint.updated', { types }],
+      ['webhook_endpoint.updated', {}],
+      ['webhook_endpoint.secret_rotated', { previousSecretUntil: expect.any(String) }],
+      ['webhook_endpoint.replayed', { cursor: after }],
+      ['webhook_endpoint.deleted', null],
+    ]);
+    const { clientId } = service.demo('A');
+    for (const entry of entries) {
+      expect(entry).toMatchObject({ actorType: 'CLIENT', actorId: clientId, origin: { address: '127.0.0.1' } });
+    }
+    for (const text of [secret, rotated.secret, '-secret', 'whsec_', 'v1.']) {
+      expect(JSON.stringify(entries)).not.toContain(text);
+    }
+  });
+
+  it('has no entry of a request that was repeated or rejected', async () => {
+    const { id } = (await create()).body;
+    await create();
+    await call('PATCH', `/${id}`, { types: ['nothing'] });
+    await call('DELETE', `/${id}`, {}, await service.as('B'));
+    expect(await entriesOf(id)).toHaveLength(1);
   });
 });
 

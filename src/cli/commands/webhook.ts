@@ -11,7 +11,7 @@ import {
 } from '../../domain/webhooks/endpoints.ts';
 import { startReplay } from '../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../domain/webhooks/test-event.ts';
-import type { EndpointKey, WebhookContext } from '../../domain/webhooks/webhook-context.ts';
+import type { EndpointKey, WebhookChangeContext } from '../../domain/webhooks/webhook-context.ts';
 import { type CliIo, type CommandResult, formatFields } from '../io/cli-io.ts';
 import { forwardEvents } from '../services/listen.ts';
 import {
@@ -172,7 +172,7 @@ function formatEndpoint(heading: string, data: Endpoint & { secret?: string | nu
 function defineWebhookCommand(
   io: CliIo,
   command: Command,
-  work: (context: WebhookContext, options: CommandOptions, ...args: string[]) => Promise<CommandResult>,
+  work: (context: WebhookChangeContext, options: CommandOptions, ...args: string[]) => Promise<CommandResult>,
 ): void {
   defineRegionalCommand(io, command, (context, options, ...args) =>
     withWebhooks(io, context, (webhookContext) => work(webhookContext, options, ...args)),
@@ -182,7 +182,7 @@ function defineWebhookCommand(
 function defineEndpointCommand(
   io: CliIo,
   command: Command,
-  work: (context: WebhookContext, key: EndpointKey, options: CommandOptions) => Promise<CommandResult>,
+  work: (context: WebhookChangeContext, key: EndpointKey, options: CommandOptions) => Promise<CommandResult>,
 ): void {
   defineWebhookCommand(io, command, async (context, options, id) =>
     work(context, await findEndpointKey(context, id!), options),

@@ -6,7 +6,12 @@ import { loadConfig } from '../../config.ts';
 import { parseId } from '../../domain/access/access-values.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import type { EndpointChanges, NewEndpoint } from '../../domain/webhooks/endpoint-input.ts';
-import { createWebhookTools, type EndpointKey, type WebhookContext } from '../../domain/webhooks/webhook-context.ts';
+import {
+  createWebhookTools,
+  type EndpointKey,
+  type WebhookChangeContext,
+  type WebhookContext,
+} from '../../domain/webhooks/webhook-context.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
@@ -15,7 +20,7 @@ import type { CliIo } from '../io/cli-io.ts';
 export async function withWebhooks<T>(
   io: CliIo,
   context: ChangeContext,
-  work: (context: WebhookContext) => Promise<T>,
+  work: (context: WebhookChangeContext) => Promise<T>,
 ): Promise<T> {
   const config = loadConfig(io.env);
   const webhooks = createWebhookTools(config, await loadTokenKeys(config));

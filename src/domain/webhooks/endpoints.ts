@@ -8,8 +8,9 @@ import { conflict, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { readHead } from '../events/event-log.ts';
 import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
+import { recordEndpoint, toAuditedEndpoint } from './record-endpoint.ts';
 import { newWebhookSecret } from './signature.ts';
-import type { EndpointKey, WebhookContext } from './webhook-context.ts';
+import type { EndpointKey, WebhookChangeContext, WebhookContext } from './webhook-context.ts';
 
 /** Maximum endpoints of an integrator in a region (WHK-3). */
 export const MAX_ENDPOINTS = 20;
@@ -35,7 +36,7 @@ export interface EndpointWithSecret {
  * secret (WHK-4). Throws 400 for input that cannot be used and 409 for more than 20 endpoints.
  */
 export async function createEndpoint(
-  context: WebhookContext,
+  context: WebhookChangeContext,
   owner: EndpointOwner,
   input: NewEndpoint,
 ): Promise<EndpointWithSecret> {
@@ -61,6 +62,7 @@ export async function createEndpoint(
     });
     await em.insert(WebhookEndpoint, endpoint);
     await em.insert(WebhookProgress, { endpointId: id, day, number: String(number) } as WebhookProgress);
+    await recordEndpoint(em, context, 'webhook_endpoint.created', endpoint, { after: toAuditedEndpoint(endpoint) });
     return { endpoint: await toShown(em, endpoint), secret };
   });
 }
@@ -87,7 +89,7 @@ export async function getEndpoint({ database }: WebhookContext, key: EndpointKey
  * Changes an endpoint. `ACTIVE` also ends a disablement; the delivery continues where it stopped (WHK-6).
  */
 export async function updateEndpoint(
-  context: WebhookContext,
+  context: WebhookChangeContext,
   key: EndpointKey,
   changes: EndpointChanges,
 ): Promise<WebhookEndpoint> {
@@ -95,11 +97,17 @@ export async function updateEndpoint(
   return database.transaction(async (em) => {
     const endpoint = await lockEndpoint(em, key);
     await checkEndpointInput(context, em, key.integratorId, changes);
+    const before = toAuditedEndpoint(endpoint);
+    const { url } = endpoint;
     if (changes.url !== undefined) endpoint.url = changes.url;
     if (changes.types !== undefined) endpoint.types = toFilter(changes.types);
     if (changes.builderIds !== undefined) endpoint.builderIds = toFilter(changes.builderIds);
     if (changes.status != null) Object.assign(endpoint, { status: changes.status, disabledReason: null });
     endpoint.updatedAt = new Date(clock.now()).toISOString();
+    const after = toAuditedEndpoint(endpoint);
+    if (endpoint.url !== url || JSON.stringify(after) !== JSON.stringify(before)) {
+      await recordEndpoint(em, context, 'webhook_endpoint.updated', endpoint, { before, after });
+    }
     // The receiver may be another one, or repaired: it is tried at once.
     if (changes.url !== undefined || changes.status === 'ACTIVE') await em.execute(RESET_FAILURES, [endpoint.id]);
     return toShown(em, endpoint);
@@ -111,16 +119,21 @@ const RESET_FAILURES = `update webhook_progress set generation = generation + 1,
   where endpoint_id = ?`;
 
 /** Deletes an endpoint; its pending deliveries are not made. A job removes the rows. */
-export async function deleteEndpoint({ clock, database }: WebhookContext, key: EndpointKey): Promise<WebhookEndpoint> {
+export async function deleteEndpoint(context: WebhookChangeContext, key: EndpointKey): Promise<WebhookEndpoint> {
+  const { clock, database } = context;
   return database.transaction(async (em) => {
     const endpoint = await lockEndpoint(em, key);
     endpoint.deletedAt = new Date(clock.now()).toISOString();
+    await recordEndpoint(em, context, 'webhook_endpoint.deleted', endpoint, { before: toAuditedEndpoint(endpoint) });
     return toShown(em, endpoint);
   });
 }
 
 /** Gives an endpoint a new secret. The one before signs too for 24 hours; one before that no more (WHK-5). */
-export async function rotateEndpointSecret(context: WebhookContext, key: EndpointKey): Promise<EndpointWithSecret> {
+export async function rotateEndpointSecret(
+  context: WebhookChangeContext,
+  key: EndpointKey,
+): Promise<EndpointWithSecret> {
   const { clock, database, webhooks } = context;
   return database.transaction(async (em) => {
     const endpoint = await lockEndpoint(em, key);
@@ -129,6 +142,8 @@ export async function rotateEndpointSecret(context: WebhookContext, key: Endpoin
     endpoint.previousSecretUntil = new Date(clock.now() + PREVIOUS_SECRET_MS).toISOString();
     endpoint.secret = webhooks.secrets.encrypt(secret, endpoint.id);
     endpoint.updatedAt = new Date(clock.now()).toISOString();
+    const after = { previousSecretUntil: endpoint.previousSecretUntil };
+    await recordEndpoint(em, context, 'webhook_endpoint.secret_rotated', endpoint, { after });
     return { endpoint: await toShown(em, endpoint), secret };
   });
 }

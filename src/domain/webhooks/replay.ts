@@ -2,7 +2,8 @@ import { conflict } from '../../shared/errors.ts';
 import { decodeEventCursor } from '../events/event-cursor.ts';
 import { readHead } from '../events/event-log.ts';
 import { requireEndpoint } from './endpoints.ts';
-import type { EndpointKey, WebhookContext } from './webhook-context.ts';
+import { recordEndpoint } from './record-endpoint.ts';
+import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
 
 /** A replay that has begun. */
 export interface Replay {
@@ -25,11 +26,8 @@ const MOVE_BACK = `update webhook_progress set generation = generation + 1, day 
  * Delivers the events after a cursor of the feed again, before those that come (WHK-15). Throws 400 for a cursor that is none, 410 for one
  * that has expired, and 409 while another replay is running or while nothing is delivered.
  */
-export async function startReplay(
-  { clock, database }: WebhookContext,
-  key: EndpointKey,
-  after: string,
-): Promise<Replay> {
+export async function startReplay(context: WebhookChangeContext, key: EndpointKey, after: string): Promise<Replay> {
+  const { clock, database } = context;
   await requireEndpoint(database.fork(), key);
   const position = decodeEventCursor(database.region, await readHead(database), after);
   return database.transaction(async (em) => {
@@ -43,6 +41,7 @@ export async function startReplay(
     if (position.number < Number(progress!.number)) {
       await em.execute(MOVE_BACK, [position.day, position.number, progress!.number, endpoint.id]);
     }
+    await recordEndpoint(em, context, 'webhook_endpoint.replayed', endpoint, { after: { cursor: after } });
     return { endpointId: endpoint.id, startedAt: new Date(clock.now()).toISOString() };
   });
 }

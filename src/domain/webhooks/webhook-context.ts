@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Network } from '../../shared/guarded-network.ts';
+import type { AuditSource } from '../audit/record-audit.ts';
 import { ReceiverClient } from './receiver-client.ts';
 import { SecretBox } from './secret-box.ts';
 
@@ -25,6 +26,11 @@ export interface WebhookContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly webhooks: WebhookTools;
+}
+
+/** Context of a change, which is recorded in the audit log with who makes it. */
+export interface WebhookChangeContext extends WebhookContext {
+  readonly source: AuditSource;
 }
 
 /** An endpoint of an integrator; another integrator's is not found. */

@@ -25,6 +25,8 @@ const OPERATOR = [
   ...['membership.created', 'membership.updated', 'membership.deleted', 'consent.revoked', 'password_link.created'],
   ...['image_host.approved', 'image_host.revoked', 'site_access.granted', 'site_access.revoked', 'visit.closed'],
   'visit.archived',
+  ...['webhook_endpoint.created', 'webhook_endpoint.updated', 'webhook_endpoint.deleted'],
+  ...['webhook_endpoint.secret_rotated', 'webhook_endpoint.replayed'],
 ];
 const ADMIN = [
   ...['staff.created', 'staff.updated', 'staff.disabled', 'staff.enabled', 'staff.password_link_created'],
