@@ -206,7 +206,10 @@ async function buildService(
 /** Delivers events to webhook endpoints until the app closes. Every process that serves takes its share of the endpoints. */
 function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: WebhookTools): void {
   const onAttempt = registerWebhookMetrics(() => Object.entries(running.dispatchers));
-  const running = startDispatchers(databases, { clock: systemClock, webhooks, onAttempt }, app.log);
+  const onUnreadableSecret = (endpointId: string, err: unknown) =>
+    app.log.error({ endpointId, err }, 'deliveries wait: the secret of the webhook endpoint cannot be decrypted');
+  const options = { clock: systemClock, webhooks, onAttempt, onUnreadableSecret };
+  const running = startDispatchers(databases, options, app.log);
   app.addHook('preClose', async () => {
     await running.stop();
     webhooks.receivers.close();

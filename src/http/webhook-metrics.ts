@@ -34,6 +34,12 @@ export function registerWebhookMetrics(
       },
     });
   gauge('webhook_endpoints', 'webhook endpoints that this process delivers to', 'sum', ({ endpoints }) => endpoints);
+  gauge(
+    'webhook_endpoints_unreadable_secret',
+    'webhook endpoints whose deliveries wait because no key of TOKEN_KEY decrypts their secret',
+    'sum',
+    ({ unreadableSecrets }) => unreadableSecrets,
+  );
   gauge('webhook_pending_deliveries', 'deliveries that are not finished', 'sum', ({ pending }) => pending);
   gauge('webhook_requests_in_flight', 'requests to receivers in progress', 'sum', ({ inFlight }) => inFlight);
   gauge(

@@ -40,6 +40,7 @@ describe('webhook create', () => {
         builderIds: ['buil_a'],
         status: 'ACTIVE',
         disabledReason: null,
+        secretKey: 'FIRST',
       },
       ...{ createdAt: at(START), updatedAt: at(START), secret: expect.stringMatching(/^whsec_/) },
     });
@@ -80,6 +81,27 @@ describe('webhook list, show, update, rotate-secret and delete', () => {
     await cli.json(['webhook', 'delete', id]);
     expect(await cli.errorOf(['webhook', 'show', id])).toBe(`ENDPOINT: there is no webhook endpoint ${id} in au1.`);
     expect((await cli.json(['webhook', 'list', '--integrator', integrator])).endpoints).toEqual([]);
+  });
+});
+
+describe('webhook list with several keys in TOKEN_KEY', () => {
+  it('shows the key that the secrets need, of all integrators', async () => {
+    const [old, next] = [5, 6].map((byte) => Buffer.alloc(32, byte).toString('base64url'));
+    const keyWith = async (keys: string) => {
+      cli.env.TOKEN_KEY = keys;
+      const { endpoints } = await cli.json(['webhook', 'list']);
+      return endpoints.map(({ secretKey }: { secretKey: string }) => secretKey);
+    };
+    try {
+      cli.env.TOKEN_KEY = old!;
+      await create();
+      expect(await keyWith(`${old},${next}`)).toEqual(['FIRST']);
+      expect(await keyWith(`${next},${old}`)).toEqual(['OTHER']);
+      expect(await keyWith(next!)).toEqual(['UNKNOWN']);
+      expect((await cli.run(['webhook', 'list'])).out).toContain('key UNKNOWN');
+    } finally {
+      delete cli.env.TOKEN_KEY;
+    }
   });
 });
 

@@ -311,6 +311,29 @@ describe('a revoked connection', () => {
   });
 });
 
+describe('an endpoint whose key was removed from the settings', () => {
+  it('waits, is reported once, and is delivered to when the key is there again (WHK-4)', async () => {
+    const { id } = await createEndpoint();
+    await changeProject();
+    const reported: string[] = [];
+    const start = (key: string) => {
+      const webhooks = createWebhookTools({ production: false }, [key]);
+      const onUnreadableSecret = (endpointId: string) => reported.push(endpointId);
+      const options = { database: database(), clock: service.clock, webhooks, onUnreadableSecret };
+      dispatchers.push(new Dispatcher(options));
+      return dispatchers.at(-1)!;
+    };
+    const without = start(Buffer.alloc(32, 3).toString('base64url'));
+    for (let round = 0; round < 3; round++) await run(without);
+    expect([reported, receiver.received.length, without.statistics.unreadableSecrets]).toEqual([[id], 0, 1]);
+    await without.stop(0);
+    const again = start(TOKEN_KEY);
+    await run(again);
+    await run(again);
+    expect([receiver.received.length, again.statistics.unreadableSecrets]).toEqual([1, 0]);
+  });
+});
+
 describe('a replay', () => {
   const cursorOfNow = async () => (await service.get('/events', token)).json().meta.nextCursor as string;
   const replay = async (id: string, after: string) => {

@@ -10,6 +10,7 @@ import { Receiver } from '../support/receiver.ts';
 
 const ENDPOINTS = 1_000;
 const HANGING = 100;
+const NEXT_KEY = Buffer.alloc(32, 8).toString('base64url');
 
 let service: Service;
 let receiver: Receiver;
@@ -76,10 +77,33 @@ describe('a thousand endpoints, of which a hundred hang', () => {
 });
 
 describe('the retention job', () => {
+  it('encrypts secrets anew behind any number that no key decrypts, and counts those (WHK-4)', async () => {
+    const now = service.clock.now();
+    const [second] = (await execute(`select secret from webhook_endpoint where id = 'whe_a0998'`)) as {
+      secret: string;
+    }[];
+    await execute(`update webhook_endpoint set secret = 'v1.00000000.x' where id < 'whe_a0998'`);
+    await execute(
+      `update webhook_endpoint set previous_secret = 'v1.00000000.x', previous_secret_until = ? where id = 'whe_a0998'`,
+      [new Date(now + 60_000).toISOString()],
+    );
+    const secrets = new SecretBox([NEXT_KEY, TOKEN_KEY]);
+    const counts = { deliveries: 0, endpoints: 0 };
+    const found = await cleanUpWebhooks(service.databases.au1, secrets, now);
+    expect(found).toEqual({ ...counts, secrets: 2, unknownKeys: ENDPOINTS - 1 });
+    const [renewed] = (await execute(`select secret from webhook_endpoint where id = 'whe_a0998'`)) as {
+      secret: string;
+    }[];
+    expect(renewed).not.toEqual(second);
+    // The secret before the rotation does not sign any longer.
+    const later = await cleanUpWebhooks(service.databases.au1, secrets, now + 60_000);
+    expect(later).toEqual({ ...counts, secrets: 0, unknownKeys: ENDPOINTS - 2 });
+  });
+
   it('removes finished deliveries after 30 days and deleted endpoints, and encrypts secrets with the first key (WHK-12)', async () => {
     const now = service.clock.now();
     const first = Buffer.alloc(32, 9).toString('base64url');
-    const secrets = new SecretBox([first, TOKEN_KEY]);
+    const secrets = new SecretBox([first, NEXT_KEY]);
     await execute(`update webhook_endpoint set deleted_at = now() where id <> 'whe_a0999'`);
     const kept = (
       await execute(`select count(*)::int as count from webhook_delivery where endpoint_id = 'whe_a0999'`)
@@ -93,6 +117,7 @@ describe('the retention job', () => {
       deliveries: 3,
       endpoints: 0,
       secrets: 0,
+      unknownKeys: 0,
     });
   });
 });

@@ -42,18 +42,21 @@ export function addWebhookCommands(program: Command, io: CliIo): void {
 function addEndpointCommands(group: Command, io: CliIo): void {
   const list = group
     .command('list')
-    .description("list an integrator's endpoints")
-    .requiredOption('--integrator <id>', 'integrator');
+    .description('list webhook endpoints, or those of an integrator, with the key of TOKEN_KEY that their secrets need')
+    .option('--integrator <id>', 'integrator');
   defineWebhookCommand(io, list, async (context, { integrator }) => {
-    const found = await listEndpoints(context, parseId('integratorId', 'integrator', integrator));
-    const endpoints = found.map(describeEndpoint);
-    const lines = endpoints.map(({ endpointId, status, url }) => `${endpointId}  ${status.padEnd(8)}  ${url}`);
+    const integratorId = integrator && parseId('integratorId', 'integrator', integrator);
+    const found = await listEndpoints(context, integratorId);
+    const endpoints = found.map((endpoint) => describeEndpoint(context, endpoint));
+    const lines = endpoints.map(({ endpointId, status, secretKey, url }) =>
+      [endpointId, status.padEnd(8), `key ${secretKey}`.padEnd(11), url].join('  '),
+    );
     return { data: { endpoints }, text: lines.join('\n') || 'There are no webhook endpoints.' };
   });
 
   const show = group.command('show <endpoint>').description('show an endpoint');
   defineEndpointCommand(io, show, async (context, key) =>
-    formatEndpoint('Webhook endpoint', describeEndpoint(await getEndpoint(context, key))),
+    formatEndpoint('Webhook endpoint', describeEndpoint(context, await getEndpoint(context, key))),
   );
 
   const create = addFilterOptions(group.command('create').description('create an endpoint; prints its secret once'))
@@ -63,7 +66,7 @@ function addEndpointCommands(group: Command, io: CliIo): void {
     const owner = await findOwner(context, options.client);
     const { endpoint, secret } = await createEndpoint(context, owner, parseEndpointOptions(options));
     const heading = secret ? `Endpoint created. ${SHOWN_ONCE}` : 'The endpoint existed already.';
-    return formatEndpoint(heading, { ...describeEndpoint(endpoint), secret });
+    return formatEndpoint(heading, { ...describeEndpoint(context, endpoint), secret });
   });
 
   const update = addFilterOptions(group.command('update <endpoint>').description('change an endpoint'))
@@ -74,12 +77,12 @@ function addEndpointCommands(group: Command, io: CliIo): void {
   defineEndpointCommand(io, update, async (context, key, options) => {
     const status = options.status && { status: options.status.toUpperCase() };
     const changed = await updateEndpoint(context, key, { ...parseEndpointOptions(options), ...status });
-    return formatEndpoint('Endpoint changed.', describeEndpoint(changed));
+    return formatEndpoint('Endpoint changed.', describeEndpoint(context, changed));
   });
 
   const remove = group.command('delete <endpoint>').description('delete an endpoint; nothing more is delivered');
   defineEndpointCommand(io, remove, async (context, key) =>
-    formatEndpoint('Endpoint deleted.', describeEndpoint(await deleteEndpoint(context, key))),
+    formatEndpoint('Endpoint deleted.', describeEndpoint(context, await deleteEndpoint(context, key))),
   );
 
   const rotate = group
@@ -88,7 +91,7 @@ function addEndpointCommands(group: Command, io: CliIo): void {
   rotate.addHelpText('after', '\nThe secret before it signs too for 24 hours.');
   defineEndpointCommand(io, rotate, async (context, key) => {
     const { endpoint, secret } = await rotateEndpointSecret(context, key);
-    return formatEndpoint(`Secret changed. ${SHOWN_ONCE}`, { ...describeEndpoint(endpoint), secret });
+    return formatEndpoint(`Secret changed. ${SHOWN_ONCE}`, { ...describeEndpoint(context, endpoint), secret });
   });
 }
 

@@ -6,11 +6,13 @@ import { loadConfig } from '../../config.ts';
 import { parseId } from '../../domain/access/access-values.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import type { EndpointChanges, NewEndpoint } from '../../domain/webhooks/endpoint-input.ts';
+import type { SecretKey } from '../../domain/webhooks/secret-box.ts';
 import {
   createWebhookTools,
   type EndpointKey,
   type WebhookChangeContext,
   type WebhookContext,
+  type WebhookTools,
 } from '../../domain/webhooks/webhook-context.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { CliError } from '../cli-error.ts';
@@ -80,8 +82,14 @@ function parseUrl(text: string): string {
   }
 }
 
+/** Returns which key of TOKEN_KEY the endpoint's secrets need: `UNKNOWN` if its deliveries wait for one that was removed. */
+function keyOfSecrets({ secrets }: WebhookTools, { secret, previousSecret }: WebhookEndpoint): SecretKey {
+  const keys = [secret, ...(previousSecret === null ? [] : [previousSecret])].map((stored) => secrets.keyOf(stored));
+  return keys.find((key) => key === 'UNKNOWN') ?? keys.find((key) => key === 'OTHER') ?? 'FIRST';
+}
+
 /** Returns an endpoint as commands print it, with the integrator and client that it belongs to. */
-export const describeEndpoint = (endpoint: WebhookEndpoint) => ({
+export const describeEndpoint = ({ webhooks }: WebhookContext, endpoint: WebhookEndpoint) => ({
   endpointId: endpoint.id,
   integratorId: endpoint.integratorId,
   clientId: endpoint.clientId,
@@ -90,6 +98,7 @@ export const describeEndpoint = (endpoint: WebhookEndpoint) => ({
   builderIds: endpoint.builderIds,
   status: endpoint.status,
   disabledReason: endpoint.disabledReason,
+  secretKey: keyOfSecrets(webhooks, endpoint),
   createdAt: endpoint.createdAt,
   updatedAt: endpoint.updatedAt,
 });

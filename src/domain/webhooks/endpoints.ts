@@ -72,8 +72,8 @@ const isSame = (one: WebhookEndpoint, other: Pick<WebhookEndpoint, 'url' | 'type
 
 const equalFilters = (one: string[] | null, other: string[] | null) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Returns the integrator's endpoints in the order of their creation. */
-export async function listEndpoints({ database }: WebhookContext, integratorId: string): Promise<WebhookEndpoint[]> {
+/** Returns the integrator's endpoints in the order of their creation; those of all integrators for an operator who names none. */
+export async function listEndpoints({ database }: WebhookContext, integratorId?: string): Promise<WebhookEndpoint[]> {
   const em = database.fork();
   const endpoints = await findEndpoints(em, integratorId);
   return Promise.all(endpoints.map((endpoint) => toShown(em, endpoint)));
@@ -171,8 +171,12 @@ export async function requireEndpoint(
 
 const lockEndpoint = (em: EntityManager, key: EndpointKey) => requireEndpoint(em, key, LockMode.PESSIMISTIC_WRITE);
 
-const findEndpoints = (em: EntityManager, integratorId: string) =>
-  em.find(WebhookEndpoint, { integratorId, deletedAt: null }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+const findEndpoints = (em: EntityManager, integratorId?: string) =>
+  em.find(
+    WebhookEndpoint,
+    { ...(integratorId !== undefined && { integratorId }), deletedAt: null },
+    { orderBy: { createdAt: 'asc', id: 'asc' } },
+  );
 
 const toEndpoint = (fields: WebhookEndpoint): WebhookEndpoint =>
   Object.assign(Object.create(WebhookEndpoint.prototype) as WebhookEndpoint, fields);

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database, Databases } from '../../database/database.ts';
 import { tryTransactionLock } from '../../database/write/advisory-lock.ts';
 import type { Job } from '../../shared/jobs.ts';
-import { type SecretBox, UnknownKeyError } from './secret-box.ts';
+import type { SecretBox } from './secret-box.ts';
 
 /** Days that finished deliveries are kept (WHK-12). */
 export const RETENTION_DAYS = 30;
@@ -11,6 +11,9 @@ const INTERVAL_MS = 10 * 60_000;
 
 /** Rows that one transaction deletes. */
 const BATCH = 5_000;
+
+/** Endpoints whose secrets one transaction encrypts anew. */
+const SECRETS_BATCH = 500;
 
 /** One instance cleans up a region at a time; others skip their run. */
 const LOCK = 'builder-integration-api webhook retention';
@@ -24,11 +27,15 @@ const DELETED = `delete from webhook_delivery where id in (select delivery.id fr
 const EMPTY = `delete from webhook_endpoint endpoint where deleted_at is not null
   and not exists (select from webhook_delivery where endpoint_id = endpoint.id)`;
 
+const EXPIRED_SECRETS = `update webhook_endpoint set previous_secret = null, previous_secret_until = null where previous_secret_until <= ?`;
+
 /** Numbers of removed rows and of secrets that were encrypted anew; null while another instance does the work. */
 export interface RetentionCounts {
   deliveries: number;
   endpoints: number;
   secrets: number;
+  /** Secrets that no configured key decrypts. */
+  unknownKeys: number;
 }
 
 /** Removes expired deliveries and deleted endpoints, and encrypts secrets with the first key that an earlier one has encrypted. */
@@ -38,7 +45,7 @@ export async function cleanUpWebhooks(
   now: number,
 ): Promise<RetentionCounts | null> {
   const before = new Date(now - RETENTION_DAYS * 86_400_000).toISOString();
-  const counts: RetentionCounts = { deliveries: 0, endpoints: 0, secrets: 0 };
+  const counts: RetentionCounts = { deliveries: 0, endpoints: 0, secrets: 0, unknownKeys: 0 };
   for (let removed = BATCH; removed >= BATCH; ) {
     const found = await database.transaction(async (em) => {
       if (!(await tryTransactionLock(em, LOCK))) return null;
@@ -49,10 +56,11 @@ export async function cleanUpWebhooks(
     counts.deliveries += removed;
   }
   await database.transaction(async (em) => {
+    // A secret that signs no longer needs no key.
+    await em.execute(EXPIRED_SECRETS, [new Date(now).toISOString()]);
     counts.endpoints = await run(em, EMPTY);
-    counts.secrets = await encryptAnew(em, secrets);
   });
-  return counts;
+  return { ...counts, ...(await encryptAnew(database, secrets)) };
 }
 
 interface StoredSecrets {
@@ -61,24 +69,42 @@ interface StoredSecrets {
   previous_secret: string | null;
 }
 
+const SECRETS = `select id, secret, previous_secret from webhook_endpoint where id > ? order by id limit ${SECRETS_BATCH} for update skip locked`;
+
 /** After the first key has changed, so that the other can be removed from the settings. */
-async function encryptAnew(em: EntityManager, secrets: SecretBox): Promise<number> {
-  const select = `select id, secret, previous_secret from webhook_endpoint
-    where not starts_with(secret, ?) or not starts_with(previous_secret, ?) limit 1000 for update skip locked`;
-  const rows = (await em.execute(select, [secrets.currentPrefix, secrets.currentPrefix])) as unknown as StoredSecrets[];
-  let count = 0;
-  for (const { id, secret, previous_secret: previous } of rows) {
-    try {
-      const renew = (text: string) => secrets.encrypt(secrets.decrypt(text, id), id);
-      const values = [renew(secret), previous === null ? null : renew(previous), id];
-      await em.execute('update webhook_endpoint set secret = ?, previous_secret = ? where id = ?', values);
-      count++;
-    } catch (error) {
-      // The key was removed too early. The endpoint needs a new secret.
-      if (!(error instanceof UnknownKeyError)) throw error;
-    }
+async function encryptAnew(
+  database: Database,
+  secrets: SecretBox,
+): Promise<Pick<RetentionCounts, 'secrets' | 'unknownKeys'>> {
+  const counts = { secrets: 0, unknownKeys: 0 };
+  for (let after = '', read = SECRETS_BATCH; read === SECRETS_BATCH; ) {
+    const rows = await database.transaction(async (em) => {
+      const found = (await em.execute(SECRETS, [after])) as unknown as StoredSecrets[];
+      for (const row of found) await encryptRow(em, secrets, row, counts);
+      return found;
+    });
+    read = rows.length;
+    after = rows.at(-1)?.id ?? after;
   }
-  return count;
+  return counts;
+}
+
+/** Each of the two secrets by itself: a key that was removed too early may have encrypted one of them. */
+async function encryptRow(
+  em: EntityManager,
+  secrets: SecretBox,
+  { id, ...stored }: StoredSecrets,
+  counts: Pick<RetentionCounts, 'secrets' | 'unknownKeys'>,
+): Promise<void> {
+  for (const [column, text] of Object.entries(stored) as [string, string | null][]) {
+    const key = text && secrets.keyOf(text);
+    if (key === 'UNKNOWN') counts.unknownKeys++;
+    if (key !== 'OTHER') continue;
+    await em.execute(`update webhook_endpoint set ${column} = ? where id = ?`, [
+      ...[secrets.encrypt(secrets.decrypt(text!, id), id), id],
+    ]);
+    counts.secrets++;
+  }
 }
 
 async function run(em: EntityManager, sql: string, values: unknown[] = []): Promise<number> {

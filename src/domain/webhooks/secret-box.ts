@@ -10,6 +10,9 @@ interface BoxKey {
   key: Buffer;
 }
 
+/** A key among the configured ones: the first, another one, or none of them. */
+export type SecretKey = 'FIRST' | 'OTHER' | 'UNKNOWN';
+
 /** A stored secret that no configured key decrypts. */
 export class UnknownKeyError extends Error {
   override name = 'UnknownKeyError';
@@ -53,9 +56,10 @@ export class SecretBox {
     return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
   }
 
-  /** Prefix of the texts that the first key has encrypted. */
-  get currentPrefix(): string {
-    return `v1.${this.#keys[0].id}.`;
+  /** Returns which of the configured keys has encrypted the text. */
+  keyOf(stored: string): SecretKey {
+    const index = this.#keys.findIndex(({ id }) => stored.split('.')[1] === id);
+    return index === -1 ? 'UNKNOWN' : index === 0 ? 'FIRST' : 'OTHER';
   }
 }
 

@@ -21,6 +21,16 @@ export interface DispatcherOptions {
   clock: Clock;
   webhooks: WebhookTools;
   onAttempt?: (attempt: Attempt, row: DeliveryRow) => void;
+  onUnreadableSecret?: (endpointId: string, error: unknown) => void;
+}
+
+interface DispatcherStatistics {
+  endpoints: number;
+  /** Endpoints whose deliveries wait because no configured key decrypts their secret. */
+  unreadableSecrets: number;
+  pending: number;
+  inFlight: number;
+  oldestSeconds: number;
 }
 
 interface Batch {
@@ -47,7 +57,7 @@ export class Dispatcher {
   #flushing: Promise<void> | null = null;
   #isStopping = false;
 
-  constructor({ database, clock, webhooks, onAttempt }: DispatcherOptions) {
+  constructor({ database, clock, webhooks, onAttempt, onUnreadableSecret }: DispatcherOptions) {
     this.#database = database;
     this.#leases = new Leases(database.slowRunner, randomUUID());
     this.#tail = new LogTail(database);
@@ -56,19 +66,22 @@ export class Dispatcher {
       mayDeliver: () => this.#leases.isValid && !this.#isStopping,
       signal: () => this.#aborting.signal,
       onAttempt: onAttempt ?? (() => undefined),
+      onUnreadableSecret: onUnreadableSecret ?? (() => undefined),
     };
   }
 
   /** Number of unfinished deliveries, requests in progress, and age in seconds of the oldest unfinished delivery. */
-  get statistics(): { endpoints: number; pending: number; inFlight: number; oldestSeconds: number } {
+  get statistics(): DispatcherStatistics {
     const now = this.#environment.clock.now();
-    let [pending, oldest] = [0, now];
-    for (const { queue } of this.#deliveries.values()) {
+    let [pending, oldest, unreadableSecrets] = [0, now, 0];
+    for (const { queue, hasUnreadableSecret } of this.#deliveries.values()) {
+      if (hasUnreadableSecret) unreadableSecrets++;
       pending += queue.size;
       oldest = Math.min(oldest, queue.oldest ?? now);
     }
     const { inFlight } = this.#environment;
-    return { endpoints: this.#deliveries.size, pending, inFlight, oldestSeconds: (now - oldest) / 1000 };
+    const oldestSeconds = (now - oldest) / 1000;
+    return { endpoints: this.#deliveries.size, unreadableSecrets, pending, inFlight, oldestSeconds };
   }
 
   /** Renews the leases, applies changed settings of endpoints, and drops deliveries that are not visible any more. */

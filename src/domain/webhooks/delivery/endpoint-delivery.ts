@@ -43,12 +43,16 @@ export interface DeliveryEnvironment {
   /** Aborts when the leases are lost. */
   signal(): AbortSignal;
   onAttempt(attempt: Attempt, row: DeliveryRow): void;
+  /** Called once for secrets that cannot be decrypted, of which the endpoint's deliveries wait. */
+  onUnreadableSecret(endpointId: string, error: unknown): void;
 }
 
 /** Delivers events to one endpoint, which this process alone does. Everything it has to remember is stored by `takeChanges`. */
 export class EndpointDelivery {
   endpoint: LeasedEndpoint;
   readonly queue: EndpointQueue;
+  /** Whether no delivery can be signed, because the key of a secret is not configured any more. */
+  hasUnreadableSecret = false;
   readonly #environment: DeliveryEnvironment;
   #readPosition: LogPosition;
   /** Position to store, and the one that is stored. */
@@ -88,7 +92,7 @@ export class EndpointDelivery {
 
   /** Reads events and attempts deliveries, as many as are due and allowed. */
   async step(): Promise<void> {
-    if (!this.#canDeliver()) return;
+    if (!this.#canDeliver() || !this.#canSign()) return;
     await this.#read();
     this.#pump();
   }
@@ -223,6 +227,18 @@ export class EndpointDelivery {
     this.#failures = 0;
     this.#failingSince = null;
     this.#suspendedUntil = null;
+  }
+
+  #canSign(): boolean {
+    const { clock, onUnreadableSecret } = this.#environment;
+    try {
+      this.#signingSecrets(clock.now());
+      this.hasUnreadableSecret = false;
+    } catch (error) {
+      if (!this.hasUnreadableSecret) onUnreadableSecret(this.endpoint.id, error);
+      this.hasUnreadableSecret = true;
+    }
+    return !this.hasUnreadableSecret;
   }
 
   /** Returns the secrets that sign now. They are decrypted when they change. */
