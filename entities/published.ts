@@ -52,32 +52,45 @@ export function Publishes(table: string, resource: string, options: PublishOptio
       ', ',
     );
   };
-  const all = (change: string) => `select ${values('changed', `'${change}'`)} from changed${active('changed')}`;
+  // The time that `updatedSince` filters by, so that a list that is read since an event's time has its record (EVT-4).
+  const time = (row: string) => (tracked ? `${row}.changed_at` : 'clock_timestamp()');
+  const all = (change: string, rows: string, at: string) =>
+    toInsertSql(`select ${values('changed', `'${change}'`)}, ${at} from ${rows} changed${active('changed')}`);
   return (owner: new () => object) => {
     publishedResources.set(resource, { resource, entity: owner, path });
     const triggers: string[] = [];
-    tables.set(table, { triggers, tracked, bulk: toBulkSql(values('event', 'change'), { ...options, builder }) });
-    const declare = (name: string, timing: 'before' | 'after', scope: string, body: string) => {
+    tables.set(table, {
+      triggers,
+      tracked,
+      bulk: toBulkSql(`${values('event', 'change')}, ${time('event')}`, { ...options, builder, tracked }),
+    });
+    const declare = (name: string, timing: 'before' | 'after', scope: string, body: string, also = '') => {
       triggers.push(`${table}_${name}`);
-      declareFunctionTrigger(owner, { table, name, timing, scope, body });
+      declareFunctionTrigger(owner, { table, name, timing, scope, body }, also);
     };
     declare(
       'event_insert',
       'after',
       'insert on TABLE referencing new table as changed for each statement',
-      toInsertSql(all('created')),
+      all('created', 'changed', time('changed')),
     );
     declare(
       'event_update',
       'after',
       'update on TABLE referencing new table as changed for each statement',
-      toInsertSql(all('updated')),
+      all('updated', 'changed', time('changed')),
     );
+    const truncate = {
+      ...{ table, name: 'event_truncate', timing: 'before' as const, scope: 'truncate on TABLE for each statement' },
+      body: all('archived', `public."${table}"`, 'clock_timestamp()'),
+    };
     declare(
       'event_delete',
       'after',
       'delete on TABLE referencing old table as changed for each statement',
-      toInsertSql(all('archived')),
+      all('archived', 'changed', 'clock_timestamp()'),
+      // Created with this one: the catalogue that migrations are compared with has no triggers of `truncate`.
+      `;\n  ${toTriggerSql(truncate)}`,
     );
     if (archivable) {
       // PostgreSQL runs triggers of rows before those of the statement, whose `updated` is then merged into this event.
@@ -87,7 +100,7 @@ export function Publishes(table: string, resource: string, options: PublishOptio
         'event_archive',
         'after',
         `update on TABLE for each row when (${when})`,
-        toInsertSql(`select ${values('new', change)}`),
+        toInsertSql(`select ${values('new', change)}, ${time('new')}`),
       );
     }
     if (tracked) triggers.push(declareChangeTime(owner, table));
@@ -103,8 +116,17 @@ function declareChangeTime(owner: new () => object, table: string): string {
 }
 
 /** Returns the SQL for bulk loads, in which a row is new when its `fresh` is true. */
-function toBulkSql(values: string, { builder, project, parent, archivable }: PublishOptions): PublishedTable['bulk'] {
-  const columns = ['id', builder!, ...(project ? ['project_id'] : []), ...(parent ? [parent] : [])];
+function toBulkSql(
+  values: string,
+  { builder, project, parent, archivable, tracked }: PublishOptions,
+): PublishedTable['bulk'] {
+  const columns = [
+    'id',
+    builder!,
+    ...(project ? ['project_id'] : []),
+    ...(parent ? [parent] : []),
+    ...(tracked ? ['changed_at'] : []),
+  ];
   const archived = (row: string) => (archivable ? `${row}.archived_at is not null` : 'false');
   const returning = [
     ...[...new Set(columns)].map((column) => `new.${column}`),
@@ -145,7 +167,7 @@ export function ChangesParent(table: string, { column, parent }: { column: strin
  * effect of all its changes.
  */
 export function toInsertSql(changes: string): string {
-  return `insert into public.event_pending as pending (resource, change, record_id, builder_id, project_id, parent_id)
+  return `insert into public.event_pending as pending (resource, change, record_id, builder_id, project_id, parent_id, occurred_at)
     ${changes}
     on conflict (transaction_id, record_id) do update set occurred_at = excluded.occurred_at, change = case
       when excluded.change = 'archived' then 'archived'
@@ -163,16 +185,22 @@ interface FunctionTrigger {
   body: string;
 }
 
-/** Declares a trigger whose statement creates its function too, so that a change of the body is a migration. */
-function declareFunctionTrigger(owner: new () => object, { table, name, timing, scope, body }: FunctionTrigger): void {
+/** Returns the SQL that creates the trigger and its function. */
+function toTriggerSql({ table, name, timing, scope, body }: FunctionTrigger): string {
   const fullName = `${table}_${name}`;
-  const expression = `create or replace function public."${fullName}"() returns trigger language plpgsql set search_path = '' as $$
+  return `create or replace function public."${fullName}"() returns trigger language plpgsql set search_path = '' as $$
   begin
     ${body}
     return null;
   end $$;
   create trigger "${fullName}" ${timing} ${scope.replace('TABLE', `"${table}"`)} execute function public."${fullName}"()`;
+}
+
+/** Declares a trigger whose statement creates its function too, so that a change of the body is a migration. */
+function declareFunctionTrigger(owner: new () => object, trigger: FunctionTrigger, also = ''): void {
+  const { table, name, timing, scope } = trigger;
   const event = scope.split(' ', 1)[0] as 'insert' | 'update' | 'delete';
   const forEach = scope.includes('each row') ? 'row' : 'statement';
-  Trigger({ name: fullName, timing, events: [event], forEach, expression })(owner);
+  const expression = toTriggerSql(trigger) + also;
+  Trigger({ name: `${table}_${name}`, timing, events: [event], forEach, expression })(owner);
 }

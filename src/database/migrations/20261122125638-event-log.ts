@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-interface Publication {
+export interface Publication {
   table: string;
   resource: string;
   builder?: string;
@@ -10,7 +10,7 @@ interface Publication {
   tracked?: boolean;
 }
 
-const PUBLICATIONS: Publication[] = [
+export const PUBLICATIONS: Publication[] = [
   { table: 'builder', resource: 'builder', builder: 'id' },
   { table: 'contact', resource: 'contact', parent: 'subcontractor_id' },
   { table: 'defect', resource: 'defect', project: true },
@@ -51,7 +51,7 @@ export class Migration20261122125638EventLog extends Migration {
     this.#createTables();
     this.#createPartitionFunction();
     this.#createEpochFunction();
-    this.#createNumberFunction();
+    this.addSql(NUMBER_FUNCTION);
     this.addSql(`create function public.set_changed_at() returns trigger language plpgsql set search_path = '' as $$
       begin
         new.changed_at := clock_timestamp();
@@ -158,47 +158,6 @@ export class Migration20261122125638EventLog extends Migration {
       end $$;`);
   }
 
-  /**
-   * Numbers committed events. The lock of the log's row makes it the only one; it returns null where another process has the lock. The
-   * sequence of a record's events is taken under the lock of its row, so that it is their commit order; a snapshot that contains an event
-   * contains all earlier ones of its record.
-   */
-  #createNumberFunction(): void {
-    this.addSql(`create function public.number_events(batch_size int) returns int language plpgsql set search_path = '' as $$
-      declare
-        log public.event_log;
-        today date;
-        numbered int;
-      begin
-        if pg_is_in_recovery() then return null; end if;
-        select * into log from public.event_log;
-        -- Without the lock, which is a write, while nothing is to be done.
-        if log.origin = public.event_log_origin() and not exists (select from public.event_pending) then return 0; end if;
-        select * into log from public.event_log for update skip locked;
-        if not found then
-          if exists (select from public.event_log) then return null; end if;
-          perform public.renew_event_epoch();
-          select * into log from public.event_log for update;
-        elsif log.origin <> public.event_log_origin() then
-          perform public.renew_event_epoch();
-          select * into log from public.event_log;
-        end if;
-        if not exists (select from public.event_pending) then return 0; end if;
-        today := greatest(log.last_day, (clock_timestamp() at time zone 'UTC')::date);
-        perform public.create_event_partition(today);
-        with batch as (
-          delete from public.event_pending
-            where seq = any(array(select seq from public.event_pending order by seq limit batch_size)) returning *)
-        insert into public.event (day, number, id, type, record_id, builder_id, project_id, parent_id, occurred_at)
-          select today, number, 'evt_a' || md5(log.secret || ' ' || number), resource || '.' || change,
-            record_id, builder_id, project_id, parent_id, occurred_at
-          from (select log.last_number + row_number() over (order by seq) as number, * from batch) numbered;
-        get diagnostics numbered = row_count;
-        update public.event_log set last_number = log.last_number + numbered, last_day = today;
-        return numbered;
-      end $$;`);
-  }
-
   #publish({ table, resource, builder = 'builder_id', project, parent, archivable }: Publication): void {
     const values = (row: string, change: string) => {
       const columns = [builder, project ? 'project_id' : null, parent ?? null];
@@ -243,3 +202,42 @@ function toInsertSql(changes: string): string {
             when pending.change = 'updated' and excluded.change = 'restored' then 'restored'
             else pending.change end;`;
 }
+
+/**
+ * Numbers committed events. The lock of the log's row makes it the only one; it returns null where another process has the lock. The
+ * sequence of a record's events is taken under the lock of its row, so that it is their commit order; a snapshot that contains an event
+ * contains all earlier ones of its record.
+ */
+export const NUMBER_FUNCTION = `create or replace function public.number_events(batch_size int) returns int language plpgsql set search_path = '' as $$
+      declare
+        log public.event_log;
+        today date;
+        numbered int;
+      begin
+        if pg_is_in_recovery() then return null; end if;
+        select * into log from public.event_log;
+        -- Without the lock, which is a write, while nothing is to be done.
+        if log.origin = public.event_log_origin() and not exists (select from public.event_pending) then return 0; end if;
+        select * into log from public.event_log for update skip locked;
+        if not found then
+          if exists (select from public.event_log) then return null; end if;
+          perform public.renew_event_epoch();
+          select * into log from public.event_log for update;
+        elsif log.origin <> public.event_log_origin() then
+          perform public.renew_event_epoch();
+          select * into log from public.event_log;
+        end if;
+        if not exists (select from public.event_pending) then return 0; end if;
+        today := greatest(log.last_day, (clock_timestamp() at time zone 'UTC')::date);
+        perform public.create_event_partition(today);
+        with batch as (
+          delete from public.event_pending
+            where seq = any(array(select seq from public.event_pending order by seq limit batch_size)) returning *)
+        insert into public.event (day, number, id, type, record_id, builder_id, project_id, parent_id, occurred_at)
+          select today, number, 'evt_a' || md5(log.secret || ' ' || number), resource || '.' || change,
+            record_id, builder_id, project_id, parent_id, occurred_at
+          from (select log.last_number + row_number() over (order by seq) as number, * from batch) numbered;
+        get diagnostics numbered = row_count;
+        update public.event_log set last_number = log.last_number + numbered, last_day = today;
+        return numbered;
+      end $$;`;

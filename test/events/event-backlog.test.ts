@@ -1,0 +1,153 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { Database } from '../../src/database/database.ts';
+import { EventFilter } from '../../src/domain/events/event-filter.ts';
+import { type LogHead, numberEvents, readHead, readLogPage } from '../../src/domain/events/event-log.ts';
+import { createDatabase } from '../setup/database.ts';
+
+const BACKLOG = 200_000;
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let database: Database;
+let client: pg.Client;
+let other: pg.Client;
+
+const ALL = new EventFilter(
+  { internal: true, scopes: new Set(['read:timesheets', 'read:meetings']), connections: new Map() },
+  { types: null, builderIds: null },
+).toParameters();
+
+beforeAll(async () => {
+  made = await createDatabase(inject('cluster').templates.au1);
+  database = new Database('au1', made.url);
+  [client, other] = [new pg.Client({ connectionString: made.url }), new pg.Client({ connectionString: made.url })];
+  await Promise.all([client.connect(), other.connect()]);
+  await numberAll();
+});
+
+afterAll(async () => {
+  await Promise.all([client?.end(), other?.end(), database?.close()]);
+  await made?.drop();
+});
+
+async function numberAll(): Promise<void> {
+  while ((await numberEvents(database))! > 0);
+}
+
+const readAfter = async (head: LogHead) => (await readLogPage(database, head, ALL, 100)).events;
+
+/** Buffers of the database that one statement reads. */
+async function countBuffers(sql: string): Promise<number> {
+  const { rows } = await client.query(`explain (analyze, buffers, format json) ${sql}`);
+  const { Plan: plan } = rows[0]['QUERY PLAN'][0];
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}
+
+const addEvents = (to: pg.Client, count: number, record = 'many') =>
+  to.query(
+    `insert into event_pending (resource, change, record_id, builder_id)
+     select 'timesheet', 'updated', $2 || n, 'buil_x' from generate_series(1, $1::int) n`,
+    [count, record],
+  );
+
+const changeTimesheet = async (index: number) => {
+  const { rows } = await client.query(
+    `update timesheet set hours = hours + 1 where id = (select id from timesheet order by id offset $1 limit 1) returning id`,
+    [index],
+  );
+  return rows[0].id as string;
+};
+
+describe('numbering, beside a transaction with many events', () => {
+  it('reads none of them while it is open, and numbers those of others (EVT-5)', async () => {
+    // Fills the caches of the connection, whose reads count too.
+    await changeTimesheet(0);
+    await client.query('select number_events(1000)');
+    const head = await readHead(database);
+    await other.query('begin');
+    await addEvents(other, BACKLOG);
+    for (let index = 0; index < 3; index++) {
+      const id = await changeTimesheet(index);
+      // Passing over the rows would read each of them.
+      expect(await countBuffers('select number_events(1000)')).toBeLessThan(BACKLOG / 50);
+      expect((await readAfter(head)).at(-1)!.recordId).toBe(id);
+    }
+    expect(await countBuffers('select number_events(1000)')).toBeLessThan(100);
+    await other.query('rollback');
+  });
+
+  it('numbers other changes in between after its commit, and all of them in the end, without gaps', async () => {
+    const head = await readHead(database);
+    await other.query('begin');
+    await addEvents(other, BACKLOG);
+    await other.query('commit');
+    for (let index = 0; index < 3; index++) {
+      const id = await changeTimesheet(index);
+      await numberEvents(database);
+      const found = await client.query('select from event where number > $1 and record_id = $2', [head.number, id]);
+      expect(found.rowCount).toBe(1);
+    }
+    expect((await client.query('select count(*)::int as left from event_pending')).rows[0].left).toBeGreaterThan(
+      BACKLOG - 4_000,
+    );
+    await client.query('do $$ begin while number_events(20000) > 0 loop end loop; end $$');
+    const { rows } = await client.query(
+      'select count(*)::int as count, count(distinct record_id)::int as records, max(number)::int as last from event where number > $1',
+      [head.number],
+    );
+    expect(rows[0]).toEqual({ count: BACKLOG + 3, records: BACKLOG + 3, last: head.number + BACKLOG + 3 });
+  });
+
+  it('keeps an event behind the earlier one of its record, which is not numbered yet (EVT-6)', async () => {
+    const head = await readHead(database);
+    const id = await changeTimesheet(0);
+    await other.query('begin');
+    await addEvents(other, 50, 'first');
+    await other.query('update timesheet set hours = 1 where id = $1', [id]);
+    await other.query('commit');
+    await client.query('delete from timesheet where id = $1', [id]);
+    for (let step = 0; step < 60; step++) await numberEvents(database, 4);
+    const { rows } = await client.query('select type from event where number > $1 and record_id = $2 order by number', [
+      head.number,
+      id,
+    ]);
+    expect(rows.map(({ type }) => type)).toEqual(['timesheet.updated', 'timesheet.updated', 'timesheet.archived']);
+    expect((await client.query('select from event_pending')).rowCount).toBe(0);
+    expect((await client.query('select from event_backlog')).rowCount).toBe(0);
+  });
+
+  it('numbers what was committed while it was not running, however many transactions', async () => {
+    const head = await readHead(database);
+    await client.query(`do $$ begin for n in 1..3000 loop
+      insert into event_pending (resource, change, record_id, builder_id) values ('timesheet', 'updated', 'each' || n, 'buil_x');
+      commit; end loop; end $$`);
+    await numberAll();
+    const { rows } = await client.query('select count(*)::int as count from event where number > $1', [head.number]);
+    expect(rows[0].count).toBe(3_000);
+  });
+});
+
+describe('the time of an event', () => {
+  it('is when its record was written, so that a list since then has it, however late the commit (EVT-4)', async () => {
+    const head = await readHead(database);
+    const { rows } = await client.query(
+      `insert into meeting select (jsonb_populate_record(meeting, jsonb_build_object('id', 'meet_late', 'changed_at',
+         now() - interval '1 hour', 'external_source_id', 'late'))).* from meeting limit 1 returning changed_at`,
+    );
+    await numberAll();
+    const [event] = await readAfter(head);
+    expect(event).toMatchObject({ recordId: 'meet_late', occurredAt: rows[0].changed_at.toISOString() });
+  });
+});
+
+describe('a truncated table', () => {
+  it('has an `archived` event for each of its records (EVT-1)', async () => {
+    const { rows } = await client.query('select id from meeting_note where archived_at is null order by id');
+    expect(rows.length).toBeGreaterThan(0);
+    const head = await readHead(database);
+    await client.query('truncate meeting_note cascade');
+    await numberAll();
+    const events = (await readAfter(head)).filter(({ type }) => type === 'meeting_note.archived');
+    expect(events.map(({ recordId }) => recordId).sort()).toEqual(rows.map(({ id }) => id));
+  });
+});
