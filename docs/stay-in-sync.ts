@@ -6,7 +6,7 @@ const LISTS: Record<string, Record<string, string>> = {
     ...{ project: '/builders/B/projects', meeting: '/builders/B/meetings', defect: '/builders/B/defects' },
     ...{ timesheet: '/timesheets', cost_code: '/timesheets/cost-codes', time_type: '/timesheets/time-types' },
     ...{ photo: `/builders/B/photos?source=${SOURCES.join('&source=')}`, photo_folder: '/builders/B/photo-folders' },
-    subcontractor: '/subcontractors?includeBuilderCompany=true',
+    subcontractor: '/subcontractors',
   },
   project: { induction: '/builders/B/projects/ID/inductions' },
   meeting: { meeting_note: '/builders/B/meetings/ID/notes' },
@@ -25,48 +25,48 @@ export class Copy {
   /** Copies every list. Returns the cursor from which `follow` continues. */
   async copyLists(): Promise<string> {
     const { meta } = await this.get('/events');
-    for (const id of await this.copyList('builder', '/builders')) await this.copyListsOf('builder', id, id);
+    for (const id of await this.copyRows('builder', '/builders')) await this.copyListsOf('builder', id, id);
     return meta.nextCursor;
   }
 
   /** Applies what has changed, or waits where nothing has. Store the returned cursor together with the rows. */
   async follow(cursor: string, wait = 20): Promise<{ cursor: string; isCurrent: boolean }> {
     const { data, meta } = await this.get(`/events?after=${cursor}&wait=${wait}`);
-    for (const { type, occurredAt, builderId, resource } of data) {
+    const lists = new Map<string, { name: string; path: string; builderId: string; since: string }>();
+    for (const { type, occurredAt: since, builderId, resource } of data) {
       const { id, path, type: name } = resource;
-      const since = new Date(Date.parse(occurredAt) - 60_000).toISOString();
+      const list = lists.get(`${builderId} ${path}`) ?? { name, path, builderId, since };
       if (type.endsWith('.archived')) this.remove(name, id);
-      else if (path?.includes(id)) await this.copyRecord(name, id, path, builderId);
-      else if (path) await this.copyList(name, `${path}?updatedSince=${since}`, builderId);
+      else if (path && !path.includes(id))
+        lists.set(`${builderId} ${path}`, { ...list, since: since < list.since ? since : list.since });
+      else if (path && !(await this.copyRows(name, path, builderId)).length) this.remove(name, id);
       if (type === 'subcontractor.restored') await this.copyListsOf(name, id, builderId);
     }
+    for (const { name, path, builderId, since } of lists.values())
+      await this.copyRows(name, `${path}?updatedSince=${since}`, builderId);
     return { cursor: meta.nextCursor, isCurrent: data.length === 0 && !meta.hasMore };
   }
 
   private async copyListsOf(resource: string, id: string, builderId: string): Promise<void> {
     for (const [name, path] of Object.entries(LISTS[resource] ?? {}))
-      for (const child of await this.copyList(name, path.replace('/B/', `/${builderId}/`).replace('ID', id), builderId))
+      for (const child of await this.copyRows(name, path.replace('/B/', `/${builderId}/`).replace('ID', id), builderId))
         await this.copyListsOf(name, child, builderId);
   }
 
-  private async copyList(name: string, path: string, builderId?: string): Promise<string[]> {
+  /** Copies the rows of a list, or one record. Returns their ids. */
+  private async copyRows(name: string, path: string, builderId?: string): Promise<string[]> {
     const ids: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const page = await this.get(`${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`, builderId);
-      for (const row of page?.data ?? []) {
+      const query = `${path.includes('?') ? '&' : '?'}includeBuilderCompany=true&cursor=${cursor}`;
+      const page = await this.get(path + query, builderId);
+      // `data` of a record: the answers of an induction, which lists do not have.
+      for (const { data, ...row } of page?.id ? [page] : (page?.data ?? [])) {
         this.rows.set(`${name} ${row.id}`, { owner: path.match(/^\/subcontractors\/(\w+)\//)?.[1], row });
         ids.push(row.id);
       }
       cursor = page?.meta?.nextCursor ?? null;
     }
     return ids;
-  }
-
-  private async copyRecord(name: string, id: string, path: string, builderId: string): Promise<void> {
-    const found = await this.get(name === 'subcontractor' ? `${path}?includeBuilderCompany=true` : path, builderId);
-    if (!found) return this.remove(name, id);
-    const { data, ...row } = found; // The answers of an induction, which lists do not have.
-    this.rows.set(`${name} ${id}`, { owner: path.match(/^\/subcontractors\/(\w+)\//)?.[1], row });
   }
 
   /** Removes a record; what an archived subcontractor handed in cannot be read any more either. */
