@@ -74,6 +74,23 @@ describe('backup verify', () => {
   });
 });
 
+describe('backup verify, of the event log', () => {
+  const execute = (sql: string) => cli.databases.au1.fork().execute(sql);
+
+  it('says whether the epoch will be renewed because the database was restored (EVT-12)', async () => {
+    await execute('select number_events(1000)');
+    expect((await cli.json(['backup', 'verify'])).eventLog).toEqual({
+      epoch: expect.stringMatching(/^[0-9a-f]{32}$/),
+      renewsEpoch: false,
+    });
+    await execute(`update event_log set origin = '1/00000001'`);
+    expect((await cli.json(['backup', 'verify'])).eventLog.renewsEpoch).toBe(true);
+    expect((await cli.run(['backup', 'verify'])).out).toContain('all cursors expire');
+    await execute('select number_events(1000)');
+    expect((await cli.json(['backup', 'verify'])).eventLog.renewsEpoch).toBe(false);
+  });
+});
+
 describe('the store of another deployment (UPL-34)', () => {
   const orphan = 'photos/buil_a/orphan.jpg';
   const later = () => Date.now() + 2 * DAY;

@@ -14,13 +14,14 @@ export function addBackupCommands(program: Command, io: CliIo): void {
     .description('check that rows, totals and stored bytes are complete, as after a restore; changes nothing');
   defineRegionalCommand(io, verify, async (context) => {
     const data = await withStorage(io, context, (storage) => verifyBackup(context, storage));
-    const { rows, wrongTotals, objects, migration, storeOwner, intact } = data;
+    const { rows, wrongTotals, objects, migration, storeOwner, eventLog, intact } = data;
     const sum = (counts: Record<string, number>) =>
       String(Object.values(counts).reduce((all, count) => all + count, 0));
     const text = formatFields(intact ? 'Complete.' : 'Not complete.', {
       ...{ migration, tables: String(Object.keys(rows).length), rows: sum(rows), 'wrong totals': sum(wrongTotals) },
       objects: `${objects.present} of ${objects.referenced} present, ${objects.bytes} bytes`,
       missing: objects.missing,
+      'event log': eventLog.renewsEpoch ? 'epoch is renewed at the next start: all cursors expire' : 'epoch is valid',
       'store of': storeOwner && `${storeOwner.baseUrl} (${storeOwner.database})`,
     });
     if (!intact) throw new CliError(text, data);

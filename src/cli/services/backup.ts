@@ -38,6 +38,12 @@ export interface BackupReport {
   };
   /** Deployment that the store belongs to; null for none. */
   storeOwner: BucketOwner | null;
+  eventLog: {
+    /** Null for an empty log. */
+    epoch: string | null;
+    /** Whether the database is not the one that numbered the last event, so that numbering renews the epoch and all cursors expire. */
+    renewsEpoch: boolean;
+  };
 }
 
 /** Checks that a restored region is complete: rows, totals, and the bytes that rows refer to. Changes nothing. */
@@ -57,6 +63,7 @@ export async function verifyBackup({ database }: ChangeContext, storage: Storage
       migration: migrations[0]?.name ?? null,
       ...{ rows, wrongTotals, objects },
       storeOwner: await readBucketOwner(storage),
+      eventLog: await readEventLog(client),
     };
   } finally {
     await client.end();
@@ -79,6 +86,13 @@ async function countRows(client: pg.Client): Promise<Record<string, number>> {
     counts[name] = rows[0]!.count;
   }
   return counts;
+}
+
+async function readEventLog(client: pg.Client): Promise<BackupReport['eventLog']> {
+  const { rows } = await client.query<{ epoch: string; renewsEpoch: boolean }>(
+    `select epoch, not pg_is_in_recovery() and origin <> event_log_origin() as "renewsEpoch" from event_log`,
+  );
+  return rows[0] ?? { epoch: null, renewsEpoch: true };
 }
 
 async function findObjects(client: pg.Client, storage: Storage): Promise<BackupReport['objects']> {
