@@ -9,14 +9,11 @@ import { OperationCalls, type Outcome } from '../support/operation-calls.ts';
 import { restoreSamples, type Samples, samplesOf } from '../support/samples.ts';
 
 const schema = buildServiceSchema();
-/** Webhook endpoints belong to integrators and not to builders: test/webhooks/endpoints.test.ts calls them. */
-const operations = routeTable(schema).filter(({ tag }) => tag !== 'Webhooks');
+const operations = routeTable(schema);
 
 /** All root fields of the schema. */
 const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
-  Object.values(type?.getFields() ?? {})
-    .filter((field) => (field.extensions.rest as RestRoute | undefined)?.tag !== 'Webhooks')
-    .map((field) => ({ kind: type!.name as 'Query' | 'Mutation', field })),
+  Object.values(type?.getFields() ?? {}).map((field) => ({ kind: type!.name as 'Query' | 'Mutation', field })),
 );
 
 /** Statuses of success. */
@@ -37,13 +34,19 @@ afterAll(async () => {
   await service.stop();
 });
 
+/** Operations that need no sample, so that every integrator may call them; and those on what belongs to an integrator. */
+const accessOf = (field: string, tag?: string) => ({
+  listsReachable: ['builders', 'me', 'webhookEndpoints', 'createWebhookEndpoint'].includes(field),
+  ofIntegrator: tag === 'Webhooks',
+});
+
 type Call = (token: string | null, headers?: Record<string, string>) => Promise<Outcome>;
 
 const restCalls = operations.map((operation) => ({
   name: `${operation.method} ${operation.path}`,
   scope: operation.scope,
   needsBuilder: locateArguments(operation, schema).some(({ argument }) => argument.name === 'builderId'),
-  listsReachable: operation.field === 'builders' || operation.field === 'me',
+  ...accessOf(operation.field, operation.tag),
   call: ((token, headers) => calls.rest(operation, token, headers)) as Call,
 }));
 
@@ -53,7 +56,7 @@ const uploadCalls = createStaticOperations('')
     name: `${route.method} ${route.path}`,
     scope: route.access as string | null,
     needsBuilder: route.path.includes('{builderId}'),
-    listsReachable: false,
+    ...accessOf(route.path),
     call: ((token, headers) => calls.upload(route, token, headers)) as Call,
   }));
 
@@ -61,13 +64,13 @@ const graphqlCalls = fields.map(({ kind, field }) => ({
   name: `${kind}.${field.name}`,
   scope: field.extensions.scope as string | null,
   needsBuilder: field.args.some(({ name }) => name === 'builderId'),
-  listsReachable: field.name === 'builders' || field.name === 'me',
+  ...accessOf(field.name, (field.extensions.rest as RestRoute | undefined)?.tag),
   call: ((token, headers) => calls.graphql(kind, field, token, headers)) as Call,
 }));
 
 describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
   '$name',
-  ({ scope, needsBuilder, listsReachable, call }) => {
+  ({ scope, needsBuilder, listsReachable, ofIntegrator, call }) => {
     it('declares its scope, or null for none', () => {
       expect(scope === null || typeof scope === 'string').toBe(true);
     });
@@ -102,8 +105,10 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
 
     it('returns nothing to an unconnected integrator (ACC-10, ACC-11, ACC-13)', async () => {
       const answer = await call(await service.as('B'));
-      if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
-      else if (needsBuilder) expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+      if (listsReachable) {
+        expect(answer.body).not.toContain(samples.BuilderId);
+        expect(answer.body).not.toContain(samples.WebhookEndpointId);
+      } else if (needsBuilder) expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN' });
       else expect(answer).toMatchObject({ status: 404, code: 'NOT_FOUND' });
     });
 
@@ -122,7 +127,8 @@ describe.each([...restCalls, ...uploadCalls, ...graphqlCalls])(
       service.clock.advance(1_000);
       try {
         const answer = await call(token);
-        if (listsReachable) expect(answer.body).not.toContain(samples.BuilderId);
+        // An endpoint is the integrator's, whichever of its builders are connected.
+        if (listsReachable || ofIntegrator) expect(answer.body).not.toContain(samples.BuilderId);
         else expect([403, 404]).toContain(answer.status);
       } finally {
         await connection('ACTIVE');

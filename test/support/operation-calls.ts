@@ -11,8 +11,9 @@ import { BODIES, requireSample, restoreSamples, type Samples } from './samples.t
 const schema = buildServiceSchema();
 const restSchema = createRestSchema(schema);
 
-/** Operations that delete or change the sample that they need. */
-const CONSUMERS = ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'];
+/** Operations that delete or change the sample that they need, or that need one which another has changed. */
+const needsRestoring = (field: string) =>
+  ['deletePhoto', 'deletePhotoFolder', 'updateMeetingNotes'].includes(field) || field.includes('ebhook');
 
 /** The part of a response that depends on authorization. */
 export interface Outcome {
@@ -38,7 +39,7 @@ export class OperationCalls {
     samples = this.samples,
   ): Promise<Outcome> {
     this.count++;
-    if (CONSUMERS.includes(operation.field)) await restoreSamples(this.service.databases.au1);
+    if (needsRestoring(operation.field)) await restoreSamples(this.service.databases.au1);
     const locations = locateArguments(operation, schema);
     const value = (name: string) =>
       requireSample(samples, getNamedType(locations.find((one) => one.name === name)!.argument.type).name);
@@ -66,7 +67,7 @@ export class OperationCalls {
     samples = this.samples,
   ): Promise<Outcome> {
     this.count++;
-    if (CONSUMERS.includes(field.name)) await restoreSamples(this.service.databases.au1);
+    if (needsRestoring(field.name)) await restoreSamples(this.service.databases.au1);
     const document = field.extensions.rest ? selectAllFields(kind, field.name) : namedOperation(kind, field);
     const ids = Object.fromEntries(field.args.map(({ name, type }) => [name, samples[getNamedType(type).name]]));
     const variables = { ...ids, ...BODIES[field.name]?.(samples) };

@@ -107,7 +107,9 @@ export async function restoreSamples(database: Database): Promise<void> {
   const em = database.fork();
   await em.execute(`update photo set archived_at = null where id like 'att_sample%'`);
   await em.execute(`update photo_folder set archived_at = null where id like 'fold_sample%'`);
-  await em.execute(`update webhook_endpoint set deleted_at = null where id like 'whe_sample%'`);
+  await em.execute(`update webhook_endpoint set deleted_at = null, builder_ids = null where id like 'whe_sample%'`);
+  // An integrator may have 20.
+  await em.execute(`delete from webhook_endpoint where id not like 'whe_sample%'`);
   await em.execute('update meeting set updated_at = ?', [READ_AT]);
 }
 
