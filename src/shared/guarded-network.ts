@@ -1,14 +1,22 @@
-import { lookup as resolveHost } from 'node:dns';
+import type { LookupAddress, LookupAllOptions } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import type { ClientRequest } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from './public-address.ts';
+
+/** Calls back with all addresses of a host name. */
+export type HostResolver = (
+  hostname: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
 
 /** Network access of outgoing requests whose address a client has chosen. Tests replace it. */
 export interface Network {
   /** Whether connections to the IP address are allowed. */
   isAllowedAddress(address: string): boolean;
-  /** Resolves host names. Default: the system's resolver. */
-  resolve?: typeof resolveHost;
+  /** Resolves host names. Default: the system's name servers. */
+  resolve?: HostResolver;
   /** Certificate authorities to trust instead of the system's. */
   ca?: string;
   timeoutMs?: number;
@@ -16,6 +24,43 @@ export interface Network {
 
 /** Public addresses only. */
 export const internet: Network = { isAllowedAddress: isPublicAddress };
+
+/** Milliseconds after which a name server is asked again, and number of attempts. */
+const DNS = { timeout: 1_500, tries: 2 };
+
+const LOCALHOST: LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/**
+ * Returns a resolver that asks name servers directly. The system's resolver (`dns.lookup`) blocks a thread of libuv's pool until they
+ * respond, so that a few names whose server is silent would delay all others, files and passwords. It does not read `/etc/hosts`.
+ *
+ * @param servers by default those of the system
+ */
+export function createHostResolver(servers?: readonly string[]): HostResolver {
+  const resolver = new Resolver(DNS);
+  if (servers) resolver.setServers(servers);
+  const find = async (hostname: string): Promise<LookupAddress[]> => {
+    const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
+    const toList = (found: PromiseSettledResult<string[]>, family: number) =>
+      found.status === 'fulfilled' ? found.value.map((address) => ({ address, family })) : [];
+    return [...toList(four, 4), ...toList(six, 6)];
+  };
+  return (hostname, _options, done) => {
+    if (/^(.+\.)?localhost$/i.test(hostname)) return done(null, LOCALHOST);
+    // Does not exist by definition (RFC 6761).
+    if (/\.invalid$/i.test(hostname)) return done(Object.assign(new Error(hostname), { code: 'ENOTFOUND' }), []);
+    find(hostname).then(
+      (addresses) => done(null, addresses),
+      (error) => done(error, []),
+    );
+  };
+}
+
+const resolveHost = createHostResolver();
 
 /** The host name or an address of it is not allowed. */
 export class AddressError extends Error {

@@ -24,6 +24,8 @@ interface OtlpSpan {
 /** A receiver of OTLP over HTTP. */
 class Receiver {
   readonly spans: OtlpSpan[] = [];
+  /** `traceparent` of a webhook. */
+  webhookParent: string | undefined;
   resource: Record<string, string | undefined> = {};
   readonly server: Server;
 
@@ -32,6 +34,7 @@ class Receiver {
       let body = '';
       for await (const chunk of request) body += chunk;
       if (request.url === '/v1/traces') this.#receive(JSON.parse(body));
+      else this.webhookParent = request.headers.traceparent as string;
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
   }
@@ -79,6 +82,12 @@ beforeAll(async () => {
   });
   await service.graphql(client.token, 'query Sites { builders { data { id projects { data { id } } } } }');
   await client.createPhoto();
+  const post = async (url: string, payload?: object) => {
+    const headers = { authorization: `Bearer ${client.token}` };
+    return (await service.request({ method: 'POST', url: `/webhook-endpoints${url}`, headers, payload })).json();
+  };
+  const endpoint = await post('', { url: `http://127.0.0.1:${port}/hook` });
+  await post(`/${endpoint.id}/test`);
   // Stopping sends what is recorded.
   await service.stop();
   vi.restoreAllMocks();
@@ -108,6 +117,13 @@ describe('traces', () => {
       ...{ 'builder_api.request_id': 'traced-request', 'builder_api.region': 'au1' },
       'builder_api.integrator_id': expect.stringMatching(/^intg_/),
     });
+  });
+
+  it('are continued by the receiver of a webhook', () => {
+    const [, traceId, spanId] = receiver.webhookParent!.split('-');
+    const sent = spansOf(traceId!).find((span) => span.spanId === spanId)!;
+    expect(pathTo(sent)[0]).toBe('POST /webhook-endpoints/:id/test');
+    expect(attributesOf(sent)).toEqual({ 'server.address': '127.0.0.1' });
   });
 
   it('lead from the request to its operation and from there to its statements', () => {

@@ -105,6 +105,13 @@ describe('a response', () => {
     expect(attempt).toMatchObject({ status: null, body: null, error: expect.stringMatching(/^No response within/) });
   });
 
+  it('is its status also when its body stalls (WHK-10)', async () => {
+    receiver.respond = (_received, response) => void response.writeHead(202).write('accep');
+    const network = { isAllowedAddress: () => true, timeoutMs: 200 };
+    const attempt = await new ReceiverClient({ production: false, network }).post(receiver.url, {}, '{}');
+    expect(attempt).toMatchObject({ status: 202, body: 'accep', error: null });
+  });
+
   it('of a port on which nothing listens is a failure', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));

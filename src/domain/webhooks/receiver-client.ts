@@ -8,6 +8,7 @@ import {
   type Network,
   requireAllowedHost,
 } from '../../shared/guarded-network.ts';
+import { traced, traceHeaders } from '../../shared/tracing.ts';
 
 /** Milliseconds within which a receiver must have responded (WHK-10). */
 const TIMEOUT_MS = 15_000;
@@ -86,7 +87,10 @@ export class ReceiverClient {
     try {
       const problem = this.findUrlProblem(url);
       if (problem) return finish({ status: null, body: null, error: `The URL ${problem}.` });
-      const response = await this.#send(new URL(url), { ...headers, 'User-Agent': userAgent }, body, combined);
+      const target = new URL(url);
+      const response = await traced('POST webhook', { 'server.address': target.hostname }, () =>
+        this.#send(target, { ...headers, 'User-Agent': userAgent }, body, combined),
+      );
       const text = await readBeginning(response);
       return finish({ status: response.statusCode!, body: text, error: null });
     } catch (error) {
@@ -110,6 +114,7 @@ export class ReceiverClient {
           Accept: '*/*',
           'Content-Type': 'application/json',
           'Content-Length': String(Buffer.byteLength(body)),
+          ...traceHeaders(),
           ...headers,
         },
       };
@@ -125,14 +130,21 @@ export class ReceiverClient {
   }
 }
 
-/** Returns at most 1 KiB of the body as text that PostgreSQL can store. The rest is read and dropped, up to a limit. */
+/**
+ * Returns at most 1 KiB of the body as text that PostgreSQL can store. The rest is read and dropped, up to a limit. A body that stalls or
+ * breaks off ends where it does: the status has been received.
+ */
 async function readBeginning(response: IncomingMessage): Promise<string> {
   const kept: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    if (bytes < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - bytes));
-    bytes += chunk.length;
-    if (bytes > MAX_READ_BYTES) break;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      if (bytes < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - bytes));
+      bytes += chunk.length;
+      if (bytes > MAX_READ_BYTES) break;
+    }
+  } catch {
+    response.destroy();
   }
   // A character that the limit has cut, and bytes that are not UTF-8, become U+FFFD. Three bytes are its size.
   const text = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\uFFFD');
@@ -155,5 +167,8 @@ const FAILURES: Record<string, string> = {
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The host cannot be reached.',
   ENOTFOUND: 'The host name does not resolve.',
-  EAI_AGAIN: 'The host name does not resolve.',
+  ENODATA: 'The host name does not resolve.',
+  ESERVFAIL: 'The name server failed.',
+  EREFUSED: 'The name server failed.',
+  ETIMEOUT: 'The name server did not respond.',
 };
