@@ -1,4 +1,4 @@
-import { Entity, Enum, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Property, Trigger, Unique } from '@mikro-orm/decorators/legacy';
 import { Builder } from './builder.entity.ts';
 import { Reference, SerialId, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
@@ -10,6 +10,11 @@ export type ConnectionStatus = keyof typeof ConnectionStatus;
 /** An integrator's access to a builder's data, with the scopes that the builder allows. ACC-2. */
 @Entity()
 @PersonalData<Connection>({ none: ['scopes'] })
+@Trigger({
+  ...{ name: 'connection_active_after', timing: 'before', events: ['update'], forEach: 'row' },
+  expression: `create trigger "connection_active_after" before update on "connection" for each row
+    when (old.status <> 'ACTIVE' and new.status = 'ACTIVE') execute function public.set_active_after()`,
+})
 @Unique({ properties: ['integratorId', 'builderId'] })
 export class Connection extends Timestamped {
   @SerialId()
@@ -26,4 +31,8 @@ export class Connection extends Timestamped {
 
   @Property({ type: 'text[]' })
   scopes!: string[];
+
+  /** Number of the last event when it was made active again; null before. Webhooks deliver no earlier events (WHK-7). */
+  @Property({ type: 'bigint', nullable: true })
+  activeAfter!: string | null;
 }

@@ -128,7 +128,13 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookTestResult> {
-    const { status, body, durationMs: _, ...result } = await sendTestEvent(context, keyOf(context, endpointId));
+    const key = keyOf(context, endpointId);
+    const {
+      status,
+      body,
+      durationMs: _,
+      ...result
+    } = await context.shares.webhookTests.run(context.shareKey, 1, () => sendTestEvent(context, key));
     return { ...result, responseStatus: status, responseBody: body };
   }
 

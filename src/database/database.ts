@@ -31,6 +31,8 @@ export class Database implements ReadDatabase {
   readonly orm: MikroORM;
   readonly runner: StatementRunner;
   readonly slowRunner: StatementRunner;
+  /** For the numbering of events and the deliveries of webhooks: short statements that no request may delay. */
+  readonly backgroundRunner: StatementRunner;
   readonly limits: DatabaseLimits | null = null;
   readonly writer: TransactionRunner;
   /** Prepared statements by name, for metrics. */
@@ -42,7 +44,7 @@ export class Database implements ReadDatabase {
   constructor(
     readonly region: RegionId,
     readonly url: string,
-    { reads, readReserve, slowReads, writes, orm }: ConnectionSplit = splitConnections(),
+    { reads, readReserve, slowReads, background, writes, orm }: ConnectionSplit = splitConnections(),
   ) {
     this.orm = createOrm(url, { pool: { min: 0, max: orm } }, (pool) => {
       this.#ormPool = pool;
@@ -50,6 +52,7 @@ export class Database implements ReadDatabase {
     });
     this.runner = new StatementRunner(url, { regular: reads, reserve: readReserve }, this.statements);
     this.slowRunner = new StatementRunner(url, { regular: slowReads, reserve: 0 }, this.statements);
+    this.backgroundRunner = new StatementRunner(url, { regular: background, reserve: 0 }, this.statements);
     this.writer = new TransactionRunner(url, writes, this.statements);
     measureWaits(this.writer.pool, (seconds, outcome) => this.poolWaits.add('writes', outcome, seconds));
   }
@@ -88,7 +91,7 @@ export class Database implements ReadDatabase {
 
   /** Calls the listener with every read that is sent, so that tests can count them. Returns a function that removes it. */
   onStatement(listener: (statement: Statement) => void): () => void {
-    const removers = [this.runner.onStatement(listener), this.slowRunner.onStatement(listener)];
+    const removers = [this.runner, this.slowRunner, this.backgroundRunner].map((each) => each.onStatement(listener));
     return () => {
       for (const remove of removers) remove();
     };
@@ -100,7 +103,8 @@ export class Database implements ReadDatabase {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.runner.close(), this.slowRunner.close(), this.writer.close(), this.orm.close()]);
+    const pools = [this.runner, this.slowRunner, this.backgroundRunner, this.writer, this.orm];
+    await Promise.all(pools.map((pool) => pool.close()));
   }
 }
 

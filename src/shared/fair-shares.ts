@@ -25,6 +25,11 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
       ...{ name: 'waits for events', capacity: 512, perShare: 64 },
       ...{ maxQueuedPerShare: 16, maxQueued: 64, maxWaitMs: 1_000 },
     }),
+    /** Test events, each of which waits up to 15 seconds for a receiver. */
+    webhookTests: new FairSemaphore({
+      ...{ name: 'webhook tests', capacity: 32, perShare: 4 },
+      ...{ maxQueuedPerShare: 0, maxQueued: 0, maxWaitMs: 1_000 },
+    }),
     /** Cost of GraphQL requests that execute: records times selected fields. */
     graphqlCost: new FairSemaphore({
       ...{ name: 'GraphQL cost', capacity: 60_000, perShare: 20_000, perShareContended: 4_000, activity: requests },

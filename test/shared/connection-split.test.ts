@@ -10,6 +10,7 @@ describe('the split of DATABASE_CONNECTIONS', () => {
       reads: 2,
       readReserve: 4,
       slowReads: 4,
+      background: 2,
       writes: 12,
       orm: 12,
     });

@@ -67,11 +67,13 @@ describe('a thousand endpoints, of which a hundred hang', () => {
     await numberAll();
     await dispatcher.refresh();
     await dispatcher.poll();
+    const renewing = setInterval(() => void dispatcher.renewNow(), 3_000);
     const answered = () => receiver.received.filter(({ path }) => path.includes('/answers/'));
     // Requests of the hanging receivers are open until they time out, after this test.
     while (answered().length < 3 * (ENDPOINTS - HANGING)) await receiver.waitFor(receiver.received.length + 1);
     expect(new Set(answered().map(({ path, event }) => `${path} ${event.id}`)).size).toBe(3 * (ENDPOINTS - HANGING));
     expect(receiver.received.length - answered().length).toBe(HANGING);
+    clearInterval(renewing);
     await dispatcher.stop(0);
   }, 60_000);
 });

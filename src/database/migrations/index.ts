@@ -12,6 +12,7 @@ import { Migration20261122133056ChangeIndexes } from './20261122133056-change-in
 import { Migration20261122134700TokenFamilyUser } from './20261122134700-token-family-user.ts';
 import { Migration20261122160500PseudonymsOfErasures } from './20261122160500-pseudonyms-of-erasures.ts';
 import { Migration20261122170000EventOrder } from './20261122170000-event-order.ts';
+import { Migration20261122171000ActiveAfter } from './20261122171000-active-after.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   Migration20261122134700TokenFamilyUser,
   Migration20261122160500PseudonymsOfErasures,
   Migration20261122170000EventOrder,
+  Migration20261122171000ActiveAfter,
 ];

@@ -5,7 +5,7 @@ import type { Backlog } from '../../shared/backlog.ts';
 /** The connections of a regional database that the log is read and numbered on. */
 export interface LogDatabase {
   readonly runner: StatementRunner;
-  readonly slowRunner: StatementRunner;
+  readonly backgroundRunner: StatementRunner;
 }
 
 /** Position in a region's log: of an event, or the one before the first. Days do not decrease with the numbers. */
@@ -94,13 +94,13 @@ export const MAX_SCANNED = 5_000;
 const BATCH_SIZE = 1_000;
 
 /** Numbers committed events, up to a batch. Returns their count; null when another process is numbering. */
-export async function numberEvents({ slowRunner }: LogDatabase, batchSize = BATCH_SIZE): Promise<number | null> {
-  const [row] = await slowRunner.run(NUMBER, [String(batchSize)]);
+export async function numberEvents({ backgroundRunner }: LogDatabase, batchSize = BATCH_SIZE): Promise<number | null> {
+  const [row] = await backgroundRunner.run(NUMBER, [String(batchSize)]);
   return row![0] === null ? null : Number(row![0]);
 }
 
-/** Whether a batch was full, so that more events probably wait. */
-export const isFullBatch = (numbered: number | null): boolean => numbered === BATCH_SIZE;
+/** Whether so many were numbered that more events probably wait: a batch has a share of each transaction, and small ones do not fill theirs. */
+export const isFullBatch = (numbered: number | null): boolean => numbered !== null && numbered >= BATCH_SIZE / 10;
 
 /** Returns the state of the log, with the position of its last event. */
 export async function readHead(database: LogDatabase): Promise<LogHead> {

@@ -118,6 +118,17 @@ export async function updateEndpoint(
 const RESET_FAILURES = `update webhook_progress set generation = generation + 1, failures = 0, failing_since = null, suspended_until = null
   where endpoint_id = ?`;
 
+/** Disables an endpoint whose receiver has returned 410, unless it was disabled or got another URL meanwhile (WHK-11). */
+export async function disableGone({ clock, database }: WebhookContext, { id, url }: WebhookEndpoint): Promise<void> {
+  const changes = {
+    status: 'DISABLED',
+    disabledReason: 'GONE',
+    updatedAt: new Date(clock.now()).toISOString(),
+  } as const;
+  const where = { id, url, status: { $ne: 'DISABLED' as const } };
+  await database.transaction((em) => em.nativeUpdate(WebhookEndpoint, where, changes));
+}
+
 /** Deletes an endpoint; its pending deliveries are not made. A job removes the rows. */
 export async function deleteEndpoint(context: WebhookChangeContext, key: EndpointKey): Promise<WebhookEndpoint> {
   const { clock, database } = context;
@@ -169,7 +180,8 @@ export async function requireEndpoint(
   return endpoint;
 }
 
-const lockEndpoint = (em: EntityManager, key: EndpointKey) => requireEndpoint(em, key, LockMode.PESSIMISTIC_WRITE);
+export const lockEndpoint = (em: EntityManager, key: EndpointKey) =>
+  requireEndpoint(em, key, LockMode.PESSIMISTIC_WRITE);
 
 const findEndpoints = (em: EntityManager, integratorId?: string) =>
   em.find(
@@ -182,7 +194,7 @@ const toEndpoint = (fields: WebhookEndpoint): WebhookEndpoint =>
   Object.assign(Object.create(WebhookEndpoint.prototype) as WebhookEndpoint, fields);
 
 /** Returns a copy as clients see it: an active endpoint of a disabled client is paused (WHK-7). */
-async function toShown(em: EntityManager, endpoint: WebhookEndpoint): Promise<WebhookEndpoint> {
+export async function toShown(em: EntityManager, endpoint: WebhookEndpoint): Promise<WebhookEndpoint> {
   const shown = toEndpoint({ ...endpoint });
   if (endpoint.status !== 'ACTIVE') return shown;
   const disabled = await em.count(OAuthClient, { id: endpoint.clientId, disabledAt: { $ne: null } });

@@ -1,7 +1,7 @@
 import { conflict } from '../../shared/errors.ts';
 import { decodeEventCursor } from '../events/event-cursor.ts';
 import { readHead } from '../events/event-log.ts';
-import { requireEndpoint } from './endpoints.ts';
+import { lockEndpoint, requireEndpoint, toShown } from './endpoints.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
 
@@ -22,6 +22,9 @@ const LOCK_PROGRESS = 'select number, replay_until from webhook_progress where e
 const MOVE_BACK = `update webhook_progress set generation = generation + 1, day = ?, number = ?, replay_until = ?, suspended_until = null
   where endpoint_id = ?`;
 
+/** They are read again, behind the earlier events of their records. */
+const FORGET_RETRIES = `delete from webhook_delivery where endpoint_id = ? and status = 'PENDING' and number > ?`;
+
 /**
  * Delivers the events after a cursor of the feed again, before those that come (WHK-15). Throws 400 for a cursor that is none, 410 for one
  * that has expired, and 409 while another replay is running or while nothing is delivered.
@@ -31,14 +34,15 @@ export async function startReplay(context: WebhookChangeContext, key: EndpointKe
   await requireEndpoint(database.fork(), key);
   const position = decodeEventCursor(database.region, await readHead(database), after);
   return database.transaction(async (em) => {
-    const endpoint = await requireEndpoint(em, key);
-    if (endpoint.status !== 'ACTIVE') {
+    const endpoint = await lockEndpoint(em, key);
+    if ((await toShown(em, endpoint)).status !== 'ACTIVE') {
       throw conflict('WEBHOOK_ENDPOINT_NOT_ACTIVE', 'The endpoint is paused or disabled.');
     }
     const [progress] = (await em.execute(LOCK_PROGRESS, [endpoint.id])) as unknown as StoredProgress[];
     if (progress!.replay_until !== null) throw conflict('WEBHOOK_REPLAY_RUNNING', 'A replay is running already.');
     // A cursor of the position or of later events has nothing to repeat.
     if (position.number < Number(progress!.number)) {
+      await em.execute(FORGET_RETRIES, [endpoint.id, position.number]);
       await em.execute(MOVE_BACK, [position.day, position.number, progress!.number, endpoint.id]);
     }
     await recordEndpoint(em, context, 'webhook_endpoint.replayed', endpoint, { after: { cursor: after } });

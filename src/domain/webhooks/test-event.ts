@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { newId } from '../../shared/ids.ts';
-import { requireEndpoint, signingSecrets } from './endpoints.ts';
+import { disableGone, requireEndpoint, signingSecrets } from './endpoints.ts';
 import type { Attempt } from './receiver-client.ts';
 import { signWebhook } from './signature.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
@@ -14,7 +14,7 @@ export interface TestResult extends Attempt {
 
 /**
  * Sends a test event to an endpoint, also to a paused or disabled one, and returns what its receiver answered (WHK-14). It is attempted
- * once, and its failure has no consequences.
+ * once. 410 disables the endpoint, as it does in a delivery; no other failure has consequences.
  */
 export async function sendTestEvent(context: WebhookContext, key: EndpointKey): Promise<TestResult> {
   const endpoint = await requireEndpoint(context.database.fork(), key);
@@ -25,6 +25,7 @@ export async function sendTestEvent(context: WebhookContext, key: EndpointKey): 
   const message = { id: event.id, timestamp: Math.floor(now / 1000), body };
   const headers = signWebhook(signingSecrets(context, endpoint), message);
   const attempt = await webhooks.receivers.post(endpoint.url, { ...headers }, body);
+  if (attempt.status === 410) await disableGone(context, endpoint);
   return { eventId: event.id, succeeded: isSuccess(attempt), ...attempt };
 }
 

@@ -33,8 +33,9 @@ export function observeDatabases(databases: Databases): void {
       ),
   });
   const pipelined = (region: keyof Databases) => {
-    const { runner, slowRunner } = databases[region];
-    return [['reads', runner.stats()] as const, ['slow_reads', slowRunner.stats()] as const];
+    const { runner, slowRunner, backgroundRunner } = databases[region];
+    const runners = { reads: runner, slow_reads: slowRunner, background: backgroundRunner };
+    return Object.entries(runners).map(([pool, each]) => [pool, each.stats()] as const);
   };
   collectGauge({
     ...{ name: 'database_pipelined_connections', help: 'Pipelined connections, by state.' },

@@ -10,28 +10,42 @@ const MAX_AGE_MS = 300;
 
 const SELECT: Statement = {
   name: 'webhooks.audiences',
-  text: `select client.id, to_json(client.scopes), (select json_object_agg(connection.builder_id, connection.scopes)
-      from connection where connection.integrator_id = client.integrator_id and connection.status = 'ACTIVE')
-    from oauth_client client where client.id = any($1::text[]) and client.disabled_at is null`,
+  text: `select client.id, to_json(client.scopes), (select json_object_agg(connection.builder_id,
+        json_build_object('scopes', connection.scopes, 'activeAfter', connection.active_after)) from connection where connection.integrator_id = client.integrator_id and connection.status = 'ACTIVE'),
+      client.disabled_at is not null
+    from oauth_client client where client.id = any($1::text[])`,
 };
+
+/** What an endpoint may receive. */
+export interface EndpointAudience extends EventAudience {
+  /** Number of the event after which a builder was connected again, by builder id; earlier ones are not delivered (WHK-7). */
+  readonly activeAfter: ReadonlyMap<string, number>;
+  /** Whether the client is disabled: then it receives nothing. */
+  readonly isDisabled: boolean;
+}
+
+interface StoredConnection {
+  scopes: string[];
+  activeAfter: number | null;
+}
 
 interface CacheEntry {
   loadedAt: number;
-  audience: Promise<EventAudience | null>;
+  audience: Promise<EndpointAudience | null>;
 }
 
 /** What clients may see now: their scopes within the active connections of their integrator. Loads are batched and cached. */
 export class Audiences {
   readonly #runner: StatementRunner;
   readonly #cache = new Map<string, CacheEntry>();
-  #batch: { ids: Set<string>; rows: Promise<Map<string, EventAudience>> } | null = null;
+  #batch: { ids: Set<string>; rows: Promise<Map<string, EndpointAudience>> } | null = null;
 
   constructor(runner: StatementRunner) {
     this.#runner = runner;
   }
 
   /** Returns the audience of a client; null when the client is disabled. */
-  async load(clientId: string): Promise<EventAudience | null> {
+  async load(clientId: string): Promise<EndpointAudience | null> {
     const now = performance.now();
     let entry = this.#cache.get(clientId);
     if (!entry || now - entry.loadedAt >= MAX_AGE_MS) {
@@ -46,31 +60,37 @@ export class Audiences {
     this.#cache.clear();
   }
 
-  async #loadBatched(clientId: string): Promise<EventAudience | null> {
+  async #loadBatched(clientId: string): Promise<EndpointAudience | null> {
     if (!this.#batch) {
       const ids = new Set<string>();
       const rows = Promise.resolve().then(() => {
         this.#batch = null;
-        return this.#query([...ids]);
+        return readAudiences(this.#runner, [...ids]);
       });
       this.#batch = { ids, rows };
     }
     this.#batch.ids.add(clientId);
-    return (await this.#batch.rows).get(clientId) ?? null;
+    const audience = (await this.#batch.rows).get(clientId);
+    return audience && !audience.isDisabled ? audience : null;
   }
+}
 
-  async #query(clientIds: string[]): Promise<Map<string, EventAudience>> {
-    const rows = await this.#runner.run(SELECT, [clientIds]);
-    return new Map(
-      rows.map(([id, scopes, connections]) => {
-        const connected = Object.entries(JSON.parse(connections ?? '{}') as Record<string, string[]>);
-        const audience = {
-          internal: false,
-          scopes: new Set(JSON.parse(scopes!) as string[]),
-          connections: new Map(connected.map(([builderId, allowed]) => [builderId, new Set(allowed)])),
-        };
-        return [id!, audience];
-      }),
-    );
-  }
+/** Returns what clients may see now, by their ids. */
+export async function readAudiences(
+  runner: StatementRunner,
+  clientIds: string[],
+): Promise<Map<string, EndpointAudience>> {
+  const rows = await runner.run(SELECT, [clientIds]);
+  return new Map(
+    rows.map(([id, scopes, connections, isDisabled]) => {
+      const connected = Object.entries(JSON.parse(connections ?? '{}') as Record<string, StoredConnection>);
+      const audience = {
+        ...{ internal: false, isDisabled: isDisabled === 't' },
+        scopes: new Set(JSON.parse(scopes!) as string[]),
+        connections: new Map(connected.map(([builderId, { scopes }]) => [builderId, new Set(scopes)])),
+        activeAfter: new Map(connected.map(([builderId, { activeAfter }]) => [builderId, activeAfter ?? 0])),
+      };
+      return [id!, audience];
+    }),
+  );
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../database/database.ts';
+import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Attempt } from '../receiver-client.ts';
 import type { WebhookTools } from '../webhook-context.ts';
@@ -8,6 +9,7 @@ import { Audiences } from './audiences.ts';
 import { type DeliveryEnvironment, EndpointDelivery } from './endpoint-delivery.ts';
 import { type LeasedEndpoint, Leases } from './leases.ts';
 import { LogTail } from './log-tail.ts';
+import { RequestCounts } from './request-counts.ts';
 import { type DeliveryRow, type ProgressRow, readPending, writeResults } from './results.ts';
 
 /** Interval at which leases are renewed. The endpoints' settings are read more often. */
@@ -17,7 +19,7 @@ const RENEW_MS = 1_000;
 const SETTLE_MS = 5;
 
 export interface DispatcherOptions {
-  database: Pick<Database, 'runner' | 'slowRunner'>;
+  database: Pick<Database, 'backgroundRunner'>;
   clock: Clock;
   webhooks: WebhookTools;
   onAttempt?: (attempt: Attempt, row: DeliveryRow) => void;
@@ -43,7 +45,7 @@ interface Batch {
  * two. Call `refresh`, `poll` and `flush` at intervals: see `startDispatchers`.
  */
 export class Dispatcher {
-  readonly #database: DispatcherOptions['database'];
+  readonly #runner: StatementRunner;
   readonly #leases: Leases;
   readonly #tail: LogTail;
   readonly #environment: DeliveryEnvironment;
@@ -51,20 +53,26 @@ export class Dispatcher {
   /** Deliveries that make no further attempts, until their requests have ended and are stored. */
   readonly #stopping = new Map<string, { delivery: EndpointDelivery; isRestarting: boolean }>();
   #renewedAt = Number.NEGATIVE_INFINITY;
-  #aborting = new AbortController();
   /** A batch that could not be stored yet. */
   #unwritten: Batch | null = null;
   #flushing: Promise<void> | null = null;
   #isStopping = false;
 
   constructor({ database, clock, webhooks, onAttempt, onUnreadableSecret }: DispatcherOptions) {
-    this.#database = database;
-    this.#leases = new Leases(database.slowRunner, randomUUID());
-    this.#tail = new LogTail(database);
+    const { backgroundRunner } = database;
+    this.#runner = backgroundRunner;
+    this.#leases = new Leases(backgroundRunner, randomUUID());
+    this.#tail = new LogTail({ runner: backgroundRunner, backgroundRunner });
     this.#environment = {
-      ...{ clock, webhooks, inFlight: 0, tail: this.#tail, audiences: new Audiences(database.runner) },
+      ...{
+        clock,
+        webhooks,
+        tail: this.#tail,
+        audiences: new Audiences(backgroundRunner),
+        requests: new RequestCounts(),
+      },
       mayDeliver: () => this.#leases.isValid && !this.#isStopping,
-      signal: () => this.#aborting.signal,
+      signal: () => this.#leases.signal,
       onAttempt: onAttempt ?? (() => undefined),
       onUnreadableSecret: onUnreadableSecret ?? (() => undefined),
     };
@@ -79,7 +87,7 @@ export class Dispatcher {
       pending += queue.size;
       oldest = Math.min(oldest, queue.oldest ?? now);
     }
-    const { inFlight } = this.#environment;
+    const inFlight = this.#environment.requests.total;
     const oldestSeconds = (now - oldest) / 1000;
     return { endpoints: this.#deliveries.size, unreadableSecrets, pending, inFlight, oldestSeconds };
   }
@@ -95,7 +103,6 @@ export class Dispatcher {
     if (isDue) this.#renewedAt = now;
     // After a restore the log goes on at an earlier number.
     const isRestored = isDue && (await this.#tail.resetAfterRestore());
-    if (this.#aborting.signal.aborted && !this.#isStopping) this.#aborting = new AbortController();
     this.#stopOthers(new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), isRestored ? 0 : share);
     await this.#startNew(endpoints.filter(({ id }) => !this.#deliveries.has(id) && !this.#stopping.has(id)));
     await Promise.all([...this.#deliveries.values()].map((delivery) => delivery.dropInvisible()));
@@ -110,10 +117,10 @@ export class Dispatcher {
 
   /** Reads new events and attempts what is due. Requests go on after it has returned. */
   async poll(): Promise<void> {
-    if (!this.#leases.isValid) this.#aborting.abort();
     if (this.#deliveries.size === 0) return;
     await this.#tail.poll();
-    await Promise.all([...this.#deliveries.values()].map((delivery) => delivery.step()));
+    // Not awaited: an endpoint that is far behind reads the log. The next poll tries again what fails.
+    for (const delivery of this.#deliveries.values()) delivery.step().catch(() => undefined);
   }
 
   /** Stores results. A batch that cannot be stored is stored by the next call. */
@@ -129,6 +136,11 @@ export class Dispatcher {
     this.#environment.audiences.clear();
   }
 
+  /** Ends the requests in progress, as when the leases are not renewed in time. */
+  expireLeases(): void {
+    this.#leases.expire();
+  }
+
   /** Waits until no request is being made, and stores the results. */
   async settle(): Promise<void> {
     const all = () => [...this.#deliveries.values(), ...[...this.#stopping.values()].map(({ delivery }) => delivery)];
@@ -139,7 +151,7 @@ export class Dispatcher {
   /** Ends the requests that do not end within the time, stores the results, and leaves the endpoints to other processes. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
-    const abort = setTimeout(() => this.#aborting.abort(), graceMs);
+    const abort = setTimeout(() => this.#leases.expire(), graceMs);
     await this.settle();
     clearTimeout(abort);
     await this.#leases.release([...this.#deliveries.keys(), ...this.#stopping.keys()]);
@@ -164,7 +176,7 @@ export class Dispatcher {
   async #startNew(endpoints: LeasedEndpoint[]): Promise<void> {
     if (endpoints.length === 0) return;
     const pending = await readPending(
-      this.#database.slowRunner,
+      this.#runner,
       endpoints.map(({ id }) => id),
     );
     for (const endpoint of endpoints) {
@@ -191,7 +203,7 @@ export class Dispatcher {
     if (batch.progress.length === 0) return;
     this.#unwritten = batch;
     const { owner } = this.#leases;
-    const owned = await writeResults(this.#database.slowRunner, owner, batch.progress, batch.rows);
+    const owned = await writeResults(this.#runner, owner, batch.progress, batch.rows);
     this.#unwritten = null;
     for (const { endpoint_id: id } of batch.progress) {
       if (owned.has(id)) continue;

@@ -1,16 +1,17 @@
 import type { WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
 import type { Clock } from '../../../shared/clock.ts';
-import { type EventAudience, EventFilter } from '../../events/event-filter.ts';
-import type { LogPosition } from '../../events/event-log.ts';
+import { EventFilter } from '../../events/event-filter.ts';
+import type { LoggedEvent, LogPosition } from '../../events/event-log.ts';
 import { createEventBody } from '../event-body.ts';
 import type { Attempt } from '../receiver-client.ts';
 import { signWebhook } from '../signature.ts';
 import { isSuccess } from '../test-event.ts';
 import type { WebhookTools } from '../webhook-context.ts';
-import type { Audiences } from './audiences.ts';
+import type { Audiences, EndpointAudience } from './audiences.ts';
 import { EndpointQueue, type QueuedDelivery } from './endpoint-queue.ts';
 import type { LeasedEndpoint } from './leases.ts';
 import type { LogTail } from './log-tail.ts';
+import type { RequestCounts } from './request-counts.ts';
 import { type DeliveryRow, type ProgressRow, toLoggedEvent } from './results.ts';
 import { DISABLE_MS, suspendedUntil } from './schedule.ts';
 
@@ -18,11 +19,11 @@ import { DISABLE_MS, suspendedUntil } from './schedule.ts';
 const MAX_CONCURRENCY = 16;
 const FIRST_CONCURRENCY = 2;
 
-/** Concurrent requests of the process from which every endpoint makes one at a time. */
-const CROWDED = 512;
+/** Deliveries that were not attempted yet from which an endpoint reads no more events. */
+const MAX_FRESH = 1_000;
 
-/** Unfinished deliveries from which an endpoint reads no more events. */
-const MAX_QUEUE = 1_000;
+/** The same for all unfinished deliveries. It bounds the memory of an endpoint whose receiver rejects some events for days (WHK-13). */
+const MAX_UNFINISHED = 20_000;
 
 /** Events that are read at a time. */
 const READ_SIZE = 100;
@@ -36,8 +37,7 @@ export interface DeliveryEnvironment {
   readonly webhooks: WebhookTools;
   readonly audiences: Audiences;
   readonly tail: LogTail;
-  /** Requests that are being made by the process. */
-  inFlight: number;
+  readonly requests: RequestCounts;
   /** Whether this process still holds its leases. */
   mayDeliver(): boolean;
   /** Aborts when the leases are lost. */
@@ -68,6 +68,7 @@ export class EndpointDelivery {
   #failingSince: number | null;
   #suspendedUntil: number | null;
   #disabledReason: WebhookDisabledReason | null = null;
+  #filter: { audience: EndpointAudience; endpoint: LeasedEndpoint; value: EventFilter } | null = null;
   #secrets: { key: string; values: string[] } | null = null;
 
   constructor(environment: DeliveryEnvironment, endpoint: LeasedEndpoint, pending: readonly DeliveryRow[]) {
@@ -102,8 +103,7 @@ export class EndpointDelivery {
     if (this.queue.size === 0) return;
     const audience = await this.#environment.audiences.load(this.endpoint.clientId);
     if (!audience || this.#isStopping) return;
-    const filter = this.#filterFor(audience);
-    this.queue.dropUnless((row) => filter.includes({ type: row.type, builderId: row.builder_id }));
+    this.queue.dropUnless((row) => this.#isVisible(audience, toLoggedEvent(row)));
   }
 
   /** Returns what is to be stored, once per change; null for nothing. */
@@ -132,22 +132,32 @@ export class EndpointDelivery {
 
   async #read(): Promise<void> {
     const { tail, audiences, clock } = this.#environment;
-    if (this.#isReading || this.queue.size >= MAX_QUEUE || this.#readPosition.number >= tail.end) return;
+    if (this.#isReading || this.#readPosition.number >= tail.end) return;
+    if (this.queue.fresh >= MAX_FRESH || this.queue.size >= MAX_UNFINISHED) return;
     this.#isReading = true;
     try {
       const audience = await audiences.load(this.endpoint.clientId);
       if (!audience) return;
       const { events, next } = await tail.read(this.#readPosition, this.#filterFor(audience), READ_SIZE);
-      this.queue.addRead(this.endpoint.id, events, next, clock.now());
+      const visible = events.filter((event) => this.#isVisible(audience, event));
+      this.queue.addRead(this.endpoint.id, visible, next, clock.now());
       this.#readPosition = next;
     } finally {
       this.#isReading = false;
     }
   }
 
-  #filterFor(audience: EventAudience): EventFilter {
-    const { types, builderIds } = this.endpoint;
-    return new EventFilter(audience, { types, builderIds });
+  #isVisible(audience: EndpointAudience, event: LoggedEvent): boolean {
+    return this.#filterFor(audience).includes(event) && event.number > (audience.activeAfter.get(event.builderId) ?? 0);
+  }
+
+  /** Returns the filter of what the endpoint asks for and may see, which is created when one of them changes. */
+  #filterFor(audience: EndpointAudience): EventFilter {
+    const { endpoint } = this;
+    if (this.#filter?.audience !== audience || this.#filter.endpoint !== endpoint) {
+      this.#filter = { audience, endpoint, value: new EventFilter(audience, endpoint) };
+    }
+    return this.#filter.value;
   }
 
   #pump(): void {
@@ -156,10 +166,10 @@ export class EndpointDelivery {
       const delivery = this.queue.take(clock.now());
       if (!delivery) return;
       this.#inFlight++;
-      this.#environment.inFlight++;
+      const end = this.#environment.requests.begin(this.endpoint.integratorId);
       void this.#attempt(delivery).then((isConcluded) => {
         this.#inFlight--;
-        this.#environment.inFlight--;
+        end();
         // Otherwise the next poll tries again.
         if (isConcluded) this.step().catch(() => undefined);
       });
@@ -167,8 +177,8 @@ export class EndpointDelivery {
   }
 
   #allowed(): number {
-    const isProbing = this.#suspendedUntil !== null || this.#environment.inFlight >= CROWDED;
-    return isProbing ? 1 : this.#concurrency;
+    if (this.#suspendedUntil !== null) return 1;
+    return this.#environment.requests.limit(this.endpoint.integratorId, this.#concurrency, this.#inFlight);
   }
 
   /** Attempts a delivery. Returns false when it was put back without an attempt. */
@@ -179,7 +189,7 @@ export class EndpointDelivery {
       const audience = await audiences.load(this.endpoint.clientId);
       // The client is disabled: the endpoint pauses.
       if (!audience || !this.#canDeliver()) return this.#putBack(delivery);
-      if (!this.#filterFor(audience).includes({ type: row.type, builderId: row.builder_id })) {
+      if (!this.#isVisible(audience, toLoggedEvent(row))) {
         this.queue.finish(delivery, 'DROPPED');
         return true;
       }

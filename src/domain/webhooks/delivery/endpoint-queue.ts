@@ -32,8 +32,12 @@ export class EndpointQueue {
   readonly #readings: Reading[] = [];
   /** Results whose rows are to be stored. */
   #changed: QueuedDelivery[] = [];
-  /** First deliveries of their records that are not being attempted. */
+  /** First deliveries of their records that may be attempted. */
   readonly #idle = new Set<QueuedDelivery>();
+  /** First deliveries of their records that wait for a retry, and the earliest time at which one is due. */
+  readonly #waiting = new Set<QueuedDelivery>();
+  #nextDueAt = Number.POSITIVE_INFINITY;
+  #fresh = 0;
 
   constructor(pending: readonly DeliveryRow[]) {
     for (const row of pending) {
@@ -44,6 +48,11 @@ export class EndpointQueue {
 
   get size(): number {
     return this.#eventIds.size;
+  }
+
+  /** Number of deliveries that were read and neither stored nor finished. */
+  get fresh(): number {
+    return this.#fresh;
   }
 
   /** Time at which the oldest unfinished delivery began, in milliseconds since the Unix epoch; null when there is none. */
@@ -65,17 +74,17 @@ export class EndpointQueue {
       if (before && before.row.attempts > 0) this.#markChanged(delivery);
       else unsettled.add(event.id);
     }
+    this.#fresh += unsettled.size;
     this.#readings.push({ position, unsettled });
   }
 
   /** Takes the next delivery that is due; null when there is none. It is then attempted, and `finish` or `retry` ends the attempt. */
   take(now: number): QueuedDelivery | null {
-    for (const delivery of this.#idle) {
-      if (delivery.dueAt > now) continue;
-      this.#idle.delete(delivery);
-      return delivery;
-    }
-    return null;
+    if (now >= this.#nextDueAt) this.#wake(now);
+    const [delivery] = this.#idle;
+    if (!delivery) return null;
+    this.#idle.delete(delivery);
+    return delivery;
   }
 
   /** Ends a delivery with its result. */
@@ -96,7 +105,7 @@ export class EndpointQueue {
     }
     delivery.dueAt = dueAt;
     row.next_attempt_at = toIso(dueAt);
-    this.#idle.add(delivery);
+    this.#wait(delivery);
     // Those behind it are stored with it.
     for (const each of this.#byRecord.get(row.record_id)!) {
       this.#markChanged(each);
@@ -112,11 +121,13 @@ export class EndpointQueue {
 
   /** Drops the deliveries that do not pass, but for those that are being attempted. */
   dropUnless(isVisible: (row: DeliveryRow) => boolean): void {
-    // Includes those that become the first of their record meanwhile.
-    for (const delivery of this.#idle) {
-      if (isVisible(delivery.row)) continue;
-      this.#idle.delete(delivery);
-      this.finish(delivery, 'DROPPED');
+    // Those that wait come last, because they include those that become the first of their record meanwhile.
+    for (const deliveries of [this.#idle, this.#waiting]) {
+      for (const delivery of deliveries) {
+        if (isVisible(delivery.row)) continue;
+        deliveries.delete(delivery);
+        this.finish(delivery, 'DROPPED');
+      }
     }
   }
 
@@ -150,7 +161,7 @@ export class EndpointQueue {
     if (queued) queued.push(delivery);
     else {
       this.#byRecord.set(recordId, [delivery]);
-      this.#idle.add(delivery);
+      this.#wait(delivery);
     }
     this.#eventIds.add(eventId);
   }
@@ -160,7 +171,21 @@ export class EndpointQueue {
     queued.shift();
     this.#eventIds.delete(row.event_id);
     if (queued.length === 0) this.#byRecord.delete(row.record_id);
-    else this.#idle.add(queued[0]!);
+    else this.#wait(queued[0]!);
+  }
+
+  #wait(delivery: QueuedDelivery): void {
+    this.#waiting.add(delivery);
+    this.#nextDueAt = Math.min(this.#nextDueAt, delivery.dueAt);
+  }
+
+  /** Makes the deliveries that are due available, and finds the next time at which one is. */
+  #wake(now: number): void {
+    this.#nextDueAt = Number.POSITIVE_INFINITY;
+    for (const delivery of this.#waiting) {
+      if (delivery.dueAt > now) this.#nextDueAt = Math.min(this.#nextDueAt, delivery.dueAt);
+      else if (this.#waiting.delete(delivery)) this.#idle.add(delivery);
+    }
   }
 
   #markChanged(delivery: QueuedDelivery): void {
@@ -170,7 +195,7 @@ export class EndpointQueue {
   }
 
   #settle({ row }: QueuedDelivery): void {
-    for (const { unsettled } of this.#readings) unsettled.delete(row.event_id);
+    for (const { unsettled } of this.#readings) if (unsettled.delete(row.event_id)) this.#fresh--;
   }
 }
 

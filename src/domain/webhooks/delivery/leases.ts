@@ -5,6 +5,9 @@ import type { LogPosition } from '../../events/event-log.ts';
 /** Milliseconds for which a process alone delivers to an endpoint, unless it renews its lease. A killed process delays its endpoints so long. */
 export const LEASE_MS = 10_000;
 
+/** Milliseconds before the end of a lease at which its requests are aborted. */
+const MARGIN_MS = 500;
+
 /** Milliseconds after which a process that was not seen gets no share of the endpoints. */
 const DISPATCHER_MS = 5_000;
 
@@ -84,6 +87,8 @@ export class Leases {
   readonly owner: string;
   /** Time of `performance.now()` until which the leases are certainly held. */
   #validUntil = 0;
+  #expiry: NodeJS.Timeout | undefined;
+  #expired = new AbortController();
 
   constructor(runner: StatementRunner, owner: string) {
     this.#runner = runner;
@@ -95,9 +100,9 @@ export class Leases {
     return performance.now() < this.#validUntil;
   }
 
-  /** Milliseconds for which the leases are certainly held. */
-  get remainingMs(): number {
-    return Math.max(0, this.#validUntil - performance.now());
+  /** Aborts when the leases end without being renewed: another process may then deliver. Read it for each request. */
+  get signal(): AbortSignal {
+    return this.#expired.signal;
   }
 
   /** Renews the leases, and claims free endpoints up to this process's share. Returns the leased endpoints, and the share. */
@@ -109,8 +114,23 @@ export class Leases {
     await this.#runner.run(RENEW, [this.owner]);
     if (held < share) await this.#runner.run(CLAIM, [this.owner, String(share - held)]);
     // Renewed after `began`, so they last longer. What a lost lease would have allowed is not written: see `writeResults`.
-    this.#validUntil = began + LEASE_MS - 500;
+    this.#extend(began + LEASE_MS - MARGIN_MS);
     return { endpoints: await this.load(), share };
+  }
+
+  /** Ends the requests that run under the leases, and what they allow. */
+  expire(): void {
+    clearTimeout(this.#expiry);
+    this.#validUntil = 0;
+    this.#expired.abort();
+  }
+
+  #extend(validUntil: number): void {
+    clearTimeout(this.#expiry);
+    this.#validUntil = validUntil;
+    if (this.#expired.signal.aborted) this.#expired = new AbortController();
+    // A timer, because the renewal may hang with the database.
+    this.#expiry = setTimeout(() => this.expire(), Math.max(0, validUntil - performance.now())).unref();
   }
 
   /** Returns the leased endpoints that are still delivered to. */
@@ -124,6 +144,7 @@ export class Leases {
 
   /** Leaves the endpoints to the other processes. */
   async leave(): Promise<void> {
+    clearTimeout(this.#expiry);
     await this.#runner.run(LEAVE, [this.owner]);
   }
 }

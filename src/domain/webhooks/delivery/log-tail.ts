@@ -7,6 +7,9 @@ const KEPT_EVENTS = 10_000;
 
 const PAGE_SIZE = 1_000;
 
+/** Pages that are read before the events are delivered. */
+const MAX_PAGES = 5;
+
 /** Every event that an integrator can see. */
 const EVERYTHING = new EventFilter(
   { internal: true, scopes: new Set(SCOPES), connections: new Map() },
@@ -54,7 +57,7 @@ export class LogTail {
       this.#epoch = epoch;
       this.#start = this.#end = { day, number };
     }
-    for (let hasMore = true; hasMore; ) {
+    for (let pages = 0, hasMore = true; hasMore && pages < MAX_PAGES; pages++) {
       const page = await readLogPage(this.#database, this.#end, EVERYTHING, PAGE_SIZE);
       this.#events.push(...page.events);
       this.#end = page.next;

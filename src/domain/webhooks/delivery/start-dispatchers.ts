@@ -18,7 +18,7 @@ export interface RunningDispatchers {
 
 /** Delivers events to the endpoints of each region until it is stopped. */
 export function startDispatchers(
-  databases: Record<RegionId, Pick<Database, 'runner' | 'slowRunner'>>,
+  databases: Record<RegionId, Pick<Database, 'backgroundRunner'>>,
   options: Omit<DispatcherOptions, 'database'>,
   log: TaskLog,
 ): RunningDispatchers {

@@ -1,0 +1,228 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
+import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { Receiver } from '../support/receiver.ts';
+
+let service: Service;
+let receiver: Receiver;
+let dispatcher: Dispatcher;
+let builderId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  builderId = service.demo('A').builderIds[0]!;
+  await numberAll();
+});
+beforeEach(async () => {
+  receiver = await Receiver.start();
+  const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
+  dispatcher = new Dispatcher({ database: service.databases.au1, clock: service.clock, webhooks });
+});
+afterEach(async () => {
+  await dispatcher.stop(0);
+  await execute('delete from webhook_endpoint');
+  await execute('delete from webhook_dispatcher');
+  await execute(`update connection set status = 'ACTIVE', active_after = null`);
+  await execute('update oauth_client set disabled_at = null');
+  await receiver.close();
+});
+afterAll(() => service.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: each statement has its own rows.
+const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
+  service.databases.au1.fork().execute(sql, values);
+
+async function numberAll(): Promise<void> {
+  while ((await numberEvents(service.databases.au1)) !== 0);
+}
+
+async function request(method: 'GET' | 'POST' | 'PATCH', path: string, payload?: object) {
+  const headers = { authorization: `Bearer ${await service.as('A')}` };
+  const response = await service.request({ method, url: `/webhook-endpoints${path}`, headers, payload });
+  return { status: response.statusCode, body: response.json() };
+}
+
+const createEndpoint = async (url = receiver.url): Promise<string> =>
+  (await request('POST', '', { url, types: ['project.updated'] })).body.id;
+const cursorOfNow = async () => (await service.get('/events', await service.as('A'))).json().meta.nextCursor as string;
+
+/** Changes projects of the builder, each in a transaction of its own. */
+async function changeProjects(count: number): Promise<string[]> {
+  const rows = await execute('select id from project where builder_id = ? order by id limit ?', [builderId, count]);
+  for (const { id } of rows) await execute('update project set updated_at = now() where id = ?', [id]);
+  await numberAll();
+  return rows.map(({ id }) => id);
+}
+
+/** Lets the dispatcher do all that is due now. */
+async function run(): Promise<void> {
+  dispatcher.forgetAudiences();
+  await dispatcher.renewNow();
+  await dispatcher.poll();
+  await dispatcher.settle();
+}
+
+const setConnection = (status: string) =>
+  execute('update connection set status = ? where builder_id = ?', [status, builderId]);
+const recordIds = () => receiver.received.map(({ event }) => event.resource.id);
+
+describe('deliveries of a builder whose connection is revoked while the endpoint is paused', () => {
+  it('do not come back when both are active again, and are not listed meanwhile (WHK-7, WHK-12)', async () => {
+    const id = await createEndpoint();
+    receiver.respond = (_received, response) => void response.writeHead(500).end();
+    await changeProjects(1);
+    await run();
+    await request('PATCH', `/${id}`, { status: 'PAUSED' });
+    await run();
+    await changeProjects(2);
+    expect((await request('GET', `/${id}/deliveries`)).body.data).toHaveLength(1);
+    await setConnection('REVOKED');
+    expect((await request('GET', `/${id}/deliveries`)).body.data).toEqual([]);
+    await setConnection('ACTIVE');
+    receiver.respond = (_received, response) => void response.writeHead(204).end();
+    receiver.received.length = 0;
+    service.clock.advance(60_000);
+    await request('PATCH', `/${id}`, { status: 'ACTIVE' });
+    await run();
+    await run();
+    expect(receiver.received).toEqual([]);
+    const [changed] = await changeProjects(1);
+    await run();
+    expect(recordIds()).toEqual([changed]);
+  });
+});
+
+describe('a replay', () => {
+  it('beside a delivery that waits for a retry keeps the order of the record (WHK-13, WHK-15)', async () => {
+    const id = await createEndpoint();
+    const after = await cursorOfNow();
+    await changeProjects(1);
+    await run();
+    receiver.respond = (_received, response) => void response.writeHead(500).end();
+    await changeProjects(1);
+    await run();
+    const [delivered, failed] = receiver.ids;
+    receiver.respond = (_received, response) => void response.writeHead(204).end();
+    receiver.received.length = 0;
+    expect((await request('POST', `/${id}/replay`, { after })).status).toBe(202);
+    service.clock.advance(60_000);
+    await run();
+    await run();
+    expect(receiver.ids).toEqual([delivered, failed]);
+  });
+
+  it('is 409 while the endpoint is paused because its client is disabled (WHK-15)', async () => {
+    const other = service.demo('A');
+    const id = await createEndpoint();
+    const after = await cursorOfNow();
+    const token = await service.as('A');
+    await execute(
+      `insert into oauth_client select (jsonb_populate_record(oauth_client, '{"id": "cli_off"}'::jsonb)).* from oauth_client where id = ?`,
+      [other.clientId],
+    );
+    await execute(`update oauth_client set disabled_at = now() where id = 'cli_off'`);
+    await execute(`update webhook_endpoint set client_id = 'cli_off' where id = ?`, [id]);
+    const headers = { authorization: `Bearer ${token}` };
+    const url = `/webhook-endpoints/${id}/replay`;
+    const response = await service.request({ method: 'POST', url, headers, payload: { after } });
+    expect([response.statusCode, response.json().code]).toEqual([409, 'WEBHOOK_ENDPOINT_NOT_ACTIVE']);
+  });
+});
+
+describe('an endpoint whose receiver rejects some events', () => {
+  it('receives the others, however many wait for a retry (WHK-13)', async () => {
+    const id = await createEndpoint();
+    await execute(
+      `insert into webhook_delivery (id, endpoint_id, event_id, type, builder_id, number, record_id, occurred_at, status, attempts, created_at, next_attempt_at)
+       select 'whd_' || n, ?, 'evt_' || n, 'project.updated', ?, 0, 'proj_waits' || n, now(), 'PENDING', 1, now(), now() + interval '1 year'
+       from generate_series(1, 2000) n`,
+      [id, builderId],
+    );
+    const [changed] = await changeProjects(1);
+    await run();
+    expect(recordIds()).toEqual([changed]);
+  });
+});
+
+describe('an endpoint that is far behind', () => {
+  it('does not delay the others while it reads the log', async () => {
+    await createEndpoint();
+    await dispatcher.refresh();
+    await changeProjects(1);
+    // The reads of the log by this endpoint never end.
+    const slow = await createEndpoint(`${receiver.url}/slow`);
+    await execute(`update webhook_progress set number = -1, day = '2000-01-01' where endpoint_id = ?`, [slow]);
+    const { backgroundRunner } = service.databases.au1;
+    const original = backgroundRunner.run.bind(backgroundRunner);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    backgroundRunner.run = async (statement, values) => {
+      if (statement.name === 'events.page' && values[0] === '2000-01-01') await promise;
+      return original(statement, values);
+    };
+    try {
+      await dispatcher.renewNow();
+      await dispatcher.poll();
+      await receiver.waitFor(1);
+      expect(receiver.received[0]!.path).toBe('/hook');
+    } finally {
+      backgroundRunner.run = original;
+      resolve();
+      await dispatcher.settle();
+    }
+  });
+});
+
+describe('a lease that is not renewed', () => {
+  it('ends the requests that run under it, although the database does not respond (WHK-13)', async () => {
+    const id = await createEndpoint();
+    receiver.respond = () => undefined;
+    await changeProjects(1);
+    await dispatcher.renewNow();
+    await dispatcher.poll();
+    await receiver.waitFor(1);
+    dispatcher.expireLeases();
+    await dispatcher.settle();
+    // It was put back: another process attempts it under its own lease.
+    expect((await request('GET', `/${id}/deliveries`)).body.data).toEqual([]);
+    receiver.respond = (_received, response) => void response.writeHead(204).end();
+    await run();
+    expect((await request('GET', `/${id}/deliveries`)).body.data).toMatchObject([{ status: 'DELIVERED', attempts: 1 }]);
+  });
+});
+
+describe('POST /webhook-endpoints/{id}/test', () => {
+  it('disables an endpoint whose receiver returns 410 (WHK-11, WHK-14)', async () => {
+    const id = await createEndpoint();
+    receiver.respond = (_received, response) => void response.writeHead(410).end();
+    expect((await request('POST', `/${id}/test`)).body).toMatchObject({ succeeded: false, responseStatus: 410 });
+    expect((await request('GET', `/${id}`)).body).toMatchObject({ status: 'DISABLED', disabledReason: 'GONE' });
+  });
+
+  it('is 429 beyond four at a time of an integrator (WHK-14)', async () => {
+    const id = await createEndpoint();
+    const held: (() => void)[] = [];
+    receiver.respond = (_received, response) => void held.push(() => response.writeHead(204).end());
+    const tests = Array.from({ length: 4 }, () => request('POST', `/${id}/test`));
+    await receiver.waitFor(4);
+    expect((await request('POST', `/${id}/test`)).status).toBe(429);
+    for (const respond of held) respond();
+    expect((await Promise.all(tests)).map(({ body }) => body.succeeded)).toEqual([true, true, true, true]);
+  });
+});
+
+describe('background work', () => {
+  it('has connections of its own, so that slow reads do not delay it', async () => {
+    const { slowRunner, backgroundRunner } = service.databases.au1;
+    const blocker = service.databases.au1.orm.em.fork();
+    await blocker.begin();
+    await blocker.execute('select pg_advisory_xact_lock(4711)');
+    const wait = { name: 'test.wait', text: 'select pg_advisory_xact_lock_shared(4711)' };
+    const slow = Array.from({ length: 16 }, () => slowRunner.run(wait, []));
+    await changeProjects(1);
+    expect((await backgroundRunner.run({ name: 'test.one', text: 'select 1' }, []))[0]).toEqual(['1']);
+    await blocker.commit();
+    await Promise.all(slow);
+  });
+});
