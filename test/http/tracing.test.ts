@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isTracing } from '../../src/shared/tracing.ts';
+import { VERSION } from '../../src/shared/version.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { clientOf } from '../support/uploads.ts';
 
@@ -102,7 +103,7 @@ afterAll(() => {
 
 describe('traces', () => {
   it('are sent to the OTLP receiver with the name and version of the service', () => {
-    expect(receiver.resource).toMatchObject({ 'service.name': 'builder-integration-api', 'service.version': '0.1.0' });
+    expect(receiver.resource).toMatchObject({ 'service.name': 'builder-integration-api', 'service.version': VERSION });
   });
 
   it('continue the trace of the traceparent header', () => {

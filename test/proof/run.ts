@@ -138,10 +138,11 @@ const PROOFS: Record<string, Proof> = {
   },
   upgrade: {
     about:
-      'the previous release, this one and the previous one again under load; --from REVISION, by default the newest tag',
+      'the previous release, this one and the previous one again under load; --from REVISION, by default the newest release',
     run: async ({ from }) => {
       const revision = from ?? (await findPreviousRelease());
-      if (revision === null) return { wrong: ['not run: the repository has no tag; name a revision with --from'] };
+      if (revision === null)
+        return { wrong: ['not run: the repository has no earlier release; name a revision with --from'] };
       return upgrade({ from: revision, say });
     },
   },

@@ -17,10 +17,23 @@ const INSTANCES = 2;
 /** Milliseconds of load between two steps. */
 const STEP_MS = 3_000;
 
-/** The newest tag, which is the previous release; null in a repository without tags. */
+const git = (...args: string[]) =>
+  run('git', args).then(
+    ({ stdout }) => stdout.trim(),
+    () => '',
+  );
+
+/**
+ * The newest tag before this revision. Without tags, the commit that gave the changelog its newest version (VER-9); null in a clone without
+ * history.
+ */
 export async function findPreviousRelease(): Promise<string | null> {
-  const found = await run('git', ['describe', '--tags', '--abbrev=0', 'HEAD^']).catch(() => null);
-  return found?.stdout.trim() || null;
+  const tag = await git('describe', '--tags', '--abbrev=0', 'HEAD^');
+  if (tag) return tag;
+  const heading = /^## \d+\.\d+\.\d+ /m.exec(await git('show', 'HEAD^:CHANGELOG.md'))?.[0];
+  if (!heading) return null;
+  const commits = await git('log', '--reverse', '--format=%h', `-S${heading}`, 'HEAD^', '--', 'CHANGELOG.md');
+  return commits.split('\n', 1)[0] || null;
 }
 
 /** Builds the revision in a folder of its own, with the packages that are installed here. Returns the folder. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { VERSION } from '../../src/shared/version.ts';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
 import { endPrograms, runProgram } from '../support/program.ts';
@@ -50,7 +51,7 @@ describe.each([
     expect(lines.map(({ msg }) => msg)).toEqual(['starting', 'ready', 'request', 'draining', 'stopped']);
     const [starting, ready, request, draining, stopped] = lines;
     expect(starting).toMatchObject({
-      version: '0.1.0',
+      version: VERSION,
       settings: { port: Number(settings.PORT), tokenKeys: 'in DATA_DIR' },
     });
     expect(ready).toMatchObject({ migrations: { au1: [] }, milliseconds: expect.any(Number) });
