@@ -21,6 +21,7 @@ import { OAuthClient } from './oauth-client.entity.ts';
 import { PasswordLink } from './password-link.entity.ts';
 import { Photo } from './photo.entity.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
+import { PhotoRendition } from './photo-rendition.entity.ts';
 import { PhotoReport } from './photo-report.entity.ts';
 import { PhotoReportPage } from './photo-report-page.entity.ts';
 import { Prequalification } from './prequalification.entity.ts';
@@ -93,6 +94,7 @@ export const entities = [
   MeetingNote,
   PhotoFolder,
   Photo,
+  PhotoRendition,
   Upload,
   UploadUsage,
   ImageHost,

@@ -11,6 +11,7 @@ import { PersonalData } from './personal-data.ts';
 import { PhotoFolder } from './photo-folder.entity.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
+import { QueuesRenditions } from './rendition-queue.ts';
 
 const ACTIVE = 'archived_at is null';
 
@@ -29,6 +30,7 @@ const ACTIVE = 'archived_at is null';
   archivable: true,
 })
 @KeepsTotal('photo', 'source', ACTIVE)
+@QueuesRenditions
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'folderId', 'source'], where: ACTIVE })
 @ListIndex('projectId', { include: ['builderId', 'folderId', 'source'], where: ACTIVE })

@@ -171,6 +171,15 @@ export const VisitAnomaly = declareEnum(
 );
 export type VisitAnomaly = Value<typeof VisitAnomaly>;
 
+export const RenditionSize = declareEnum(
+  'RenditionSize',
+  'Size of a rendition. The longer side has at most 160 (`SMALL`), 640 (`MEDIUM`) or 1600 pixels (`LARGE`).',
+  'SMALL',
+  'MEDIUM',
+  'LARGE',
+);
+export type RenditionSize = Value<typeof RenditionSize>;
+
 export const PhotoSource = declareEnum(
   'PhotoSource',
   'The area that owns a photo.',

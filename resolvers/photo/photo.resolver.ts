@@ -1,13 +1,15 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Photo } from '../../entities/photo.entity.ts';
+import { RenditionSize } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { Rest } from '../../schema/rest.ts';
+import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { archivePhoto, updatePhoto } from '../../src/domain/photos/change-photo.ts';
 import { createPhoto } from '../../src/domain/photos/create-photo.ts';
+import { ensureRenditions, toRendition } from '../../src/domain/photos/renditions.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders, photos } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
@@ -15,6 +17,7 @@ import { requireFound } from '../../src/domain/require-found.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 import { recordEdge } from '../edges.ts';
 import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
+import { Rendition } from './rendition.type.ts';
 
 const PhotoPage = PageOf(Photo);
 
@@ -94,6 +97,21 @@ export class PhotoResolver {
     @Ctx() { storage }: RequestContext,
   ): string {
     return storage.createDownloadUrl(key, contentType, fileName);
+  }
+
+  @FieldResolver(() => Rendition, {
+    nullable: true,
+    description:
+      'The photo as WebP, in a size and colours that every browser displays. Null, with an error, while there is no capacity to render it.',
+  })
+  @GraphOnly()
+  @Reads('id', 'builderId', 'key')
+  async rendition(
+    @Root() photo: Pick<Photo, 'id' | 'builderId' | 'key'>,
+    @Arg('size', () => RenditionSize) size: RenditionSize,
+    @Ctx() context: RequestContext,
+  ): Promise<Rendition> {
+    return toRendition(context.storage, photo, await ensureRenditions(context, photo), size);
   }
 
   @FieldResolver()

@@ -11,7 +11,7 @@ const DECODERS = ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadW
 let decoder: Promise<typeof import('sharp').default> | undefined;
 
 /** Loads the decoder for the first image, so that other processes do not hold it in memory. */
-function loadDecoder() {
+export function loadDecoder() {
   decoder ??= import('sharp').then(({ default: sharp }) => {
     sharp.cache(false);
     // One thread per image, so that the slots limit the decoding threads.
@@ -37,13 +37,15 @@ export function decodeImage(path: string, header: ImageHeader, seconds = DECODE_
   );
 }
 
+/** Options with which files are opened; of an animation, the first frame. */
+export const DECODE_OPTIONS: SharpOptions = {
+  failOn: 'truncated',
+  sequentialRead: true,
+  limitInputPixels: MAX_PIXELS,
+};
+
 async function decode(path: string, header: ImageHeader, seconds: number): Promise<Metadata> {
-  const options: SharpOptions = {
-    failOn: 'truncated',
-    sequentialRead: true,
-    pages: -1,
-    limitInputPixels: MAX_PIXELS,
-  };
+  const options: SharpOptions = { ...DECODE_OPTIONS, pages: -1 };
   const sharp = await loadDecoder();
   try {
     const metadata = await sharp(path, options).metadata();
@@ -57,9 +59,13 @@ async function decode(path: string, header: ImageHeader, seconds: number): Promi
     await image.resize(1, 1, { fit: 'fill' }).timeout({ seconds }).raw().toBuffer();
     return metadata;
   } catch (error) {
-    throw error instanceof BadImage ? error : new BadImage(reasonOf(error as Error));
+    throw toBadImage(error);
   }
 }
+
+/** Returns the error of a decoder as one for the client. */
+export const toBadImage = (error: unknown): BadImage =>
+  error instanceof BadImage ? error : new BadImage(reasonOf(error as Error), { cause: error });
 
 /** Returns a message for the client; sharp's messages mention libraries. */
 function reasonOf({ message }: Error): string {

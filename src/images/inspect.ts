@@ -20,6 +20,10 @@ export interface InspectOptions {
   signal?: AbortSignal;
 }
 
+type HeicType = 'image/heic' | 'image/heif';
+
+export const isHeic = (type: ImageType): type is HeicType => type === 'image/heic' || type === 'image/heif';
+
 /** Returns the accepted image type that the file's first bytes indicate; null for any other. */
 export async function detectImageType(path: string): Promise<ImageType | null> {
   const { fileTypeFromFile } = await import('file-type');
@@ -39,13 +43,14 @@ export async function inspectImage(path: string, size: number, options: InspectO
   const contentType = await detectImageType(path);
   if (!contentType) throw new BadImage('is not an image of an accepted type: JPEG, PNG, WebP, GIF, HEIC or HEIF');
   options.requireType?.(contentType);
-  if (contentType === 'image/heic' || contentType === 'image/heif') {
+  if (isHeic(contentType)) {
     const { width, height, exif } = await inspectHeic(path, size, options);
     return { contentType, size, width, height, takenAt: await dateIn(exif) };
   }
   const header = await headerOf(path, contentType);
   const release = await slotFor(header, options);
-  const { width, height, orientation = 1, pageHeight = height, exif } = await decodeInTime(path, header, release);
+  const decoded = decodeImage(path, header);
+  const { width, height, orientation = 1, pageHeight = height, exif } = await decodeInTime(decoded, release);
   const turned = orientation >= 5;
   return {
     contentType,
@@ -59,10 +64,12 @@ export async function inspectImage(path: string, size: number, options: InspectO
 const slotFor = async (header: ImageHeader, { share, signal }: InspectOptions): Promise<Release> =>
   share ? acquireDecodeSlot(share, header, { signal }) : () => undefined;
 
-/** Rejects when the time limit expires, even if the decoder has not stopped yet. The slot stays taken until its thread ends. */
-async function decodeInTime(path: string, header: ImageHeader, release: Release) {
+/**
+ * Rejects when the time limit of a decode expires, even if the decoder has not stopped yet. The slot stays taken until the decode ends.
+ */
+export async function decodeInTime<T>(work: Promise<T>, release: Release): Promise<T> {
   const ended = new AbortController();
-  const decoded = decodeImage(path, header).finally(release);
+  const decoded = work.finally(release);
   const late = sleep(DECODE_SECONDS * 1000, null, { signal: ended.signal, ref: false }).then(() => {
     throw new BadImage(TOO_SLOW);
   });
@@ -75,7 +82,7 @@ async function decodeInTime(path: string, header: ImageHeader, release: Release)
   }
 }
 
-async function headerOf(path: string, contentType: Exclude<ImageType, 'image/heic' | 'image/heif'>) {
+export async function headerOf(path: string, contentType: Exclude<ImageType, HeicType>): Promise<ImageHeader> {
   const file = await open(path, 'r');
   try {
     return await readHeader(file, contentType);

@@ -3,6 +3,8 @@ import { type Transferable, Worker } from 'node:worker_threads';
 export interface WorkerThreadOptions {
   /** Module that the thread runs. It posts one message in response to each. */
   file: URL;
+  /** What the thread finds in `workerData`. */
+  workerData?: unknown;
   /** Maximum MiB of its heap. */
   memoryMb: number;
   /** Milliseconds in which a task must end. */
@@ -47,6 +49,7 @@ export class WorkerThread<Task, Result> {
     this.#isBusy = true;
     clearTimeout(this.#idle);
     this.#worker ??= this.#start();
+    this.#worker.ref();
     try {
       return await this.#execute(this.#worker, task, transfer);
     } catch (error) {
@@ -55,6 +58,8 @@ export class WorkerThread<Task, Result> {
     } finally {
       this.#isBusy = false;
       if (this.#worker) {
+        // An idle thread does not keep the process alive.
+        this.#worker.unref();
         this.#idle = setTimeout(() => this.close(), this.#options.idleMs);
         this.#idle.unref();
       }
@@ -70,8 +75,11 @@ export class WorkerThread<Task, Result> {
   }
 
   #start(): Worker {
-    const { file, memoryMb } = this.#options;
-    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16 } });
+    const { file, workerData, memoryMb } = this.#options;
+    const worker = new Worker(file, {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16 },
+    });
     // The next task detects that an idle thread has ended.
     worker.on('error', () => undefined);
     worker.once('exit', () => {

@@ -21,7 +21,7 @@ const BATCH_ROWS = 5_000;
 const ATTEMPTS = 5;
 const FOREIGN_KEY_VIOLATION = '23503';
 /** Folders of the storage whose objects are below the id of their builder. */
-const FOLDERS = ['uploads', 'photos', 'logos', 'documents'];
+const FOLDERS = ['uploads', 'photos', 'renditions', 'logos', 'documents'];
 
 /** A builder id that the region does not have, or that has no scheduled erasure. */
 export class BuilderErasureError extends Error {

@@ -24,6 +24,11 @@ const LOCK = 'builder-integration-api storage sweep';
 const UNREFERENCED: Record<string, string> = {
   uploads: selectUnreferenced('select from upload where upload.key = k and upload.consumed_at is null'),
   photos: selectUnreferenced('select from photo where photo.key = k'),
+  // renditions/{builder}/{photo}/{hash of the key}-{size}.webp
+  renditions: selectUnreferenced(
+    `select from photo where id = split_part(k, '/', 3) and builder_id = split_part(k, '/', 2)
+      and split_part(split_part(k, '/', 4), '-', 1) = left(encode(sha256(convert_to(key, 'UTF8')), 'hex'), 16)`,
+  ),
   logos: selectUnreferenced('select from builder where logo_key = k'),
   pictures: selectUnreferenced('select from app_user where picture_key = k'),
   documents: selectUnreferenced(

@@ -1,0 +1,46 @@
+import { Entity, Enum, Index, Property } from '@mikro-orm/decorators/legacy';
+import { Instant, InstantType, Reference } from './columns.ts';
+import { PersonalData } from './personal-data.ts';
+import { Photo } from './photo.entity.ts';
+
+/** `PENDING` until the photo is rendered; `FAILED` when it cannot be. */
+export const RenditionStatus = { PENDING: 'PENDING', READY: 'READY', FAILED: 'FAILED' } as const;
+export type RenditionStatus = keyof typeof RenditionStatus;
+
+/** State of the renditions of a photo (PHO-39). Triggers add a row with each photo, and renew it when its bytes are replaced. */
+@Entity()
+@PersonalData<PhotoRendition>({ none: ['shareKey', 'problem'] })
+@Index({ properties: ['shareKey', 'createdAt', 'photoId'], where: "status = 'PENDING'" })
+export class PhotoRendition {
+  @Reference(() => Photo, { primary: true, deleteRule: 'cascade' })
+  photoId!: string;
+
+  /** Share that the work is charged to: the integrator of the photo, or its builder. */
+  @Property({ type: 'text' })
+  shareKey!: string;
+
+  @Enum({ items: () => RenditionStatus, default: 'PENDING' })
+  status!: RenditionStatus;
+
+  /** Pixels of the upright photo; null unless `READY`. */
+  @Property({ type: 'integer', nullable: true })
+  width!: number | null;
+
+  @Property({ type: 'integer', nullable: true })
+  height!: number | null;
+
+  /** Why it cannot be rendered. */
+  @Property({ type: 'text', nullable: true })
+  problem!: string | null;
+
+  /** Times that a process began to render it. */
+  @Property({ type: 'integer', default: 0 })
+  attempts!: number;
+
+  /** No other process renders it before; of one that was killed, another takes it afterwards. */
+  @Instant({ nullable: true })
+  claimedUntil!: string | null;
+
+  @Property({ type: InstantType, defaultRaw: 'clock_timestamp()' })
+  createdAt!: string;
+}

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureRenditions } from '../../src/domain/photos/renditions.ts';
+import { renderCounts } from '../../src/images/render.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { heic, picture } from '../support/images.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+
+let service: Service;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startService();
+  client = await clientOf(service, 'A');
+});
+
+afterAll(() => service.stop());
+
+const QUERY = `query ($builder: BuilderId!, $photo: AttachmentId!, $size: RenditionSize!) {
+  photo(builderId: $builder, photoId: $photo) { rendition(size: $size) { url width height contentType isPlaceholder } } }`;
+
+const ask = (photo: string, size: string, token = client.token, builder = client.builderId) =>
+  service.graphql(token, QUERY, { builder, photo, size });
+
+const renditionOf = async (photo: string, size = 'SMALL') => (await ask(photo, size)).data.photo.rendition;
+
+const createPhoto = async (bytes: Buffer, type = 'image/jpeg') =>
+  client.createPhoto({ imageAttachment: await client.upload(bytes, type) });
+
+const renders = () =>
+  [...renderCounts.entries()]
+    .flatMap(([, { outcomes }]) => [...outcomes.values()])
+    .reduce((sum, each) => sum + each, 0);
+
+describe('Photo.rendition', () => {
+  it.each([
+    ['SMALL', 160, 120],
+    ['MEDIUM', 640, 480],
+    ['LARGE', 1600, 1200],
+  ])('%s is a WebP of at most %i x %i pixels (PHO-39)', async (size, width, height) => {
+    const photo = await createPhoto(await picture('jpeg', { width: 2000, height: 1500 }));
+    const rendition = await renditionOf(photo.id, size);
+    expect(rendition).toMatchObject({ width, height, contentType: 'image/webp', isPlaceholder: false });
+    const file = await client.download(rendition.url);
+    expect(file.statusCode).toBe(200);
+    expect(file.headers).toMatchObject({
+      'content-type': 'image/webp',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': 'sandbox',
+    });
+    expect(await sharp(file.rawPayload).metadata()).toMatchObject({ format: 'webp', width, height });
+  });
+
+  it('a small photo is not enlarged (PHO-39)', async () => {
+    const photo = await createPhoto(await picture('png', { width: 200, height: 50 }), 'image/png');
+    expect(await renditionOf(photo.id, 'LARGE')).toMatchObject({ width: 200, height: 50 });
+    expect(await renditionOf(photo.id, 'SMALL')).toMatchObject({ width: 160, height: 40 });
+  });
+
+  it('a HEIC photo of a camera is rendered (PHO-39)', async () => {
+    const photo = await createPhoto(await readFile('test/support/camera.heic'), 'image/heic');
+    const rendition = await renditionOf(photo.id, 'LARGE');
+    expect(rendition.isPlaceholder).toBe(false);
+    const { width, height } = await sharp((await client.download(rendition.url)).rawPayload).metadata();
+    expect({ width, height }).toEqual({ width: rendition.width, height: rendition.height });
+  });
+
+  it('a photo that cannot be rendered has a placeholder, and remains downloadable (PHO-40)', async () => {
+    const bytes = heic({ width: 640, height: 480 });
+    const photo = await createPhoto(bytes, 'image/heic');
+    const rendition = await renditionOf(photo.id, 'MEDIUM');
+    expect(rendition).toMatchObject({ width: 640, height: 480, isPlaceholder: true });
+    expect((await client.download(photo.imageUrl)).rawPayload).toEqual(bytes);
+  });
+
+  it('concurrent requests on two instances render once (PHO-41)', async () => {
+    const photo = await createPhoto(await picture('jpeg', { width: 1000, height: 800 }));
+    const before = renders();
+    const other = await service.another();
+    const send = (app: typeof other) =>
+      app.inject({
+        ...{ method: 'POST', url: '/graphql', headers: { authorization: `Bearer ${client.token}` } },
+        payload: { query: QUERY, variables: { builder: client.builderId, photo: photo.id, size: 'SMALL' } },
+      });
+    const answers = await Promise.all([service.app, other, service.app, other].map(send));
+    expect(answers.map((answer) => answer.json().data.photo.rendition.width)).toEqual([160, 160, 160, 160]);
+    expect(renders() - before).toBe(1);
+  });
+
+  it("another builder's photo has none (PHO-42)", async () => {
+    const photo = await createPhoto(await picture());
+    const stranger = await clientOf(service, 'B');
+    const { errors } = await ask(photo.id, 'SMALL', stranger.token, stranger.builderId);
+    expect(errors![0]!.extensions.code).toBe('NOT_FOUND');
+    const { database, storage } = { database: service.databases.au1, storage: null as never };
+    const foreign = { id: photo.id, builderId: stranger.builderId, key: photo.key };
+    const signal = AbortSignal.timeout(300);
+    await expect(ensureRenditions({ database, storage }, foreign, signal)).rejects.toThrow(/abort/);
+  });
+
+  it('REST has no rendition', async () => {
+    const photo = await createPhoto(await picture());
+    expect(photo).not.toHaveProperty('rendition');
+    expect(await client.ok('GET', `/photos/${photo.id}`)).toEqual(photo);
+  });
+});
