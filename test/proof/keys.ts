@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeProtectedHeader } from 'jose';
+import { Database } from '../../src/database/database.ts';
 import type { DemoClient } from '../../src/demo/demo-file.ts';
+import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
+import { isVerified, Receiver } from '../support/receiver.ts';
 import { Balancer } from './balancer.ts';
 import { countBy } from './exchange.ts';
 import { MixedLoad } from './load.ts';
@@ -18,7 +21,9 @@ interface Issued {
 /** Rotates the token key by the steps of docs/operations.md while two instances serve requests. */
 export async function rotateKeys({ say }: { say: Say }) {
   const [old, next] = [newKey(), newKey()];
-  const site = await ProofSite.start({ TOKEN_KEY: old, DRAIN_SECONDS: '1', TRUST_PROXY: '1' });
+  // Receivers of webhooks on loopback are allowed outside production only.
+  const settings = { NODE_ENV: 'development', TOKEN_KEY: old, DRAIN_SECONDS: '1', TRUST_PROXY: '1' };
+  const site = await ProofSite.start(settings);
   const wrong: string[] = [];
   try {
     await Promise.all([site.addInstance(), site.addInstance()]);
@@ -29,10 +34,31 @@ export async function rotateKeys({ say }: { say: Say }) {
     const options = { origins: () => [balancer.origin], run: 'keys', atATime: 2, pause: 50, readsPerSecond: 40 };
     const load = await MixedLoad.start(site, options);
     const issued: Issued[] = [];
+    const receiver = await Receiver.start();
+    site.afterwards(() => receiver.close());
+    const endpoint = await createEndpoint(balancer.origin, client, receiver.url);
     const restart = async (step: string, keys: string[]) => {
       issued.push(await issue(balancer.origin, client));
       await restartInstances(site, balancer, { TOKEN_KEY: keys.join(',') }, wrong, say);
       say(`${step}: both instances restarted`);
+      const { token } = await issue(balancer.origin, client);
+      for (const { origin } of site.instances) {
+        const succeeded = await sendTestEvent(origin, token, endpoint.id);
+        const isSigned = succeeded && isVerified(receiver.received.at(-1)!, endpoint.secret);
+        if (!isSigned) wrong.push(`${step}: a webhook was not delivered with a signature of its secret`);
+      }
+    };
+    /** As `webhook list` shows it: nothing needs the old key any longer. */
+    const secretIsRenewed = async () => {
+      const database = new Database('au1', site.postgres.url('au1'));
+      try {
+        const [row] = await database
+          .fork()
+          .execute<{ secret: string }[]>('select secret from webhook_endpoint where id = ?', [endpoint.id]);
+        return new SecretBox([next]).keyOf(row!.secret) === 'FIRST';
+      } finally {
+        await database.close();
+      }
     };
     const requireValid = async (step: string) => {
       for (const { origin } of site.instances) {
@@ -50,7 +76,8 @@ export async function rotateKeys({ say }: { say: Say }) {
     if (last.kid === issued[0]!.kid) wrong.push('the old key still signs');
     // The hour in which the tokens of the old key expire.
     load.forgetTokens();
-    await sleep(1_000);
+    for (let second = 0; second < 30 && !(await secretIsRenewed()); second++) await sleep(1_000);
+    if (!(await secretIsRenewed())) wrong.push('the secret of the webhook endpoint still needs the old key');
     await restart('the old key is removed', [next]);
     await load.end();
     for (const { origin } of site.instances) {
@@ -73,6 +100,26 @@ export async function rotateKeys({ say }: { say: Say }) {
 }
 
 const newKey = () => randomBytes(32).toString('base64url');
+
+interface CreatedEndpoint {
+  id: string;
+  secret: string;
+}
+
+async function createEndpoint(origin: string, client: DemoClient, url: string): Promise<CreatedEndpoint> {
+  const { token } = await issue(origin, client);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ url, types: ['timesheet.created'] });
+  const response = await fetch(`${origin}/webhook-endpoints`, { method: 'POST', headers, body });
+  if (response.status !== 201) throw new Error(await response.text());
+  return (await response.json()) as CreatedEndpoint;
+}
+
+async function sendTestEvent(origin: string, token: string, id: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${origin}/webhook-endpoints/${id}/test`, { method: 'POST', headers });
+  return ((await response.json()) as { succeeded?: boolean }).succeeded === true;
+}
 
 /** Sends the same bytes to the URL each time, which the service accepts. */
 const BYTES = 'bytes';
