@@ -13,6 +13,14 @@ export type Budget = 'sync';
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
+/** Deprecation of an operation, with days as `2026-11-22`, in UTC. VER-10. */
+export interface Deprecation {
+  /** Day of the release that deprecates it. */
+  since: string;
+  /** Day of its removal, once that is decided: twelve months after `since` at the earliest. */
+  sunset?: string;
+}
+
 /** REST route of a root field of the schema. */
 export interface RestRoute {
   method: HttpMethod;
@@ -40,11 +48,13 @@ export interface RestRoute {
   builderInQuery?: boolean;
   /** Whether its cursor can expire, which is 410. */
   expires?: boolean;
+  /** Declared together with the `deprecationReason` of the field, which names the replacement. */
+  deprecated?: Deprecation;
 }
 
 type RestOptions = Pick<RestRoute, 'scope' | 'tag'> &
   Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts' | 'bodyLimit' | 'budget'>> &
-  Pick<RestRoute, 'extension' | 'builderInQuery' | 'expires'>;
+  Pick<RestRoute, 'extension' | 'builderInQuery' | 'expires' | 'deprecated'>;
 
 /**
  * Publishes a query or mutation as a REST operation: `@Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders' })`.

@@ -10,26 +10,32 @@ export interface Operation extends RestRoute {
   operationId: string;
 }
 
-/** Returns the REST operations in the order of the schema. */
+/** Returns the REST operations in the order of the schema. Throws where a deprecation breaks VER-10. */
 export function routeTable(schema: GraphQLSchema): Operation[] {
   const roots = [
     ['Query', schema.getQueryType()],
     ['Mutation', schema.getMutationType()],
   ] as const;
   return roots.flatMap(([kind, type]) =>
-    Object.values(type?.getFields() ?? {}).flatMap((field) =>
-      field.extensions.rest
-        ? [
-            {
-              kind,
-              field: field.name,
-              operationId: operationIdOf(kind, field),
-              ...(field.extensions.rest as RestRoute),
-            },
-          ]
-        : [],
-    ),
+    Object.values(type?.getFields() ?? {}).flatMap((field) => {
+      const rest = field.extensions.rest as RestRoute | undefined;
+      if (!rest) return [];
+      requireDeprecation(field, rest);
+      return [{ kind, field: field.name, operationId: operationIdOf(kind, field), ...rest }];
+    }),
   );
+}
+
+function requireDeprecation({ name, deprecationReason }: GraphQLField<unknown, unknown>, { deprecated }: RestRoute) {
+  if (Boolean(deprecationReason) !== Boolean(deprecated)) {
+    throw new Error(`${name} needs both a deprecationReason and the day of its deprecation, or neither.`);
+  }
+  if (!deprecated?.sunset) return;
+  const earliest = new Date(deprecated.since);
+  earliest.setUTCFullYear(earliest.getUTCFullYear() + 1);
+  if (Date.parse(deprecated.sunset) < earliest.getTime()) {
+    throw new Error(`${name} must stay for twelve months after its deprecation.`);
+  }
 }
 
 /** Returns `listBuilders`, `getMe` or `createPhoto`. */

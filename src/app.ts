@@ -150,7 +150,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await registerReportPages(app, {
     ...{ databases, storages, shares, clock, baseUrl, limitPageRequest, passwordResets },
   });
-  await registerRest(app, { schema, operations, authenticator, acceptLargeBodies });
+  await registerRest(app, { schema, operations, authenticator, acceptLargeBodies, referencePage: `${baseUrl}/docs` });
   await registerUploads(app, authenticator);
   const { introspection, production } = config;
   await registerGraphql(app, {

@@ -20,6 +20,7 @@ import { meteredFieldResolver } from '../graphql/engine/metered-field-resolver.t
 import { forbidden, methodNotAllowed } from '../shared/errors.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
 import { traced } from '../shared/tracing.ts';
+import { deprecationHeaders } from './deprecation.ts';
 import { type ArgumentLocation, locateArguments, parseInput, type RawInput, rootFieldOf } from './input.ts';
 import { createPrevalidatedSchema } from './projection.ts';
 import { generateDocuments } from './sofa.ts';
@@ -38,9 +39,11 @@ export async function registerRest(
     operations: Operation[];
     authenticator: RequestAuthenticator;
     acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
+    /** Address of the page that describes the operations. */
+    referencePage: string;
   },
 ): Promise<void> {
-  const { schema, operations, authenticator, acceptLargeBodies } = dependencies;
+  const { schema, operations, authenticator, acceptLargeBodies, referencePage } = dependencies;
   const documents = await generateDocuments(schema, operations);
   const prevalidated = createPrevalidatedSchema(schema);
   app.decorateRequest('context', null);
@@ -49,9 +52,11 @@ export async function registerRest(
     const url = operation.path.replace(/\{(\w+)\}/g, ':$1');
     const execute = createExecutor(prevalidated, documents.get(operation.field)!);
     const route = new RestRouteHandler(schema, operation, authenticator, execute);
-    const { method, bodyLimit } = operation;
+    const { method, bodyLimit, deprecated } = operation;
+    const headers = deprecated && deprecationHeaders(deprecated, referencePage);
+    const onRequest = headers ? [addHeaders(headers), route.authorize] : route.authorize;
     const register = (scope: FastifyInstance) =>
-      scope.route({ method, url, bodyLimit, onRequest: route.authorize, handler: route.handle });
+      scope.route({ method, url, bodyLimit, onRequest, handler: route.handle });
     if (bodyLimit === undefined) register(app);
     else {
       await app.register(async (scope) => {
@@ -63,6 +68,10 @@ export async function registerRest(
   }
   for (const [url, allowed] of methods) registerMethodNotAllowed(app, url, allowed, authenticator);
 }
+
+const addHeaders = (headers: Record<string, string>) => async (_request: FastifyRequest, reply: FastifyReply) => {
+  reply.headers(headers);
+};
 
 /** Methods that are rejected where a path does not have them. Fastify adds HEAD to each GET. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];

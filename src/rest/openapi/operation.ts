@@ -83,10 +83,16 @@ function successResponses(
 const BODY_OR_QUERY =
   'The fields may stand in a JSON body or in the query; all required ones have to be in one of the two.';
 
-function descriptionOf({ scope }: Operation, field: GraphQLField<unknown, unknown>, mayUseQuery: boolean): string {
+function descriptionOf(
+  { scope, deprecated }: Operation,
+  field: GraphQLField<unknown, unknown>,
+  mayUseQuery: boolean,
+): string {
   const access =
     scope === null ? 'Any valid access token will do; no scope is needed.' : `Needs the scope \`${scope}\`.`;
-  return [field.description, mayUseQuery && BODY_OR_QUERY, access].filter(Boolean).join('\n\n');
+  const removal = deprecated?.sunset ? `, and removed on ${deprecated.sunset}` : '';
+  const deprecation = deprecated && `Deprecated since ${deprecated.since}${removal}. ${field.deprecationReason}`;
+  return [field.description, mayUseQuery && BODY_OR_QUERY, access, deprecation].filter(Boolean).join('\n\n');
 }
 
 /** Returns `List subcontractor SWMS`, `Get timesheet` or `Create meeting`, from the names in the schema. */
