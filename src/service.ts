@@ -24,6 +24,7 @@ import { startDispatchers } from './domain/webhooks/delivery/start-dispatchers.t
 import { createWebhookRetentionJob } from './domain/webhooks/retention.job.ts';
 import { SecretBox } from './domain/webhooks/secret-box.ts';
 import { createWebhookTools, type WebhookTools } from './domain/webhooks/webhook-context.ts';
+import { logUnhandledRejections } from './http/failure-log.ts';
 import { loggerOptions } from './http/logger-options.ts';
 import { registerWebhookMetrics } from './http/webhook-metrics.ts';
 import { systemClock } from './shared/clock.ts';
@@ -198,8 +199,7 @@ async function buildService(
   const tokenKeys = await loadTokenKeys(config);
   const app = await buildApp(config, { databases, clock: systemClock, tokenKeys, isStopping });
   deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys));
-  // By default Node would exit, and end the requests of all clients.
-  process.on('unhandledRejection', (err) => app.log.error({ err }, 'a rejection that nobody waited for'));
+  logUnhandledRejections(app);
   return app;
 }
 

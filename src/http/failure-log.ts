@@ -14,3 +14,11 @@ export function logFailures(app: FastifyInstance, { logLevel }: Config): void {
     done();
   });
 }
+
+/**
+ * Logs rejections that nothing waits for, such as those of a list whose execution graphql-js has ended because another item failed. By
+ * default Node would exit, and end the requests of all clients.
+ */
+export function logUnhandledRejections({ log }: FastifyInstance): void {
+  process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled rejection'));
+}
