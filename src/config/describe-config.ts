@@ -1,24 +1,19 @@
 import type { Config } from '../config.ts';
+import { describeServers } from '../shared/postgres-url.ts';
 
 /** Returns the configuration for the log: passwords, keys and tokens are left out, or replaced by whether they are set. */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { databaseUrls, directUrls, tokenKeys, metricsToken, mail, s3, tls, ...others } = config;
   return {
     ...others,
-    databases: databaseUrls ? mapValues(databaseUrls, describeUrl) : 'embedded',
-    directDatabases: directUrls ? mapValues(directUrls, describeUrl) : 'embedded',
+    databases: databaseUrls ? mapValues(databaseUrls, describeServers) : 'embedded',
+    directDatabases: directUrls ? mapValues(directUrls, describeServers) : 'embedded',
     tokenKeys: tokenKeys?.length ?? 'in DATA_DIR',
     metricsToken: metricsToken === null ? null : 'set',
     mail: mail && { host: new URL(mail.url).host, from: mail.from },
     s3: s3 && { bucket: s3.bucket, endpoint: s3.endpoint, awsRegion: s3.awsRegion },
     tls: tls !== null,
   };
-}
-
-/** Host, port and database of a URL, without the user, the password and the parameters. */
-function describeUrl(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
 }
 
 const mapValues = <T, R>(record: Record<string, T>, convert: (value: T) => R): Record<string, R> =>

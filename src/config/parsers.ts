@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { MIN_CONNECTIONS } from '../shared/connection-split.ts';
+import { splitAddresses, targetOf } from '../shared/postgres-url.ts';
 
 /** A limit of `requests` in each window of `seconds`. */
 export interface RateLimit {
@@ -69,9 +70,16 @@ export function oneOf<const T extends string>(...choices: T[]): Parser<T> {
 /** The value contains a password, so the message does not quote it. */
 export function parsePostgresUrl(text: string): string {
   const form = 'must be a URL such as postgresql://user:password@host:5432/database';
-  if (!URL.canParse(text)) throw new InvalidValue(`${form}, and its value is not a URL`);
-  const { protocol } = new URL(text);
+  const addresses = splitAddresses(text);
+  if (!addresses.every((address) => URL.canParse(address))) {
+    throw new InvalidValue(`${form}, and its value is not a URL`);
+  }
+  const { protocol } = new URL(addresses[0]!);
   if (!/^postgres(ql)?:$/.test(protocol)) throw new InvalidValue(`${form}, not of the scheme ${protocol}`);
+  const target = targetOf(addresses[0]!);
+  if (target !== null && !/^(read-write|primary)$/.test(target)) {
+    throw new InvalidValue('must have target_session_attrs=read-write, primary, or none');
+  }
   return text;
 }
 

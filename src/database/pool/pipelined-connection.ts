@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { isLostConnection } from '../errors.ts';
+import { FailoverClient } from './failover-client.ts';
 import { countReceivedRows, queryTextRows, type Statement, type TextRow } from './pg-pipeline.ts';
 import { applySettings, READER_SETTINGS, toOptions } from './session-settings.ts';
 import { CLIENT_CONFIG } from './timeouts.ts';
@@ -86,7 +87,7 @@ export class PipelinedConnection {
 
   async #connect(onEnd: () => void): Promise<pg.Client> {
     if (this.#isClosed) throw new Error('Connection ended: the runner is closed.');
-    const client = new pg.Client({
+    const client = new FailoverClient({
       connectionString: this.#url,
       options: toOptions(READER_SETTINGS),
       ...CLIENT_CONFIG,

@@ -1,0 +1,71 @@
+import pg from 'pg';
+import { requiresPrimary, splitAddresses } from '../../shared/postgres-url.ts';
+import { isReadOnlyError } from '../errors.ts';
+import { findPrimary, forgetPrimary } from './find-primary.ts';
+
+/** Parts of pg's client that its type definitions omit. pg's version is pinned; test/database/failover.test.ts covers their use here. */
+interface Internals {
+  host: string;
+  port: number;
+  connection: NodeJS.EventEmitter & { stream: { destroy(error: Error): void } };
+}
+
+type ConnectCallback = (error: Error | null) => void;
+
+/** Parameters by which a server reports that a session accepts no writes, at its start and when it changes. */
+const READ_ONLY_PARAMETERS = new Set(['in_hot_standby', 'default_transaction_read_only']);
+
+/**
+ * A client of pg whose connection string may name several servers: it connects to the one that accepts writes. It drops its connection
+ * when the server turns out to be read-only, so that the next one leads to the server that was promoted. With one address, and without
+ * `target_session_attrs=read-write`, it is the client of pg.
+ */
+export class FailoverClient extends pg.Client {
+  /** The connection string where the server must accept writes; else null. */
+  readonly #url: string | null;
+
+  constructor(config: pg.ClientConfig & { connectionString: string }) {
+    const { connectionString } = config;
+    super({ ...config, connectionString: splitAddresses(connectionString)[0] });
+    this.#url = requiresPrimary(connectionString) ? connectionString : null;
+  }
+
+  override connect(): Promise<this>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<this> | undefined {
+    const url = this.#url;
+    const connecting: Promise<unknown> = url === null ? super.connect() : this.#connectToPrimary(url);
+    if (!callback) return connecting.then(() => this);
+    connecting.then(() => callback(null), callback);
+    return undefined;
+  }
+
+  async #connectToPrimary(url: string): Promise<void> {
+    const primary = new pg.Client({ connectionString: await findPrimary(url) });
+    const internals = this as unknown as Internals;
+    internals.host = primary.host;
+    internals.port = primary.port;
+    this.#dropWhenReadOnly(url, internals.connection);
+    try {
+      await super.connect();
+    } catch (error) {
+      forgetPrimary(url);
+      throw error;
+    }
+  }
+
+  #dropWhenReadOnly(url: string, connection: Internals['connection']): void {
+    const drop = () => {
+      forgetPrimary(url);
+      connection.stream.destroy(new Error('Connection terminated: the server accepts no writes.'));
+    };
+    connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
+      if (READ_ONLY_PARAMETERS.has(parameterName!) && parameterValue === 'on') drop();
+    });
+    // Later, so that the statement receives its own error.
+    connection.on('errorMessage', (error: unknown) => {
+      if (isReadOnlyError(error)) setImmediate(drop);
+    });
+    connection.once('end', () => forgetPrimary(url));
+  }
+}

@@ -1,0 +1,119 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InvalidValue, parsePostgresUrl } from '../../src/config/parsers.ts';
+import { Database } from '../../src/database/database.ts';
+import { FailoverClient } from '../../src/database/pool/failover-client.ts';
+import { describeServers, splitAddresses } from '../../src/shared/postgres-url.ts';
+import { createDatabase } from '../setup/database.ts';
+import { freePort } from '../support/ports.ts';
+
+/* Two databases of one server stand for two servers: `options` of the URL tell them apart, and one is read-only. */
+
+let first: Awaited<ReturnType<typeof createDatabase>>;
+let admin: pg.Client;
+let url: string;
+let closedPort: number;
+
+beforeAll(async () => {
+  first = await createDatabase();
+  admin = new pg.Client({ connectionString: first.url });
+  await admin.connect();
+  closedPort = await freePort();
+  const { host } = new URL(first.url);
+  url = first.url.replace(host, `127.0.0.1:${closedPort},${host}`);
+});
+
+afterAll(async () => {
+  await admin.end();
+  await first.drop();
+});
+
+const setReadOnly = async (value: 'on' | 'off') => {
+  const { rows } = await admin.query('select current_database() as name');
+  await admin.query('set default_transaction_read_only = off');
+  await admin.query(`alter database "${rows[0].name}" set default_transaction_read_only = ${value}`);
+};
+
+describe('a URL with several addresses', () => {
+  it('is split into a URL for each', () => {
+    expect(splitAddresses('postgres://u:p%40@a:1,b:2,[::1]:3/d?sslmode=disable')).toEqual([
+      'postgres://u:p%40@a:1/d?sslmode=disable',
+      'postgres://u:p%40@b:2/d?sslmode=disable',
+      'postgres://u:p%40@[::1]:3/d?sslmode=disable',
+    ]);
+    expect(splitAddresses('postgres://u:a,b@c/d')).toEqual(['postgres://u:a,b@c/d']);
+  });
+
+  it('is described without its password', () => {
+    expect(describeServers('postgres://u:hidden@a:1,b:2/d?password=hidden')).toBe('a:1,b:2/d');
+  });
+
+  it.each([
+    ['postgres://u:p@a:1,b:x/d', 'not a URL'],
+    ['postgres://u:p@a,/d', 'not a URL'],
+    ['postgres://u:p@a,b/d?target_session_attrs=standby', 'target_session_attrs=read-write, primary, or none'],
+  ])('is rejected as a setting: %s', (text, reason) => {
+    expect(() => parsePostgresUrl(text)).toThrow(InvalidValue);
+    expect(() => parsePostgresUrl(text)).toThrow(reason);
+  });
+
+  it('is accepted as a setting', () => {
+    const text = 'postgres://u:p@a:1,b/d?target_session_attrs=read-write';
+    expect(parsePostgresUrl(text)).toBe(text);
+  });
+});
+
+describe('a connection to one of several servers', () => {
+  it('leads every pool of a database to the one that accepts writes', async () => {
+    const database = new Database('au1', url);
+    try {
+      expect(await database.now()).toBeGreaterThan(0);
+      expect(await database.fork().execute('select 1 as one')).toEqual([{ one: 1 }]);
+      const text = `select current_setting('enable_seqscan') as value`;
+      const rows = await database.write((transaction) => transaction.commit([{ name: 'one', text }, []]));
+      expect(rows).toEqual([[{ value: 'off' }]]);
+    } finally {
+      await database.close();
+    }
+  });
+
+  it('fails as a lost connection while none accepts writes', async () => {
+    await setReadOnly('on');
+    try {
+      const connectionString = `${url}?application_name=none`;
+      const expected = /^Connection terminated: no server accepts writes \(.*ECONNREFUSED.*accepts no writes\)\.$/;
+      await expect(new FailoverClient({ connectionString }).connect()).rejects.toThrow(expected);
+    } finally {
+      await setReadOnly('off');
+    }
+  });
+
+  it('is dropped when the server rejects a write', async () => {
+    const client = new FailoverClient({ connectionString: `${url}?application_name=dropped` });
+    client.on('error', () => undefined);
+    await client.connect();
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    await client.query('begin read only');
+    await expect(client.query('create table t ()')).rejects.toMatchObject({ code: '25006' });
+    await ended;
+    await expect(client.query('select 1')).rejects.toThrow(/not queryable|terminated/);
+  });
+
+  it('is dropped when the server reports that it became read-only', async () => {
+    const client = new FailoverClient({ connectionString: `${url}?application_name=demoted` });
+    const failure = new Promise((resolve) => client.on('error', resolve));
+    await client.connect();
+    client.query('set default_transaction_read_only = on').catch(() => undefined);
+    expect(await failure).toMatchObject({ message: 'Connection terminated: the server accepts no writes.' });
+  });
+
+  it('stays with one address and without target_session_attrs, as a read-only database needs', async () => {
+    const client = new FailoverClient({ connectionString: first.url });
+    await client.connect();
+    await client.query('begin read only');
+    await expect(client.query('create table t ()')).rejects.toMatchObject({ code: '25006' });
+    await client.query('rollback');
+    expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await client.end();
+  });
+});
