@@ -9,6 +9,8 @@ import type { ProofSite } from './site.ts';
 /** Something that goes wrong around the service for a while. */
 export interface Fault {
   name: string;
+  /** What has to be there before it begins. */
+  prepare?(site: ProofSite): Promise<void>;
   /** From its begin to its end. What was killed has been started again. */
   happen(site: ProofSite): Promise<void>;
   /** Whether that is what a client may see of it, beside 503 with `Retry-After`. */

@@ -113,13 +113,14 @@ async function sufferStore(site: ProofSite, say: Say) {
 }
 
 /** Lets the faults happen in turn under load, and tells what was not as it should be. */
-async function suffer(site: ProofSite, run: string, list: Fault[], storage: Storage, say: Say) {
+export async function suffer(site: ProofSite, run: string, list: Fault[], storage: Storage, say: Say) {
   const origins = () => site.instances.map(({ origin }) => origin);
   const load = await MixedLoad.start(site, { origins, run, atATime: 3, pause: 50, readsPerSecond: 20 });
   const wrong: string[] = [];
   const windows: Window[] = [];
   await sleep(3_000);
   for (const fault of list) {
+    await fault.prepare?.(site);
     const pids = site.instances.map(({ pid }) => pid);
     const begun = Date.now();
     await fault.happen(site);

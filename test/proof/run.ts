@@ -13,6 +13,7 @@ import { attendanceFaults } from './attendance-faults.ts';
 import { cluster } from './cluster.ts';
 import { eventLog } from './event-log.ts';
 import { events } from './events.ts';
+import { failover } from './failover.ts';
 import { faults } from './faults.ts';
 import { fuzzService } from './fuzz-service.ts';
 import { rotateKeys } from './keys.ts';
@@ -45,6 +46,7 @@ interface Options {
   seed?: string;
   only?: string;
   seconds?: string;
+  rounds?: string;
   from?: string;
   write?: string;
 }
@@ -103,6 +105,10 @@ const PROOFS: Record<string, Proof> = {
     about:
       'mixed load through kills, a full disk, a database that hangs or refuses, a failing store, a clock that jumps',
     run: ({ refuse = '60', brief = false }) => faults({ refuseSeconds: Number(refuse), brief, say }),
+  },
+  failover: {
+    about: 'the primary is killed for good under mixed load and its standby promoted; --rounds N, 10 by default',
+    run: ({ rounds = '10' }) => failover({ rounds: Number(rounds), say }),
   },
   events: {
     about: '50,000 changes reach webhook endpoints and the feed while instances and PostgreSQL are killed; --short',
@@ -166,6 +172,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     only: { type: 'string' },
     seconds: { type: 'string' },
+    rounds: { type: 'string' },
     from: { type: 'string' },
     write: { type: 'string' },
   },

@@ -97,7 +97,7 @@ export class ProofSite {
 
   /** A connection of the proof's own to a region; it ends with the site. */
   database(region: 'au1' | 'us1' = 'au1'): Database {
-    const database = new Database(region, this.postgres.url(region));
+    const database = new Database(region, this.env[`DATABASE_URL_${region.toUpperCase()}`]!);
     this.#undo.push(() => database.close());
     return database;
   }
