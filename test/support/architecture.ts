@@ -21,6 +21,13 @@ export const LAYERS: readonly (readonly Module[])[] = [
   ],
   [
     {
+      name: 'console',
+      about: "The staff console: sessions, the internal GraphQL schema, the browser's files",
+      paths: ['src/console/server/'],
+    },
+  ],
+  [
+    {
       name: 'rest',
       about: 'REST operations that SOFA generates, validation of requests, the OpenAPI document',
       paths: ['src/rest/'],

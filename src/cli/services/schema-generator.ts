@@ -4,6 +4,7 @@ import { printSchema } from 'graphql';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { printScalarMap } from '../../../schema/codegen.ts';
 import { routeTable } from '../../../schema/route-table.ts';
+import { buildConsoleSchema } from '../../console/server/console-schema.ts';
 import { createOpenApiDocument } from '../../rest/openapi.ts';
 
 /** Server address in the committed OpenAPI document. */
@@ -15,12 +16,13 @@ async function generateSchemaDocuments(): Promise<[file: string, text: string][]
   const document = await createOpenApiDocument(schema, routeTable(schema), PLACEHOLDER_URL);
   return [
     ['schema.graphql', `${printSchema(schema)}\n`],
+    ['console.graphql', `${printSchema(buildConsoleSchema(schema))}\n`],
     ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],
     ['../docs/graphql-codegen.ts', printScalarMap(schema)],
   ];
 }
 
-/** Writes `schema.graphql` and `openapi.json` to the folder, and the scalar map to `docs` beside it. Returns their paths. */
+/** Writes `schema.graphql`, `console.graphql` and `openapi.json` to the folder, and the scalar map to `docs` beside it. Returns their paths. */
 export async function writeSchemaDocuments(folder = 'schema'): Promise<string[]> {
   const files = await generateSchemaDocuments();
   for (const [file, text] of files) {

@@ -1,0 +1,94 @@
+/** Corrections of attendance, and changes for the attendance board. */
+export const attendanceTypes = /* GraphQL */ `
+  extend type SignOnVisit {
+    "Why a person closed the visit; null for visits that nobody closed in the console."
+    closingReason: String
+  }
+
+  "What was decided about a conflict."
+  enum ConflictResolution {
+    "What is recorded is right; the event stays refused."
+    KEEP_RECORD
+    "The visit that a person closed, or that is open, ends when the gate saw the worker leave."
+    USE_EVENT_TIME
+  }
+
+  "Whether somebody has decided about a conflict."
+  enum ConflictState {
+    OPEN
+    RESOLVED
+  }
+
+  "A sign-on event that was refused with 409, with what is recorded instead."
+  type Conflict {
+    id: ID!
+    builderId: BuilderId!
+    project: ProjectSummary!
+    worker: WorkerSummary!
+    "Whose gate it is."
+    integrator: IntegratorSummary!
+    "Code of the latest response."
+    code: SignOnConflictCode!
+    "The code in words."
+    description: String!
+    "How often the same request was refused."
+    answers: Int!
+    "The event as it was sent."
+    type: SignOnType!
+    occurredAt: Timestamp!
+    sourceEventId: String!
+    sourceSignOnEventId: String
+    deviceId: String
+    "The recorded event of the same identity; null without one."
+    recordedEvent: SignOnEvent
+    "The visit that the event is about; null without one."
+    visit: SignOnVisit
+    state: ConflictState!
+    resolution: ConflictResolution
+    resolutionReason: String
+    resolvedAt: Timestamp
+    "Name of the person who resolved it."
+    resolvedBy: String
+    createdAt: Timestamp!
+    updatedAt: Timestamp!
+  }
+
+  type ConflictPage {
+    data: [Conflict!]!
+    meta: CursorMeta!
+  }
+
+  "What changed since a cursor."
+  type Changes {
+    "The value of 'after' for the next poll."
+    cursor: String!
+    "Projects of whose site or records something changed, attendance included."
+    projectIds: [ProjectId!]!
+    "Builders of which something changed."
+    builderIds: [BuilderId!]!
+    "Whether everything is to be read again: the cursor is missing or too old, or too much has changed."
+    reset: Boolean!
+  }
+
+  extend type Query {
+    "Conflicts, the newest first."
+    conflicts(builderId: BuilderId, projectId: ProjectId, state: ConflictState, after: String, limit: Int = 50): ConflictPage!
+    conflict(id: ID!): Conflict!
+    "Whether something changed since the cursor of the poll before, within two seconds of the change. Without 'after' it returns a cursor."
+    changes(after: String, projectId: ProjectId): Changes!
+  }
+
+  extend type Mutation {
+    "Ends a visit that no gate has ended."
+    closeVisit(
+      visitId: SignOnVisitId!
+      "When the worker left. Default: now."
+      at: Timestamp
+      reason: String!
+      expectedUpdatedAt: Timestamp!
+    ): SignOnVisit!
+    "Removes a visit from attendance."
+    archiveVisit(visitId: SignOnVisitId!, expectedUpdatedAt: Timestamp!): SignOnVisit!
+    resolveConflict(id: ID!, resolution: ConflictResolution!, reason: String!, expectedUpdatedAt: Timestamp!): Conflict!
+  }
+`;

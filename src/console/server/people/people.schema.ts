@@ -1,0 +1,128 @@
+/** Users of builders and of the operator, and the audit log. */
+export const peopleTypes = /* GraphQL */ `
+  "A user who can sign in."
+  type User {
+    id: ID!
+    name: String!
+    email: String!
+    "Null for a user of builders."
+    staffRole: StaffRole
+    hasPassword: Boolean!
+    disabledAt: Timestamp
+    memberships: [Membership!]!
+    createdAt: Timestamp!
+    updatedAt: Timestamp!
+  }
+
+  type UserPage {
+    data: [User!]!
+    meta: CursorMeta!
+  }
+
+  "A user's place in a builder's account."
+  type Membership {
+    builder: Builder!
+    builderId: BuilderId!
+    "In the builder's own words."
+    role: String!
+  }
+
+  "A one-time link for choosing a password, valid for 24 hours."
+  type PasswordLink {
+    user: User!
+    "Null when the link was sent by e-mail. Pass it on by a channel that only the user reads."
+    url: String
+    emailed: Boolean!
+    expiresAt: Timestamp!
+  }
+
+  "Who caused an audited change."
+  enum AuditActorType {
+    "An operator at the command line."
+    OPERATOR
+    "A staff user in the console."
+    STAFF
+    "A user in a browser."
+    USER
+    CLIENT
+    "A background job."
+    JOB
+    IMPORT
+  }
+
+  "An entry of the audit log."
+  type AuditEntry {
+    id: ID!
+    at: Timestamp!
+    actorType: AuditActorType!
+    "Id of a user or client, or the name of an account or job."
+    actorId: String
+    "Name of the user or client that acted; null where there is none any more."
+    actorName: String
+    "Such as 'client.created'."
+    action: String!
+    "The action in words."
+    description: String!
+    objectType: String!
+    objectId: String!
+    builderId: String
+    integratorId: String
+    personId: String
+    "Address and request of a browser, or host and command."
+    origin: JsonObject!
+    "Changed properties before; null for a created object."
+    before: JsonObject
+    "Changed properties after; null for a deleted object."
+    after: JsonObject
+  }
+
+  type AuditEntryPage {
+    data: [AuditEntry!]!
+    meta: CursorMeta!
+  }
+
+  "An action that the audit log has entries of."
+  type AuditAction {
+    action: String!
+    description: String!
+  }
+
+  extend type Query {
+    "Users in the order of creation. 'email' and 'name' match parts."
+    people(email: String, name: String, builderId: BuilderId, disabled: Boolean, staff: Boolean, hasPassword: Boolean, after: String, limit: Int = 50): UserPage!
+    "A user, by id or e-mail address."
+    person(user: String!): User!
+    "The audit log of the region, newest first. 'action' is an action or a kind of object, such as 'client'."
+    audit(
+      actorType: AuditActorType
+      actorId: String
+      action: String
+      objectId: String
+      builderId: BuilderId
+      personId: String
+      "Inclusive."
+      since: Timestamp
+      "Exclusive."
+      until: Timestamp
+      after: String
+      limit: Int = 50
+    ): AuditEntryPage!
+    auditActions: [AuditAction!]!
+  }
+
+  extend type Mutation {
+    "Registers a user and, with a builder, adds the user to its account. Returns a link for choosing a password."
+    createUser(email: String!, name: String!, builderId: BuilderId, role: String = "MEMBER", staffRole: StaffRole): PasswordLink!
+    "Creates a link for a user without a password."
+    inviteUser(id: ID!): PasswordLink!
+    "Creates a link for a user who has forgotten the password. The password remains until the link is used."
+    resetPassword(id: ID!): PasswordLink!
+    "Absent properties are kept."
+    updateUser(id: ID!, name: String, email: String, staffRole: StaffRole, expectedUpdatedAt: Timestamp!): User!
+    "Ends the user's sessions and tokens within a second."
+    disableUser(id: ID!, expectedUpdatedAt: Timestamp!): User!
+    enableUser(id: ID!, expectedUpdatedAt: Timestamp!): User!
+    addMembership(userId: ID!, builderId: BuilderId!, role: String! = "MEMBER"): User!
+    removeMembership(userId: ID!, builderId: BuilderId!): User!
+  }
+`;
