@@ -26,6 +26,8 @@ export interface AuditOrigin {
   requestId?: string;
   /** Host of a command. */
   host?: string;
+  /** Set for a change in the console. */
+  application?: 'console';
   /** Command without its arguments, such as `client create`. */
   command?: string;
 }

@@ -3,6 +3,7 @@ import { AuthorizationCode } from './authorization-code.entity.ts';
 import { Builder } from './builder.entity.ts';
 import { ClientSecret } from './client-secret.entity.ts';
 import { Connection } from './connection.entity.ts';
+import { ConsoleSession } from './console-session.entity.ts';
 import { Contact } from './contact.entity.ts';
 import { CostCode } from './cost-code.entity.ts';
 import { Defect } from './defect.entity.ts';
@@ -44,6 +45,7 @@ import { Timesheet } from './timesheet.entity.ts';
 import { TokenFamily } from './token-family.entity.ts';
 import { Upload } from './upload.entity.ts';
 import { UploadUsage } from './upload-usage.entity.ts';
+import { Rejection, UsageDay } from './usage.entity.ts';
 import { User } from './user.entity.ts';
 import { WebhookDelivery } from './webhook-delivery.entity.ts';
 import { WebhookEndpoint } from './webhook-endpoint.entity.ts';
@@ -64,6 +66,9 @@ export const entities = [
   RefreshToken,
   RevokedToken,
   Session,
+  ConsoleSession,
+  UsageDay,
+  Rejection,
   PasswordLink,
   SignInAttempt,
   AuditEntry,

@@ -1,15 +1,24 @@
 import { createHash } from 'node:crypto';
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Enum, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { SignOnConflictCode, SignOnType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, InstantField, ListIndex, Reference, SerialId, TextField, Timestamped } from './columns.ts';
+import { EnumField, Instant, InstantField, ListIndex, Reference, SerialId, TextField, Timestamped } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { IntegratorSummary, ProjectSummary, WorkerSummary } from './summaries.type.ts';
 import { Worker } from './worker.entity.ts';
+
+/** What a person decided about a conflict (CON-9). */
+export const ConflictResolution = {
+  /** What is recorded is right. */
+  KEEP_RECORD: 'KEEP_RECORD',
+  /** The visit ends when the gate saw the worker leave. */
+  USE_EVENT_TIME: 'USE_EVENT_TIME',
+} as const;
+export type ConflictResolution = keyof typeof ConflictResolution;
 
 /**
  * A sign-on event that was rejected with 409, for manual reconciliation. A repeated request is the same conflict (ATT-27, ATT-28).
@@ -20,10 +29,12 @@ import { Worker } from './worker.entity.ts';
 @PersonalData<SignOnConflict>({
   of: { worker: 'workerId' },
   none: ['digest', 'sourceEventId', 'sourceSignOnEventId', 'deviceId'],
+  mentions: ['resolvedBy', 'resolutionReason'],
 })
 @Unique({ properties: ['integratorId', 'builderId', 'projectId', 'digest'] })
 @ListIndex('projectId')
 @ListIndex('builderId')
+@Index({ name: 'sign_on_conflict_open', properties: ['builderId', 'id'], where: 'resolved_at is null' })
 export class SignOnConflict extends Timestamped {
   @SerialId()
   id!: number;
@@ -65,6 +76,19 @@ export class SignOnConflict extends Timestamped {
 
   @TextField({ nullable: true })
   deviceId!: string | null;
+
+  @Enum({ items: () => ConflictResolution, nullable: true })
+  resolution!: ConflictResolution | null;
+
+  @Property({ type: 'text', nullable: true })
+  resolutionReason!: string | null;
+
+  /** Name of the person who resolved it. */
+  @Property({ type: 'text', nullable: true })
+  resolvedBy!: string | null;
+
+  @Instant({ nullable: true })
+  resolvedAt!: string | null;
 
   @Field(() => IntegratorSummary, { description: 'Whose gate it is.' })
   integrator!: IntegratorSummary;

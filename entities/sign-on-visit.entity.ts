@@ -1,4 +1,4 @@
-import { Entity, Index } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { VisitAnomaly } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
@@ -17,7 +17,7 @@ export const OPEN = 'signed_off_at is null and closed_at is null and archived_at
 @ObjectType({ description: 'One stay of a worker on a site, as gates have observed it.', simpleResolvers: true })
 @Scoped('read:attendance')
 @Entity()
-@PersonalData<SignOnVisit>({ of: { worker: 'workerId' }, mentions: ['closedBy'] })
+@PersonalData<SignOnVisit>({ of: { worker: 'workerId' }, mentions: ['closedBy', 'closingReason'] })
 @Index({ properties: ['projectId', 'signedOnAt'] })
 @ListIndex('workerId')
 @Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })
@@ -49,6 +49,10 @@ export class SignOnVisit extends Timestamped {
 
   @TextField({ nullable: true, description: 'Who closed the visit by hand.' })
   closedBy!: string | null;
+
+  /** Why a person closed it in the console, whose schema alone has it. */
+  @Property({ type: 'text', nullable: true })
+  closingReason!: string | null;
 
   @InstantField({
     nullable: true,

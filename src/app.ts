@@ -7,11 +7,15 @@ import { RateLimiter } from './auth/rate-limiter.ts';
 import { RequestAuthenticator } from './auth/request-authenticator.ts';
 import { installRequestUsage } from './auth/request-usage.ts';
 import type { Config } from './config.ts';
+import type { PasswordLinkSender } from './console/server/console-area.ts';
+import { registerConsole } from './console/server/plugin.ts';
 import type { Databases } from './database/database.ts';
 import { uncompactedCounters } from './database/write/list-counters.ts';
+import { LINK_HOURS } from './domain/access/password-links.ts';
 import { unnumberedEvents } from './domain/events/event-log.ts';
 import { EventTail } from './domain/events/event-tail.ts';
 import { unusedUploads } from './domain/uploads/quota.ts';
+import { RequestLog } from './domain/usage/request-log.ts';
 import { createWebhookTools } from './domain/webhooks/webhook-context.ts';
 import { registerGraphql } from './graphql/server/plugin.ts';
 import { registerSchemaDocument, SCHEMA_DOCUMENT_PATH } from './graphql/server/schema-document.ts';
@@ -27,10 +31,12 @@ import { LargeBodyParser } from './http/large-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
 import { paceUnauthenticated } from './http/paced-admission.ts';
+import { countRequests } from './http/request-log.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
 import { MailQueue } from './mail/mail-queue.ts';
-import { createMailer, describeMailError } from './mail/mailer.ts';
+import { createMailer, describeMailError, type Mailer } from './mail/mailer.ts';
+import { passwordLinkMessage } from './mail/password-link-message.ts';
 import { PasswordResets } from './oauth/account/password-resets.ts';
 import { oauthPlugin } from './oauth/plugin.ts';
 import { createOAuthRateLimits, PASSWORD_RESET_LIMIT } from './oauth/rate-limits.ts';
@@ -61,9 +67,13 @@ export interface AppDependencies {
 }
 
 /** Returns what sends links for choosing a password, until the application closes; undefined without a mail server. */
-function openPasswordResets(app: FastifyInstance, { mail, baseUrl }: Config, { databases, clock }: AppDependencies) {
-  if (mail === null) return;
-  const mailer = createMailer(mail);
+function openPasswordResets(
+  app: FastifyInstance,
+  mailer: Mailer | null,
+  { baseUrl }: Config,
+  { databases, clock }: AppDependencies,
+) {
+  if (mailer === null) return;
   const queue = new MailQueue((error) => app.log.error({ failure: describeMailError(error) }, 'e-mail was not sent'));
   app.addHook('onClose', async () => {
     const abandoned = await queue.close();
@@ -72,6 +82,14 @@ function openPasswordResets(app: FastifyInstance, { mail, baseUrl }: Config, { d
   });
   return new PasswordResets({ databases, clock, baseUrl, mailer, queue });
 }
+
+/** Returns what sends the links that staff users create in the console. */
+const createPasswordLinkSender = (mailer: Mailer | null, { baseUrl }: Config): PasswordLinkSender => ({
+  emails: mailer !== null,
+  toUrl: (path) => `${baseUrl}${path}`,
+  send: async ({ path, ...person }) =>
+    mailer?.send(passwordLinkMessage({ ...person, link: `${baseUrl}${path}`, hours: LINK_HOURS })),
+});
 
 /** Returns the Fastify application of the whole service. It does not listen yet. */
 export async function buildApp(config: Config, dependencies: AppDependencies): Promise<FastifyInstance> {
@@ -111,6 +129,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   paceUnauthenticated(app, (authorization) => tokens.isVerified(authorization));
   installHeaders(app, config);
   installRequestUsage(app);
+  countRequests(app, new RequestLog(databases, clock, (err) => app.log.error({ err }, 'usage was not written')));
   compressResponses(app);
   logFailures(app, config);
   installErrorHandler(app);
@@ -131,7 +150,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     token: tokenLimits,
     passwordReset: new RateLimiter('password-reset', PASSWORD_RESET_LIMIT, clock),
   });
-  const passwordResets = openPasswordResets(app, config, dependencies);
+  const mailer = config.mail && createMailer(config.mail);
+  const passwordResets = openPasswordResets(app, mailer, config, dependencies);
   await registerDocs(app, {
     document: await createOpenApiDocument(schema, operations, baseUrl),
     limitVisitor: oauthRateLimits.limitPageRequest,
@@ -157,6 +177,10 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     ...{ schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies },
   });
   registerMethodNotAllowed(app, '/graphql', ['GET', 'POST'], authenticator);
+  await registerConsole(app, {
+    ...{ schema, authenticator, databases, clock, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
+    passwordLinks: createPasswordLinkSender(mailer, config),
+  });
   registerSchemaDocument(app, { schema, authenticator, introspection });
   registerMethodNotAllowed(app, SCHEMA_DOCUMENT_PATH, ['GET'], authenticator);
   return app;

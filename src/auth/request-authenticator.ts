@@ -53,23 +53,35 @@ export class RequestAuthenticator {
 
   /** Checks the region header, the access token and the rate limit, in this order. Throws 400, 401, 429 or 503. */
   async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<AuthenticatedRequest> {
-    const { tokens, databases, limits, budgets, shares } = this.#dependencies;
+    const { tokens, databases, limits } = this.#dependencies;
     let region: RegionId = REGIONS[0];
     try {
       region = parseRegion(request);
       const caller = await tokens.authenticate(request.headers.authorization, region);
-      await limits.take(databases[region], caller.clientId, reply);
-      request.usage = new RequestUsage(shares, shareKeyOf(caller));
-      const waiting = request.usage.begin();
-      if (waiting) await waiting;
-      const database = databases[region];
-      const charge = (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
-      return { region, caller, charge };
+      return await this.admit(request, reply, region, caller);
     } catch (error) {
       const isAnonymous = error instanceof ApiError && (error.status === 400 || error.status === 401);
       if (isAnonymous) await limits.take(databases[region], networkOf(request.ip), reply);
       throw error;
     }
+  }
+
+  /** Charges the request of a caller to its rate limit and waits for its share. Throws 429 or 503. */
+  async admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    region: RegionId,
+    caller: Caller,
+  ): Promise<AuthenticatedRequest> {
+    const { databases, limits, budgets, shares } = this.#dependencies;
+    const database = databases[region];
+    request.caller = caller;
+    await limits.take(database, caller.clientId, reply);
+    request.usage = new RequestUsage(shares, shareKeyOf(caller));
+    const waiting = request.usage.begin();
+    if (waiting) await waiting;
+    const charge = (budget: Budget) => budgets[budget].take(database, caller.clientId, reply);
+    return { region, caller, charge };
   }
 
   /** Checks the version and builder headers and returns the request's context. A missing scope takes precedence: check it before. */

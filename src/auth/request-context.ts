@@ -14,6 +14,8 @@ interface ExecutedOperation {
   name: string | null;
   /** Whether the response of a GraphQL request contains errors. */
   hasErrors: boolean;
+  /** The first GraphQL error that is the client's. */
+  rejection?: { status: number; code: string; reason: string };
 }
 
 /** Context value of the resolvers. One per HTTP request. */

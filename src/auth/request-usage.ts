@@ -5,6 +5,7 @@ import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { jsonChunks } from '../shared/json-chunks.ts';
 import { inSlices } from '../shared/time-slice.ts';
+import type { Caller } from './caller.ts';
 
 /** Bytes from which a response is charged until the client has received it. Smaller ones fit the buffers of a connection. */
 const CHARGED_BYTES = 16 * 1024;
@@ -35,6 +36,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Use of the share of an authenticated request; null before authentication and for requests without a share. */
     usage: RequestUsage | null;
+    /** Null before authentication. */
+    caller: Caller | null;
   }
 }
 
@@ -178,6 +181,7 @@ export class RequestUsage {
 /** Adds hooks that charge each response to the share of its request until the client has received it. */
 export function installRequestUsage(app: FastifyInstance): void {
   app.decorateRequest('usage', null);
+  app.decorateRequest('caller', null);
   app.addHook('onSend', ({ usage }, _reply, payload, done) => {
     if (!usage) return done();
     const bytes = typeof payload === 'string' ? payload.length : usage.streamedBytes;

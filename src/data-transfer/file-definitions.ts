@@ -4,6 +4,7 @@ import { AuthorizationCode } from '../../entities/authorization-code.entity.ts';
 import { Builder } from '../../entities/builder.entity.ts';
 import { ClientSecret } from '../../entities/client-secret.entity.ts';
 import { Connection } from '../../entities/connection.entity.ts';
+import { ConsoleSession } from '../../entities/console-session.entity.ts';
 import { Contact } from '../../entities/contact.entity.ts';
 import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Defect } from '../../entities/defect.entity.ts';
@@ -46,6 +47,7 @@ import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { Upload } from '../../entities/upload.entity.ts';
 import { UploadUsage } from '../../entities/upload-usage.entity.ts';
+import { Rejection, UsageDay } from '../../entities/usage.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { WebhookDelivery } from '../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
@@ -245,6 +247,9 @@ export const excludedEntities: EntityClass<object>[] = [
   RefreshToken,
   RevokedToken,
   Session,
+  ConsoleSession,
+  UsageDay,
+  Rejection,
   PasswordLink,
   SignInAttempt,
   RateBudget,

@@ -11,6 +11,8 @@ export interface ChangeContext {
   clock: Clock;
   /** Recorded in the audit log. */
   source: AuditSource;
+  /** `updatedAt` of the object as the person saw it; a later change by somebody else is 409 `EDIT_CONFLICT`. */
+  expectedUpdatedAt?: string;
 }
 
 /** Runs a change in one transaction. `now` is the same instant throughout. */

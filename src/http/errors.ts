@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { toApiError } from '../database/errors.ts';
 import { type ApiError, invalidField, notFound, payloadTooLarge, unsupportedMediaType } from '../shared/errors.ts';
+import { describeRejection } from './request-log.ts';
 
 /** Sends an error in the documented format. ERR-1, ERR-10. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
@@ -17,6 +18,7 @@ export function installErrorHandler(app: FastifyInstance): void {
 /** Returns the public error for an error of a route, and logs the cause of a failure. */
 export function publicError(thrown: FastifyError, request: FastifyRequest): ApiError {
   const error = transportError(thrown, request) ?? toApiError(thrown);
+  if (error.status < 500) request.rejection = describeRejection(error);
   if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);
   return error;
 }

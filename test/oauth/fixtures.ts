@@ -16,7 +16,7 @@ const createdAtStart = timestamps(START);
 /** Hash of `PASSWORD` with the lowest cost of argon2id, which keeps the tests fast. */
 export const CHEAP_HASH = createCheapHash(PASSWORD);
 
-function createCheapHash(password: string): string {
+export function createCheapHash(password: string): string {
   const salt = Buffer.alloc(16, 1);
   const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 32 };
   const tag = argon2Sync('argon2id', { message: password, nonce: salt, ...cost });

@@ -1,17 +1,17 @@
-import { accessTypes } from './access/access.schema.ts';
-import { attendanceTypes } from './attendance/attendance.schema.ts';
+import { accessArea } from './access/access.area.ts';
+import { attendanceArea } from './attendance/attendance.area.ts';
 import type { ConsoleArea } from './console-area.ts';
-import { peopleTypes } from './people/people.schema.ts';
-import { sessionTypes } from './session/session.schema.ts';
-import { usageTypes } from './usage/usage.schema.ts';
-import { webhookTypes } from './webhooks/webhooks.schema.ts';
+import { peopleArea } from './people/people.area.ts';
+import { sessionArea } from './session/session.area.ts';
+import { usageArea } from './usage/usage.area.ts';
+import { webhookArea } from './webhooks/webhooks.area.ts';
 
 /** All areas of the console's own schema. */
 export const consoleAreas: readonly ConsoleArea[] = [
-  { types: sessionTypes },
-  { types: accessTypes },
-  { types: peopleTypes },
-  { types: attendanceTypes },
-  { types: usageTypes },
-  { types: webhookTypes },
+  sessionArea,
+  accessArea,
+  peopleArea,
+  attendanceArea,
+  usageArea,
+  webhookArea,
 ];

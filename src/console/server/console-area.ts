@@ -1,23 +1,33 @@
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { StaffAction } from '../../domain/access/staff-roles.ts';
-import type { AuditSource } from '../../domain/audit/record-audit.ts';
-
-/** A signed-in staff user of one region. */
-export interface StaffSession {
-  id: string;
-  name: string;
-  email: string;
-}
+import type { ChangeContext } from '../../domain/change-context.ts';
+import type { RegionId } from '../../shared/regions.ts';
+import type { PersonalReads } from './personal-reads.ts';
+import type { StaffUser } from './session/console-sessions.ts';
 
 /** Context of the console's resolvers: that of the integrators' resolvers, and the staff user. */
-export interface ConsoleContext extends RequestContext {
-  readonly staff: StaffSession;
-  /** Recorded in the audit log. */
-  readonly source: AuditSource;
+export interface ConsoleContext extends RequestContext, Pick<ChangeContext, 'source'> {
+  readonly staff: StaffUser;
+  readonly personalReads: PersonalReads;
+  readonly session: {
+    /** Returns the regions in which the browser is signed in. */
+    findRegions(): Promise<RegionId[]>;
+    /** Ends the browser's sessions of all regions. */
+    end(): Promise<void>;
+  };
+  /** Sends a link for choosing a password, or returns its URL without a mail server. */
+  readonly passwordLinks: PasswordLinkSender;
+}
+
+/** Sends one-time links by e-mail where there is a mail server. */
+export interface PasswordLinkSender {
+  readonly emails: boolean;
+  send(link: { name: string; email: string; path: string }): Promise<void>;
+  toUrl(path: string): string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the schema has validated the arguments.
-type Resolve<Parent = undefined> = (parent: Parent, args: any, context: ConsoleContext, info: object) => unknown;
+export type Resolve<Parent = undefined> = (parent: Parent, args: any, context: ConsoleContext, info: object) => unknown;
 
 /** A query or mutation of the console, with the action of `staff-roles.ts` that it is. */
 export interface ConsoleOperation {
@@ -31,7 +41,13 @@ export interface ConsoleArea {
   types: string;
   queries?: Record<string, ConsoleOperation>;
   mutations?: Record<string, ConsoleOperation>;
-  /** Resolvers of fields, by type and field. */
-  // biome-ignore lint/suspicious/noExplicitAny: each type has its own parent.
+  /** Resolvers of fields, by type and field. Other fields are properties of their parent. */
+  // biome-ignore lint/suspicious/noExplicitAny: each type has a parent of its own.
   fields?: Record<string, Record<string, Resolve<any>>>;
 }
+
+/** Returns the context of a change by the staff user. @param expectedUpdatedAt `updatedAt` of what the person saw. */
+export const toChangeContext = (
+  { database, clock, source, webhooks }: ConsoleContext,
+  { expectedUpdatedAt }: { expectedUpdatedAt?: string } = {},
+) => ({ database, clock, source, webhooks, expectedUpdatedAt });

@@ -1,19 +1,126 @@
+import { addResolversToSchema } from '@graphql-tools/schema';
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
-import { extendSchema, type GraphQLSchema, parse } from 'graphql';
+import { extendSchema, type GraphQLFieldConfig, type GraphQLSchema, getNamedType, parse } from 'graphql';
+import { recordType, type Selection } from '../../../schema/selection.ts';
+import { requireStaffAction, type StaffAction } from '../../domain/access/staff-roles.ts';
+import type { FieldEdge, ResolverFactory } from '../../graphql/engine/resolver-factories.ts';
+import { toFieldResolver, toResolverFactory } from '../../graphql/engine/resolver-factories.ts';
 import { consoleAreas } from './areas.ts';
+import type { ConsoleContext, ConsoleOperation, Resolve } from './console-area.ts';
+import { toFieldError } from './field-error.ts';
+import { type PersonalType, personalTypeOf } from './personal-reads.ts';
+import { selectionIn } from './selected.ts';
+
+type Field = GraphQLFieldConfig<unknown, ConsoleContext>;
 
 /** Queries of integrators about themselves, in place of which the console has its own. */
 const REPLACED_QUERIES = new Set(['events', 'me', 'webhookDeliveries', 'webhookEndpoint', 'webhookEndpoints']);
 
+/** The action that reading builders' records is. */
+const READ_RECORDS: StaffAction = 'records.read';
+
 /**
  * Returns the console's schema: the integrators' queries, and the types and operations of the console. Integrators' mutations are left
- * out, because the console changes no records of integrators.
+ * out, because the console changes no records of integrators. The given schema stays as it is.
  */
 export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSchema {
   const queries = mapSchema(integratorSchema, {
-    [MapperKind.QUERY_ROOT_FIELD]: (field, name) => (REPLACED_QUERIES.has(name) ? null : field),
+    [MapperKind.QUERY_ROOT_FIELD]: (field, name) => (REPLACED_QUERIES.has(name) ? null : authorizeRead(field)),
     [MapperKind.MUTATION_ROOT_FIELD]: () => null,
+    [MapperKind.OBJECT_FIELD]: (field) => observeField(field),
   });
-  const types = consoleAreas.map((area) => area.types);
-  return pruneSchema(extendSchema(queries, parse(types.join('\n'))));
+  const extended = extendSchema(queries, parse(consoleAreas.map(({ types }) => types).join('\n')));
+  const resolvers: Record<string, Record<string, object>> = { Query: {}, Mutation: {} };
+  for (const { queries = {}, mutations = {}, fields = {} } of consoleAreas) {
+    for (const [name, operation] of Object.entries(queries)) resolvers.Query![name] = toRootField(name, operation);
+    for (const [name, operation] of Object.entries(mutations)) resolvers.Mutation![name] = toRootField(name, operation);
+    for (const [type, methods] of Object.entries(fields)) {
+      const entries = Object.entries(methods).map(([name, resolve]) => [name, toEdge(resolve as Resolve)]);
+      resolvers[type] = { ...resolvers[type], ...Object.fromEntries(entries) };
+    }
+  }
+  return pruneSchema(
+    addResolversToSchema({ schema: extended, resolvers: resolvers as never, updateResolversInPlace: true }),
+  );
 }
+
+/** Requires the action of a query of builders' records, and notes the people whom the result is about. */
+function authorizeRead(field: Field): Field {
+  const { createResolver } = field.extensions!.edge as FieldEdge<ConsoleContext>;
+  const create: ResolverFactory<ConsoleContext> = (args, context, info) => {
+    requireStaffAction(context.staff.role, READ_RECORDS);
+    return createResolver(args, context, info);
+  };
+  const observed = observe(field, create) ?? create;
+  return {
+    ...field,
+    resolve: async (source, args, context, info) => toFieldResolver(observed)(source, args, context, info),
+    extensions: { ...field.extensions, action: READ_RECORDS, edge: { createResolver: observed } },
+  };
+}
+
+/** Notes the people whom the records of a field are about. */
+function observeField(field: Field): Field {
+  const edge = field.extensions?.edge as FieldEdge<ConsoleContext> | undefined;
+  const createResolver = edge && observe(field, edge.createResolver);
+  if (!createResolver) return field;
+  const { authorizeParent, authorizeResult } = edge;
+  return {
+    ...field,
+    async resolve(source, args, context, info) {
+      authorizeParent?.(source, context);
+      const result = await createResolver(args, context, info as object)(source);
+      authorizeResult?.(result, context);
+      return result;
+    },
+    extensions: { ...field.extensions, edge: { ...edge, createResolver } },
+  };
+}
+
+/** Returns a resolver factory that notes the people; null for a field whose records are about nobody. */
+function observe(field: Field, create: ResolverFactory<ConsoleContext>): ResolverFactory<ConsoleContext> | null {
+  const category = recordType(field.type).name;
+  const personal = personalTypeOf(category);
+  if (!personal) return null;
+  const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
+  return (args, context, info) => {
+    const selection = selectionIn(info);
+    if (!personal.isPersonal(selection)) return create(args, context, info);
+    const resolve = create(args, context, { ...info, selection: withProperty(selection, personal) });
+    return async (source) => {
+      const result = await resolve(source);
+      const records = inEnvelope ? (result as { data: object[] }).data : [result].flat();
+      for (const record of records as (object | null)[]) {
+        for (const person of record ? personal.findPeople(record) : []) {
+          if (person) context.personalReads.add(person, category, (record as { builderId?: string }).builderId ?? null);
+        }
+      }
+      return result;
+    };
+  };
+}
+
+function withProperty(selection: Selection | null, { property }: PersonalType): Selection | null {
+  if (!selection || property === null) return selection;
+  return { ...selection, paths: new Set([...selection.paths, property]), key: `${selection.key} ${property}` };
+}
+
+/** Returns a query or mutation that requires its action. An error of the input names the field. */
+function toRootField(name: string, { action, resolve }: ConsoleOperation) {
+  const authorized: Resolve = async (source, args, context, info) => {
+    requireStaffAction(context.staff.role, action);
+    await context.authorization.authorize({ field: name, scope: null }, args.builderId ?? undefined);
+    try {
+      return await resolve(source, args, context, info);
+    } catch (error) {
+      throw toFieldError(error);
+    }
+  };
+  const field = toEdge(authorized);
+  return { ...field, extensions: { ...field.extensions, action } };
+}
+
+const toEdge = (resolve: Resolve) => ({
+  resolve,
+  extensions: { resolved: true, edge: { createResolver: toResolverFactory(resolve as never) } },
+});

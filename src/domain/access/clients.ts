@@ -7,6 +7,7 @@ import { digestOf, newSecret, VALID_SECRETS } from '../../shared/secrets.ts';
 import type { AuditAction } from '../audit/audited-objects.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow, requireRow } from '../change-context.ts';
+import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseId } from './access-values.ts';
 import { type NewClient, validateClient } from './client-rules.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
@@ -110,9 +111,10 @@ async function setClientEnabled(context: ChangeContext, id: string, enabled: boo
   });
 }
 
-async function lockClient({ database }: ChangeContext, em: EntityManager, id: string): Promise<OAuthClient> {
+async function lockClient(context: ChangeContext, em: EntityManager, id: string): Promise<OAuthClient> {
   const client = await lockRow(em, OAuthClient, { id: parseId('clientId', 'client', id) });
-  if (!client) throw new InvalidInputError('clientId', `there is no client ${id} in ${database.region}`);
+  if (!client) throw new InvalidInputError('clientId', `there is no client ${id} in ${context.database.region}`);
+  await requireUnchanged(context, em, client, id);
   return client;
 }
 

@@ -6,6 +6,7 @@ import { INTERNAL_SCOPES } from '../../../schema/scopes.ts';
 import type { AuditAction } from '../audit/audited-objects.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, insertUnique, inTransaction, lockRow, requireRow } from '../change-context.ts';
+import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseId, parseScopes } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
@@ -96,6 +97,7 @@ async function lockConnection(context: ChangeContext, em: EntityManager, key: Co
   const connection = await lockRow(em, Connection, key);
   if (!connection)
     throw new InvalidInputError('builderId', `${key.integratorId} was never connected to ${key.builderId}`);
+  await requireUnchanged(context, em, connection, `${key.integratorId}/${key.builderId}`);
   return connection;
 }
 

@@ -2,6 +2,7 @@ import { Integrator } from '../../../entities/integrator.entity.ts';
 import { newId } from '../../shared/ids.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
+import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseDeepLinkScheme, parseId, requireSingleLine } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
@@ -30,6 +31,7 @@ export async function updateIntegrator(context: ChangeContext, id: string, updat
     const integrator = await lockRow(em, Integrator, { id });
     if (!integrator)
       throw new InvalidInputError('integratorId', `there is no integrator ${id} in ${context.database.region}`);
+    await requireUnchanged(context, em, integrator, id);
     const before = { name: integrator.name, deepLinkSchemes: integrator.deepLinkSchemes };
     const after = validate({
       name: update.name ?? before.name,

@@ -105,6 +105,7 @@ export const usePasswordLink = (
     Object.assign(user, { passwordHash, updatedAt: now });
     await em.nativeDelete(PasswordLink, { userId: user.id });
     const sessions = await em.execute('delete from oauth_session where user_id = ? returning digest', [user.id]);
+    sessions.push(...(await em.execute('delete from console_session where user_id = ? returning digest', [user.id])));
     await recordAudit(em, {
       ...{ actor: { type: 'USER', id: user.id }, origin, at: now, action: 'password.set' },
       ...{ objectId: user.id, personId: user.id, after: { endedSessions: sessions.length } },

@@ -4,6 +4,7 @@ import { newId } from '../../shared/ids.ts';
 import { hashPassword } from '../../shared/passwords.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, insertUnique, inTransaction, lockRow } from '../change-context.ts';
+import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseEmailAddress, parseId, requireSingleLine } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 import { checkPassword } from './password-rules.ts';
@@ -128,9 +129,10 @@ async function setUserEnabled(context: ChangeContext, who: string, enabled: bool
 }
 
 /** Locks the user with this id or e-mail address; throws `InvalidInputError` if there is none. */
-export async function lockUser({ database }: ChangeContext, em: EntityManager, who: string): Promise<User> {
+export async function lockUser(context: ChangeContext, em: EntityManager, who: string): Promise<User> {
   const user = await lockRow(em, User, toUserFilter('user', who));
-  if (!user) throw new InvalidInputError('user', `there is no user ${who} in ${database.region}`);
+  if (!user) throw new InvalidInputError('user', `there is no user ${who} in ${context.database.region}`);
+  await requireUnchanged(context, em, user, user.id);
   return user;
 }
 

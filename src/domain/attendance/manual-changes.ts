@@ -5,6 +5,7 @@ import { parseId, requireSingleLine } from '../access/access-values.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
+import { requireUnchanged } from '../edit-conflicts.ts';
 
 export interface CloseVisitRequest {
   visitId: string;
@@ -12,11 +13,14 @@ export interface CloseVisitRequest {
   by: string;
   /** When the worker left. Default: now. */
   at?: string;
+  /** Why it is closed by hand. */
+  reason?: string;
 }
 
 /** Closes a visit that no gate has ended. A later sign-off for it gets 409, because manual entries are never overwritten. ATT-26, ATT-33. */
 export async function closeVisit(context: ChangeContext, request: CloseVisitRequest) {
   const by = requireSingleLine('by', request.by);
+  const reason = request.reason === undefined ? null : requireSingleLine('reason', request.reason, 500);
   return inTransaction(context, async (em, now) => {
     const visit = await lockVisit(context, em, request.visitId);
     if (visit.archivedAt !== null)
@@ -26,7 +30,8 @@ export async function closeVisit(context: ChangeContext, request: CloseVisitRequ
     const changed = visit.closedAt === null;
     if (changed) {
       const before = { closedAt: visit.closedAt, closedBy: visit.closedBy };
-      Object.assign(visit, { closedAt: parseClosingTime(visit, request.at, now), closedBy: by, updatedAt: now });
+      Object.assign(visit, { closedAt: parseClosingTime(visit, request.at, now), closedBy: by });
+      Object.assign(visit, { closingReason: reason, updatedAt: now });
       await recordVisit(context, em, now, 'visit.closed', visit, before);
     }
     return { ...toVisitSummary(visit), changed };
@@ -47,9 +52,10 @@ export async function archiveVisit(context: ChangeContext, visitId: string) {
   });
 }
 
-async function lockVisit({ database }: ChangeContext, em: EntityManager, id: string): Promise<SignOnVisit> {
+async function lockVisit(context: ChangeContext, em: EntityManager, id: string): Promise<SignOnVisit> {
   const visit = await lockRow(em, SignOnVisit, { id: parseId('visitId', 'signOnVisit', id) });
-  if (!visit) throw new InvalidInputError('visitId', `there is no visit ${id} in ${database.region}`);
+  if (!visit) throw new InvalidInputError('visitId', `there is no visit ${id} in ${context.database.region}`);
+  await requireUnchanged(context, em, visit, id);
   return visit;
 }
 

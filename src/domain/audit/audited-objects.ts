@@ -23,10 +23,13 @@ export const AUDITED_PROPERTIES = {
   /** `receiver` is the origin of the URL, whose path may contain a secret. */
   webhook_endpoint: [
     ...['integratorId', 'clientId', 'receiver', 'types', 'builderIds', 'status', 'previousSecretUntil', 'cursor'],
+    'succeeded',
   ],
   image_host: ['host'],
   site_access: ['workerId', 'projectId', 'grantedAt', 'revokedAt'],
-  visit: ['workerId', 'projectId', 'closedAt', 'archivedAt'],
+  visit: ['workerId', 'projectId', 'closedAt', 'archivedAt', 'closingReason'],
+  /** A gate's event that was refused with 409. */
+  conflict: ['workerId', 'projectId', 'code', 'resolution', 'resolutionReason', 'closedAt'],
   region: ['files'],
   person: ['categories', 'rows', 'storedFiles', 'reason'],
   builder: ['name', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
@@ -75,6 +78,8 @@ export const AUDIT_ACTIONS = {
   'site_access.revoked': "A worker's access to a project's site was revoked.",
   'visit.closed': 'A visit that no gate had ended was closed manually.',
   'visit.archived': 'A visit was archived manually.',
+  'conflict.resolved': 'Somebody decided about an event that a gate had sent and that was refused.',
+  'webhook_endpoint.tested': 'The operator sent a test event to a webhook endpoint.',
   'region.exported': 'An export of the records of a region began.',
   'region.imported': 'Records were imported into a region.',
   'person.exported': 'An export of the data of a person began.',

@@ -162,3 +162,17 @@ function toEvent([day, number, id, type, recordId, builderId, projectId, parentI
     ...{ projectId: projectId!, parentId: parentId!, occurredAt: occurredAt! },
   } satisfies LoggedEvent;
 }
+
+const SELECT_POSITION_BEFORE: Statement = {
+  name: 'events.position-before',
+  text: `select to_char(day, 'YYYY-MM-DD'), number - 1 from event
+    where day >= ($1::timestamptz at time zone 'UTC')::date and occurred_at >= $1::timestamptz order by day, number limit 1`,
+};
+
+/** Returns the position before the first kept event of the instant or later; that of the last event where there is none. */
+export async function findPositionBefore(database: LogDatabase, instant: string): Promise<LogPosition> {
+  const [row] = await database.slowRunner.run(SELECT_POSITION_BEFORE, [instant]);
+  if (row) return { day: row[0]!, number: Number(row[1]) };
+  const { day, number } = await readHead(database);
+  return { day, number };
+}

@@ -9,7 +9,8 @@ const INTERVAL_MS = 100;
 /** Most events that one look finds. The next look goes on after them. */
 const LIMIT = 500;
 
-const EVERY_EVENT: FilterParameters = { types: JSON.stringify({ 0: [...eventTypes.keys()] }), groups: null };
+/** Filter that matches every published event. */
+export const EVERY_EVENT: FilterParameters = { types: JSON.stringify({ 0: [...eventTypes.keys()] }), groups: null };
 
 /** Why a wait ended: a matching event was found, the time is over, or the process is about to stop. */
 export type WaitResult = { reason: 'events' | 'timeout' | 'stopping'; position: LogPosition };

@@ -83,6 +83,27 @@ export const RETENTION_RULES = {
     by: 'purge',
     purge: 'delete from oauth_session where expires_at < :before',
   },
+  consoleSessions: {
+    data: 'Sessions of staff users in the console',
+    since: 'expiry',
+    days: 0,
+    by: 'purge',
+    purge: 'delete from console_session where expires_at < :before',
+  },
+  usage: {
+    data: 'Numbers of requests by integrator and day',
+    since: 'the day',
+    days: 400,
+    by: 'purge',
+    purge: 'delete from usage_day where date < (:before)::timestamptz::date',
+  },
+  rejections: {
+    data: 'Rejected requests; the latest of each integrator',
+    since: 'the request',
+    days: 30,
+    by: 'purge',
+    purge: 'delete from rejection where at < :before',
+  },
   attempts: {
     data: 'Failed sign-ins, by digest of address and account',
     since: 'end of the delay that they cause',

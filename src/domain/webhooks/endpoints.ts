@@ -6,6 +6,7 @@ import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
 import { acquireRecordLock } from '../../database/write/advisory-lock.ts';
 import { conflict, notFound } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
+import { requireUnchanged } from '../edit-conflicts.ts';
 import { readHead } from '../events/event-log.ts';
 import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
 import { recordEndpoint, toAuditedEndpoint } from './record-endpoint.ts';
@@ -95,7 +96,7 @@ export async function updateEndpoint(
 ): Promise<WebhookEndpoint> {
   const { clock, database } = context;
   return database.transaction(async (em) => {
-    const endpoint = await lockEndpoint(em, key);
+    const endpoint = await lockEndpoint(context, em, key);
     await checkEndpointInput(context, em, key.integratorId, changes);
     const before = toAuditedEndpoint(endpoint);
     const { url } = endpoint;
@@ -133,7 +134,7 @@ export async function disableGone({ clock, database }: WebhookContext, { id, url
 export async function deleteEndpoint(context: WebhookChangeContext, key: EndpointKey): Promise<WebhookEndpoint> {
   const { clock, database } = context;
   return database.transaction(async (em) => {
-    const endpoint = await lockEndpoint(em, key);
+    const endpoint = await lockEndpoint(context, em, key);
     endpoint.deletedAt = new Date(clock.now()).toISOString();
     await recordEndpoint(em, context, 'webhook_endpoint.deleted', endpoint, { before: toAuditedEndpoint(endpoint) });
     return toShown(em, endpoint);
@@ -147,7 +148,7 @@ export async function rotateEndpointSecret(
 ): Promise<EndpointWithSecret> {
   const { clock, database, webhooks } = context;
   return database.transaction(async (em) => {
-    const endpoint = await lockEndpoint(em, key);
+    const endpoint = await lockEndpoint(context, em, key);
     const secret = newWebhookSecret();
     endpoint.previousSecret = endpoint.secret;
     endpoint.previousSecretUntil = new Date(clock.now() + PREVIOUS_SECRET_MS).toISOString();
@@ -180,8 +181,15 @@ export async function requireEndpoint(
   return endpoint;
 }
 
-export const lockEndpoint = (em: EntityManager, key: EndpointKey) =>
-  requireEndpoint(em, key, LockMode.PESSIMISTIC_WRITE);
+export async function lockEndpoint(
+  context: WebhookContext,
+  em: EntityManager,
+  key: EndpointKey,
+): Promise<WebhookEndpoint> {
+  const endpoint = await requireEndpoint(em, key, LockMode.PESSIMISTIC_WRITE);
+  await requireUnchanged(context, em, endpoint, endpoint.id);
+  return endpoint;
+}
 
 const findEndpoints = (em: EntityManager, integratorId?: string) =>
   em.find(

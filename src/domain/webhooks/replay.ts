@@ -34,7 +34,7 @@ export async function startReplay(context: WebhookChangeContext, key: EndpointKe
   await requireEndpoint(database.fork(), key);
   const position = decodeEventCursor(database.region, await readHead(database), after);
   return database.transaction(async (em) => {
-    const endpoint = await lockEndpoint(em, key);
+    const endpoint = await lockEndpoint(context, em, key);
     if ((await toShown(em, endpoint)).status !== 'ACTIVE') {
       throw conflict('WEBHOOK_ENDPOINT_NOT_ACTIVE', 'The endpoint is paused or disabled.');
     }

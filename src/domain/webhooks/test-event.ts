@@ -2,6 +2,7 @@ import type { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.
 import { newId } from '../../shared/ids.ts';
 import { disableGone, requireEndpoint, signingSecrets } from './endpoints.ts';
 import type { Attempt } from './receiver-client.ts';
+import { recordEndpoint } from './record-endpoint.ts';
 import { signWebhook } from './signature.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
 
@@ -25,8 +26,15 @@ export async function sendTestEvent(context: WebhookContext, key: EndpointKey): 
   const message = { id: event.id, timestamp: Math.floor(now / 1000), body };
   const headers = signWebhook(signingSecrets(context, endpoint), message);
   const attempt = await webhooks.receivers.post(endpoint.url, { ...headers }, body);
+  const succeeded = isSuccess(attempt);
   if (attempt.status === 410) await disableGone(context, endpoint);
-  return { eventId: event.id, succeeded: isSuccess(attempt), ...attempt };
+  const { source } = context;
+  if (source) {
+    await context.database.transaction((em) =>
+      recordEndpoint(em, { ...context, source }, 'webhook_endpoint.tested', endpoint, { after: { succeeded } }),
+    );
+  }
+  return { eventId: event.id, succeeded, ...attempt };
 }
 
 const createTestEvent = ({ id }: WebhookEndpoint, now: number) => ({

@@ -26,6 +26,10 @@ export interface WebhookContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly webhooks: WebhookTools;
+  /** The operator who makes the change, for the audit log; absent for an integrator's own change. */
+  readonly source?: AuditSource;
+  /** See `ChangeContext`. */
+  readonly expectedUpdatedAt?: string;
 }
 
 /** Context of a change, which is recorded in the audit log with who makes it. */

@@ -1,6 +1,7 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { RequestContext } from '../../auth/request-context.ts';
+import { describeRejection } from '../../http/request-log.ts';
 import { formatError } from './errors.ts';
 
 /** Characters of an operation's name in the log. */
@@ -26,7 +27,14 @@ export function logErrors(log: FastifyBaseLogger): ApolloServerPlugin<RequestCon
           for (const error of errors) {
             const { message, extensions } = formatError(error.toJSON(), error);
             const { status } = extensions!.http as { status: number };
-            if (status < 500) continue;
+            if (status < 500) {
+              contextValue.operation.rejection ??= describeRejection({
+                status,
+                code: String(extensions!.code),
+                message,
+              });
+              continue;
+            }
             const { originalError: thrown = error } = error;
             logFailure(thrown, message, contextValue.requestId, contextValue.operation.name);
           }

@@ -1,4 +1,4 @@
-import { ApolloServer } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -32,33 +32,62 @@ type PublicError = (thrown: FastifyError, request: FastifyRequest) => ApiError;
 
 type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
+/** A route that executes GraphQL operations, with document and plan caches of its own. */
+interface GraphqlRoute {
+  url: string;
+  methods: ('GET' | 'POST')[];
+  schema: GraphQLSchema;
+  introspection: boolean;
+  /** Whether errors contain suggestions with names of the schema. */
+  suggestions: boolean;
+  /** Operations that may have large bodies. */
+  operations: readonly Operation[];
+  publicError: PublicError;
+  acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
+  /** Returns the context of a request before its body is read; null for a request of the landing page. */
+  createContext: (request: FastifyRequest, reply: FastifyReply) => Promise<RequestContext | null>;
+  /** Further plugins. */
+  plugins: ApolloServerPlugin<RequestContext>[];
+}
+
 /** Registers `/graphql`, with the authentication and rules of REST, and its page for browsers. */
 export async function registerGraphql(
   app: FastifyInstance,
-  dependencies: {
-    schema: GraphQLSchema;
-    operations: readonly Operation[];
+  dependencies: Pick<GraphqlRoute, 'schema' | 'operations' | 'introspection' | 'publicError' | 'acceptLargeBodies'> & {
     authenticator: RequestAuthenticator;
-    introspection: boolean;
     production: boolean;
-    publicError: PublicError;
-    acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
   },
 ) {
-  const { schema, operations, authenticator, introspection, production, publicError, acceptLargeBodies } = dependencies;
-  const bodies = new LargeBodies(operations, app.initialConfig.bodyLimit!);
+  const { authenticator, production, ...shared } = dependencies;
+  await registerGraphqlRoute(app, {
+    ...{ url: '/graphql', methods: ['GET', 'POST'], suggestions: !production, ...shared },
+    plugins: [landingPage(production)],
+    async createContext(request, reply) {
+      if (isPageRequest(request)) {
+        reply.headers(landingPageHeaders(production));
+        return null;
+      }
+      return authenticator.createContext(request, await authenticator.authenticate(request, reply));
+    },
+  });
+}
+
+/** Registers a route that executes GraphQL operations. */
+export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlRoute): Promise<void> {
+  const { url, methods, schema, introspection, suggestions, publicError, createContext } = route;
+  const bodies = new LargeBodies(route.operations, app.initialConfig.bodyLimit!);
   const documentStore = new DocumentStore();
   const newDocuments = new NewDocumentLimiter(documentStore);
   const apollo = new ApolloServer<RequestContext>({
     schema,
     introspection,
     includeStacktraceInErrorResponses: false,
-    formatError: production ? formatErrorWithoutSuggestions : formatError,
+    formatError: suggestions ? formatError : formatErrorWithoutSuggestions,
     fieldResolver: meteredFieldResolver,
     stringifyResult: JSON.stringify,
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [limitDocument, limitDepth],
-    validationOptions: { hideSuggestions: production },
+    validationOptions: { hideSuggestions: !suggestions },
     documentStore,
     stopOnTerminationSignals: false,
     plugins: [
@@ -68,10 +97,10 @@ export async function registerGraphql(
       costLimits(schema),
       logErrors(app.log),
       compiledQueries(schema),
+      ...route.plugins,
       largeResponses,
       // The default plugin would wrap the resolver of every field, also for REST.
       ApolloServerPluginCacheControlDisabled(),
-      landingPage(production),
     ],
   });
   await apollo.start();
@@ -82,19 +111,14 @@ export async function registerGraphql(
   }) as unknown as RouteHandler;
   const handle: RouteHandler = (request, reply) => traced('operation graphql', {}, () => execute(request, reply));
   await app.register(async (scope) => {
-    acceptLargeBodies(scope, { kind: 'graphql' });
+    route.acceptLargeBodies(scope, { kind: 'graphql' });
     scope.route({
-      method: ['GET', 'POST'],
-      url: '/graphql',
+      method: methods,
+      url,
       bodyLimit: bodies.limit,
       async onRequest(request, reply) {
-        if (isPageRequest(request)) {
-          reply.headers(landingPageHeaders(production));
-          return;
-        }
-        const authenticated = await authenticator.authenticate(request, reply);
-        request.context = authenticator.createContext(request, authenticated);
-        await bodies.admit(request);
+        request.context = await createContext(request, reply);
+        if (request.context) await bodies.admit(request);
       },
       preParsing: async (request, _reply, payload) => bodies.limitStream(request, payload),
       preHandler: [limitLength, (request) => newDocuments.admit(request)],

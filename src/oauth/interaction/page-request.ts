@@ -5,6 +5,7 @@ import { requireCsrfToken } from '../checks/csrf.check.ts';
 import type { RequestParameters } from '../parameters.ts';
 import { issueBrowserId, readBrowserId } from './browser-id.ts';
 import type { SignInState } from './pages/sign-in.page.ts';
+import { type Account, type AccountKind, createSession, deleteSession } from './sessions.ts';
 
 interface PageRequestDependencies {
   clock: Clock;
@@ -23,6 +24,8 @@ export abstract class PageRequest {
   readonly now: number;
   /** Whether the sign-in page offers a link for choosing a password. */
   readonly offersPasswordReset: boolean;
+  /** Who may sign in. */
+  readonly accountKind: AccountKind = 'user';
   readonly #isSecure: boolean;
 
   constructor(
@@ -37,6 +40,13 @@ export abstract class PageRequest {
     this.now = clock.now();
     this.offersPasswordReset = passwordResets !== undefined;
     this.#isSecure = baseUrl.startsWith('https:');
+  }
+
+  /** Creates the session of a user who has signed in. A new browser id prevents session fixation. */
+  async startSession(database: Database, account: Account): Promise<void> {
+    const previousBrowserId = this.browserIdIn(database);
+    if (previousBrowserId !== null) await deleteSession(database, previousBrowserId);
+    await createSession(database, this.renewBrowserIdIn(database), account, this.now);
   }
 
   abstract showSignIn(state: SignInState, status?: number): FastifyReply;

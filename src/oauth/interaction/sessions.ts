@@ -19,15 +19,18 @@ export interface Account {
   passwordHash: string;
 }
 
+/** Users of builders sign in on the pages for users, staff users only in the console (ACC-26). */
+export type AccountKind = 'user' | 'staff';
+
 const ACCOUNT: Statement = {
   name: 'oauth.account',
   text: `select id, password_hash from app_user
-    where email = $1 and disabled_at is null and password_hash is not null and staff_role is null`,
+    where email = $1 and disabled_at is null and password_hash is not null and (staff_role is not null) = $2::boolean`,
 };
 
-/** Returns the enabled account with a password and this lower-case e-mail address; null without one, and for a staff user (ACC-26). */
-export async function findAccount(database: Database, email: string): Promise<Account | null> {
-  const [row] = await database.runner.run(ACCOUNT, [email]);
+/** Returns the enabled account of the kind with a password and this lower-case e-mail address; null without one. */
+export async function findAccount(database: Database, email: string, kind: AccountKind): Promise<Account | null> {
+  const [row] = await database.runner.run(ACCOUNT, [email, String(kind === 'staff')]);
   return row ? { id: row[0]!, passwordHash: row[1]! } : null;
 }
 

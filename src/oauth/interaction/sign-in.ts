@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { PageRequest } from './page-request.ts';
-import { createSession, deleteSession } from './sessions.ts';
+import { deleteSession } from './sessions.ts';
 import { verifySignIn } from './verify-sign-in.ts';
 
 /** Handles the sign-in form: creates a session in every region whose account has this password. OAU-25, OAU-27. */
@@ -10,7 +10,7 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
   const { databases, request, now } = page;
   const region = databases.map((database) => database.region).join(' ');
   const attempt = { address: request.ip, email: email.trim().toLowerCase() };
-  const result = await verifySignIn(databases, attempt, fields.get('password') ?? '', now);
+  const result = await verifySignIn(databases, attempt, fields.get('password') ?? '', now, page.accountKind);
   switch (result.kind) {
     case 'throttled': {
       const { seconds } = result;
@@ -23,10 +23,7 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
       return page.showSignIn({ email, problem: result }, 400);
     case 'verified':
       for (const { database, account } of result.accounts) {
-        const previousBrowserId = page.browserIdIn(database);
-        if (previousBrowserId !== null) await deleteSession(database, previousBrowserId);
-        // A new browser id prevents session fixation.
-        await createSession(database, page.renewBrowserIdIn(database), account, now);
+        await page.startSession(database, account);
         request.log.info({ region: database.region, userId: account.id }, 'signed in');
       }
       return page.resume();

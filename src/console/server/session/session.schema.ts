@@ -35,4 +35,9 @@ export const sessionTypes = /* GraphQL */ `
     "The signed-in staff user, with the permissions."
     me: StaffUser!
   }
+
+  extend type Mutation {
+    "Ends the browser's sessions of all regions."
+    signOut: Boolean!
+  }
 `;

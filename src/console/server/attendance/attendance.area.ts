@@ -1,0 +1,61 @@
+import { SignOnVisit } from '../../../../entities/sign-on-visit.entity.ts';
+import { CONFLICTS } from '../../../domain/attendance/decision-table.ts';
+import { archiveVisit, closeVisit } from '../../../domain/attendance/manual-changes.ts';
+import { resolveConflict } from '../../../domain/attendance/resolve-conflict.ts';
+import { signOnEvents, visits } from '../../../domain/readers/attendance.reader.ts';
+import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
+import { selectionIn } from '../selected.ts';
+import { attendanceTypes } from './attendance.schema.ts';
+import { readChanges } from './changes.ts';
+import { findConflict, listConflicts, parseConflictId, type ShownConflict } from './conflicts.ts';
+
+/** Returns a visit, and notes that the staff user reads the worker's data. */
+async function findVisit(context: ConsoleContext, visitId: string, info: object) {
+  const { workerId, builderId } = await context.database.fork().findOneOrFail(SignOnVisit, { id: visitId });
+  context.personalReads.add(workerId, 'SignOnVisit', builderId);
+  return visits.select(selectionIn(info)).findOne(context.database, visitId);
+}
+
+/** Corrections of attendance. */
+export const attendanceArea: ConsoleArea = {
+  types: attendanceTypes,
+  queries: {
+    conflicts: { action: 'person.read', resolve: (_, args, context) => listConflicts(context, args) },
+    conflict: { action: 'person.read', resolve: (_, { id }, context) => findConflict(context, id) },
+    changes: { action: 'records.read', resolve: (_, args, context) => readChanges(context, args) },
+  },
+  mutations: {
+    closeVisit: {
+      action: 'visit.closed',
+      async resolve(_, { visitId, at, reason, ...args }, context, info) {
+        const request = { visitId, by: context.staff.name, at: at ?? undefined, reason };
+        await closeVisit(toChangeContext(context, args), request);
+        return findVisit(context, visitId, info);
+      },
+    },
+    archiveVisit: {
+      action: 'visit.archived',
+      async resolve(_, { visitId, ...args }, context, info) {
+        await archiveVisit(toChangeContext(context, args), visitId);
+        return findVisit(context, visitId, info);
+      },
+    },
+    resolveConflict: {
+      action: 'conflict.resolved',
+      async resolve(_, { id, resolution, reason, ...args }, context) {
+        const decision = { id: parseConflictId(id), resolution, reason, by: context.staff.name };
+        await resolveConflict(toChangeContext(context, args), decision);
+        return findConflict(context, id);
+      },
+    },
+  },
+  fields: {
+    Conflict: {
+      description: ({ code }: ShownConflict) => CONFLICTS[code],
+      recordedEvent: ({ eventId }: ShownConflict, _, context, info) =>
+        eventId && context.loaders.load(signOnEvents.select(selectionIn(info)), eventId),
+      visit: ({ visitId }: ShownConflict, _, context, info) =>
+        visitId && context.loaders.load(visits.select(selectionIn(info)), visitId),
+    },
+  },
+};

@@ -1,0 +1,89 @@
+import { SignOnConflict } from '../../../../entities/sign-on-conflict.entity.ts';
+import { RECORDED_EVENT } from '../../../domain/attendance/resolve-conflict.ts';
+import { invalidField, notFound } from '../../../shared/errors.ts';
+import type { ConsoleContext } from '../console-area.ts';
+import { toPage, toPageArgs } from '../page.ts';
+
+/** Names of a conflict's records, and what is recorded instead. */
+interface Related {
+  id: number;
+  project: string;
+  worker: string;
+  integrator: string;
+  event_id: string | null;
+  visit_id: string | null;
+  event_worker_id: string | null;
+}
+
+const SELECT_RELATED = `select conflict.id, project.name as project, worker.full_name as worker, integrator.name as integrator,
+    event.id as event_id, event.visit_id, event.worker_id as event_worker_id
+  from sign_on_conflict conflict
+    join project on project.id = conflict.project_id
+    join worker on worker.id = conflict.worker_id
+    join integrator on integrator.id = conflict.integrator_id
+    left join lateral (${RECORDED_EVENT}) event on true
+  where conflict.id = any(string_to_array(?, ',')::int[])`;
+
+export type ShownConflict = ReturnType<typeof toShown>;
+
+export interface ConflictFilter {
+  builderId?: string | null;
+  projectId?: string | null;
+  state?: 'OPEN' | 'RESOLVED' | null;
+  after?: string | null;
+  limit?: number | null;
+}
+
+/** Returns the number of a conflict. Throws 400 for a text that is none. */
+export function parseConflictId(text: string, fieldName = 'id'): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw invalidField(fieldName, 'must be the id of a conflict');
+  return Number(text);
+}
+
+/** Returns a page of conflicts, the newest first. */
+export async function listConflicts(context: ConsoleContext, { builderId, projectId, state, ...page }: ConflictFilter) {
+  const { limit, cursor } = toPageArgs(page);
+  const where = {
+    ...(builderId && { builderId }),
+    ...(projectId && { projectId }),
+    ...(state && { resolvedAt: state === 'OPEN' ? null : { $ne: null } }),
+    ...(cursor !== undefined && { id: { $lt: parseConflictId(cursor, 'after') } }),
+  };
+  const options = { orderBy: { id: 'desc' as const }, limit: limit + 1 };
+  const rows = await context.database.fork().find(SignOnConflict, where, options);
+  const data = await withRelated(context, rows.slice(0, limit));
+  return toPage(data, rows.length > limit ? data.at(-1)!.id : null);
+}
+
+/** Returns one conflict. Throws 404. */
+export async function findConflict(context: ConsoleContext, id: string): Promise<ShownConflict> {
+  const row = await context.database.fork().findOne(SignOnConflict, { id: parseConflictId(id) });
+  if (!row) throw notFound('Conflict');
+  return (await withRelated(context, [row]))[0]!;
+}
+
+async function withRelated({ database, personalReads }: ConsoleContext, conflicts: SignOnConflict[]) {
+  const ids = conflicts.map(({ id }) => id).join();
+  const related = await database.fork().execute<Related[]>(SELECT_RELATED, [ids]);
+  const byId = new Map(related.map((each) => [each.id, each]));
+  return conflicts.map((conflict) => {
+    const { builderId, workerId } = conflict;
+    const shown = byId.get(conflict.id)!;
+    for (const person of [workerId, shown.event_worker_id]) {
+      if (person) personalReads.add(person, 'SignOnConflict', builderId);
+    }
+    return toShown(conflict, shown);
+  });
+}
+
+function toShown(conflict: SignOnConflict, related: Related) {
+  const { id, projectId, workerId, integratorId, builderId, resolvedAt, ...own } = conflict;
+  return {
+    ...{ ...own, id: String(id), builderId, resolvedAt, state: resolvedAt === null ? 'OPEN' : 'RESOLVED' },
+    project: { id: projectId, name: related.project, builderId },
+    worker: { id: workerId, fullName: related.worker, builderId },
+    integrator: { id: integratorId, name: related.integrator },
+    eventId: related.event_id,
+    visitId: related.visit_id,
+  };
+}

@@ -1,0 +1,18 @@
+import { invalidField } from '../../shared/errors.ts';
+
+/** Maximum rows of a page of the console. */
+const MAX_ROWS = 200;
+
+/** Returns the window of a list. Throws 400 for a limit that is out of bounds. */
+export function toPageArgs({ after, limit }: { after?: string | null; limit?: number | null }) {
+  const rows = limit ?? 50;
+  if (rows < 1 || rows > MAX_ROWS) throw invalidField('limit', `must be from 1 to ${MAX_ROWS}`);
+  return { limit: rows, cursor: after ?? undefined };
+}
+
+export const toPage = <T>(data: T[], nextCursor: string | null) => ({ data, meta: { nextCursor } });
+
+/** Returns the arguments without those that are null: an argument that is null means what an absent one does. */
+export function withoutNull(values: Record<string, unknown>): Record<string, never> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as Record<string, never>;
+}

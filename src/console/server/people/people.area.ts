@@ -1,0 +1,149 @@
+import { OAuthClient } from '../../../../entities/oauth-client.entity.ts';
+import { User } from '../../../../entities/user.entity.ts';
+import { listUsers, showUser } from '../../../domain/access/list-access.ts';
+import { addMembership, removeMembership } from '../../../domain/access/memberships.ts';
+import { inviteUser, type NewPasswordLink, resetPassword } from '../../../domain/access/password-links.ts';
+import { createUser, disableUser, enableUser, updateUser } from '../../../domain/access/users.ts';
+import { AUDIT_ACTIONS, type AuditAction } from '../../../domain/audit/audited-objects.ts';
+import { type AuditFilter, listAuditEntries } from '../../../domain/audit/list-audit-entries.ts';
+import { builders } from '../../../domain/readers/builder.reader.ts';
+import { invalidField } from '../../../shared/errors.ts';
+import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
+import { toPage, toPageArgs, withoutNull } from '../page.ts';
+import { selectionIn } from '../selected.ts';
+import { peopleTypes } from './people.schema.ts';
+
+type ListedUser = Awaited<ReturnType<typeof listUsers>>['users'][number];
+
+/** Notes that the staff user reads the person's data. */
+function toUser<T extends ListedUser>({ personalReads }: ConsoleContext, user: T) {
+  personalReads.add(user.userId, 'User', null);
+  return { ...user, id: user.userId };
+}
+
+const findUser = async (context: ConsoleContext, who: string) => toUser(context, await showUser(context, who));
+
+/** Sends the link, or returns its URL without a mail server. */
+async function sendLink(context: ConsoleContext, { path, userId, expiresAt, ...person }: NewPasswordLink) {
+  const { emails, send, toUrl } = context.passwordLinks;
+  if (emails) await send({ ...person, path });
+  return { user: await findUser(context, userId), url: emails ? null : toUrl(path), emailed: emails, expiresAt };
+}
+
+async function listAudit(context: ConsoleContext, { after, limit, ...filter }: Record<string, unknown>) {
+  const { limit: rows, cursor } = toPageArgs({ after, limit } as { after?: string; limit?: number });
+  const page = { limit: rows, cursor: cursor ?? null };
+  const found = await listAuditEntries(context.database, withoutNull(filter) as AuditFilter, page);
+  if (!found) throw invalidField('after', 'must be the nextCursor of a page');
+  const names = await findActorNames(
+    context,
+    found.entries.map(({ actorId }) => actorId),
+  );
+  const entries = found.entries.map((entry) => ({
+    ...entry,
+    actorName: entry.actorId === null ? null : (names.get(entry.actorId) ?? null),
+    description: AUDIT_ACTIONS[entry.action as AuditAction] ?? entry.action,
+    before: entry.valuesBefore,
+    after: entry.valuesAfter,
+  }));
+  return toPage(entries, found.nextCursor);
+}
+
+/** Returns the names of the users and clients with these ids. */
+async function findActorNames({ database }: ConsoleContext, ids: (string | null)[]): Promise<Map<string, string>> {
+  const where = { id: { $in: [...new Set(ids.filter((id) => id !== null))] } };
+  const em = database.fork();
+  const users = await em.find(User, where, { fields: ['id', 'name'] });
+  const clients = await em.find(OAuthClient, where, { fields: ['id', 'name'] });
+  return new Map([...users, ...clients].map(({ id, name }) => [id, name]));
+}
+
+/** Users and the audit log. */
+export const peopleArea: ConsoleArea = {
+  types: peopleTypes,
+  queries: {
+    people: {
+      action: 'person.read',
+      async resolve(_, { hasPassword, after, limit, ...filter }, context) {
+        const conditions = withoutNull({ ...filter, password: hasPassword });
+        const { users, nextCursor } = await listUsers(context, conditions, toPageArgs({ after, limit }));
+        return toPage(
+          users.map((user) => toUser(context, user)),
+          nextCursor,
+        );
+      },
+    },
+    person: { action: 'person.read', resolve: (_, { user }, context) => findUser(context, user) },
+    audit: { action: 'audit.read', resolve: (_, args, context) => listAudit(context, args) },
+    auditActions: {
+      action: 'audit.read',
+      resolve: () => Object.entries(AUDIT_ACTIONS).map(([action, description]) => ({ action, description })),
+    },
+  },
+  mutations: {
+    createUser: {
+      action: 'user.created',
+      async resolve(_, { email, name, staffRole, builderId, role }, context) {
+        if (staffRole && builderId) throw invalidField('builderId', 'a staff user is a member of no builder');
+        const change = toChangeContext(context);
+        const { userId } = await createUser(change, { email, name, password: null, staffRole: staffRole ?? undefined });
+        if (builderId) await addMembership(change, { user: userId, builderId, role: role ?? 'MEMBER' });
+        return sendLink(context, await inviteUser(change, userId, context.passwordLinks.emails));
+      },
+    },
+    inviteUser: {
+      action: 'password_link.created',
+      resolve: async (_, { id }, context) =>
+        sendLink(context, await inviteUser(toChangeContext(context), id, context.passwordLinks.emails)),
+    },
+    resetPassword: {
+      action: 'password_link.created',
+      resolve: async (_, { id }, context) =>
+        sendLink(context, await resetPassword(toChangeContext(context), id, context.passwordLinks.emails)),
+    },
+    updateUser: {
+      action: 'user.updated',
+      async resolve(_, { id, expectedUpdatedAt, ...update }, context) {
+        await updateUser(toChangeContext(context, { expectedUpdatedAt }), id, withoutNull(update));
+        return findUser(context, id);
+      },
+    },
+    disableUser: {
+      action: 'user.disabled',
+      async resolve(_, { id, ...args }, context) {
+        await disableUser(toChangeContext(context, args), id);
+        return findUser(context, id);
+      },
+    },
+    enableUser: {
+      action: 'user.enabled',
+      async resolve(_, { id, ...args }, context) {
+        await enableUser(toChangeContext(context, args), id);
+        return findUser(context, id);
+      },
+    },
+    addMembership: {
+      action: 'membership.created',
+      async resolve(_, { userId, builderId, role }, context) {
+        await addMembership(toChangeContext(context), { user: userId, builderId, role });
+        return findUser(context, userId);
+      },
+    },
+    removeMembership: {
+      action: 'membership.deleted',
+      async resolve(_, { userId, builderId }, context) {
+        await removeMembership(toChangeContext(context), { user: userId, builderId });
+        return findUser(context, userId);
+      },
+    },
+  },
+  fields: {
+    User: {
+      memberships: async ({ userId }: ListedUser, _, context) => (await showUser(context, userId)).memberships,
+    },
+    Membership: {
+      builder: ({ builderId }: { builderId: string }, _, context, info) =>
+        context.loaders.load(builders.select(selectionIn(info)), builderId),
+    },
+  },
+};

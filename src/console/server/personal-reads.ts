@@ -1,0 +1,117 @@
+import { personalDataOf } from '../../../entities/personal-data.ts';
+import type { Selection } from '../../../schema/selection.ts';
+import type { Database } from '../../database/database.ts';
+import { requireStaffAction } from '../../domain/access/staff-roles.ts';
+import { type AuditSource, recordPersonalDataRead } from '../../domain/audit/record-audit.ts';
+
+/** Milliseconds for which a repeated read of the same data by the same staff user is not recorded again. */
+const REPEATED_MS = 3_600_000;
+
+/** Maximum reads that a process remembers; more are recorded again. */
+const MAX_REMEMBERED = 50_000;
+
+/** Reads that were recorded within the last hour, by process. A page that is polled would fill the audit log. */
+export class RecordedReads {
+  /** Times by staff user, person and category, in the order of recording. */
+  readonly #times = new Map<string, number>();
+
+  has(key: string, now: number): boolean {
+    const at = this.#times.get(key);
+    return at !== undefined && now - at < REPEATED_MS && now >= at;
+  }
+
+  add(key: string, now: number): void {
+    this.#times.delete(key);
+    this.#times.set(key, now);
+    if (this.#times.size <= MAX_REMEMBERED) return;
+    const [oldest] = this.#times.keys();
+    this.#times.delete(oldest!);
+  }
+}
+
+/** The people whose data one request of a staff user reads. */
+export class PersonalReads {
+  readonly #recorded: RecordedReads;
+  readonly #source: AuditSource;
+  /** Categories by person, by builder. */
+  readonly #reads = new Map<string | null, Map<string, Set<string>>>();
+
+  constructor(recorded: RecordedReads, source: AuditSource) {
+    this.#recorded = recorded;
+    this.#source = source;
+  }
+
+  /** Notes a read. Throws 403 for a role that does not allow `person.read`. @param category Kind of the record: `SignOnVisit`. */
+  add(personId: string, category: string, builderId: string | null): void {
+    const { actor } = this.#source;
+    if (actor.type === 'STAFF') requireStaffAction(actor.role, 'person.read');
+    const people = this.#reads.get(builderId) ?? new Map<string, Set<string>>();
+    this.#reads.set(builderId, people.set(personId, (people.get(personId) ?? new Set()).add(category)));
+  }
+
+  /** Writes the reads that were not recorded within the last hour to the audit log; to be awaited before the response. CON-5. */
+  async record(database: Database, now: number): Promise<void> {
+    const keys: string[] = [];
+    const groups = new Map<string, { builderId: string | null; categories: string[]; personIds: string[] }>();
+    for (const [builderId, people] of this.#reads) {
+      for (const [personId, all] of people) {
+        const keyOf = (category: string) => `${this.#source.actor.id} ${personId} ${category}`;
+        const categories = [...all].filter((category) => !this.#recorded.has(keyOf(category), now)).sort();
+        if (categories.length === 0) continue;
+        keys.push(...categories.map(keyOf));
+        const name = `${builderId} ${categories}`;
+        const group = groups.get(name) ?? { builderId, categories, personIds: [] };
+        group.personIds.push(personId);
+        groups.set(name, group);
+      }
+    }
+    if (groups.size === 0) return;
+    const at = new Date(now).toISOString();
+    await database.transaction(async (em) => {
+      for (const group of groups.values()) await recordPersonalDataRead(em, this.#source, at, group);
+    });
+    for (const key of keys) this.#recorded.add(key, now);
+  }
+}
+
+/** How the people of a type's records are found. */
+export interface PersonalType {
+  /** Whether a selection of the records tells something about a person. */
+  isPersonal(selection: Selection | null): boolean;
+  /** Property with the person's id, which is read in addition; null where it is always read. */
+  property: string | null;
+  findPeople(record: object): (string | null | undefined)[];
+}
+
+/** Returns how the people of records of an entity are found; null for an entity that is about no person. */
+export function personalTypeOf(entity: string): PersonalType | null {
+  if (entity === 'Defect') return DEFECT;
+  const { of, name = [], email = [], cleared = [], file = [] } = personalDataOf(entity);
+  const property = of && Object.values(of)[0];
+  if (!property) return null;
+  const findPeople = (record: object) => [(record as Record<string, string | null>)[property]];
+  if (property === 'id') return { property: null, isPersonal: () => true, findPeople };
+  // `workerId` is shown as `worker`.
+  const personal = new Set([
+    property,
+    property.replace(/Id$/, ''),
+    'sourceAuthor',
+    ...name,
+    ...email,
+    ...cleared,
+    ...file,
+  ]);
+  const isPersonal = (selection: Selection | null) =>
+    selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
+  return { property, isPersonal, findPeople };
+}
+
+/** A defect names the users and workers whom it is assigned to. */
+const DEFECT: PersonalType = {
+  property: null,
+  isPersonal: (selection) => selection === null || [...selection.paths].some((path) => path.startsWith('assignees')),
+  findPeople: (record) =>
+    ((record as { assignees?: { type: string; id: string }[] }).assignees ?? [])
+      .filter(({ type }) => type === 'USER')
+      .map(({ id }) => id),
+};

@@ -1,0 +1,141 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { Caller } from '../../auth/caller.ts';
+import { parseRegion, type RequestAuthenticator } from '../../auth/request-authenticator.ts';
+import type { RequestContext } from '../../auth/request-context.ts';
+import type { Databases } from '../../database/database.ts';
+import { toApiError } from '../../database/errors.ts';
+import { staffScopesOf } from '../../domain/access/staff-roles.ts';
+import type { AuditSource } from '../../domain/audit/record-audit.ts';
+import { formatError, graphqlError } from '../../graphql/server/errors.ts';
+import { registerGraphqlRoute } from '../../graphql/server/plugin.ts';
+import { configurePages, rejectOtherPageMethods } from '../../oauth/interaction/configure-pages.ts';
+import { signIn } from '../../oauth/interaction/sign-in.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { ApiError, forbidden } from '../../shared/errors.ts';
+import type { LargeBodyForm } from '../../shared/large-body.ts';
+import { REGIONS } from '../../shared/regions.ts';
+import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
+import { buildConsoleSchema } from './console-schema.ts';
+import { PersonalReads, RecordedReads } from './personal-reads.ts';
+import { endConsoleSession, findStaff, type StaffUser } from './session/console-sessions.ts';
+import { SignInRequest } from './session/sign-in-request.ts';
+
+/** Header that requests of the console carry, and that no form of another site can send. CON-3. */
+export const CSRF_HEADER = 'x-console-csrf';
+
+export interface ConsoleDependencies {
+  /** Schema of the integrators, which the console's schema contains the queries of. */
+  schema: GraphQLSchema;
+  authenticator: RequestAuthenticator;
+  databases: Databases;
+  clock: Clock;
+  baseUrl: string;
+  passwordLinks: PasswordLinkSender;
+  publicError: Parameters<typeof registerGraphqlRoute>[1]['publicError'];
+  acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
+  /** Charges one request to the address's rate limit; throws 429. */
+  limitPageRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+/** Registers the sign-in page of staff users, `/console/graphql` and the console's files. */
+export async function registerConsole(app: FastifyInstance, dependencies: ConsoleDependencies): Promise<void> {
+  const { databases, clock } = dependencies;
+  await registerSignIn(app, dependencies);
+  await registerGraphqlRoute(app, {
+    ...{ url: '/console/graphql', methods: ['POST'], introspection: true, suggestions: true, operations: [] },
+    schema: buildConsoleSchema(dependencies.schema),
+    publicError: dependencies.publicError,
+    acceptLargeBodies: dependencies.acceptLargeBodies,
+    createContext: createContextFactory(dependencies),
+    plugins: [recordPersonalReads(databases, clock), ApolloServerPluginLandingPageDisabled()],
+  });
+}
+
+async function registerSignIn(app: FastifyInstance, dependencies: ConsoleDependencies): Promise<void> {
+  await app.register(async (pages) => {
+    configurePages(pages, dependencies.limitPageRequest, () => '/console/sign-in');
+    const createHandler =
+      (handle: (page: SignInRequest) => Promise<FastifyReply> | FastifyReply) =>
+      async (request: FastifyRequest, reply: FastifyReply) =>
+        handle(new SignInRequest(dependencies, request, reply));
+    pages.get(
+      '/console/sign-in',
+      createHandler((page) => page.showSignIn({ email: '', problem: null })),
+    );
+    pages.post('/console/sign-in', createHandler(signIn));
+    rejectOtherPageMethods(pages, { '/console/sign-in': ['GET', 'POST'] });
+  });
+}
+
+/** Returns the function that authenticates a request of `/console/graphql`, the only route that reads the console's cookie. */
+function createContextFactory(dependencies: ConsoleDependencies) {
+  const { authenticator, databases, clock, baseUrl, passwordLinks, limitPageRequest } = dependencies;
+  const secure = baseUrl.startsWith('https:');
+  const recordedReads = new RecordedReads();
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleContext> => {
+    requireOwnPage(request);
+    const region = parseRegion(request);
+    const findIn = (each: (typeof REGIONS)[number]) => findStaff(databases[each], request, secure, clock.now());
+    const staff = await findIn(region);
+    if (!staff) {
+      await limitPageRequest(request, reply);
+      throw new ApiError(401, 'UNAUTHENTICATED', 'Sign in to the console.');
+    }
+    const authenticated = await authenticator.admit(request, reply, region, toCaller(staff));
+    const source: AuditSource = {
+      actor: { type: 'STAFF', id: staff.id, role: staff.role },
+      origin: { application: 'console', address: request.ip, requestId: request.id },
+    };
+    return {
+      ...authenticator.createContext(request, authenticated),
+      ...{ staff, source, passwordLinks, personalReads: new PersonalReads(recordedReads, source) },
+      session: {
+        findRegions: async () => {
+          const signedIn = await Promise.all(REGIONS.map(findIn));
+          return REGIONS.filter((_, index) => signedIn[index] !== null);
+        },
+        end: async () => {
+          for (const each of REGIONS) await endConsoleSession(databases[each], request, reply, secure);
+        },
+      },
+    };
+  };
+}
+
+/** Throws 403 for a request that a page of another site may have caused. CON-3. */
+function requireOwnPage({ headers }: FastifyRequest): void {
+  const site = headers['sec-fetch-site'];
+  const isForeign = site !== undefined && site !== 'same-origin';
+  if (isForeign || headers[CSRF_HEADER] === undefined) {
+    throw forbidden(`Requests of the console come from its own pages, with the header ${CSRF_HEADER}.`);
+  }
+}
+
+/** A staff user reads like an internal client, with the scopes of the role. */
+const toCaller = ({ id, role }: StaffUser) =>
+  new Caller({
+    ...{ clientId: id, clientName: 'Console', integratorId: null, internal: true, userId: null, builderId: null },
+    ...{ scopes: new Set(staffScopesOf(role)), connections: new Map() },
+  });
+
+/** Records whose personal data a response contains before it is sent. Without the record there is no response. CON-5. */
+function recordPersonalReads(databases: Databases, clock: Clock): ApolloServerPlugin<RequestContext> {
+  return {
+    requestDidStart: async () => ({
+      async willSendResponse({ contextValue, response }) {
+        const { personalReads, region } = contextValue as ConsoleContext;
+        try {
+          await personalReads.record(databases[region], clock.now());
+        } catch (thrown) {
+          const error = graphqlError(toApiError(thrown));
+          response.http.status = toApiError(thrown).status;
+          response.body = { kind: 'single', singleResult: { errors: [formatError(error.toJSON(), error)] } };
+        }
+      },
+    }),
+  };
+}

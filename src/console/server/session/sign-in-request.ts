@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database, Databases } from '../../../database/database.ts';
+import { PageRequest } from '../../../oauth/interaction/page-request.ts';
+import { html } from '../../../oauth/interaction/pages/html.ts';
+import { type SignInState, signInPage } from '../../../oauth/interaction/pages/sign-in.page.ts';
+import { sendPage } from '../../../oauth/interaction/send-page.ts';
+import type { Account } from '../../../oauth/interaction/sessions.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { REGIONS } from '../../../shared/regions.ts';
+import { createConsoleSession } from './console-sessions.ts';
+
+export interface SignInDependencies {
+  databases: Databases;
+  clock: Clock;
+  baseUrl: string;
+}
+
+/** Paths of the console's pages to which a sign-in may return. */
+const CONSOLE_PATH = /^\/console(?:\/[\w./~%-]*)?(?:\?[\w.~%&=+:,-]*)?$/;
+
+/**
+ * A request of the staff's sign-in page. It signs in to each region in which the e-mail address has a staff user with the password. Its
+ * form is protected like those of all pages; the console's cookie is set here and read by `/console/graphql` alone. CON-1.
+ */
+export class SignInRequest extends PageRequest {
+  override readonly accountKind = 'staff';
+  readonly #isHttps: boolean;
+  /** Path of the console to return to. */
+  readonly #returnTo: string;
+
+  constructor(dependencies: SignInDependencies, request: FastifyRequest, reply: FastifyReply) {
+    const [first, ...others] = REGIONS;
+    const { databases, baseUrl } = dependencies;
+    super(dependencies, request, reply, [databases[first], ...others.map((region) => databases[region])]);
+    this.#isHttps = baseUrl.startsWith('https:');
+    const { to } = request.query as { to?: unknown };
+    this.#returnTo = typeof to === 'string' && CONSOLE_PATH.test(to) && !to.includes('//') ? to : '/console';
+  }
+
+  override startSession(database: Database, account: Account): Promise<void> {
+    return createConsoleSession(database, this.reply, this.#isHttps, account, this.now);
+  }
+
+  override showSignIn(state: SignInState, status = 200): FastifyReply {
+    const query = new URLSearchParams({ to: this.#returnTo }).toString();
+    const target = {
+      ...{ path: '/console/sign-in', purpose: html`to the staff console`, footer: null, offersReset: false },
+    };
+    return sendPage(this.reply, status, signInPage({ browserId: this.ensureBrowserId(), query }, target, state));
+  }
+
+  override resume(): FastifyReply {
+    return this.reply.redirect(this.#returnTo, 303);
+  }
+
+  override redirectToSignedOut(): FastifyReply {
+    return this.reply.redirect('/console/sign-in', 303);
+  }
+}

@@ -1,0 +1,130 @@
+import { OAuthClient } from '../../../../entities/oauth-client.entity.ts';
+import { WebhookEndpoint } from '../../../../entities/webhook-endpoint.entity.ts';
+import { WebhookProgress } from '../../../../entities/webhook-progress.entity.ts';
+import { parseId } from '../../../domain/access/access-values.ts';
+import { InvalidInputError } from '../../../domain/access/invalid-input-error.ts';
+import { encodeEventCursor } from '../../../domain/events/event-cursor.ts';
+import { findPositionBefore, readHead } from '../../../domain/events/event-log.ts';
+import { listDeliveries } from '../../../domain/webhooks/deliveries.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  type EndpointWithSecret,
+  getEndpoint,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from '../../../domain/webhooks/endpoints.ts';
+import { startReplay } from '../../../domain/webhooks/replay.ts';
+import { sendTestEvent } from '../../../domain/webhooks/test-event.ts';
+import { notFound } from '../../../shared/errors.ts';
+import { findClient, findIntegrator } from '../access/find-access.ts';
+import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
+import { withoutNull } from '../page.ts';
+import { webhookTypes } from './webhooks.schema.ts';
+
+/** Returns the key of an endpoint, whichever integrator it belongs to. Throws 404. */
+async function findKey({ database }: ConsoleContext, endpointId: string) {
+  const found = await database.fork().findOne(WebhookEndpoint, { id: endpointId, deletedAt: null });
+  if (!found) throw notFound('Webhook endpoint');
+  return { endpointId, integratorId: found.integratorId };
+}
+
+/** Returns the owner of an endpoint that the client creates. */
+async function findOwner({ database }: ConsoleContext, id: string) {
+  const client = await database.fork().findOne(OAuthClient, { id: parseId('clientId', 'client', id) });
+  if (!client?.integratorId || !client.grants.includes('client_credentials')) {
+    throw new InvalidInputError('clientId', 'is not a client-credentials client of an integrator');
+  }
+  return { clientId: client.id, integratorId: client.integratorId };
+}
+
+const toSecret = ({ endpoint, secret }: EndpointWithSecret) => ({ ...endpoint, secret });
+
+const findProgress = ({ database }: ConsoleContext, endpointId: string) =>
+  database.fork().findOneOrFail(WebhookProgress, { endpointId });
+
+/** The endpoints of one integrator are at most 20, and those of all are shown together. */
+async function listAllEndpoints(context: ConsoleContext, { integratorId, status, failing }: Record<string, unknown>) {
+  const em = context.database.fork();
+  const where = withoutNull({ integratorId, deletedAt: undefined });
+  const endpoints = await em.find(
+    WebhookEndpoint,
+    { ...where, deletedAt: null },
+    { orderBy: { createdAt: 'asc', id: 'asc' }, limit: 1_000 },
+  );
+  const progress = await em.find(WebhookProgress, { endpointId: { $in: endpoints.map(({ id }) => id) } });
+  const isFailing = new Map(progress.map(({ endpointId, failingSince }) => [endpointId, failingSince !== null]));
+  const shown = await Promise.all(
+    endpoints.map(({ id, integratorId }) => getEndpoint(context, { endpointId: id, integratorId })),
+  );
+  return shown.filter(
+    (endpoint) =>
+      (status == null || endpoint.status === status) && (failing == null || isFailing.get(endpoint.id) === failing),
+  );
+}
+
+/** Webhook endpoints and their deliveries. */
+export const webhookArea: ConsoleArea = {
+  types: webhookTypes,
+  queries: {
+    webhookEndpoints: { action: 'access.read', resolve: (_, args, context) => listAllEndpoints(context, args) },
+    webhookEndpoint: {
+      action: 'access.read',
+      resolve: async (_, { endpointId }, context) => getEndpoint(context, await findKey(context, endpointId)),
+    },
+  },
+  mutations: {
+    createWebhookEndpoint: {
+      action: 'webhook_endpoint.created',
+      resolve: async (_, { clientId, ...input }, context) =>
+        toSecret(await createEndpoint(toChangeContext(context), await findOwner(context, clientId), input)),
+    },
+    updateWebhookEndpoint: {
+      action: 'webhook_endpoint.updated',
+      async resolve(_, { endpointId, expectedUpdatedAt, url, ...changes }, context) {
+        const key = await findKey(context, endpointId);
+        const update = { ...changes, url: url ?? undefined };
+        return updateEndpoint(toChangeContext(context, { expectedUpdatedAt }), key, update);
+      },
+    },
+    deleteWebhookEndpoint: {
+      action: 'webhook_endpoint.deleted',
+      resolve: async (_, { endpointId, ...args }, context) =>
+        deleteEndpoint(toChangeContext(context, args), await findKey(context, endpointId)),
+    },
+    rotateWebhookSecret: {
+      action: 'webhook_endpoint.secret_rotated',
+      resolve: async (_, { endpointId, ...args }, context) =>
+        toSecret(await rotateEndpointSecret(toChangeContext(context, args), await findKey(context, endpointId))),
+    },
+    testWebhookEndpoint: {
+      action: 'webhook_endpoint.tested',
+      async resolve(_, { endpointId }, context) {
+        const key = await findKey(context, endpointId);
+        const { status, body, durationMs: _ms, ...result } = await sendTestEvent(toChangeContext(context), key);
+        return { ...result, responseStatus: status, responseBody: body };
+      },
+    },
+    replayWebhookEndpoint: {
+      action: 'webhook_endpoint.replayed',
+      async resolve(_, { endpointId, from }, context) {
+        const key = await findKey(context, endpointId);
+        const position = await findPositionBefore(context.database, from.since);
+        const cursor = encodeEventCursor(context.region, await readHead(context.database), position);
+        return startReplay(toChangeContext(context), key, cursor);
+      },
+    },
+  },
+  fields: {
+    WebhookEndpoint: {
+      integrator: ({ integratorId }: WebhookEndpoint, _, context) => findIntegrator(context, integratorId),
+      client: ({ clientId }: WebhookEndpoint, _, context) => findClient(context, clientId),
+      failures: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).failures,
+      failingSince: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).failingSince,
+      suspendedUntil: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).suspendedUntil,
+      replaying: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).replayUntil !== null,
+      deliveries: async ({ id, integratorId }: WebhookEndpoint, { limit, ...query }, context) =>
+        listDeliveries(context, { endpointId: id, integratorId }, { ...query, limit: Math.min(limit ?? 25, 100) }),
+    },
+  },
+};

@@ -1,0 +1,67 @@
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { ID_PREFIXES } from '../../shared/ids.ts';
+import type { LogDatabase } from '../events/event-log.ts';
+
+/** Sites of which something changed, and the snapshot of the database up to which that is known. */
+export interface AttendanceChanges {
+  sites: { projectId: string; builderId: string }[];
+  snapshot: string;
+}
+
+/** Milliseconds by which clocks of instances may differ, plus the longest time from an event's receipt to its commit. */
+const SKEW_MS = 30_000;
+
+/** Sites that one read returns at most. */
+export const MAX_SITES = 500;
+
+/** Latest conflicts that are looked at: as many may be in open transactions. */
+const OPEN_CONFLICTS = 200;
+
+/** The transaction that wrote a row, with the epoch that `xmin` lacks. */
+const transactionOf = (table: string) =>
+  `(case when (current.top >> 32 << 32 | ${table}.xmin::text::bigint) < current.top then current.top >> 32 << 32 | ${table}.xmin::text::bigint
+    else (current.top >> 32 << 32 | ${table}.xmin::text::bigint) - 4294967296 end)::text::xid8`;
+
+const isNew = (table: string) => `not pg_visible_in_snapshot(${transactionOf(table)}, $2::pg_snapshot)`;
+
+/**
+ * Rows that transactions have committed since a snapshot. Each change of attendance inserts a row: an event, a conflict, or the audit
+ * entry of a manual change. Only the latest rows are looked at, by indexes, so that gates pay nothing for it.
+ */
+const SELECT_CHANGES: Statement = {
+  name: 'attendance.changes',
+  text: `with current as materialized (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as top),
+    changed as (
+      select project_id, builder_id from sign_on_event, current where sign_on_event.id >= $1 and ${isNew('sign_on_event')}
+      union all
+      select project_id, builder_id from sign_on_conflict, current
+        where sign_on_conflict.id > (select coalesce(max(id), 0) from sign_on_conflict) - ${OPEN_CONFLICTS} and ${isNew('sign_on_conflict')}
+      union all
+      select coalesce(visit.project_id, conflict.project_id), audit_entry.builder_id from current, audit_entry
+        left join sign_on_visit visit on visit.id = audit_entry.object_id
+        left join sign_on_conflict conflict on audit_entry.object_type = 'conflict' and conflict.id::text = audit_entry.object_id
+        where audit_entry.at >= $3::timestamptz and audit_entry.object_type in ('visit', 'conflict') and ${isNew('audit_entry')})
+    select null, null, pg_current_snapshot()::text
+    union all (select distinct project_id, builder_id, null from changed where project_id is not null limit ${MAX_SITES})`.replace(
+    /\s+/g,
+    ' ',
+  ),
+};
+
+/**
+ * Returns the sites whose attendance has changed since a snapshot.
+ *
+ * @param snapshot of an earlier read; null to begin.
+ * @param since milliseconds: when that read was made.
+ */
+export async function readAttendanceChanges(
+  { runner }: Pick<LogDatabase, 'runner'>,
+  snapshot: string | null,
+  since: number,
+): Promise<AttendanceChanges> {
+  const from = since - SKEW_MS;
+  const firstId = `${ID_PREFIXES.signOnEvent}_a${Math.floor(from).toString(36).padStart(9, '0')}`;
+  const rows = await runner.run(SELECT_CHANGES, [firstId, snapshot ?? '1:1:', new Date(from).toISOString()]);
+  const sites = rows.flatMap(([projectId, builderId]) => (projectId ? [{ projectId, builderId: builderId! }] : []));
+  return { sites: snapshot === null ? [] : sites, snapshot: rows.find((row) => row[2] !== null)![2]! };
+}

@@ -1,0 +1,145 @@
+import type { Databases } from '../../database/database.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { REGIONS, type RegionId } from '../../shared/regions.ts';
+
+/** Milliseconds between two writes. The counts of a killed process since its last write are lost. CON-10. */
+export const WRITE_INTERVAL_MS = 5_000;
+
+/** Rejections that are kept of each integrator. CON-11. */
+export const KEPT_REJECTIONS = 200;
+
+/** Rejections of one integrator that a process holds until the next write. */
+const MAX_HELD = 50;
+
+/** Characters of a rejection's reason and operation. */
+const MAX_TEXT = 300;
+
+/** A request that was rejected, with the reason in words. */
+export interface RejectedRequest {
+  clientId: string;
+  operation: string;
+  status: number;
+  code: string;
+  reason: string;
+  requestId: string;
+}
+
+interface Counts {
+  requests: number;
+  errors: number;
+  rejections: number;
+}
+
+/** Rows are locked in one order, so that concurrent writers do not deadlock. */
+const ADD_COUNTS = `insert into usage_day as day (integrator_id, date, requests, errors, rejections)
+  select integrator_id, date, requests, errors, rejections from jsonb_to_recordset(?::jsonb)
+      as counted (integrator_id text, date date, requests int, errors int, rejections int) order by integrator_id, date
+  on conflict (integrator_id, date) do update set requests = day.requests + excluded.requests,
+    errors = day.errors + excluded.errors, rejections = day.rejections + excluded.rejections`;
+
+const ADD_REJECTIONS = `insert into rejection (at, integrator_id, client_id, operation, status, code, reason, request_id)
+  select at, integrator_id, client_id, operation, status, code, reason, request_id from jsonb_to_recordset(?::jsonb)
+    as given (at timestamptz, integrator_id text, client_id text, operation text, status int, code text, reason text, request_id text)`;
+
+const DROP_OLD = `delete from rejection using unnest(?::text[]) as integrator (id)
+  where rejection.integrator_id = integrator.id and rejection.id <= (select kept.id from rejection kept
+    where kept.integrator_id = integrator.id order by kept.id desc offset ${KEPT_REJECTIONS} limit 1)`;
+
+type Row = Record<string, string | number>;
+
+/**
+ * Counts the requests of integrators in memory and adds the counts to the tables once every few seconds, so that a request costs no
+ * statement.
+ */
+export class RequestLog {
+  readonly #databases: Databases;
+  readonly #clock: Clock;
+  readonly #report: (error: unknown) => void;
+  /** Counts by integrator and day, by region. */
+  readonly #counts: Record<RegionId, Map<string, Counts>> = { au1: new Map(), us1: new Map() };
+  readonly #rejections: Record<RegionId, Map<string, Row[]>> = { au1: new Map(), us1: new Map() };
+  readonly #timer: NodeJS.Timeout;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(databases: Databases, clock: Clock, report: (error: unknown) => void) {
+    this.#databases = databases;
+    this.#clock = clock;
+    this.#report = report;
+    this.#timer = setInterval(() => this.write(), WRITE_INTERVAL_MS).unref();
+  }
+
+  /** Counts a request. @param rejection The reason for which it was rejected; null for other requests. */
+  add(region: RegionId, integratorId: string, isError: boolean, rejection: RejectedRequest | null): void {
+    const at = new Date(this.#clock.now()).toISOString();
+    const key = `${integratorId} ${at.slice(0, 10)}`;
+    let counts = this.#counts[region].get(key);
+    if (!counts) {
+      counts = { requests: 0, errors: 0, rejections: 0 };
+      this.#counts[region].set(key, counts);
+    }
+    counts.requests++;
+    if (isError) counts.errors++;
+    if (!rejection) return;
+    counts.rejections++;
+    const held = this.#rejections[region].get(integratorId) ?? [];
+    this.#rejections[region].set(integratorId, held);
+    if (held.length === MAX_HELD) held.shift();
+    held.push({
+      ...{
+        at,
+        integrator_id: integratorId,
+        client_id: rejection.clientId,
+        operation: rejection.operation.slice(0, MAX_TEXT),
+      },
+      ...{ status: rejection.status, code: rejection.code, reason: rejection.reason.slice(0, MAX_TEXT) },
+      request_id: rejection.requestId,
+    });
+  }
+
+  /** Writes what was counted since the last write. Counts that cannot be written are kept for the next time. */
+  write(): Promise<void> {
+    this.#writing = this.#writing.then(async () => {
+      for (const region of REGIONS) await this.#writeRegion(region).catch(this.#report);
+    });
+    return this.#writing;
+  }
+
+  /** Writes a last time. */
+  close(): Promise<void> {
+    clearInterval(this.#timer);
+    return this.write();
+  }
+
+  async #writeRegion(region: RegionId): Promise<void> {
+    const counts = [...this.#counts[region]];
+    if (counts.length === 0) return;
+    this.#counts[region].clear();
+    const rejections = [...this.#rejections[region]];
+    this.#rejections[region].clear();
+    const rows = counts.map(([key, counted]) => {
+      const [integrator_id, date] = key.split(' ');
+      return { integrator_id, date, ...counted };
+    });
+    const work = this.#databases[region].transaction(async (em) => {
+      await em.execute(ADD_COUNTS, [JSON.stringify(rows)]);
+      if (rejections.length === 0) return;
+      await em.execute(ADD_REJECTIONS, [JSON.stringify(rejections.flatMap(([, held]) => held))]);
+      await em.execute(DROP_OLD, [`{${rejections.map(([integratorId]) => integratorId).join()}}`]);
+    });
+    await work.catch((error) => {
+      this.#restore(region, counts);
+      throw error;
+    });
+  }
+
+  #restore(region: RegionId, counts: [string, Counts][]): void {
+    for (const [key, { requests, errors, rejections }] of counts) {
+      const since = this.#counts[region].get(key) ?? { requests: 0, errors: 0, rejections: 0 };
+      this.#counts[region].set(key, {
+        requests: since.requests + requests,
+        errors: since.errors + errors,
+        rejections: since.rejections + rejections,
+      });
+    }
+  }
+}
