@@ -1,7 +1,8 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
-import { OmittedWhenNull, Scoped } from '../schema/rest.ts';
+import { GraphOnly, OmittedWhenNull, Scoped } from '../schema/rest.ts';
 import { BuilderId } from '../schema/scalars.ts';
+import { TimeZone } from '../schema/time-zone.ts';
 import { IdField, TextField, Tracked } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
@@ -10,7 +11,7 @@ import { Publishes } from './published.ts';
 @ObjectType({ description: 'A construction company.', simpleResolvers: true })
 @Scoped('read:builders')
 @Entity()
-@PersonalData<Builder>({ none: ['name', 'logoUrl', 'logoKey'] })
+@PersonalData<Builder>({ none: ['name', 'logoUrl', 'logoKey', 'timeZone'] })
 @Publishes('builder', 'builder', { path: '/builders/{id}', builder: 'id' })
 export class Builder extends Tracked {
   @IdField(() => BuilderId, { description: 'Identifies the builder in paths and in `X-Service-Builder-Id`.' })
@@ -34,4 +35,10 @@ export class Builder extends Tracked {
   /** Key of the logo in the storage. */
   @Property({ type: 'text', nullable: true })
   logoKey!: string | null;
+
+  @Field(() => TimeZone, { description: 'Time zone of its days in the console and on pages of reports.' })
+  @GraphOnly()
+  /** Null for that of the region, which the GraphQL field returns instead (RED-30). */
+  @Property({ type: 'text', nullable: true })
+  timeZone?: string | null;
 }

@@ -1,8 +1,9 @@
 import { ArgsType, Field } from 'type-graphql';
 import { SignOnType } from '../../schema/enums.ts';
+import { CalendarDate, TimeZone } from '../../schema/time-zone.ts';
 import type { EventPayload } from '../../src/domain/attendance/decision-table.ts';
 import { type FieldError, ValidationError } from '../../src/shared/errors.ts';
-import { CalendarDate, GateInstant, GateText, GateWorkerId, TimeZone } from './gate.scalars.ts';
+import { GateInstant, GateText, GateWorkerId } from './gate.scalars.ts';
 
 /** Milliseconds that an event may be ahead of the server's clock, because clocks of gates differ. */
 export const CLOCK_TOLERANCE_MS = 5_000;

@@ -41,24 +41,3 @@ export const GateWorkerId = scalar<string>({
       ? value
       : fail(`must be an identifier like wkr_a0mkq3v8t2n4c7x1p9r5w6yzb, of at most ${MAX_LENGTH} characters`),
 });
-
-const ZONES = new Set(['UTC', ...Intl.supportedValuesOf('timeZone')]);
-
-/** Time zone of the day of an attendance list. */
-export const TimeZone = scalar<string>({
-  name: 'TimeZone',
-  description: 'Name of a time zone in the IANA database.',
-  jsonSchema: { type: 'string', examples: ['Australia/Sydney'] },
-  specifiedBy: STANDARDS.timeZone,
-  parse: (value) =>
-    typeof value === 'string' && ZONES.has(value) ? value : fail('must be a time zone such as Australia/Sydney'),
-});
-
-export const CalendarDate = scalar<string>({
-  name: 'CalendarDate',
-  description: 'Day of the calendar, such as `2026-03-02`.',
-  jsonSchema: { type: 'string', format: 'date', examples: ['2026-03-02'] },
-  specifiedBy: STANDARDS.dateTime,
-  parse: (value) =>
-    typeof value === 'string' && toInstant(`${value}T00:00:00Z`) ? value : fail('must be an ISO 8601 date'),
-});

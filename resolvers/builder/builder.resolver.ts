@@ -4,6 +4,7 @@ import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
+import { timeZoneOf } from '../../schema/time-zone.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { requireFound } from '../../src/domain/require-found.ts';
@@ -36,6 +37,12 @@ export class BuilderResolver {
   @Reads('logoKey')
   logoUrl(@Root() builder: Logo, @Ctx() context: RequestContext): string | null {
     return createLogoUrl(builder, context);
+  }
+
+  @FieldResolver()
+  @Reads('timeZone')
+  timeZone(@Root() builder: Pick<Builder, 'timeZone'>, @Ctx() { region }: RequestContext): string {
+    return timeZoneOf(builder, region);
   }
 }
 

@@ -129,6 +129,7 @@ const declaredFiles: FileDefinition[] = [
     descriptions: {
       logoUrl:
         'Address of the logo on another host: kept and exported, never served. Only a `logoKey` is contractField.',
+      timeZone: 'Time zone of its days in the console and on pages of reports; null for that of the region.',
     },
   },
   {

@@ -21,7 +21,7 @@ const FOUNDED = '2024-06-01T00:00:00.000Z';
 
 /** Creates the builder with this index in the region. */
 export function createBuilder(region: RegionId, index: number) {
-  const { builders } = LOCALES[region];
+  const { builders, timeZone } = LOCALES[region];
   const generation = Math.floor(index / builders.length);
   const name = builders[index % builders.length]! + (generation > 0 ? ` ${generation + 1}` : '');
   const slug = name.toLowerCase().replaceAll(' ', '-');
@@ -32,6 +32,7 @@ export function createBuilder(region: RegionId, index: number) {
     updatedAt: createdAt,
     name,
     logoUrl: null,
+    timeZone,
     domain: `${slug}.example`,
   };
 }

@@ -1,5 +1,7 @@
 import { DeferredBlock, type DeferredPage, readDeferredTree } from '../../resolvers/photo-report/report-tree.ts';
+import { timeZoneOf } from '../../schema/time-zone.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
+import { builders } from '../domain/readers/builder.reader.ts';
 import { photos } from '../domain/readers/photo.reader.ts';
 import { photoReports, reportContents, type StoredContent } from '../domain/readers/photo-report.reader.ts';
 import { projects } from '../domain/readers/project.reader.ts';
@@ -28,7 +30,8 @@ export async function loadReportView(
   const { content } = stored as unknown as StoredContent;
   const tree = await readDeferredTree(stored as unknown as StoredContent);
   const { builderId, projectId } = report;
-  const [found, project] = await Promise.all([
+  const [builder, found, project] = await Promise.all([
+    builders.findOne(database, builderId),
     photos.findMany(database, attachmentIdsOf(tree), { builderId }),
     projectId === null ? null : projects.findOne(database, projectId, { builderId }),
   ]);
@@ -39,7 +42,8 @@ export async function loadReportView(
       return [photoId, { url: storage.createDownloadUrl(key, contentType, fileName), description }] as const;
     });
   const projectName = project?.name ?? null;
-  return { report, tree, contentBytes: content.length, user, projectName, photos: new Map(views) };
+  const timeZone = timeZoneOf(builder!, database.region);
+  return { report, tree, contentBytes: content.length, user, projectName, timeZone, photos: new Map(views) };
 }
 
 /** Attachment ids of the images in a page and its child pages. */

@@ -25,6 +25,8 @@ interface PhotoView {
 export interface ReportView {
   report: PhotoReport;
   projectName: string | null;
+  /** The builder's. */
+  timeZone: string;
   tree: DeferredPage;
   /** By attachment id, without archived photos. */
   photos: ReadonlyMap<string, PhotoView>;
@@ -39,7 +41,7 @@ export interface ReportView {
  * the deep link, and only with HTTPS.
  */
 export function* renderReportPage(
-  { report, projectName, tree, photos, user }: ReportView,
+  { report, projectName, timeZone, tree, photos, user }: ReportView,
   forms: FormContext,
   stylesheet: string,
 ): Generator<string> {
@@ -54,10 +56,10 @@ export function* renderReportPage(
 <main>
 <article>
 <h1>${title}</h1>
-${report.archivedAt !== null && html`<p class="archived">Archived ${renderInstant(report.archivedAt)}</p>`}
+${report.archivedAt !== null && html`<p class="archived">Archived ${renderInstant(report.archivedAt, timeZone)}</p>`}
 <dl>
 ${projectName !== null && html`<dt>Project</dt><dd>${projectName}</dd>`}
-<dt>Walkthrough</dt><dd>${renderInstant(report.walkthroughDate)}</dd>
+<dt>Walkthrough</dt><dd>${renderInstant(report.walkthroughDate, timeZone)}</dd>
 <dt>Author</dt><dd>${sourceAuthor.name}</dd>
 <dt>Source</dt><dd>${sourceDeepLink?.startsWith('https://') ? html`<a href="${sourceDeepLink}" rel="noopener noreferrer">${sourceApp}</a>` : sourceApp}, revision ${report.sourceRevision}</dd>
 ${report.status === 'partial' && html`<dt>Images</dt><dd class="partial">Some are missing</dd>`}
@@ -78,10 +80,13 @@ type Photos = ReportView['photos'];
 
 const titleOf = ({ title }: DeferredPage): string => (/\S/.test(title) ? title : 'Untitled');
 
-const DATE_TIME_FORMAT = new Intl.DateTimeFormat('en-AU', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+const DATE_TIME_PARTS = { day: 'numeric', month: 'long', year: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
 
-const renderInstant = (at: string): Markup =>
-  html`<time datetime="${at}">${DATE_TIME_FORMAT.format(new Date(at))} UTC</time>`;
+/** Renders an instant with the abbreviation of the zone then and there: `2 March 2026 at 6:30 pm AEDT`. */
+function renderInstant(at: string, timeZone: string): Markup {
+  const format = new Intl.DateTimeFormat('en-AU', { ...DATE_TIME_PARTS, timeZone, timeZoneName: 'short' });
+  return html`<time datetime="${at}">${format.format(new Date(at))}</time>`;
+}
 
 /** Renders the table of contents; null for a page without child pages. */
 function renderTableOfContents(tree: DeferredPage): Markup | null {

@@ -61,6 +61,7 @@ const COMMANDS: [command: string, ...actions: string[]][] = [
   [`membership add ${MEMBER}`, 'membership.created'],
   [`membership update ${MEMBER} --role ADMIN`, 'membership.updated'],
   [`membership remove ${MEMBER}`, 'membership.deleted'],
+  ['builder update buil_a --time-zone Australia/Perth', 'builder.updated'],
   ['image-host approve images.example.com', 'image_host.approved'],
   ['image-host revoke images.example.com', 'image_host.revoked'],
   [`site-access grant ${SITE}`, 'site_access.granted'],

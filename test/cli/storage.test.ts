@@ -73,3 +73,32 @@ describe('builder set-logo and user set-picture', () => {
     expect(await cli.errorOf(['builder', 'set-logo', 'buil_a', '/nowhere.png'])).toMatch('/nowhere.png');
   });
 });
+
+describe('builder update', () => {
+  const update = (...args: string[]) => cli.json(['builder', 'update', 'buil_b', ...args]);
+
+  it('sets the time zone, and with `default` that of the region again (RED-30)', async () => {
+    cli.clock.at += 1000;
+    const perth = { regionId: 'au1', builderId: 'buil_b', timeZone: 'Australia/Perth' };
+    expect(await update('--time-zone', 'Australia/Perth')).toEqual({ ...perth, changed: true });
+    expect(await em().findOne(Builder, 'buil_b')).toMatchObject({
+      timeZone: 'Australia/Perth',
+      updatedAt: at(cli.clock.at),
+    });
+    expect(await update('--time-zone', 'Australia/Perth')).toEqual({ ...perth, changed: false });
+    expect(await update()).toEqual({ ...perth, changed: false });
+    const sydney = { timeZone: 'Australia/Sydney', changed: true };
+    expect(await update('--time-zone', 'default')).toMatchObject(sydney);
+    expect(await em().findOne(Builder, 'buil_b')).toMatchObject({ timeZone: null });
+  });
+
+  it.each(['Mars/Olympus', '+10:00', 'australia/sydney', ''])('rejects the time zone %j', async (zone) => {
+    const args = ['builder', 'update', 'buil_b', '--time-zone', zone];
+    expect(await cli.errorOf(args)).toMatch(/^--time-zone: .*is not a time zone/);
+  });
+
+  it('rejects an unknown builder', async () => {
+    const message = await cli.errorOf(['builder', 'update', 'buil_none', '--time-zone', 'UTC']);
+    expect(message).toBe('BUILDER: there is no builder buil_none in au1.');
+  });
+});

@@ -89,6 +89,16 @@ describe('the page of a report', () => {
     }
   });
 
+  it.each([
+    ['2026-04-04T15:59:00Z', null, '5 April 2026 at 2:59 am AEDT'],
+    ['2026-04-04T16:00:00Z', null, '5 April 2026 at 2:00 am AEST'],
+    ['2026-04-04T16:00:00Z', 'Australia/Adelaide', '5 April 2026 at 2:30 am ACDT'],
+  ])('shows %s in the builder’s time zone, %s, across a change of the clocks (PRP-41)', async (at, zone, text) => {
+    const id = await sync({ walkthroughDate: at });
+    await sql('update builder set time_zone = ? where id = ?', [zone, A.builderId]);
+    expect((await open(id, await signedIn())).body).toContain(`>${text}</time>`);
+  });
+
   it('escapes all text of a report (PRP-39)', async () => {
     const evil = `"'></p></title><script>alert(1)</script><img src=x onerror=alert(1)><a href="javascript:alert(1)">&lt;b&gt;`;
     const runs = [{ text: evil, marks: ['BOLD', 'ITALIC'] }, { text: evil }];

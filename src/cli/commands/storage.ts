@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { updateBuilder } from '../../domain/access/builders.ts';
 import { approveImageHost, revokeImageHost } from '../../domain/access/image-hosts.ts';
 import { listImageHosts, showImageHost } from '../../domain/access/list-access.ts';
 import type { CliIo } from '../io/cli-io.ts';
@@ -42,6 +43,14 @@ export function addStorageCommands(program: Command, io: CliIo): void {
     const request = { builder: id!, file: resolve(file!) };
     const data = await withStorage(io, context, (storage) => setBuilderLogo(context, storage, request));
     return { data, text: `${data.builderId} has a new logo (${data.contentType}).` };
+  });
+  const update = builder
+    .command('update <builder>')
+    .description('change settings of a builder; those that are not given stay as they are')
+    .option('--time-zone <name>', "IANA name, such as Australia/Perth; `default` for the region's");
+  defineRegionalCommand(io, update, async (context, { timeZone }, id) => {
+    const data = await updateBuilder(context, id!, { timeZone: timeZone === 'default' ? null : timeZone });
+    return { data, text: `${data.builderId} ${data.changed ? 'is now' : 'was already'} in ${data.timeZone}.` };
   });
 }
 

@@ -11,6 +11,7 @@ import { Migration20261122131433Webhooks } from './20261122131433-webhooks.ts';
 import { Migration20261122133056ChangeIndexes } from './20261122133056-change-indexes.ts';
 import { Migration20261122134700TokenFamilyUser } from './20261122134700-token-family-user.ts';
 import { Migration20261122160500PseudonymsOfErasures } from './20261122160500-pseudonyms-of-erasures.ts';
+import { Migration20261122161101BuilderTimeZone } from './20261122161101-builder-time-zone.ts';
 import { Migration20261122161321Console } from './20261122161321-console.ts';
 import { Migration20261122161500PhotoRenditions } from './20261122161500-photo-renditions.ts';
 import { Migration20261122170000EventOrder } from './20261122170000-event-order.ts';
@@ -31,6 +32,7 @@ export const migrations = [
   Migration20261122133056ChangeIndexes,
   Migration20261122134700TokenFamilyUser,
   Migration20261122160500PseudonymsOfErasures,
+  Migration20261122161101BuilderTimeZone,
   Migration20261122161321Console,
   Migration20261122161500PhotoRenditions,
   Migration20261122170000EventOrder,

@@ -3,6 +3,8 @@ import type { RegionId } from '../../shared/regions.ts';
 /** Names and formats of a region. */
 export interface Locale {
   country: string;
+  /** Time zone of the builders; null for that of the region. */
+  timeZone: string | null;
   /** Whether companies have an Australian Business Number. */
   hasAbn: boolean;
   builders: string[];
@@ -51,6 +53,7 @@ const PROJECTS = lines(`
 
 const AUSTRALIA: Locale = {
   country: 'Australia',
+  timeZone: null,
   hasAbn: true,
   builders: lines(`
     Banksia Constructions
@@ -158,6 +161,7 @@ const AUSTRALIA: Locale = {
 
 const UNITED_STATES: Locale = {
   country: 'United States',
+  timeZone: 'America/Chicago',
   hasAbn: false,
   builders: lines(`
     Lone Star Builders

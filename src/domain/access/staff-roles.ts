@@ -52,6 +52,7 @@ const LOWEST_ROLE: Partial<Record<StaffAction, StaffRole>> = {
   'webhook_endpoint.replayed': 'OPERATOR',
   'image_host.approved': 'OPERATOR',
   'image_host.revoked': 'OPERATOR',
+  'builder.updated': 'OPERATOR',
   'site_access.granted': 'OPERATOR',
   'site_access.revoked': 'OPERATOR',
   'visit.closed': 'OPERATOR',

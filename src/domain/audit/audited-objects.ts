@@ -32,7 +32,7 @@ export const AUDITED_PROPERTIES = {
   conflict: ['workerId', 'projectId', 'code', 'resolution', 'resolutionReason', 'closedAt'],
   region: ['files'],
   person: ['categories', 'rows', 'storedFiles', 'reason'],
-  builder: ['name', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
+  builder: ['name', 'timeZone', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type AuditObjectType = keyof typeof AUDITED_PROPERTIES;
@@ -85,6 +85,7 @@ export const AUDIT_ACTIONS = {
   'person.exported': 'An export of the data of a person began.',
   'person.erased': 'The data of a person was erased.',
   'person.read': 'Staff read personal data of a person.',
+  'builder.updated': 'The time zone of a builder changed.',
   'builder.exported': 'An export of the data of a builder began.',
   'builder.erasure_scheduled': 'The erasure of a builder was scheduled.',
   'builder.erasure_cancelled': 'The scheduled erasure of a builder was cancelled.',

@@ -24,9 +24,9 @@ const OPERATOR = [
   ...['connection.reactivated', 'connection.revoked', 'user.created', 'user.updated', 'user.disabled', 'user.enabled'],
   ...['membership.created', 'membership.updated', 'membership.deleted', 'consent.revoked', 'password_link.created'],
   ...['image_host.approved', 'image_host.revoked', 'site_access.granted', 'site_access.revoked', 'visit.closed'],
-  'visit.archived',
+  ...['visit.archived', 'conflict.resolved', 'builder.updated'],
   ...['webhook_endpoint.created', 'webhook_endpoint.updated', 'webhook_endpoint.deleted'],
-  ...['webhook_endpoint.secret_rotated', 'webhook_endpoint.replayed'],
+  ...['webhook_endpoint.secret_rotated', 'webhook_endpoint.replayed', 'webhook_endpoint.tested'],
 ];
 const ADMIN = [
   ...['staff.created', 'staff.updated', 'staff.disabled', 'staff.enabled', 'staff.password_link_created'],

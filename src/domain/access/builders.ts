@@ -1,0 +1,33 @@
+import type { EntityClass } from '@mikro-orm/core';
+import { Builder } from '../../../entities/builder.entity.ts';
+import { isTimeZone, timeZoneOf } from '../../../schema/time-zone.ts';
+import { recordAudit } from '../audit/record-audit.ts';
+import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
+import { parseId } from './access-values.ts';
+import { InvalidInputError } from './invalid-input-error.ts';
+
+export interface BuilderUpdate {
+  /** IANA name; null for the default of the region. */
+  timeZone?: string | null;
+}
+
+/** Replaces settings of a builder; absent ones are kept. Throws `InvalidInputError` for an unknown time zone or builder. */
+export async function updateBuilder(context: ChangeContext, builderId: string, update: BuilderUpdate) {
+  const { region } = context.database;
+  const id = parseId('builderId', 'builder', builderId);
+  if (update.timeZone != null && !isTimeZone(update.timeZone))
+    throw new InvalidInputError('timeZone', `${update.timeZone} is not a time zone such as Australia/Sydney`);
+  return inTransaction(context, async (em, now) => {
+    const builder = await lockRow(em, Builder as EntityClass<Builder>, { id });
+    if (!builder) throw new InvalidInputError('builderId', `there is no builder ${id} in ${region}`);
+    const before = { timeZone: builder.timeZone ?? null };
+    const after = { timeZone: update.timeZone === undefined ? before.timeZone : update.timeZone };
+    const changed = before.timeZone !== after.timeZone;
+    if (changed) {
+      Object.assign(builder, after, { updatedAt: now });
+      const change = { action: 'builder.updated', objectId: id, builderId: id, before, after } as const;
+      await recordAudit(em, { ...context.source, at: now, ...change });
+    }
+    return { builderId: id, timeZone: timeZoneOf(after, region), changed };
+  });
+}
