@@ -1,4 +1,4 @@
-import { Entity, Property, Unique } from '@mikro-orm/decorators/legacy';
+import { Entity, Index, Property, Unique } from '@mikro-orm/decorators/legacy';
 import { Field, Int, ObjectType } from 'type-graphql';
 import { InductionStatus, InductionType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
@@ -28,6 +28,7 @@ import { Worker } from './worker.entity.ts';
 @ListIndex('workerId')
 @ChangeIndex('subcontractorId')
 @ChangeIndex('projectId')
+@Index({ properties: ['builderId', 'status'], include: ['projectId'] })
 export class Induction extends Tracked {
   @IdField(() => InductionId, {
     description: 'Identifies the induction in paths, as its `identifier` does within the project.',

@@ -20,6 +20,8 @@ export const OPEN = 'signed_off_at is null and closed_at is null and archived_at
 @PersonalData<SignOnVisit>({ of: { worker: 'workerId' }, mentions: ['closedBy', 'closingReason'] })
 @Index({ properties: ['projectId', 'signedOnAt'] })
 @ListIndex('workerId')
+// Includes what figures of attendance read, for index-only scans.
+@Index({ properties: ['builderId', 'signedOnAt'], include: ['projectId', 'workerId'], where: 'archived_at is null' })
 @Index({ name: 'sign_on_visit_open_on_project', properties: ['projectId', 'createdAt', 'id'], where: OPEN })
 @Index({ name: 'sign_on_visit_open_of_builder', properties: ['builderId', 'createdAt', 'id'], where: OPEN })
 export class SignOnVisit extends Timestamped {

@@ -25,7 +25,10 @@ import { TimeType } from './time-type.entity.ts';
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
 @ChangeIndex('builderId')
-@Index({ properties: ['builderId', 'date'], include: ['createdAt', 'id', 'projectId', 'status'] })
+@Index({
+  properties: ['builderId', 'date'],
+  include: ['createdAt', 'id', 'projectId', 'status', 'costCodeId', 'hours'],
+})
 export class Timesheet extends Tracked {
   @IdField(() => TimesheetId, { description: 'Identifies the timesheet in paths.' })
   id!: string;

@@ -3,9 +3,11 @@
  * one after the other in turn, at one connection.
  */
 import { INTERNAL_SCOPES, SCOPES } from '../../schema/scopes.ts';
-import type { RegionId } from '../../src/shared/regions.ts';
+import { Database } from '../../src/database/database.ts';
+import { mapRegions, type RegionId } from '../../src/shared/regions.ts';
 import { type GrowthCase, growthCases } from './growth-cases.ts';
-import { BUILDERS, type GrowthSize, growTo, INTERNAL_CLIENT } from './growth-data.ts';
+import { BUILDERS, type GrowthData, type GrowthSize, growTo, INTERNAL_CLIENT } from './growth-data.ts';
+import { figureCases } from './growth-figures.ts';
 import type { Options } from './options.ts';
 import { publish } from './publish.ts';
 import { migrated, type Stage, say } from './stage.ts';
@@ -34,16 +36,14 @@ interface Figure {
 export async function growth(stage: Stage, options: Options): Promise<void> {
   const cluster = await stage.openCluster(options.data);
   stage.urls = { au1: '', us1: '' };
-  let cases: GrowthCase[] = [];
+  let data: GrowthData | undefined;
   for (const [region, { name, divisor }] of Object.entries(DATABASES)) {
     const url = await migrated(cluster, options.shrink === 1 ? name : `${name}_${options.shrink}`);
     stage.urls[region as RegionId] = url;
     const part = (rows: number) => Math.max(BUILDERS, rows / divisor / options.shrink);
     const { timesheets, photos, visits } = LARGE;
     // Both have the same ids.
-    cases = growthCases(
-      await growTo(url, { timesheets: part(timesheets), photos: part(photos), visits: part(visits) }),
-    );
+    data = await growTo(url, { timesheets: part(timesheets), photos: part(photos), visits: part(visits) });
   }
   const { origin } = await stage.startOurs();
   const tokens = {
@@ -51,43 +51,65 @@ export async function growth(stage: Stage, options: Options): Promise<void> {
     internal: await stage.sign(INTERNAL_CLIENT, [...SCOPES, ...INTERNAL_SCOPES]),
   };
   const figures: Figure[] = [];
-  for (const one of cases.filter(({ name }) => name.includes(options.only))) {
-    const token = one.internal ? tokens.internal : tokens.own;
-    figures.push(await compare(origin, token, one, options.requests ?? REQUESTS));
+  const requests = options.requests ?? REQUESTS;
+  const add = async (figure: Promise<Figure>) => {
+    figures.push(await figure);
     say(cells(figures.at(-1)!).join('  '));
+  };
+  for (const one of growthCases(data!).filter(({ name }) => name.includes(options.only))) {
+    await add(compare(origin, one.internal ? tokens.internal : tokens.own, one, requests));
   }
+  const databases = mapRegions((region) => new Database(region, stage.urls[region]));
+  for (const { name, read } of figureCases(data!).filter(({ name }) => name.includes(options.only))) {
+    await add(measure(name, requests, (region) => read(databases[region])));
+  }
+  await Promise.all(Object.values(databases).map((database) => database.close()));
   await publish(options, figures, table(figures));
   const missed = figures.filter(({ ratio, goal }) => goal !== undefined && ratio > goal);
   if (missed.length > 0) throw new Error(`Slower than the goal: ${missed.map(({ name }) => name).join('; ')}.`);
 }
 
 async function compare(origin: string, token: string, one: GrowthCase, requests: number): Promise<Figure> {
-  const times = { au1: [] as number[], us1: [] as number[] };
   const totals = { au1: 0, us1: 0 };
-  for (let n = -WARM_UP; n < requests; n++) {
-    for (const region of ['au1', 'us1'] as const) {
-      const { method = 'GET', path, body, headers } = one.request(n + WARM_UP, totals[region]);
-      const began = performance.now();
-      const response = await fetch(origin + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          'x-service-region-id': region,
-          ...headers,
-          ...(body && { 'content-type': 'application/json' }),
-        },
-        body: body && JSON.stringify(body),
-      });
-      const text = await response.text();
-      const took = performance.now() - began;
+  const measured = await measure(one.name, requests, async (region, n) => {
+    const { method = 'GET', path, body, headers } = one.request(n + WARM_UP, totals[region]);
+    const response = await fetch(origin + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'x-service-region-id': region,
+        ...headers,
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      body: body && JSON.stringify(body),
+    });
+    const text = await response.text();
+    return () => {
       const answer = text === '' ? {} : JSON.parse(text);
       if (!response.ok || answer.errors) throw new Error(`${one.name}: ${response.status} ${text.slice(0, 300)}`);
       totals[region] = answer.meta?.totalCount ?? 0;
-      if (n >= 0) times[region].push(took);
+    };
+  });
+  return { ...measured, goal: one.goal };
+}
+
+/** Asks both sizes in turn. What `ask` returns is called after its time was taken. */
+async function measure(
+  name: string,
+  requests: number,
+  ask: (region: RegionId, n: number) => Promise<unknown>,
+): Promise<Figure> {
+  const times = { au1: [] as number[], us1: [] as number[] };
+  for (let n = -WARM_UP; n < requests; n++) {
+    for (const region of ['au1', 'us1'] as const) {
+      const began = performance.now();
+      const check = await ask(region, n);
+      if (n >= 0) times[region].push(performance.now() - began);
+      if (typeof check === 'function') check();
     }
   }
   const [large, small] = [median(times.au1), median(times.us1)];
-  return { name: one.name, large, small, ratio: large / small, goal: one.goal };
+  return { name, large, small, ratio: large / small };
 }
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
@@ -102,4 +124,5 @@ ${markdown(['request', 'large, ms', 'small, ms', 'ratio', 'at most'], figures.ma
 
 Medians at one connection, the two sizes in turn. Large: ${LARGE.timesheets.toLocaleString('en')} timesheets,
 ${LARGE.photos.toLocaleString('en')} photos and ${LARGE.visits.toLocaleString('en')} visits of 20 builders; small: a thousandth. Pages are as long in both.
+Figures are those of the console, read without HTTP.
 `;

@@ -7,6 +7,19 @@ import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { routeTable } from '../../schema/route-table.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
+import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../src/domain/figures/attendance.ts';
+import {
+  readHoursByCostCode,
+  readHoursByProject,
+  readHoursByStatus,
+  readHoursByWeek,
+} from '../../src/domain/figures/hours.ts';
+import {
+  readInductionsByStatus,
+  readInsurancesByMonth,
+  readItemsAwaitingAction,
+  readPhotosByDay,
+} from '../../src/domain/figures/records.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
@@ -15,6 +28,12 @@ const SNAPSHOT = join(import.meta.dirname, '../samples', 'plans.txt');
 const schema = buildServiceSchema();
 const page = readFileSync(join(import.meta.dirname, '../..', 'docs', 'graphql.md'), 'utf8');
 const dashboards = [...page.matchAll(/```graphql\n(query \w+[\s\S]*?)```/g)].map(([, query]) => query!);
+
+/** Figures over a range of days. */
+const FIGURES = [
+  ...[readHoursByWeek, readHoursByStatus, readHoursByProject, readHoursByCostCode],
+  ...[readAttendanceByDay, readInsurancesByMonth, readPhotosByDay],
+];
 
 let service: Service;
 let samples: Samples;
@@ -71,6 +90,12 @@ async function recordReads(): Promise<Map<string, Statement>> {
       await service.graphql(token, query, { builderId: samples.BuilderId, from, until });
     }
   }
+  const filter = { builderId: samples.BuilderId!, projectId: null, timeZone: 'Australia/Sydney' };
+  for (const read of FIGURES) await read(service.databases.au1, filter, { startDate: from!, endDate: until! });
+  await readSignOnsByHour(service.databases.au1, filter, from!);
+  await readWorkersOnSite(service.databases.au1, filter, from!);
+  await readInductionsByStatus(service.databases.au1, filter);
+  await readItemsAwaitingAction(service.databases.au1, filter, from!, 30);
   removeListener();
   return recorded;
 }

@@ -1,6 +1,7 @@
 import { accessArea } from './access/access.area.ts';
 import { attendanceArea } from './attendance/attendance.area.ts';
 import type { ConsoleArea } from './console-area.ts';
+import { figuresArea } from './figures/figures.area.ts';
 import { peopleArea } from './people/people.area.ts';
 import { sessionArea } from './session/session.area.ts';
 import { usageArea } from './usage/usage.area.ts';
@@ -14,4 +15,5 @@ export const consoleAreas: readonly ConsoleArea[] = [
   attendanceArea,
   usageArea,
   webhookArea,
+  figuresArea,
 ];

@@ -1,0 +1,86 @@
+import type { Scope } from '../../../../schema/scopes.ts';
+import { timeZoneOf } from '../../../../schema/time-zone.ts';
+import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../../domain/figures/attendance.ts';
+import type { DayRange, FigureFilter } from '../../../domain/figures/figure-query.ts';
+import {
+  readHoursByCostCode,
+  readHoursByProject,
+  readHoursByStatus,
+  readHoursByWeek,
+} from '../../../domain/figures/hours.ts';
+import {
+  readInductionsByStatus,
+  readInsurancesByMonth,
+  readItemsAwaitingAction,
+  readPhotosByDay,
+} from '../../../domain/figures/records.ts';
+import { builders } from '../../../domain/readers/builder.reader.ts';
+import { requireFound } from '../../../domain/require-found.ts';
+import { invalidField } from '../../../shared/errors.ts';
+import type { ConsoleArea, ConsoleContext, ConsoleOperation } from '../console-area.ts';
+import { figureTypes } from './figures.schema.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const MAX_INSURANCE_DAYS = 365;
+
+interface FigureArgs extends DayRange {
+  builderId: string;
+  projectId?: string | null;
+  date: string;
+  insuranceDays?: number | null;
+}
+
+type Read = (context: ConsoleContext, filter: FigureFilter, args: FigureArgs) => Promise<unknown>;
+type ReadRange = (database: ConsoleContext['database'], filter: FigureFilter, range: DayRange) => Promise<unknown>;
+
+/** Returns the query of a figure, which needs the scope of the counted records. An unknown builder is 404. */
+const figure = (scope: Scope | null, read: Read): ConsoleOperation => ({
+  action: 'records.read',
+  async resolve(_parent, args: FigureArgs, context) {
+    context.caller.requireScope(scope);
+    const builder = await requireFound(context.loaders.load(builders, args.builderId), 'Builder');
+    const timeZone = timeZoneOf(builder, context.region);
+    return read(context, { builderId: args.builderId, projectId: args.projectId ?? null, timeZone }, args);
+  },
+});
+
+/** Returns the query of a figure over a range of days. */
+const figureOfDays = (scope: Scope, maxDays: number, read: ReadRange) =>
+  figure(scope, ({ database }, filter, { startDate, endDate }) => {
+    const days = (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
+    if (days < 1) throw invalidField('endDate', 'must not be before startDate');
+    if (days > maxDays) throw invalidField('endDate', `must be at most ${maxDays - 1} days after startDate`);
+    return read(database, filter, { startDate, endDate });
+  });
+
+const nowOf = ({ clock }: ConsoleContext) => new Date(clock.now()).toISOString();
+
+/** Figures for charts, each counted by one statement in an index. */
+export const figuresArea: ConsoleArea = {
+  types: figureTypes,
+  queries: {
+    hoursByWeek: figureOfDays('read:timesheets', 371, readHoursByWeek),
+    hoursByStatus: figureOfDays('read:timesheets', 371, readHoursByStatus),
+    hoursByProject: figureOfDays('read:timesheets', 371, readHoursByProject),
+    hoursByCostCode: figureOfDays('read:timesheets', 371, readHoursByCostCode),
+    attendanceByDay: figureOfDays('read:attendance', 93, readAttendanceByDay),
+    insurancesByMonth: figureOfDays('read:insurances', 1_827, readInsurancesByMonth),
+    photosByDay: figureOfDays('read:photos', 93, readPhotosByDay),
+    signOnsByHour: figure('read:attendance', ({ database }, filter, { date }) =>
+      readSignOnsByHour(database, filter, date),
+    ),
+    workersOnSite: figure('read:attendance', (context, filter) =>
+      readWorkersOnSite(context.database, filter, nowOf(context)),
+    ),
+    inductionsByStatus: figure('read:inductions', ({ database }, filter) => readInductionsByStatus(database, filter)),
+    itemsAwaitingAction: figure(null, async (context, filter, { insuranceDays }) => {
+      const days = insuranceDays ?? 30;
+      if (days < 0 || days > MAX_INSURANCE_DAYS) {
+        throw invalidField('insuranceDays', `must be an integer from 0 to ${MAX_INSURANCE_DAYS}`);
+      }
+      const items = await readItemsAwaitingAction(context.database, filter, nowOf(context), days);
+      if (context.caller.scopes.has('read:attendance')) return items;
+      return { ...items, signOnConflicts: null, pendingSignOffs: null, rejectedSignOffs: null };
+    }),
+  },
+};

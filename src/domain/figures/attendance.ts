@@ -1,0 +1,77 @@
+import { OPEN } from '../../../entities/sign-on-visit.entity.ts';
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import type { ReadDatabase } from '../../database/read/read-database.ts';
+import {
+  type DayRange,
+  type FigureFilter,
+  midnightOf,
+  OF_BUILDER,
+  queryFigure,
+  rangeParameters,
+} from './figure-query.ts';
+
+/** Weeks whose same weekday is typical of a day. */
+const TYPICAL_WEEKS = 8;
+
+/** SQL condition of the visits that began on a day and are not archived. */
+const beganOn = (day: string) =>
+  `${OF_BUILDER} and archived_at is null
+    and signed_on_at >= ${midnightOf(day, '$3')} and signed_on_at < ${midnightOf(`${day} + 1`, '$3')}`;
+
+const BY_DAY: Statement = {
+  name: 'figures.attendance-by-day',
+  text: `select to_char(day, 'YYYY-MM-DD'), count(worker_id), count(distinct worker_id)
+    from (select $4::date + n as day from generate_series(0, $5::date - $4::date) n) days
+      left join lateral (select worker_id from sign_on_visit where ${beganOn('day')}) visit on true
+    group by day order by day`,
+};
+
+const BY_HOUR: Statement = {
+  name: 'figures.sign-ons-by-hour',
+  text: `with visits as (
+      select week, extract(hour from signed_on_at at time zone $3)::int as hour, count(*) as visits
+      from generate_series(0, ${TYPICAL_WEEKS}) week
+        cross join lateral (select signed_on_at from sign_on_visit where ${beganOn('$4::date - 7 * week')}) visit
+      group by 1, 2)
+    select hour, coalesce(sum(visits) filter (where week = 0), 0),
+      coalesce(sum(visits) filter (where week > 0), 0)
+        / greatest(1, (select count(distinct week) from visits where week > 0))
+    from generate_series(0, 23) hour left join visits using (hour) group by hour order by hour`,
+};
+
+const ON_SITE: Statement = {
+  name: 'figures.workers-on-site',
+  text: `select project.id, project.name, on_site, count - on_site from (
+      select project_id, count(*) as count,
+        count(*) filter (where signed_on_at >= ${midnightOf('($3::timestamptz at time zone $2)::date', '$2')}) as on_site
+      from sign_on_visit where builder_id = $1 and ${OPEN} group by project_id) visits
+    join project on project.id = project_id order by project.name, project.id`,
+};
+
+/** Returns the attendance of each day of the range, also of days without visits. */
+export async function readAttendanceByDay(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
+  const rows = await queryFigure(database, BY_DAY, rangeParameters(filter, range));
+  return rows.map(([date, visits, workers]) => ({ date: date!, visits: Number(visits), workers: Number(workers) }));
+}
+
+/** Returns the sign-ons of each hour of the day, 0 to 23, with the average of that weekday in the eight weeks before. */
+export async function readSignOnsByHour(database: ReadDatabase, filter: FigureFilter, date: string) {
+  const { builderId, projectId, timeZone } = filter;
+  const rows = await queryFigure(database, BY_HOUR, [builderId, projectId, timeZone, date]);
+  return rows.map(([hour, signOns, typical]) => {
+    return { hour: Number(hour), signOns: Number(signOns), typicalSignOns: Math.round(Number(typical) * 100) / 100 };
+  });
+}
+
+/**
+ * Returns the visits that have not ended, of each project that has any, by its name.
+ *
+ * @param now ISO 8601
+ */
+export async function readWorkersOnSite(database: ReadDatabase, filter: FigureFilter, now: string) {
+  const { builderId, timeZone } = filter;
+  const rows = await queryFigure(database, ON_SITE, [builderId, timeZone, now]);
+  return rows.map(([id, name, onSite, earlier]) => {
+    return { project: { id, name, builderId }, onSite: Number(onSite), fromEarlierDays: Number(earlier) };
+  });
+}

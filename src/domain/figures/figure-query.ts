@@ -1,0 +1,35 @@
+import type { Statement, TextRow } from '../../database/pool/pg-pipeline.ts';
+import type { ReadDatabase } from '../../database/read/read-database.ts';
+
+/** The records that a figure counts. */
+export interface FigureFilter {
+  builderId: string;
+  /** Null for all projects. */
+  projectId: string | null;
+  /** IANA name of the zone that days and hours belong to. */
+  timeZone: string;
+}
+
+/** Days of the calendar, both inclusive: `2026-03-02`. */
+export interface DayRange {
+  startDate: string;
+  endDate: string;
+}
+
+/** Parameters of statements over a range of days, in their order: `$1` to `$5`. */
+export const rangeParameters = ({ builderId, projectId, timeZone }: FigureFilter, range: DayRange) => [
+  ...[builderId, projectId, timeZone],
+  ...[range.startDate, range.endDate],
+];
+
+/** SQL condition of the builder's rows, of one project if `$2` is not null. */
+export const OF_BUILDER = 'builder_id = $1 and ($2::text is null or project_id = $2)';
+
+/** SQL of midnight at the beginning of a day in the time zone `zone`. */
+export const midnightOf = (day: string, zone: string) => `((${day})::timestamp at time zone ${zone})`;
+
+/** Returns the rows of a figure. It runs beside the reads of requests, because it may visit many rows of an index. */
+export function queryFigure(database: ReadDatabase, statement: Statement, values: unknown[]): Promise<TextRow[]> {
+  const read = () => database.slowRunner.run(statement, values);
+  return database.limits ? database.limits.runSlowRead(read) : read();
+}

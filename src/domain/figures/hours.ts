@@ -1,0 +1,84 @@
+import type { TimesheetStatus } from '../../../schema/enums.ts';
+import type { Statement, TextRow } from '../../database/pool/pg-pipeline.ts';
+import type { ReadDatabase } from '../../database/read/read-database.ts';
+import { type DayRange, type FigureFilter, OF_BUILDER, queryFigure, rangeParameters } from './figure-query.ts';
+
+interface WorkedHours {
+  /** To a ten-thousandth. */
+  hours: number;
+  timesheets: number;
+}
+
+/**
+ * SQL of the day of a timesheet. A date at midnight UTC is a day without a time zone, which `2026-03-02` becomes in v1: in New York it
+ * would otherwise be the day before.
+ */
+const DAY = `case when (date at time zone 'UTC')::time = '00:00' then (date at time zone 'UTC')::date
+  else (date at time zone $3)::date end`;
+
+/**
+ * Returns a statement of the sums for each value of a column. The index scan is a day longer than the range at both ends, whatever the
+ * time zone, and its rows are added up by date before their day is computed.
+ */
+const sumBy = (name: string, key: string, columns: string, joins = '', by = '1'): Statement => ({
+  name: `figures.hours-by-${name}`,
+  text: `select ${columns}, round(sum(hours)::numeric, 4), sum(timesheets) from (
+      select ${DAY} as day, key, hours, timesheets from (
+        select date, ${key} as key, sum(hours) as hours, count(*) as timesheets from timesheet
+          where ${OF_BUILDER} and date >= $4::date - 1 and date < $5::date + 2 group by date, key) by_date) by_day ${joins}
+    where day between $4::date and $5::date group by ${by} order by ${by}`,
+});
+
+const BY_WEEK = sumBy(
+  'week',
+  'status',
+  `to_char(day - (extract(isodow from day)::int - 1), 'YYYY-MM-DD'), key`,
+  '',
+  '1, 2',
+);
+const BY_STATUS = sumBy('status', 'status', 'key');
+const BY_PROJECT = sumBy(
+  'project',
+  'project_id',
+  'project.name, key',
+  'join project on project.id = by_day.key',
+  '1, 2',
+);
+const BY_COST_CODE = sumBy(
+  'cost-code',
+  'cost_code_id',
+  'code.code, key, code.description',
+  'left join timesheet_cost_code code on code.id = by_day.key',
+  '1, 2, 3',
+);
+
+const toHours = (row: TextRow): WorkedHours => ({ hours: Number(row.at(-2)), timesheets: Number(row.at(-1)) });
+
+/** Returns the hours of each week and status that has timesheets. A week is named by its Monday. */
+export async function readHoursByWeek(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
+  const rows = await queryFigure(database, BY_WEEK, rangeParameters(filter, range));
+  return rows.map((row) => ({ week: row[0]!, status: row[1] as TimesheetStatus, ...toHours(row) }));
+}
+
+/** Returns the hours of each status that has timesheets. */
+export async function readHoursByStatus(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
+  const rows = await queryFigure(database, BY_STATUS, rangeParameters(filter, range));
+  return rows.map((row) => ({ status: row[0] as TimesheetStatus, ...toHours(row) }));
+}
+
+/** Returns the hours of each project that has timesheets, by name. */
+export async function readHoursByProject(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
+  const { builderId } = filter;
+  const rows = await queryFigure(database, BY_PROJECT, rangeParameters(filter, range));
+  return rows.map((row) => ({ project: { id: row[1]!, name: row[0]!, builderId }, ...toHours(row) }));
+}
+
+/** Returns the hours of each cost code that has timesheets, by code, and last those without a cost code. */
+export async function readHoursByCostCode(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
+  const { builderId } = filter;
+  const rows = await queryFigure(database, BY_COST_CODE, rangeParameters(filter, range));
+  return rows.map((row) => {
+    const [code, id, description] = row;
+    return { costCode: id == null ? null : { id, builderId, code, description }, ...toHours(row) };
+  });
+}

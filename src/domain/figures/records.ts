@@ -1,0 +1,106 @@
+import type { InductionStatus, PhotoSource } from '../../../schema/enums.ts';
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import type { ReadDatabase } from '../../database/read/read-database.ts';
+import {
+  type DayRange,
+  type FigureFilter,
+  midnightOf,
+  OF_BUILDER,
+  queryFigure,
+  rangeParameters,
+} from './figure-query.ts';
+
+const INDUCTIONS: Statement = {
+  name: 'figures.inductions-by-status',
+  text: `select status, count(*) from induction where ${OF_BUILDER} group by status order by status`,
+};
+
+/** SQL condition of insurances of active subcontractors, as in the list of a builder's insurances. */
+const OF_ACTIVE_SUBCONTRACTOR = `exists (select from subcontractor s where s.id = subcontractor_id and s.archived_at is null)`;
+
+const INSURANCES: Statement = {
+  name: 'figures.insurances-by-month',
+  text: `select to_char(month, 'YYYY-MM-DD'), coalesce(insurances, 0)
+    from generate_series(date_trunc('month', $3::date::timestamp), $4::date::timestamp, interval '1 month') month
+      left join (
+        select date_trunc('month', expiry at time zone $2) as month, count(*) as insurances from insurance
+        where builder_id = $1 and expiry >= ${midnightOf('$3::date', '$2')} and expiry < ${midnightOf('$4::date + 1', '$2')}
+          and ${OF_ACTIVE_SUBCONTRACTOR}
+        group by 1) counted using (month) order by month`,
+};
+
+const PHOTOS: Statement = {
+  name: 'figures.photos-by-day',
+  text: `select to_char(created_at at time zone $3, 'YYYY-MM-DD'), source, count(*) from photo
+    where ${OF_BUILDER} and archived_at is null
+      and created_at >= ${midnightOf('$4::date', '$3')} and created_at < ${midnightOf('$5::date + 1', '$3')}
+    group by 1, 2 order by 1, 2`,
+};
+
+const AWAITING: Statement = {
+  name: 'figures.items-awaiting-action',
+  text: `select
+    (select count(*) from sign_on_conflict where builder_id = $1 and resolved_at is null),
+    (select count(*) from sign_on_event where builder_id = $1 and status = 'PENDING_SIGN_ON' and status <> 'APPLIED'),
+    (select count(*) from sign_on_event where builder_id = $1 and status = 'REJECTED' and status <> 'APPLIED'),
+    (select coalesce(sum(added), 0) from list_total where list = 'timesheet' and builder_id = $1 and kind = 'WAITING_REVIEW'),
+    (select count(*) from induction where builder_id = $1 and status = 'WAITING_REVIEW'),
+    (select count(*) from insurance where builder_id = $1
+      and expiry >= ${midnightOf('today', '$2')} and expiry < ${midnightOf('today + $4::int + 1', '$2')} and ${OF_ACTIVE_SUBCONTRACTOR}),
+    (select count(*) from connection c join webhook_endpoint e on e.integrator_id = c.integrator_id
+      left join webhook_progress p on p.endpoint_id = e.id
+      where c.builder_id = $1 and c.status = 'ACTIVE' and e.deleted_at is null
+        and (e.builder_ids is null or $1 = any(e.builder_ids))
+        and (e.status = 'DISABLED' or e.status = 'ACTIVE' and p.failures > 0))
+    from (select ($3::timestamptz at time zone $2)::date as today) days`,
+};
+
+/** Returns the number of inductions of each status that there is. */
+export async function readInductionsByStatus(database: ReadDatabase, { builderId, projectId }: FigureFilter) {
+  const rows = await queryFigure(database, INDUCTIONS, [builderId, projectId]);
+  return rows.map(([status, inductions]) => ({ status: status as InductionStatus, inductions: Number(inductions) }));
+}
+
+/**
+ * Returns the insurances of active subcontractors that end in each month of the range, also for months without any. The first and the
+ * last month are counted within the range.
+ */
+export async function readInsurancesByMonth(
+  database: ReadDatabase,
+  { builderId, timeZone }: FigureFilter,
+  { startDate, endDate }: DayRange,
+) {
+  const rows = await queryFigure(database, INSURANCES, [builderId, timeZone, startDate, endDate]);
+  return rows.map(([month, insurances]) => ({ month: month!, insurances: Number(insurances) }));
+}
+
+/** Returns the number of photos of each day and source that has any, by the day on which they were added, without archived ones. */
+export async function readPhotosByDay(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
+  const rows = await queryFigure(database, PHOTOS, rangeParameters(filter, range));
+  return rows.map(([date, source, photos]) => ({ date: date!, source: source as PhotoSource, photos: Number(photos) }));
+}
+
+/**
+ * Returns how many records of the builder wait for a person.
+ *
+ * @param now ISO 8601
+ * @param insuranceDays days from today in which an insurance ends
+ */
+export async function readItemsAwaitingAction(
+  database: ReadDatabase,
+  { builderId, timeZone }: FigureFilter,
+  now: string,
+  insuranceDays: number,
+) {
+  const [row] = await queryFigure(database, AWAITING, [builderId, timeZone, now, insuranceDays]);
+  const [conflicts, pending, rejected, timesheets, inductions, insurances, endpoints] = row!.map(Number);
+  return {
+    signOnConflicts: conflicts!,
+    pendingSignOffs: pending!,
+    rejectedSignOffs: rejected!,
+    timesheets: timesheets!,
+    inductions: inductions!,
+    insurances: insurances!,
+    failingWebhookEndpoints: endpoints!,
+  };
+}

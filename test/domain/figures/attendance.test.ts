@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../../src/domain/figures/attendance.ts';
+import {
+  addDays,
+  DAYS,
+  FIRST_DAY,
+  type FigureSite,
+  groupBy,
+  instantOf,
+  localTimeOf,
+  openFigureSite,
+  ZONES,
+} from './site.ts';
+
+interface Visit {
+  at: Date;
+  projectId: string;
+  workerId: string;
+  archived: boolean;
+  open: boolean;
+}
+
+let site: FigureSite;
+let visits: Visit[];
+
+const INSERT = `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at, archived_at)
+  select 'signon_' || ? || n, now(), now(), 'buil_' || ?, 'proj_' || ? || 1 + n % 3, 'wkr_' || ? || 1 + n % 5, ${instantOf('n')},
+    case when n % 20 > 0 then ${instantOf('n')} + interval '8 hours' end, case when n % 11 = 0 then now() end
+  from generate_series(1, 1000) n`;
+
+beforeAll(async () => {
+  site = await openFigureSite();
+  for (const b of ['a', 'b']) await site.execute(INSERT, [b, b, b, b]);
+  visits = await site.execute<Visit>(
+    `select signed_on_at as at, project_id as "projectId", worker_id as "workerId", archived_at is not null as archived,
+        signed_off_at is null as open from sign_on_visit where builder_id = 'buil_a'`,
+  );
+});
+afterAll(() => site.close());
+
+const CASES = ZONES.flatMap((timeZone) => [null, 'proj_a3'].map((projectId) => ({ timeZone, projectId })));
+const countedVisits = (projectId: string | null) =>
+  visits.filter((visit) => !visit.archived && (projectId === null || visit.projectId === projectId));
+
+describe('attendance by day', () => {
+  it.each(CASES)('equals the visits that are grouped one by one, for %j', async ({ timeZone, projectId }) => {
+    const range = { startDate: addDays(FIRST_DAY, -3), endDate: addDays(FIRST_DAY, DAYS + 3) };
+    const figures = await readAttendanceByDay(site.database, { builderId: 'buil_a', projectId, timeZone }, range);
+    expect(figures).toHaveLength(DAYS + 7);
+    const days = groupBy(countedVisits(projectId), ({ at }) => localTimeOf(at, timeZone).date);
+    expect(figures.filter(({ visits }) => visits > 0).map(({ date, visits }) => [date, visits])).toEqual(
+      days.map(([date, { count }]) => [date, count]),
+    );
+    const workers = new Map<string, Set<string>>(figures.map(({ date }) => [date, new Set()]));
+    for (const { at, workerId } of countedVisits(projectId)) workers.get(localTimeOf(at, timeZone).date)!.add(workerId);
+    expect(figures.map(({ date, workers }) => [date, workers])).toEqual(
+      [...workers].map(([date, { size }]) => [date, size]),
+    );
+  });
+});
+
+describe('sign-ons by hour', () => {
+  const DATES = ['2026-04-05', '2026-03-08', '2026-04-20', FIRST_DAY];
+  const cases = CASES.flatMap((one) => DATES.map((date) => ({ ...one, date })));
+
+  it.each(cases)('equal the visits that are grouped one by one, for %j', async ({ timeZone, projectId, date }) => {
+    const filter = { builderId: 'buil_a', projectId, timeZone };
+    const figures = await readSignOnsByHour(site.database, filter, date);
+    const times = countedVisits(projectId).map(({ at }) => localTimeOf(at, timeZone));
+    const weekdays = Array.from({ length: 8 }, (_, week) => addDays(date, -7 * (week + 1)));
+    const attended = weekdays.filter((day) => times.some((time) => time.date === day)).length;
+    const expected = Array.from({ length: 24 }, (_, hour) => {
+      const signOns = times.filter((time) => time.date === date && time.hour === hour).length;
+      const typical = times.filter((time) => weekdays.includes(time.date) && time.hour === hour).length;
+      return { hour, signOns, typicalSignOns: Math.round((typical / Math.max(1, attended)) * 100) / 100 };
+    });
+    expect(figures).toEqual(expected);
+  });
+});
+
+describe('workers on site', () => {
+  it.each(ZONES)('are the open visits of today and of earlier days by project, in %s', async (timeZone) => {
+    const now = '2026-03-20T02:00:00.000Z';
+    const today = localTimeOf(now, timeZone).date;
+    const figures = await readWorkersOnSite(site.database, { builderId: 'buil_a', projectId: null, timeZone }, now);
+    const open = visits.filter((visit) => visit.open && !visit.archived);
+    const expected = ['proj_a3', 'proj_a2', 'proj_a1'].map((id, index) => {
+      const ofProject = open.filter(({ projectId }) => projectId === id);
+      const onSite = ofProject.filter(({ at }) => localTimeOf(at, timeZone).date >= today).length;
+      return {
+        project: { id, name: `Site ${index + 1}`, builderId: 'buil_a' },
+        ...{ onSite, fromEarlierDays: ofProject.length - onSite },
+      };
+    });
+    expect(figures).toEqual(expected);
+  });
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  readHoursByCostCode,
+  readHoursByProject,
+  readHoursByStatus,
+  readHoursByWeek,
+} from '../../../src/domain/figures/hours.ts';
+import { addDays, type FigureSite, groupBy, instantOf, localTimeOf, mondayOf, openFigureSite, ZONES } from './site.ts';
+
+interface Row {
+  date: Date;
+  projectId: string;
+  project: string;
+  costCode: string | null;
+  status: string;
+  hours: number;
+}
+
+let site: FigureSite;
+let rows: Row[];
+
+/** A third of the dates are days at midnight UTC, a third at midnight of Sydney, a third any quarter of an hour. */
+const INSERT = `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, cost_code_id, status, date, hours)
+  select 'ts_' || ? || n, now(), now(), 'buil_' || ?, 'proj_' || ? || 1 + n % 3, 'pers_' || ?,
+    case when n % 4 > 0 then 'tscc_' || ? || n % 4 end,
+    (array['WAITING_REVIEW', 'APPROVED_1', 'APPROVED_2', 'REJECTED'])[1 + n % 4],
+    case n % 3 when 0 then date_trunc('day', ${instantOf('n')})
+      when 1 then date_trunc('day', ${instantOf('n')}, 'Australia/Sydney') else ${instantOf('n')} end,
+    (array[7.6, 8, 0.1, 0.2, 1.0 / 3])[1 + n % 5]
+  from generate_series(1, 1000) n`;
+
+beforeAll(async () => {
+  site = await openFigureSite();
+  for (const b of ['a', 'b']) await site.execute(INSERT, [b, b, b, b, b]);
+  rows = await site.execute<Row>(
+    `select t.date, t.project_id as "projectId", p.name as project, c.code as "costCode", t.status, t.hours
+      from timesheet t join project p on p.id = t.project_id left join timesheet_cost_code c on c.id = t.cost_code_id
+      where t.builder_id = 'buil_a'`,
+  );
+});
+afterAll(() => site.close());
+
+/** The day of a timesheet: that of the time zone, or for midnight UTC that of UTC. */
+function dayOf({ date }: Row, timeZone: string): string {
+  const iso = new Date(date).toISOString();
+  return iso.endsWith('T00:00:00.000Z') ? iso.slice(0, 10) : localTimeOf(iso, timeZone).date;
+}
+
+const RANGES = [
+  { startDate: '2026-03-02', endDate: '2026-04-12' },
+  { startDate: '2026-04-05', endDate: '2026-04-05' },
+  { startDate: '2026-01-01', endDate: '2026-12-31' },
+];
+const CASES = ZONES.flatMap((timeZone) =>
+  RANGES.flatMap((range) => [null, 'proj_a2'].map((projectId) => ({ timeZone, ...range, projectId }))),
+);
+
+/** Groups the rows of a case in JavaScript, to the precision of the figures. */
+function expectGroups({ timeZone, startDate, endDate, projectId }: (typeof CASES)[number], key: (row: Row) => string) {
+  const counted = rows.filter((row) => {
+    const day = dayOf(row, timeZone);
+    return day >= startDate && day <= endDate && (projectId === null || row.projectId === projectId);
+  });
+  return groupBy(counted, key, ({ hours }) => hours).map(([name, { count, sum }]) => [
+    name,
+    Math.round(sum * 10_000) / 10_000,
+    count,
+  ]);
+}
+
+describe('hours', () => {
+  it.each(CASES)('equal those that are grouped one by one, for %j (RED-31)', async (filter) => {
+    const { database } = site;
+    const scope = { ...filter, builderId: 'buil_a' };
+    const weeks = await readHoursByWeek(database, scope, filter);
+    expect(weeks.map(({ week, status, hours, timesheets }) => [`${week} ${status}`, hours, timesheets])).toEqual(
+      expectGroups(filter, (row) => `${mondayOf(dayOf(row, filter.timeZone))} ${row.status}`),
+    );
+    const statuses = await readHoursByStatus(database, scope, filter);
+    expect(statuses.map(({ status, hours, timesheets }) => [status, hours, timesheets])).toEqual(
+      expectGroups(filter, ({ status }) => status),
+    );
+    const projects = await readHoursByProject(database, scope, filter);
+    expect(projects.map(({ project, hours, timesheets }) => [project.name, hours, timesheets])).toEqual(
+      expectGroups(filter, ({ project }) => project),
+    );
+    const codes = await readHoursByCostCode(database, scope, filter);
+    expect(codes.map(({ costCode, hours, timesheets }) => [costCode?.code ?? 'none', hours, timesheets])).toEqual(
+      expectGroups(filter, ({ costCode }) => costCode ?? 'none'),
+    );
+  });
+
+  it('of a day without a time zone are on that day everywhere (RED-31)', async () => {
+    const id = 'ts_bare';
+    await site.execute(
+      `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+        values (?, now(), now(), 'buil_a', 'proj_a1', 'pers_a', 'REJECTED', '2025-03-03', 5)`,
+      [id],
+    );
+    for (const timeZone of ZONES) {
+      const filter = { builderId: 'buil_a', projectId: null, timeZone };
+      const read = (day: string) => readHoursByWeek(site.database, filter, { startDate: day, endDate: day });
+      expect(await read('2025-03-03')).toEqual([{ week: '2025-03-03', status: 'REJECTED', hours: 5, timesheets: 1 }]);
+      for (const days of [-1, 1]) expect(await read(addDays('2025-03-03', days))).toEqual([]);
+    }
+    await site.execute('delete from timesheet where id = ?', [id]);
+  });
+});

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  readInductionsByStatus,
+  readInsurancesByMonth,
+  readItemsAwaitingAction,
+  readPhotosByDay,
+} from '../../../src/domain/figures/records.ts';
+import { type FigureSite, groupBy, instantOf, localTimeOf, openFigureSite, ZONES } from './site.ts';
+
+let site: FigureSite;
+
+/** SQL that inserts rows of the builder whose letter replaces `@`. */
+const INSERTS = [
+  `insert into induction (id, created_at, updated_at, builder_id, project_id, worker_id, subcontractor_id, identifier, type, status)
+    select 'ind_@' || n, now(), now(), 'buil_@', 'proj_@' || 1 + n % 3, 'wkr_@1', 'sub_@1', n, 'PROJECT_INDUCTION',
+      (array['WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED'])[1 + n % 7 % 3] from generate_series(1, 100) n`,
+  `insert into insurance (id, created_at, updated_at, builder_id, subcontractor_id, name, type, status, expiry)
+    select 'ins_@' || n, now(), now(), 'buil_@', 'sub_@' || 1 + n % 2, 'Cover', 'OTHER', 'REVIEWED', ${instantOf('n')}
+    from generate_series(1, 300) n`,
+  `insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size, sort_date, archived_at)
+    select 'att_@' || n, ${instantOf('n')}, now(), 'buil_@', 'proj_@' || 1 + n % 3, case when n % 5 = 0 then 'SITE_DIARY' else 'GALLERY' end,
+      'a.jpg', 'image/jpeg', 'photos/@' || n, 1, now(), case when n % 9 = 0 then now() end from generate_series(1, 500) n`,
+  `insert into timesheet (id, created_at, updated_at, builder_id, project_id, profile_id, status, date, hours)
+    select 'ts_@' || n, now(), now(), 'buil_@', 'proj_@1', 'pers_@', case when n % 3 = 0 then 'WAITING_REVIEW' else 'REJECTED' end, now(), 1
+    from generate_series(1, 50) n`,
+  `insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id, type, occurred_at, status)
+    select 'saevt_@' || n, now(), now(), 'intg_a', 'buil_@', 'proj_@1', 'wkr_@1', 'e' || n, 'SIGN_OFF', now(),
+      (array['APPLIED', 'PENDING_SIGN_ON', 'REJECTED', 'REJECTED'])[1 + n % 4] from generate_series(1, 40) n`,
+  `insert into sign_on_conflict (created_at, updated_at, integrator_id, builder_id, project_id, worker_id, digest, code, source_event_id, type, occurred_at, resolved_at)
+    select now(), now(), 'intg_a', 'buil_@', 'proj_@1', 'wkr_@1', n, 'EVENT_MISMATCH', 'c' || n, 'SIGN_OFF', now(), case when n > 4 then now() end
+    from generate_series(1, 6) n`,
+];
+
+beforeAll(async () => {
+  site = await openFigureSite();
+  for (const sql of INSERTS) for (const letter of ['a', 'b']) await site.execute(sql.replaceAll('@', letter));
+});
+afterAll(() => site.close());
+
+const filterOf = (timeZone = 'UTC', projectId: string | null = null) => ({ builderId: 'buil_a', projectId, timeZone });
+
+describe('inductions by status', () => {
+  it.each([[null], ['proj_a2']])('equal `group by`, of the project %s', async (projectId) => {
+    const rows = await site.execute<{ status: string }>(
+      `select status from induction where builder_id = 'buil_a' and project_id like ?`,
+      [projectId ?? '%'],
+    );
+    const figures = await readInductionsByStatus(site.database, filterOf('UTC', projectId));
+    expect(figures.map(({ status, inductions }) => [status, inductions])).toEqual(
+      groupBy(rows, ({ status }) => status).map(([status, { count }]) => [status, count]),
+    );
+  });
+});
+
+describe('insurances by month', () => {
+  it.each(ZONES)('are those of active subcontractors in each month of the range, in %s', async (timeZone) => {
+    const range = { startDate: '2026-02-20', endDate: '2026-06-10' };
+    const rows = await site.execute<{ expiry: Date }>(
+      `select expiry from insurance where builder_id = 'buil_a' and subcontractor_id = 'sub_a1'`,
+    );
+    const days = rows.map(({ expiry }) => localTimeOf(expiry, timeZone).date);
+    const within = days.filter((day) => day >= range.startDate && day <= range.endDate);
+    const figures = await readInsurancesByMonth(site.database, filterOf(timeZone), range);
+    expect(figures.map(({ month }) => month)).toEqual(['02', '03', '04', '05', '06'].map((m) => `2026-${m}-01`));
+    expect(figures.filter(({ insurances }) => insurances > 0)).toEqual(
+      groupBy(within, (day) => `${day.slice(0, 7)}-01`).map(([month, { count }]) => ({ month, insurances: count })),
+    );
+  });
+});
+
+describe('photos by day', () => {
+  const cases = ZONES.flatMap((timeZone) => [null, 'proj_a1'].map((projectId) => ({ timeZone, projectId })));
+
+  it.each(cases)('equal those that are grouped one by one, for %j', async ({ timeZone, projectId }) => {
+    const range = { startDate: '2026-03-01', endDate: '2026-04-15' };
+    const rows = await site.execute<{ at: Date; source: string }>(
+      `select created_at as at, source from photo where builder_id = 'buil_a' and archived_at is null and project_id like ?`,
+      [projectId ?? '%'],
+    );
+    const dated = rows.map(({ at, source }) => ({ date: localTimeOf(at, timeZone).date, source }));
+    const within = dated.filter(({ date }) => date >= range.startDate && date <= range.endDate);
+    const figures = await readPhotosByDay(site.database, filterOf(timeZone, projectId), range);
+    expect(figures.map(({ date, source, photos }) => [`${date} ${source}`, photos])).toEqual(
+      groupBy(within, ({ date, source }) => `${date} ${source}`).map(([name, { count }]) => [name, count]),
+    );
+  });
+});
+
+describe('items awaiting action', () => {
+  it.each(ZONES)('are those of the builder, with insurances that end within the days, in %s', async (timeZone) => {
+    const now = '2026-03-10T15:00:00.000Z';
+    const today = localTimeOf(now, timeZone).date;
+    const last = new Date(Date.parse(today) + 14 * 86_400_000).toISOString().slice(0, 10);
+    const rows = await site.execute<{ expiry: Date }>(
+      `select expiry from insurance where builder_id = 'buil_a' and subcontractor_id = 'sub_a1'`,
+    );
+    const days = rows.map(({ expiry }) => localTimeOf(expiry, timeZone).date);
+    expect(await readItemsAwaitingAction(site.database, filterOf(timeZone), now, 14)).toEqual({
+      ...{ signOnConflicts: 4, pendingSignOffs: 10, rejectedSignOffs: 20, timesheets: 16 },
+      inductions: (await readInductionsByStatus(site.database, filterOf())).at(-1)!.inductions,
+      insurances: days.filter((day) => day >= today && day <= last).length,
+      failingWebhookEndpoints: 0,
+    });
+  });
+
+  it('counts webhook endpoints that fail for the builder', async () => {
+    await site.execute(`insert into oauth_client (id, created_at, updated_at, integrator_id, name, type, internal, grants, scopes)
+      values ('cli_a', now(), now(), 'intg_a', 'App', 'CONFIDENTIAL', false, '{client_credentials}', '{}')`);
+    await site.execute(`insert into connection (created_at, updated_at, integrator_id, builder_id, status, scopes)
+      values (now(), now(), 'intg_a', 'buil_a', 'ACTIVE', '{}')`);
+    const endpoints: [status: string, builders: string | null, failures: number, deleted: boolean][] = [
+      ['ACTIVE', null, 3, false],
+      ['DISABLED', '{buil_a}', 0, false],
+      ['ACTIVE', null, 0, false],
+      ['PAUSED', null, 3, false],
+      ['ACTIVE', '{buil_b}', 3, false],
+      ['DISABLED', null, 9, true],
+    ];
+    for (const [index, [status, builders, failures, deleted]] of endpoints.entries()) {
+      await site.execute(
+        `insert into webhook_endpoint (id, created_at, updated_at, integrator_id, client_id, url, builder_ids, status, secret, deleted_at)
+          values (?, now(), now(), 'intg_a', 'cli_a', 'https://a.example', ?::text[], ?, 's', ?::timestamptz)`,
+        [`whe_${index}`, builders, status, deleted ? '2026-01-01' : null],
+      );
+      await site.execute(
+        `insert into webhook_progress (endpoint_id, day, number, failures) values (?, '20260101', 0, ?)`,
+        [`whe_${index}`, failures],
+      );
+    }
+    const read = () => readItemsAwaitingAction(site.database, filterOf(), '2026-03-10T15:00:00.000Z', 14);
+    expect((await read()).failingWebhookEndpoints).toBe(2);
+    await site.execute(`update connection set status = 'REVOKED'`);
+    expect((await read()).failingWebhookEndpoints).toBe(0);
+  });
+});
