@@ -5,7 +5,7 @@ import { Membership } from '../../entities/membership.entity.ts';
 import { GRANTS, type Grant, OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { INTERNAL_SCOPES, SCOPES, type Scope } from '../../schema/scopes.ts';
-import type { RegionId } from '../shared/regions.ts';
+import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { digestOf } from '../shared/secrets.ts';
 import { baseDay, HISTORY_DAYS } from './dates.ts';
 import { createBuilder } from './generator-context.ts';
@@ -91,6 +91,19 @@ export const USERS: UserAccount[] = [
   { name: 'Casey Brooks', role: 'ADMIN', region: 'us1', builderIndexes: [0] },
 ];
 
+interface StaffAccount {
+  name: string;
+  staffRole: NonNullable<User['staffRole']>;
+  regions: readonly RegionId[];
+}
+
+/** Staff users, who can sign in to the console. */
+export const STAFF: StaffAccount[] = [
+  { name: 'Morgan Reid', staffRole: 'VIEWER', regions: ['au1'] },
+  { name: 'Jordan Ellis', staffRole: 'OPERATOR', regions: ['au1'] },
+  { name: 'Taylor Quinn', staffRole: 'ADMIN', regions: REGIONS },
+];
+
 const builderIdsOf = ({ region, builderIndexes }: { region: RegionId; builderIndexes: number[] }) =>
   builderIndexes.map((index) => createBuilder(region, index).id);
 
@@ -98,9 +111,11 @@ const findIntegratorByName = (name: string | null) => INTEGRATORS.find((integrat
 
 export const integratorIdOf = (integrator: string) => new Random('integrator', integrator).id('integrator', AT);
 export const clientIdOf = ({ name }: Account) => new Random('client', name).id('client', AT);
-export const userIdOf = ({ name }: UserAccount) => new Random('user', name).id('user', AT);
+export const userIdOf = ({ name }: { name: string }) => new Random('user', name).id('user', AT);
 export const emailAddressOf = ({ name, region, builderIndexes }: UserAccount) =>
   emailOf(name, createBuilder(region, builderIndexes[0]!).domain);
+
+export const staffEmailOf = ({ name }: StaffAccount) => emailOf(name, 'operator.example');
 
 /** Lists the ids of the builders that a client or user can access; for an internal client, all of its region. */
 export function listBuilderIds(who: Account | UserAccount): string[] {
@@ -146,9 +161,16 @@ export function createAccountRows(region: RegionId, { secrets, passwordHashes }:
       email: emailAddressOf(user),
       passwordHash,
       pictureKey: null,
+      staffRole: null,
       disabledAt: null,
     });
     for (const builderId of builderIdsOf(user)) rows.add(Membership, { ...DATES, userId: id, builderId, role });
+  }
+  for (const staff of STAFF.filter(({ regions }) => regions.includes(region))) {
+    const id = userIdOf(staff);
+    const { name, staffRole } = staff;
+    const account = { name, email: staffEmailOf(staff), passwordHash: passwordHashes.get(id) ?? null, staffRole };
+    rows.add(User, { id, ...DATES, ...account, pictureKey: null, disabledAt: null });
   }
   return rows;
 }

@@ -16,20 +16,25 @@ import { addPhotos, type DemoPicture } from './photos.ts';
 import { addLocations, addProjects, addTimesheetCodes } from './projects.ts';
 import { addReports } from './reports.ts';
 import type { Rows } from './rows.ts';
+import { addScenario } from './scenario/scenario.ts';
 import { addProfiles, addStaff } from './staff.ts';
 import { addWorkersAndInductions } from './workers.ts';
 
-/** Creates all rows of one builder except timesheets. Only the expiry of insurances depends on `asOf`. */
-export function createBuilderRows(
-  region: RegionId,
-  builderIndex: number,
-  asOf: number,
-  pictures: readonly DemoPicture[] = [],
-): Rows {
-  return generateBuilder(region, builderIndex, asOf, pictures).rows;
+/** What the rows of a builder depend on. */
+export interface BuilderRowsOptions {
+  /** Midnight of the day that the expiry of insurances is relative to; nothing else is. */
+  asOf: number;
+  /** Stored pictures for photos; without them there are no photos. */
+  pictures?: readonly DemoPicture[];
+  /** Instant up to which there are recent records, in milliseconds; without it there is only the history. */
+  now?: number;
 }
 
-function generateBuilder(region: RegionId, builderIndex: number, asOf: number, pictures: readonly DemoPicture[] = []) {
+/** Creates all rows of one builder except the timesheets of the history. */
+export const createBuilderRows = (region: RegionId, builderIndex: number, options: BuilderRowsOptions): Rows =>
+  generateBuilder(region, builderIndex, options).rows;
+
+function generateBuilder(region: RegionId, builderIndex: number, { asOf, pictures = [], now }: BuilderRowsOptions) {
   const context = createGeneratorContext(region, builderIndex, asOf);
   const { domain: _domain, ...builder } = createBuilder(region, builderIndex);
   const isLogoStored = pictures.length > 0 && hasLogo(builderIndex);
@@ -45,9 +50,11 @@ function generateBuilder(region: RegionId, builderIndex: number, asOf: number, p
   addWorkersAndInductions(context, companies);
   addDefects(context, { projects, locations, companies, staff });
   addPhotos(context, projects, pictures);
-  addMeetings(context, projects, findIntegrator(region, builderIndex));
-  addReports(context, projects, findIntegrator(region, builderIndex));
-  addAttendance(context, projects, findIntegrator(region, builderIndex));
+  const integratorId = findIntegrator(region, builderIndex);
+  addMeetings(context, projects, integratorId);
+  addReports(context, projects, integratorId);
+  if (now === undefined) addAttendance(context, projects, integratorId);
+  else addScenario(context, { now, projects, integratorId, pictures });
   return { rows: context.rows, projects };
 }
 
@@ -61,7 +68,7 @@ export interface DemoAttendance {
 const MAX_WORKERS = 20;
 
 export function createDemoAttendance(): DemoAttendance {
-  const { rows, projects } = generateBuilder('au1', 0, BASE);
+  const { rows, projects } = generateBuilder('au1', 0, { asOf: BASE });
   const { id: projectId, builderId } = projects[0]!;
   const archived = new Set(
     rows

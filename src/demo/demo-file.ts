@@ -3,7 +3,16 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RegionId } from '../shared/regions.ts';
 import { newSecret } from '../shared/secrets.ts';
-import { ACCOUNTS, clientIdOf, emailAddressOf, listBuilderIds, USERS, userIdOf } from './accounts.ts';
+import {
+  ACCOUNTS,
+  clientIdOf,
+  emailAddressOf,
+  listBuilderIds,
+  STAFF,
+  staffEmailOf,
+  USERS,
+  userIdOf,
+} from './accounts.ts';
 import { createDemoAttendance, type DemoAttendance } from './builder-rows.ts';
 
 export interface DemoClient {
@@ -29,11 +38,21 @@ export interface DemoUser {
   builderIds: string[];
 }
 
-/** Content of `demo.json`: credentials of the demo's clients and users. */
+/** A staff user, with the same password in each of the regions. */
+export interface DemoStaff {
+  id: string;
+  email: string;
+  password: string;
+  role: string;
+  regionIds: RegionId[];
+}
+
+/** Content of `demo.json`: credentials of the demo's clients, users and staff. */
 export interface DemoFile {
   baseUrl: string;
   clients: DemoClient[];
   users: DemoUser[];
+  staff: DemoStaff[];
   /** Absent if `au1` has no demo data. */
   attendance?: DemoAttendance;
 }
@@ -41,9 +60,9 @@ export interface DemoFile {
 /** Client secrets by client id and passwords by user id. */
 export type Secrets = ReadonlyMap<string, string>;
 
-export function readSecrets({ clients, users }: DemoFile): Secrets {
+export function readSecrets({ clients, users, staff }: DemoFile): Secrets {
   const ofClients = clients.map(({ clientId, clientSecret }) => [clientId, clientSecret] as const);
-  const ofUsers = users.map(({ id, password }) => [id, password] as const);
+  const ofUsers = [...users, ...(staff ?? [])].map(({ id, password }) => [id, password] as const);
   return new Map([...ofClients, ...ofUsers].filter((entry): entry is readonly [string, string] => entry[1] !== null));
 }
 
@@ -66,12 +85,22 @@ export function createDemoFile(regions: readonly RegionId[], baseUrl: string, se
   });
   const users = USERS.filter(({ region }) => regions.includes(region)).map((user): DemoUser => {
     const id = userIdOf(user);
-    const password = secrets.get(id) ?? randomBytes(12).toString('base64url');
+    const password = secrets.get(id) ?? newPassword();
     return { id, email: emailAddressOf(user), password, regionId: user.region, builderIds: listBuilderIds(user) };
   });
-  const file = { baseUrl, clients, users };
+  const staff = STAFF.map((user): DemoStaff => {
+    const id = userIdOf(user);
+    const regionIds = user.regions.filter((region) => regions.includes(region));
+    return {
+      ...{ id, email: staffEmailOf(user), password: secrets.get(id) ?? newPassword() },
+      ...{ role: user.staffRole, regionIds },
+    };
+  }).filter(({ regionIds }) => regionIds.length > 0);
+  const file = { baseUrl, clients, users, staff };
   return regions.includes('au1') ? { ...file, attendance: createDemoAttendance() } : file;
 }
+
+const newPassword = () => randomBytes(12).toString('base64url');
 
 /** Reads `demo.json`; null if it is missing or invalid. */
 export async function readDemoFile(path: string): Promise<DemoFile | null> {

@@ -10,7 +10,15 @@ import { digestOf, VALID_SECRETS } from '../shared/secrets.ts';
 import { ACCOUNTS, integratorIdOf } from './accounts.ts';
 import { runInTransaction, withClient } from './connection.ts';
 import { BASE } from './dates.ts';
-import { createDemoFile, type DemoFile, readDemoFile, readSecrets, type Secrets, writeDemoFile } from './demo-file.ts';
+import {
+  createDemoFile,
+  type DemoFile,
+  type DemoStaff,
+  readDemoFile,
+  readSecrets,
+  type Secrets,
+  writeDemoFile,
+} from './demo-file.ts';
 import type { DemoPicture } from './photos.ts';
 import { hashPasswords, populateDatabase } from './populate-database.ts';
 
@@ -20,6 +28,7 @@ export interface DemoSummary {
   file: string;
   clientId: string;
   clientSecret: string;
+  staff: DemoStaff[];
 }
 
 const FILE = 'demo.json';
@@ -53,7 +62,8 @@ export function loadDemo(
     const file = createDemoFile(regions, config.baseUrl, known ? readSecrets(known) : undefined);
     if (!isDeepStrictEqual(file, known)) await writeDemoFile(path, file);
     const pictures = demos.some(([, state]) => state === 'EMPTY') ? await storePictures() : [];
-    const size = { asOf: midnight(clock.now()), timesheets: TIMESHEETS, pictures };
+    const now = clock.now();
+    const size = { asOf: midnight(now), now, timesheets: TIMESHEETS, pictures };
     await Promise.all(
       demos.map(([region, state]) => {
         return state === 'EMPTY'
@@ -75,13 +85,15 @@ export interface DemoOptions {
   timesheets?: number;
   /** Stored pictures for photos; without them there are no photos. */
   pictures?: readonly DemoPicture[];
+  /** Instant up to which there are recent records. Without it there are none, so that the data is the same each time. */
+  now?: number;
 }
 
 /** Loads the demo data into empty databases. Returns the content of `demo.json`. */
 export async function loadDemoInto(databases: Databases, options: DemoOptions): Promise<DemoFile> {
-  const { baseUrl, secrets, asOf = BASE, timesheets = TIMESHEETS, pictures } = options;
+  const { baseUrl, secrets, asOf = BASE, timesheets = TIMESHEETS, pictures, now } = options;
   const file = createDemoFile(REGIONS, baseUrl, secrets);
-  const size = { asOf: midnight(asOf), timesheets, pictures };
+  const size = { asOf: midnight(asOf), timesheets, pictures, now };
   await Promise.all(REGIONS.map((region) => populateDatabase(databases[region], file, size)));
   return file;
 }
@@ -101,7 +113,7 @@ async function readState(database: Database): Promise<'EMPTY' | 'DEMO' | 'OTHER'
  * Stores the secrets of the file if one of them is not valid. Client secrets and passwords are stored together, so the slow check of
  * passwords is not needed when the client secrets are valid.
  */
-async function restoreSecrets(database: Database, { clients, users }: DemoFile, clock: Clock): Promise<void> {
+async function restoreSecrets(database: Database, { clients, users, staff }: DemoFile, clock: Clock): Promise<void> {
   const isHere = ({ regionId }: { regionId: RegionId }) => regionId === database.region;
   const now = new Date(clock.now()).toISOString();
   await runInTransaction(database, async (client) => {
@@ -115,7 +127,8 @@ async function restoreSecrets(database: Database, { clients, users }: DemoFile, 
         [clientId, digestOf(clientSecret), now],
       );
     }
-    for (const [id, hash] of isLost ? await hashPasswords(users.filter(isHere)) : []) {
+    const people = [...users.filter(isHere), ...staff.filter(({ regionIds }) => regionIds.includes(database.region))];
+    for (const [id, hash] of isLost ? await hashPasswords(people) : []) {
       await client.query('update app_user set password_hash = $2, updated_at = $3 where id = $1', [id, hash, now]);
     }
   });
@@ -127,8 +140,8 @@ async function isValidSecret(client: ClientBase, clientId: string, secret: strin
   return rows.some(({ digest }) => digest === digestOf(secret));
 }
 
-function summaryOf({ clients }: DemoFile, file: string): DemoSummary | null {
+function summaryOf({ clients, staff }: DemoFile, file: string): DemoSummary | null {
   const client = clients.find(({ integrator }) => integrator === 'A');
   if (!client?.clientSecret) return null;
-  return { file, clientId: client.clientId, clientSecret: client.clientSecret };
+  return { file, clientId: client.clientId, clientSecret: client.clientSecret, staff };
 }

@@ -72,14 +72,16 @@ interface PhotoOptions {
   source: PhotoSource;
   folderId: string | null;
   pictures: readonly DemoPicture[];
+  /** Default: a time of the history. */
+  createdAt?: string;
 }
 
-function addPhoto(
+export function addPhoto(
   { rows, builderId }: GeneratorContext,
   random: Random,
-  { project, source, folderId, pictures }: PhotoOptions,
+  { project, source, folderId, pictures, ...options }: PhotoOptions,
 ): Photo {
-  const { createdAt } = pickTimestamps(random, firstDayOf(project) + 5, -1);
+  const createdAt = options.createdAt ?? pickTimestamps(random, firstDayOf(project) + 5, -1).createdAt;
   const pictureIndex = random.between(0, pictures.length - 1);
   const subject = random.pick(SUBJECTS);
   return rows.add(Photo, {

@@ -29,7 +29,8 @@ export function addStaff(context: GeneratorContext): User[] {
     const name = `${random.pick(FIRST_NAMES.filter((first) => first.charCodeAt(0) % STAFF === index))} ${random.pick(LAST_NAMES)}`;
     const id = random.id('user', at);
     const email = emailOf(name, domain);
-    const user = rows.add(User, { id, ...dates, name, email, passwordHash: null, pictureKey: null, disabledAt: null });
+    const account = { name, email, passwordHash: null, pictureKey: null, staffRole: null, disabledAt: null };
+    const user = rows.add(User, { id, ...dates, ...account });
     rows.add(Membership, { ...dates, userId: id, builderId, role });
     return user;
   });

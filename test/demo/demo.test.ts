@@ -58,14 +58,15 @@ async function query(database: Database, sql: string, values: unknown[] = []): P
 }
 
 /** Returns whether every secret and password of the file is stored. */
-async function hasValidCredentials({ clients, users }: DemoFile, databases: Databases): Promise<boolean> {
+async function hasValidCredentials({ clients, users, staff }: DemoFile, databases: Databases): Promise<boolean> {
   const ofClients = clients.map(async ({ clientId, clientSecret, regionId }) => {
     const sql = 'select 1 from oauth_client_secret where client_id = $1 and digest = $2';
     return (
       clientSecret === null || (await query(databases[regionId], sql, [clientId, digestOf(clientSecret)])).length === 1
     );
   });
-  const ofUsers = users.map(async ({ id, password, regionId }) => {
+  const ofStaff = staff.flatMap(({ regionIds, ...user }) => regionIds.map((regionId) => ({ ...user, regionId })));
+  const ofUsers = [...users, ...ofStaff].map(async ({ id, password, regionId }) => {
     const [user] = await query(databases[regionId], 'select password_hash from app_user where id = $1', [id]);
     return verifyPassword(password, user?.password_hash as string | null);
   });
@@ -125,6 +126,18 @@ describe('demo.json', () => {
     ]);
   });
 
+  it('has a staff user of each role, the administrator in both regions', async () => {
+    expect(file.staff.map(({ role, regionIds }) => [role, regionIds])).toEqual([
+      ['VIEWER', ['au1']],
+      ['OPERATOR', ['au1']],
+      ['ADMIN', ['au1', 'us1']],
+    ]);
+    const { au1 } = await openDatabases({ filled: true });
+    const roles = await query(au1, 'select email, staff_role as role from app_user where staff_role is not null');
+    expect(roles).toEqual(expect.arrayContaining(file.staff.map(({ email, role }) => ({ email, role }))));
+    expect(roles).toHaveLength(file.staff.length);
+  });
+
   it("has workers by their access to a project of A's first builder", async () => {
     const { au1 } = await openDatabases({ filled: true });
     const { builderId, projectId, workers } = file.attendance!;
@@ -155,11 +168,15 @@ describe('the first start', () => {
     const summary = await loadDemo(databases, config);
     const file = await readDemoFile(config);
     const { clientId, clientSecret } = file.clients[0]!;
-    expect(summary).toEqual({ file: join(config.dataDir, 'demo.json'), clientId, clientSecret });
+    const { staff } = file;
+    expect(summary).toEqual({ file: join(config.dataDir, 'demo.json'), clientId, clientSecret, staff });
     expect((await stat(summary!.file)).mode & 0o777).toBe(0o600);
-    expect(Object.keys(file)).toEqual(['baseUrl', 'clients', 'users', 'attendance']);
+    expect(Object.keys(file)).toEqual(['baseUrl', 'clients', 'users', 'staff', 'attendance']);
     expect(await hasValidCredentials(file, databases)).toBe(true);
-    const [{ count }] = (await query(databases.au1, 'select count(*)::int as count from timesheet')) as [Row];
+    const [{ count }] = (await query(
+      databases.au1,
+      `select count(*)::int as count from timesheet where date < '2026-06-01'`,
+    )) as [Row];
     expect(count).toBe(10_000);
   });
 
@@ -189,7 +206,7 @@ describe('the first start', () => {
   it('stores the secrets of the file if the database does not have them', async () => {
     const file = await readDemoFile(config);
     for (const client of file.clients) client.clientSecret &&= client.clientSecret.split('').reverse().join('');
-    for (const user of file.users) user.password = `${user.password}-new`;
+    for (const user of [...file.users, ...file.staff]) user.password = `${user.password}-new`;
     await writeFile(join(config.dataDir, 'demo.json'), JSON.stringify(file));
     expect(await hasValidCredentials(file, databases)).toBe(false);
     await loadDemo(databases, config);
@@ -234,6 +251,7 @@ describe('the demo data', () => {
       ...file,
       clients: clients.map(({ clientSecret: _, ...client }) => client),
       users: file.users.map(({ password: _, ...user }) => user),
+      staff: file.staff.map(({ password: _, ...user }) => user),
     });
     expect(withoutSecrets(other)).toEqual(withoutSecrets(inject('demo')));
     expect(other.clients[0]!.clientSecret).not.toBe(inject('demo').clients[0]!.clientSecret);

@@ -1,0 +1,93 @@
+import { CostCode } from '../../../entities/cost-code.entity.ts';
+import { Insurance } from '../../../entities/insurance.entity.ts';
+import { Profile } from '../../../entities/profile.entity.ts';
+import type { Project } from '../../../entities/project.entity.ts';
+import { Subcontractor } from '../../../entities/subcontractor.entity.ts';
+import { TimeType } from '../../../entities/time-type.entity.ts';
+import { Timesheet } from '../../../entities/timesheet.entity.ts';
+import type { TimesheetStatus } from '../../../schema/enums.ts';
+import { iso } from '../dates.ts';
+import { addPhoto, type DemoPicture } from '../photos.ts';
+import type { Random } from '../random.ts';
+import { TIME_TYPES, TIMESHEET_NOTES } from '../texts/trades.ts';
+import type { Scenario } from './scenario-context.ts';
+
+/** Days of timesheets and photos. */
+const DAYS = 30;
+const MAX_PHOTOS = 4;
+const EXPIRING = 5;
+const DAY = 86_400_000;
+
+/** Adds the timesheets of the last month, of which the newest wait for review. */
+export function addRecentTimesheets({ context, calendar, now }: Scenario, projects: Project[]): void {
+  const { rows, builderId } = context;
+  const random = context.random('recent timesheets');
+  const running = projects.filter(({ status }) => status === 'IN_PROGRESS');
+  const timeTypes = rows.of(TimeType);
+  const ordinary = timeTypes.find(({ name }) => name === TIME_TYPES[0])!;
+  const overtime = timeTypes.find(({ name }) => name === TIME_TYPES[1])!;
+  for (const profile of rows.of(Profile)) {
+    const project = random.pick(running);
+    const codes = random.sample(rows.of(CostCode), 2);
+    for (let day = -DAYS; day <= 0; day++) {
+      const created = calendar.instantOf(day, 16 * 60 + random.between(0, 90));
+      if (!calendar.isWeekday(day) || created >= now || random.chance(0.08)) continue;
+      const status = pickStatus(random, -day);
+      const isLong = random.chance(0.12);
+      const createdAt = iso(created);
+      rows.add(Timesheet, {
+        ...{ id: random.id('timesheet', createdAt), createdAt },
+        updatedAt: status === 'WAITING_REVIEW' ? createdAt : iso(Math.min(now, created + random.between(1, 3) * DAY)),
+        ...{ builderId, projectId: random.chance(0.85) ? project.id : random.pick(running).id, profileId: profile.id },
+        costCodeId: random.chance(0.95) ? random.pick(codes).id : null,
+        timeTypeId: (isLong ? overtime : ordinary).id,
+        ...{ status, date: iso(calendar.dateOf(day)), hours: isLong ? 10 : random.pick([7.6, 8, 8, 8, 7.5, 6]) },
+        notes: random.chance(0.2) ? random.pick(TIMESHEET_NOTES) : null,
+        timesheetGroupId: null,
+      });
+    }
+  }
+}
+
+function pickStatus(random: Random, age: number): TimesheetStatus {
+  if (random.chance(0.04)) return 'REJECTED';
+  if (age <= 3) return random.chance(0.9) ? 'WAITING_REVIEW' : 'APPROVED_1';
+  if (age <= 10) return random.chance(0.3) ? 'WAITING_REVIEW' : random.chance(0.8) ? 'APPROVED_1' : 'APPROVED_2';
+  return random.chance(0.93) ? 'APPROVED_2' : 'APPROVED_1';
+}
+
+/** Adds insurances of active subcontractors that end within the next week. */
+export function addExpiringInsurances({ context, now }: Scenario): void {
+  const { rows, builderId, asOf } = context;
+  const random = context.random('expiring insurances');
+  const active = rows.of(Subcontractor).filter(({ isBuilder, archivedAt }) => !isBuilder && archivedAt === null);
+  for (const [index, { id: subcontractorId }] of random.sample(active, EXPIRING).entries()) {
+    const at = iso(now - (365 - index) * DAY);
+    rows.add(Insurance, {
+      ...{ id: random.id('insurance', at), createdAt: at, updatedAt: at, builderId, subcontractorId },
+      ...{ name: 'Public liability certificate of currency', type: 'PUBLIC_LIABILITY', customType: null },
+      ...{ status: 'REVIEWED', expiry: iso(asOf + (2 + index) * DAY) },
+      ...{ url: `https://files.example.com/insurances/${random.digits(10)}.pdf`, documentKey: null },
+    });
+  }
+}
+
+/** Adds photos of each of the last days. */
+export function addRecentPhotos(
+  { context, calendar, now }: Scenario,
+  projects: Project[],
+  pictures: readonly DemoPicture[],
+): void {
+  if (pictures.length === 0) return;
+  const random = context.random('recent photos');
+  const running = projects.filter(({ status }) => status === 'IN_PROGRESS');
+  for (let day = -DAYS; day <= 0; day++) {
+    for (let count = random.between(0, MAX_PHOTOS); count > 0; count--) {
+      const at = calendar.instantOf(day, random.between(7 * 60, 16 * 60));
+      if (at >= now) continue;
+      const source = random.pick(['GALLERY', 'GALLERY', 'SITE_DIARY', 'DEFECT'] as const);
+      const photo = { project: random.pick(running), source, folderId: null, pictures, createdAt: iso(at) };
+      addPhoto(context, random, photo);
+    }
+  }
+}
