@@ -31,8 +31,8 @@ const keyOf = (context: RequestContext, endpointId: string): EndpointKey => ({
   endpointId,
 });
 
-const toChange = ({ database, clock, webhooks, source }: RequestContext): WebhookChangeContext => ({
-  ...{ database, clock, webhooks, source: source() },
+const toChange = ({ database, clock, webhooks, createAuditSource }: RequestContext): WebhookChangeContext => ({
+  ...{ database, clock, webhooks, source: createAuditSource() },
 });
 
 const withSecret = ({ endpoint, secret }: EndpointWithSecret) =>

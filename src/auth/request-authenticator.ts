@@ -110,7 +110,7 @@ export class RequestAuthenticator {
     return {
       ...access,
       requestId: request.id,
-      source: () => ({
+      createAuditSource: () => ({
         actor: { type: 'CLIENT', id: caller.clientId },
         origin: { address: request.ip, requestId: request.id },
       }),

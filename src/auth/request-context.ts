@@ -22,7 +22,7 @@ interface ExecutedOperation {
 export interface RequestContext extends OperationContext, AuthorizationContext {
   readonly requestId: string;
   /** Returns who makes a change, and from where, for the audit log. */
-  readonly source: () => AuditSource;
+  readonly createAuditSource: () => AuditSource;
   readonly caller: Caller;
   /** Counts the fields and bytes of the response while it is built. */
   readonly meter: ResponseMeter;

@@ -171,7 +171,7 @@ const SELECT_POSITION_BEFORE: Statement = {
 
 /** Returns the position before the first kept event of the instant or later; that of the last event where there is none. */
 export async function findPositionBefore(database: LogDatabase, instant: string): Promise<LogPosition> {
-  const [row] = await database.slowRunner.run(SELECT_POSITION_BEFORE, [instant]);
+  const [row] = await database.backgroundRunner.run(SELECT_POSITION_BEFORE, [instant]);
   if (row) return { day: row[0]!, number: Number(row[1]) };
   const { day, number } = await readHead(database);
   return { day, number };
