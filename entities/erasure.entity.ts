@@ -10,7 +10,7 @@ export type ErasureKind = keyof typeof ErasureKind;
  * object of the storage, so that it is applied again after the database was restored from an older backup.
  */
 @Entity()
-@PersonalData<Erasure>({ none: ['subjectIds', 'pseudonym', 'pendingKeys'] })
+@PersonalData<Erasure>({ none: ['subjectIds', 'builderIds', 'pseudonym', 'pendingKeys'] })
 @Index({ properties: ['subjectIds'], type: 'gin' })
 export class Erasure {
   @Id()
@@ -22,6 +22,10 @@ export class Erasure {
   /** Ids of the person's records, or the builder's id. */
   @Property({ type: 'text[]' })
   subjectIds!: string[];
+
+  /** Builders whose texts may have named the person, so that an import can tell which of its rows may; empty for a builder. */
+  @Property({ type: 'text[]', default: [] })
+  builderIds!: string[];
 
   /** Replaces the name of the person; null for a builder. */
   @Property({ type: 'text', nullable: true })

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -95,6 +95,38 @@ describe('person erase', () => {
     await cli.json(['import', SAMPLES]);
     for (const text of [PRIYA.name, PRIYA.email]) expect(await findTablesWith(au1(), text), text).toEqual([]);
     expect(await cli.json(['person', 'replay-erasures'])).toEqual({ regionId: 'au1', applied: 0, stored: 0 });
+  });
+});
+
+describe('an import of some files of an older export', () => {
+  const meeting = async (name: string, ...others: string[]) => {
+    const target = join(folder, name);
+    await cp(SAMPLES, target, {
+      recursive: true,
+      filter: (path) => !path.endsWith('.ndjson') || others.some((file) => path.endsWith(file)),
+    });
+    const [line] = (await readFile(join(SAMPLES, 'meetings.ndjson'), 'utf8')).split('\n');
+    const row = { ...JSON.parse(line!), id: 'meet_partial', notes: `Seen by ${PRIYA.name}.`, noteBlocks: [] };
+    await writeFile(join(target, 'meetings.ndjson'), `${JSON.stringify(row)}\n`);
+    return target;
+  };
+
+  it('is rejected when it may name an erased person whom it does not contain (PRV-11)', async () => {
+    const target = await meeting('partial');
+    expect(await cli.errorOf(['import', target])).toMatch(
+      /^Nothing was imported: these rows are older than the erasure of a person.* 1 of meeting of buil_/,
+    );
+    expect(await findTablesWith(au1(), PRIYA.name)).toEqual([]);
+    expect(await au1().fork().execute(`select id from meeting where id = 'meet_partial'`)).toEqual([]);
+  });
+
+  it('is imported with the records of the person, whose name is replaced again (PRV-6, PRV-11)', async () => {
+    await cli.json(['import', await meeting('with-people', 'users.ndjson', 'memberships.ndjson')]);
+    const notes = (await au1().fork().execute(`select notes from meeting where id = 'meet_partial'`)) as {
+      notes: string;
+    }[];
+    expect(notes).toEqual([{ notes: expect.stringMatching(/^Seen by Erased person [0-9a-f]{10}\.$/) }]);
+    expect(await findTablesWith(au1(), PRIYA.name)).toEqual([]);
   });
 });
 

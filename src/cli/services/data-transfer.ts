@@ -11,7 +11,9 @@ import {
   validateReportRow,
   validateReportWithPages,
 } from '../../domain/photo-reports/stored-report.ts';
-import { replayErasures } from '../../domain/privacy/replay-erasures.ts';
+import { findRowsBeforeErasures, type RowsBeforeErasure } from '../../domain/privacy/imported-mentions.ts';
+import { listPersonalTables } from '../../domain/privacy/personal-tables.ts';
+import { eraseDueBuilders, replayErasures } from '../../domain/privacy/replay-erasures.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import type { ProgressReporter } from '../io/progress.ts';
@@ -59,12 +61,14 @@ export async function importData(
   };
   const onProgress = (file: string, rows: number, bytes: number, totalBytes: number, phase: string) =>
     progress.update(file, bytes, totalBytes, `${phase}, ${rows} rows`);
-  const beforeCommit: ImportOptions['beforeCommit'] = (client, files) =>
-    recordAuditOnConnection(client, {
+  const beforeCommit: ImportOptions['beforeCommit'] = async (client, files) => {
+    rejectRowsBeforeErasures(await findRowsBeforeErasures(client, listPersonalTables(database.metadata)));
+    await recordAuditOnConnection(client, {
       ...{ ...source, actor: { type: 'IMPORT', id: source.actor.id }, at: new Date(clock.now()).toISOString() },
       ...{ action: 'region.imported', objectId: database.region },
       after: { files: files.map(({ file, inserted, updated }) => ({ file, inserted, updated })) },
     });
+  };
   try {
     // Files are stored before the rows that refer to them. The upload sweep deletes those of rejected rows.
     const fileDefinitions = requireStoredFiles(await importStoredFiles(storage, folder)).map(withReportRules);
@@ -80,11 +84,25 @@ export async function importData(
       throw new CliError(`Nothing was imported: ${bad} bad ${bad === 1 ? 'row' : 'rows'}.`, found);
     }
     // The folder may be older than an erasure.
-    await replayErasures({ database, storage, clock, source });
+    const context = { database, storage, clock, source };
+    await replayErasures(context);
+    await eraseDueBuilders(context);
     return { files, ...found };
   } finally {
     progress.stop();
   }
+}
+
+/** Throws `CliError` for rows that may bring back the name of an erased person. */
+function rejectRowsBeforeErasures(found: readonly RowsBeforeErasure[]): void {
+  if (found.length === 0) return;
+  const places = found.map(
+    ({ table, builderId, rows, erasedAt }) => `${rows} of ${table} of ${builderId} (${erasedAt})`,
+  );
+  throw new CliError(
+    'Nothing was imported: these rows are older than the erasure of a person, and may name this person. Import them together with ' +
+      `the users, workers, profiles and contacts of the same export, or export them again: ${places.join(', ')}.`,
+  );
 }
 
 /** Exports the data of the region to a folder, and records it before the files are complete, so that no export is unrecorded. */

@@ -15,6 +15,7 @@ import { Migration20261122161101BuilderTimeZone } from './20261122161101-builder
 import { Migration20261122161321Console } from './20261122161321-console.ts';
 import { Migration20261122161500PhotoRenditions } from './20261122161500-photo-renditions.ts';
 import { Migration20261122162031FigureIndexes } from './20261122162031-figure-indexes.ts';
+import { Migration20261122164500BuildersOfErasures } from './20261122164500-builders-of-erasures.ts';
 import { Migration20261122170000EventOrder } from './20261122170000-event-order.ts';
 import { Migration20261122171000ActiveAfter } from './20261122171000-active-after.ts';
 
@@ -37,6 +38,7 @@ export const migrations = [
   Migration20261122161321Console,
   Migration20261122161500PhotoRenditions,
   Migration20261122162031FigureIndexes,
+  Migration20261122164500BuildersOfErasures,
   Migration20261122170000EventOrder,
   Migration20261122171000ActiveAfter,
 ];

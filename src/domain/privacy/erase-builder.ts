@@ -51,7 +51,7 @@ export async function scheduleBuilderErasure(
     const now = new Date(at).toISOString();
     const dueAt = new Date(at + graceDays * DAY_MS).toISOString();
     const erasure = em.create(Erasure, {
-      ...{ id: newId('erasure', at), kind: 'BUILDER', subjectIds: [builderId], pseudonym: null },
+      ...{ id: newId('erasure', at), kind: 'BUILDER', subjectIds: [builderId], builderIds: [], pseudonym: null },
       ...{ requestedAt: now, dueAt, cancelledAt: null, completedAt: null, pendingKeys: [] },
     });
     await em.insert(erasure);

@@ -57,7 +57,7 @@ async function listAndErase(
 ): Promise<ErasedPerson> {
   const ids = groupPersonIds(subjectIds);
   const tables = listPersonalTables(context.database.metadata);
-  const { missing } = await loadPerson(context.database.fork(), tables, ids);
+  const { person, missing } = await loadPerson(context.database.fork(), tables, ids);
   if (missing.length > 0) throw new UnknownPersonError(missing);
   const at = context.clock.now();
   const pseudonym = (await findPseudonym(context.database.fork(), subjectIds)) ?? createPseudonym();
@@ -65,6 +65,7 @@ async function listAndErase(
     id: newId('erasure', at),
     kind: 'PERSON',
     subjectIds: [...new Set(subjectIds)],
+    builderIds: person.builderIds,
     pseudonym,
     requestedAt: new Date(at).toISOString(),
     dueAt: new Date(at).toISOString(),
@@ -99,6 +100,8 @@ async function erasePersonRows(
   const pseudonym = erasure.pseudonym!;
   const ids = groupPersonIds(erasure.subjectIds);
   const { person } = await loadPerson(em, tables, ids);
+  // An erased user is a member of no builder any longer.
+  person.builderIds = [...new Set([...person.builderIds, ...erasure.builderIds])];
   // A record that was erased before names nobody.
   person.names = person.names.filter((name) => name !== pseudonym);
   person.emails = person.emails.filter((email) => !email.endsWith(NO_DOMAIN));

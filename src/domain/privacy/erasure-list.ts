@@ -13,7 +13,9 @@ const MAX_BYTES = 1024 * 1024;
 /** An erasure as the storage keeps it. It contains no name. */
 export type ListedErasure = Pick<Erasure, (typeof STORED)[number]>;
 
-const STORED = ['id', 'kind', 'subjectIds', 'pseudonym', 'requestedAt', 'dueAt', 'cancelledAt'] as const;
+const STORED = [
+  ...(['id', 'kind', 'subjectIds', 'builderIds', 'pseudonym', 'requestedAt', 'dueAt', 'cancelledAt'] as const),
+] as const;
 
 const isPseudonym = (text: unknown): boolean => typeof text === 'string' && /^Erased person [0-9a-f]{10}$/.test(text);
 
@@ -47,14 +49,17 @@ export async function readStoredErasure({ bytes }: Storage, id: string): Promise
   const opened = await bytes.open(keyOf(id));
   if (!opened) return null;
   const stored = JSON.parse(await text(opened.stream)) as ListedErasure;
-  // Earlier releases stored an erasure only when it was due.
-  const erasure = { ...stored, dueAt: stored.dueAt ?? stored.requestedAt, cancelledAt: stored.cancelledAt ?? null };
+  // Earlier releases stored an erasure only when it was due, and without its builders.
+  const { dueAt = stored.requestedAt, cancelledAt = null, builderIds = [] } = stored;
+  const erasure = { ...stored, dueAt, cancelledAt, builderIds };
   const kinds: IdKind[] = erasure.kind === 'BUILDER' ? ['builder'] : ['user', 'worker', 'profile', 'contact'];
   const isValid =
     erasure.id === id &&
     (erasure.kind === 'BUILDER' ? erasure.pseudonym === null : isPseudonym(erasure.pseudonym)) &&
     Array.isArray(erasure.subjectIds) &&
     erasure.subjectIds.every((subject) => kinds.some((kind) => isId(kind, subject))) &&
+    Array.isArray(erasure.builderIds) &&
+    erasure.builderIds.every((builderId) => isId('builder', builderId)) &&
     [erasure.requestedAt, erasure.dueAt, erasure.cancelledAt ?? erasure.dueAt].every((time) => isInstant(time));
   if (!isValid) throw new Error(`${keyOf(id)} in the store is no erasure that this service has written.`);
   return erasure;

@@ -204,7 +204,7 @@ describe('builder erase', () => {
     const separate = await startStore();
     const context = contextOf(database, separate.storages.au1);
     const erasure = {
-      ...{ id: 'era_builder', kind: 'BUILDER' as const, subjectIds: [BUILDER], pseudonym: null },
+      ...{ id: 'era_builder', kind: 'BUILDER' as const, subjectIds: [BUILDER], builderIds: [], pseudonym: null },
       ...{ requestedAt: '2026-06-01T00:00:00.000Z', dueAt: '2026-06-01T00:00:00.000Z', cancelledAt: null },
     };
     await storeErasure(context.storage, erasure);

@@ -149,7 +149,8 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       for (const id of await listStoredErasures(storage)) {
         const erasure = await readStoredErasure(storage, id);
         const times = ['cancelledAt', 'dueAt', 'requestedAt'];
-        expect(Object.keys(erasure!).sort()).toEqual(['id', 'kind', 'pseudonym', 'subjectIds', ...times].sort());
+        const ids = ['id', 'kind', 'pseudonym', 'subjectIds', 'builderIds'];
+        expect(Object.keys(erasure!).sort()).toEqual([...ids, ...times].sort());
       }
     });
 
@@ -213,7 +214,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       const interrupted = await fixture.sampleDatabase();
       await namePriyaEverywhere(interrupted, storage);
       const erasure = {
-        ...{ id: `era_interrupted${kind}`, kind: 'PERSON' as const, subjectIds: [PRIYA.user] },
+        ...{ id: `era_interrupted${kind}`, kind: 'PERSON' as const, subjectIds: [PRIYA.user], builderIds: [] },
         ...{ pseudonym: 'Erased person 00000000a1', requestedAt: '2026-06-01T00:00:00.000Z' },
         ...{ dueAt: '2026-06-01T00:00:00.000Z', cancelledAt: null },
       };
