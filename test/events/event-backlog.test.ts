@@ -118,12 +118,12 @@ describe('numbering, beside a transaction with many events', () => {
 
   it('numbers what was committed while it was not running, however many transactions', async () => {
     const head = await readHead(database);
-    await client.query(`do $$ begin for n in 1..3000 loop
+    await client.query(`do $$ begin for n in 1..6000 loop
       insert into event_pending (resource, change, record_id, builder_id) values ('timesheet', 'updated', 'each' || n, 'buil_x');
       commit; end loop; end $$`);
     await numberAll();
     const { rows } = await client.query('select count(*)::int as count from event where number > $1', [head.number]);
-    expect(rows[0].count).toBe(3_000);
+    expect(rows[0].count).toBe(6_000);
   });
 });
 

@@ -35,7 +35,7 @@ export class Migration20261122170000EventOrder extends Migration {
   override down(): void {
     for (const publication of PUBLICATIONS) this.#publish(publication, false);
     this.addSql(NUMBER_FUNCTION);
-    this.addSql(`drop function public.pending_transactions(pg_snapshot, pg_snapshot);`);
+    this.addSql(`drop function public.pending_transactions(pg_snapshot, pg_snapshot, int);`);
     this.addSql(`drop trigger "event_log_epoch" on "event_log";`);
     this.addSql(`drop function public.reset_event_snapshot();`);
     this.addSql(`drop table "event_backlog";`);
@@ -48,10 +48,11 @@ export class Migration20261122170000EventOrder extends Migration {
 
   /**
    * The transactions with events that are visible in `until` and not in `seen`: those that were open then, and those that have begun since.
-   * Each step is one look at the index, whatever the number of rows; those of open transactions are not read.
+   * Each step is one look at the index, whatever the number of rows; those of open transactions are not read. The first of each range
+   * come first, so that the lowest is among them.
    */
   #createPendingFunction(): void {
-    this.addSql(`create function public.pending_transactions(seen pg_snapshot, until pg_snapshot) returns setof xid8
+    this.addSql(`create function public.pending_transactions(seen pg_snapshot, until pg_snapshot, max_count int) returns setof xid8
       language sql stable set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
       with recursive bound(low) as (
           select (pg_snapshot_xmax(seen)::text::numeric - 1)::text::xid8
@@ -68,7 +69,7 @@ export class Migration20261122170000EventOrder extends Migration {
           select next.transaction_id, high from found cross join lateral (
             select transaction_id from public.event_pending where transaction_id > id and transaction_id < high
               order by transaction_id limit 1) next)
-        select id from found $$;`);
+        select id from found limit max_count $$;`);
   }
 
   /**
@@ -84,7 +85,7 @@ export class Migration20261122170000EventOrder extends Migration {
         log public.event_log;
         until pg_snapshot;
         stop xid8;
-        fresh xid8[];
+        fresh xid8[] := '{}';
         share int;
         today date;
         numbered int;
@@ -93,7 +94,7 @@ export class Migration20261122170000EventOrder extends Migration {
         select * into log from public.event_log;
         -- Without the lock, which is a write, while nothing is to be done.
         if log.origin = public.event_log_origin() and log.seen is not null and not exists (select from public.event_backlog)
-          and not exists (select from public.pending_transactions(log.seen, pg_current_snapshot())) then return 0; end if;
+          and not exists (select from public.pending_transactions(log.seen, pg_current_snapshot(), 1)) then return 0; end if;
         select * into log from public.event_log for update skip locked;
         if not found then
           if exists (select from public.event_log) then return null; end if;
@@ -108,45 +109,50 @@ export class Migration20261122170000EventOrder extends Migration {
           -- Ids of transactions may be those of another cluster.
           delete from public.event_backlog;
           fresh := array(select distinct transaction_id from public.event_pending);
+        elsif (select count(*) from public.event_backlog) >= max_transactions then
+          -- After an outage: those that are known come first.
+          until := log.seen;
         else
-          select min(id) into stop from public.pending_transactions(log.seen, until) id;
+          select min(id) into stop from public.pending_transactions(log.seen, until, max_transactions) id;
           stop := (stop::text::numeric + max_transactions)::text::xid8;
           if stop < pg_snapshot_xmax(until) then
             select format('%s:%s:%s', coalesce(min(id), stop), stop, string_agg(id::text, ',' order by id))::pg_snapshot
               into until from pg_snapshot_xip(until) id where id < stop;
           end if;
-          fresh := array(select public.pending_transactions(log.seen, until));
+          fresh := array(select public.pending_transactions(log.seen, until, null));
         end if;
         share := greatest(1, batch_size / greatest(1, cardinality(fresh) + (select count(*) from public.event_backlog)));
         today := greatest(log.last_day, (clock_timestamp() at time zone 'UTC')::date);
         perform public.create_event_partition(today);
         with waiting as materialized (
             select transaction_id, after_seq from public.event_backlog union all select id, 0 from unnest(fresh) id),
+          -- Each row is found by an index or its ctid, however wrong the estimates of a table are that is filled and emptied all the time.
           chosen as materialized (
             select pending.* from (select * from waiting order by after_seq, transaction_id) waiting cross join lateral (
-              select transaction_id, record_id, seq from public.event_pending pending
+              select pending.ctid as row_id, transaction_id, record_id, seq from public.event_pending pending
                 where pending.transaction_id = waiting.transaction_id and pending.seq > waiting.after_seq
                 order by seq limit share) pending limit batch_size),
           blocked as materialized (
-            select distinct chosen.* from chosen
-              join public.event_pending earlier on earlier.record_id = chosen.record_id and earlier.seq < chosen.seq
-              where not exists (select from chosen other
-                where other.record_id = earlier.record_id and other.transaction_id = earlier.transaction_id)),
+            select chosen.* from chosen cross join lateral (
+              select from public.event_pending earlier
+                where earlier.record_id = chosen.record_id and earlier.seq < chosen.seq
+                  and (earlier.record_id, earlier.transaction_id) not in (select record_id, transaction_id from chosen)
+                limit 1) earlier),
           batch as (
-            delete from public.event_pending pending using (select * from chosen except select * from blocked) free
-              where pending.record_id = free.record_id and pending.transaction_id = free.transaction_id returning pending.*),
+            delete from public.event_pending
+              where ctid = any(array(select row_id from chosen where row_id not in (select row_id from blocked))) returning *),
           numbered_events as (
             insert into public.event (day, number, id, type, record_id, builder_id, project_id, parent_id, occurred_at)
               select today, number, 'evt_a' || md5(log.secret || ' ' || number), resource || '.' || change,
                 record_id, builder_id, project_id, parent_id, occurred_at
               from (select log.last_number + row_number() over (order by seq) as number, * from batch) numbered),
           progress as materialized (
-            select transaction_id, coalesce((select min(seq) - 1 from blocked where blocked.transaction_id = waiting.transaction_id),
-                (select max(seq) from chosen where chosen.transaction_id = waiting.transaction_id), after_seq) as after_seq,
-              (select count(*) from chosen where chosen.transaction_id = waiting.transaction_id) < share
-                and (select count(*) from chosen) < batch_size
-                and not exists (select from blocked where blocked.transaction_id = waiting.transaction_id) as is_finished
-            from waiting),
+            select transaction_id, coalesce(first_blocked - 1, last_chosen, after_seq) as after_seq,
+              coalesce(taken, 0) < share and (select count(*) from chosen) < batch_size and first_blocked is null as is_finished
+            from waiting
+              left join (select transaction_id, count(*) as taken, max(seq) as last_chosen from chosen group by 1) chosen
+                using (transaction_id)
+              left join (select transaction_id, min(seq) as first_blocked from blocked group by 1) blocked using (transaction_id)),
           finished as (
             delete from public.event_backlog backlog using progress
               where backlog.transaction_id = progress.transaction_id and is_finished),
