@@ -147,6 +147,17 @@ describe('a list by cursor', () => {
     expect((await read('/timesheets', { cursor: meta.nextCursor!, status: 'APPROVED_1' })).data).not.toEqual([]);
   });
 
+  it('is not bound to the fields that are read, nor to REST or GraphQL', async () => {
+    const { meta, data } = await read('/timesheets', { cursor: '', limit: '2' });
+    const query = `query ($builder: BuilderId!, $cursor: ListCursor) {
+      timesheets(builderId: $builder, cursor: $cursor, limit: 2) { data { id } } }`;
+    const variables = { builder: samples.BuilderId, cursor: meta.nextCursor };
+    const page = (await service.graphql(token, query, variables)).data.timesheets;
+    const next = (await read('/timesheets', { cursor: meta.nextCursor!, limit: '2' })).data;
+    expect(page.data).toEqual(next.map(({ id }) => ({ id })));
+    expect(next).not.toEqual(data);
+  });
+
   it('works for each parent of a GraphQL field', async () => {
     const ask = async (cursor: string, limit: number) => {
       const query = `query ($builderId: BuilderId!, $cursor: ListCursor) { projects(builderId: $builderId, limit: ${limit}) {

@@ -168,7 +168,8 @@ export class Reader<T extends object, Filter extends string = never> {
     const own = Object.entries(where).filter(([name]) => !callerFilters.includes(name as Filter));
     const scopes = (keys?.values ?? [null]).map((key): CursorScope => {
       const parent = keys && { [keys.name]: key };
-      return { list: this.#options.name ?? this.entity.name, filters: { ...Object.fromEntries(own), ...parent } };
+      // Not to the selected fields, which follow the separator: see `select`.
+      return { list: this.name.split('~', 1)[0]!, filters: { ...Object.fromEntries(own), ...parent } };
     });
     // A cursor is bound to one parent, so that it is wrong for every other one.
     const [position] = scopes.map((scope) => decodeListCursor(scope, window.cursor!));
