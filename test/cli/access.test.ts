@@ -95,6 +95,7 @@ describe('connection create and revoke', () => {
         builderId: 'buil_a',
         status: 'ACTIVE',
         scopes: ['read:swms'],
+        activeAfter: null,
       },
     ]);
   });
