@@ -19,6 +19,7 @@ import { fuzzService } from './fuzz-service.ts';
 import { rotateKeys } from './keys.ts';
 import { limits } from './limits.ts';
 import { noisyNeighbour } from './noisy-neighbour/noisy-neighbour.ts';
+import { findPgbouncerProblem, pgbouncer } from './pgbouncer.ts';
 import { photoFaults } from './photo-faults.ts';
 import { reportFaults } from './report-faults.ts';
 import { psqlMissing, restore } from './restore.ts';
@@ -141,6 +142,13 @@ const PROOFS: Record<string, Proof> = {
       'the procedure of docs/backup.md: a loaded server and its store are deleted and restored to a moment; --seconds N',
     run: async ({ seconds = '10' }) =>
       psqlMissing ? { wrong: [`not run: ${psqlMissing}`] } : restore({ seconds: Number(seconds), say }),
+  },
+  pgbouncer: {
+    about: 'load through PgBouncer in both pool modes with the settings of docs/database.md; --seconds N',
+    run: async ({ seconds = '10' }) => {
+      const problem = findPgbouncerProblem();
+      return problem === null ? pgbouncer({ seconds: Number(seconds), say }) : { wrong: [`not run: ${problem}`] };
+    },
   },
   upgrade: {
     about:

@@ -1,0 +1,128 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { loadConfig } from '../../src/config.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
+import { openStorages } from '../../src/storage/storage.ts';
+import { countBy } from './exchange.ts';
+import { freePort } from './instance.ts';
+import { MixedLoad } from './load.ts';
+import { ProofSite, type Say } from './site.ts';
+
+const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
+const SERVER = join(process.cwd(), 'dist/src/server.js');
+const PAGE = join(process.cwd(), 'docs/database.md');
+/** Instances by pool mode. With session pooling each of their connections holds one of PgBouncer's. */
+const INSTANCES = { session: 1, transaction: 2 };
+type PoolMode = keyof typeof INSTANCES;
+
+/** Returns why the proof cannot run; null when it can. */
+export function findPgbouncerProblem(): string | null {
+  let version = '';
+  try {
+    version = execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).split('\n', 1)[0]!;
+  } catch {
+    return `${PROGRAM} is not installed; PGBOUNCER names another program`;
+  }
+  const [, major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(version) ?? [];
+  const isNewEnough = Number(major) > 1 || Number(minor) >= 21;
+  return isNewEnough ? null : `${version} is installed, and 1.21 is needed; PGBOUNCER names another program`;
+}
+
+/** Starts PgBouncer with the settings of docs/database.md, over the databases of the site. Returns the URL of a database. */
+async function startPgbouncer(site: ProofSite, mode: PoolMode): Promise<(database: string) => string> {
+  const documented = /```ini\n([\s\S]*?)```/.exec(await readFile(PAGE, 'utf8'))?.[1];
+  if (documented === undefined) throw new Error(`${PAGE} has no settings of PgBouncer.`);
+  const folder = await mkdtemp(join(tmpdir(), 'builder-api-pgbouncer-'));
+  site.afterwards(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o711);
+  const port = await freePort();
+  const databases = REGIONS.map((region) => {
+    const { hostname, port, username, password } = new URL(site.postgres.directUrl(region));
+    return `${region} = host=${hostname} port=${port} user=${username} password=${password}`;
+  });
+  const file = join(folder, 'pgbouncer.ini');
+  const settings = documented.replace(/^ +/gm, '').replace('pool_mode = transaction', `pool_mode = ${mode}`);
+  const own = ['auth_type = any', 'listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir ='];
+  await writeFile(file, `[databases]\n${databases.join('\n')}\n\n${settings}${own.join('\n')}\n`);
+  // PgBouncer refuses to run as root.
+  const user = process.getuid!() === 0 ? ['-u', 'postgres'] : [];
+  const child = spawn(PROGRAM, [...user, file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  site.afterwards(() => child.kill('SIGQUIT'));
+  let output = '';
+  child.stderr.on('data', (chunk) => (output += chunk));
+  while (!output.includes('process up')) {
+    await Promise.race([once(child.stderr, 'data'), once(child, 'exit')]);
+    if (child.exitCode !== null) throw new Error(`PgBouncer does not start: ${output}`);
+  }
+  return (database) => Object.assign(new URL(site.postgres.url(database)), { port: String(port) }).href;
+}
+
+/** Starts the service where PgBouncer cannot keep its settings. Returns those that the error names, as `name=value`. */
+async function findRefusedSettings(env: Record<string, string>): Promise<string[]> {
+  const started = promisify(execFile)(process.execPath, [SERVER], { env: { PATH: process.env.PATH!, ...env } });
+  const { stderr } = await started.then(
+    () => ({ stderr: 'it started' }),
+    (error: { stderr: string }) => error,
+  );
+  const listed = /so ([^\n]*?) cannot be set/.exec(stderr)?.[1];
+  if (listed === undefined) throw new Error(`The service must name the settings that are missing: ${stderr}`);
+  return listed.split(/, | and /);
+}
+
+/** Both pool modes with the settings of docs/database.md: nothing fails under load, and everything acknowledged is there. */
+export async function pgbouncer({ seconds, say }: { seconds: number; say: Say }) {
+  const site = await ProofSite.start();
+  const wrong: string[] = [];
+  const figures: string[] = [];
+  try {
+    for (const mode of Object.keys(INSTANCES) as PoolMode[]) {
+      const urlOf = await startPgbouncer(site, mode);
+      const { DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1 } = site.env as Record<string, string>;
+      const env = {
+        ...{ DATABASE_URL_AU1: urlOf('au1'), DATABASE_URL_US1: urlOf('us1') },
+        ...{ DATABASE_URL_AU1_DIRECT: au1!, DATABASE_URL_US1_DIRECT: us1! },
+      };
+      if (mode === 'transaction') {
+        const settings = await findRefusedSettings({
+          ...site.env,
+          ...env,
+          PORT: String(await freePort()),
+          SUPERVISE: '0',
+        });
+        const { username } = new URL(au1!);
+        for (const setting of settings) {
+          const [name, value] = setting.split('=');
+          await site.database().fork().execute(`alter role "${username}" set ${name} = '${value}'`);
+        }
+        // Sessions that PgBouncer has opened keep the settings of their start.
+        const end = `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname in ('au1', 'us1')`;
+        await site.database().fork().execute(end);
+        say(`refused to start without ${settings.join(', ')}; set on the user`);
+      }
+      for (let count = 0; count < INSTANCES[mode]; count++) await site.addInstance(env);
+      const origins = () => site.instances.map(({ origin }) => origin);
+      const load = await MixedLoad.start(site, { origins, run: mode, atATime: 4, pause: 50, readsPerSecond: 50 });
+      await sleep(seconds * 1000);
+      await load.end();
+      const { all } = load.exchanges;
+      for (const { operation, status, problem } of all.filter(({ status }) => status < 200 || status > 299)) {
+        wrong.push(`${mode}, ${operation}: ${status} ${problem}`);
+      }
+      const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
+      wrong.push(...(await load.differences(site.database(), storage)));
+      for (const instance of site.instances.splice(0)) await instance.stop();
+      const statuses = JSON.stringify(countBy(all, ({ status }) => status));
+      figures.push(`${mode} pooling: ${all.length} requests ${statuses}, ${load.acknowledged} acknowledged writes`);
+      say(figures.at(-1)!);
+    }
+    const version = execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).split('\n', 1)[0]!;
+    return { wrong, figures: `${version}; ${figures.join('; ')}` };
+  } finally {
+    await site.close(say);
+  }
+}
