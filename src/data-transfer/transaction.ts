@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { isLostConnection } from '../database/errors.ts';
-import { COMMON_SETTINGS, connectWithSettings } from '../database/pool/session-settings.ts';
+import { connectWithSettings, DIRECT_SETTINGS } from '../database/pool/session-settings.ts';
 
 /** An import or export that cannot run. The message is one line for the operator. */
 export class DataTransferError extends Error {
@@ -13,7 +13,7 @@ export async function withTransaction<T extends { commit: boolean }>(
   begin: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = await connectWithSettings(url, COMMON_SETTINGS, { keepAlive: true });
+  const client = await connectWithSettings(url, DIRECT_SETTINGS, { keepAlive: true });
   let ending = false;
   try {
     await client.query(begin);

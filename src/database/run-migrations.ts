@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.ts';
 import { migrations } from './migrations/index.ts';
 import { createOrm, releaseLostConnections } from './orm.ts';
-import { COMMON_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
+import { DIRECT_SETTINGS, toPoolConfig } from './pool/session-settings.ts';
 import { CONNECT_TIMEOUT_MS } from './pool/timeouts.ts';
 import { findAppliedMigrations, planRollback, type RollbackPlan } from './rollback-migration.ts';
 import { type ReportLine, withAdvisoryLock } from './write/advisory-lock.ts';
@@ -119,7 +119,7 @@ async function withMigrator<T>(
   work: (migrator: Database['orm']['migrator']) => Promise<T>,
 ): Promise<T> {
   const driverOptions = {
-    ...toPoolConfig({ ...COMMON_SETTINGS, lock_timeout: String(LOCK_TIMEOUT_MS) }),
+    ...toPoolConfig({ ...DIRECT_SETTINGS, lock_timeout: String(LOCK_TIMEOUT_MS) }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     onPoolCreated: releaseLostConnections,
   };

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
-import { COMMON_SETTINGS, connectWithSettings } from '../database/pool/session-settings.ts';
+import { connectWithSettings, DIRECT_SETTINGS } from '../database/pool/session-settings.ts';
 
 /** Runs the work on a new connection, which is closed afterwards. */
 export async function withClient<T>({ url }: Database, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = await connectWithSettings(url, COMMON_SETTINGS);
+  const client = await connectWithSettings(url, DIRECT_SETTINGS);
   try {
     return await work(client);
   } finally {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { COMMON_SETTINGS, connectWithSettings } from '../../database/pool/session-settings.ts';
+import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
 import { countWrongTotals } from '../../database/write/list-counters.ts';
 import type { ChangeContext } from '../../domain/change-context.ts';
 import { type BucketOwner, claimBucket, readBucketOwner } from '../../domain/uploads/bucket-owner.ts';
@@ -48,7 +48,7 @@ export interface BackupReport {
 
 /** Checks that a restored region is complete: rows, totals, and the bytes that rows refer to. Changes nothing. */
 export async function verifyBackup({ database }: ChangeContext, storage: Storage): Promise<BackupReport> {
-  const client = await connectWithSettings(database.url, COMMON_SETTINGS);
+  const client = await connectWithSettings(database.url, DIRECT_SETTINGS);
   try {
     // One snapshot for all counts, while the service may be writing.
     await client.query('begin isolation level repeatable read read only');

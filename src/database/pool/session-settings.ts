@@ -9,7 +9,22 @@ export type SessionSettings = Readonly<Record<string, string>>;
  * Settings of every connection. Timestamps are read as text, which is UTC only in a UTC session. With `jit`, PostgreSQL compiles a
  * plan of high estimated cost at each execution, which takes longer than the execution.
  */
-export const COMMON_SETTINGS: SessionSettings = { timezone: 'UTC', jit: 'off' };
+const COMMON_SETTINGS: SessionSettings = { timezone: 'UTC', jit: 'off' };
+
+/**
+ * Settings of the connections for migrations, jobs and commands. They undo those of requests, which an operator sets on the database user
+ * behind a pooler: a migration of a large table takes longer than a request may.
+ */
+export const DIRECT_SETTINGS: SessionSettings = {
+  ...COMMON_SETTINGS,
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  enable_seqscan: 'on',
+  enable_hashjoin: 'on',
+  enable_mergejoin: 'on',
+  plan_cache_mode: 'auto',
+};
 
 /** Settings of the connections that serve requests. */
 export const REQUEST_SETTINGS: SessionSettings = {

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import { COMMON_SETTINGS, connectWithSettings } from '../pool/session-settings.ts';
+import { connectWithSettings, DIRECT_SETTINGS } from '../pool/session-settings.ts';
 import { CONNECT_TIMEOUT_MS } from '../pool/timeouts.ts';
 
 const RETRY_MS = 100;
@@ -79,7 +79,7 @@ async function tryLock(client: pg.ClientBase, name: string): Promise<boolean> {
 }
 
 async function beginTransaction(url: string, name: string): Promise<pg.Client> {
-  const client = await connectWithSettings(url, COMMON_SETTINGS, {
+  const client = await connectWithSettings(url, DIRECT_SETTINGS, {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     // PostgreSQL truncates it to 63 bytes.

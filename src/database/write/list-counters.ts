@@ -6,7 +6,7 @@ import { type CountedList, countedLists } from '../../../entities/list-total.ent
 import type { Backlog } from '../../shared/backlog.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Database, Databases } from '../database.ts';
-import { COMMON_SETTINGS, connectWithSettings } from '../pool/session-settings.ts';
+import { connectWithSettings, DIRECT_SETTINGS } from '../pool/session-settings.ts';
 import { waitForAdvisoryLock } from './advisory-lock.ts';
 
 const COMPACTION_INTERVAL_MS = 60_000;
@@ -78,7 +78,7 @@ const REBUILD_LOCK = 'builder-integration-api totals rebuild';
  * wrong. Writers are not blocked: each correction is the difference of rows and totals in one snapshot.
  */
 export async function rebuildTotals({ url }: Pick<Database, 'url'>): Promise<{ corrected: number }> {
-  const client = await connectWithSettings(url, COMMON_SETTINGS);
+  const client = await connectWithSettings(url, DIRECT_SETTINGS);
   try {
     await client.query('begin');
     await client.query('set local lock_timeout = 0; set local statement_timeout = 0');

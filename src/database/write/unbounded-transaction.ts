@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../database.ts';
 import { createOrm } from '../orm.ts';
-import { COMMON_SETTINGS, toPoolConfig } from '../pool/session-settings.ts';
+import { DIRECT_SETTINGS, toPoolConfig } from '../pool/session-settings.ts';
 import { retryTransaction } from './retry.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function runUnboundedTransaction<T>(
   work: (em: EntityManager) => Promise<T>,
 ): Promise<T> {
   const orm = createOrm(url, {
-    driverOptions: { ...toPoolConfig(COMMON_SETTINGS), keepAlive: true },
+    driverOptions: { ...toPoolConfig(DIRECT_SETTINGS), keepAlive: true },
     pool: { min: 0, max: 1 },
   });
   try {

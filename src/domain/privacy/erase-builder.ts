@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { Erasure } from '../../../entities/erasure.entity.ts';
 import type { Database } from '../../database/database.ts';
 import { getErrorCode } from '../../database/errors.ts';
-import { COMMON_SETTINGS, connectWithSettings } from '../../database/pool/session-settings.ts';
+import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -165,7 +165,7 @@ const findOnlyMembers = (database: Database, builderId: string): Promise<{ id: s
 async function deleteRecords({ database }: PrivacyContext, builderId: string): Promise<Record<string, number>> {
   const tables = listPersonalTables(database.metadata);
   const rows: Record<string, number> = {};
-  const client = await connectWithSettings(database.url, COMMON_SETTINGS);
+  const client = await connectWithSettings(database.url, DIRECT_SETTINGS);
   try {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Database, Databases } from '../../database/database.ts';
-import { COMMON_SETTINGS, connectWithSettings } from '../../database/pool/session-settings.ts';
+import { connectWithSettings, DIRECT_SETTINGS } from '../../database/pool/session-settings.ts';
 import { tryWithAdvisoryLock } from '../../database/write/advisory-lock.ts';
 import type { Job } from '../../shared/jobs.ts';
 import type { Storage, Storages } from '../../storage/storage.ts';
@@ -61,7 +61,7 @@ export async function sweep(database: Database, storage: Storage, now: number): 
   return tryWithAdvisoryLock(database.url, LOCK, async (signal) => {
     await requireOwnBucket(database, storage);
     // A second connection, because the transaction of the lock stays open: rows must be deleted durably before their objects.
-    const client = await connectWithSettings(database.url, COMMON_SETTINGS);
+    const client = await connectWithSettings(database.url, DIRECT_SETTINGS);
     try {
       const uploads = await deleteUnusedUploads(client, now - UPLOAD_MS);
       const released = await releaseUnsentUploads(database, storage, now);
