@@ -52,7 +52,7 @@ const attributesOf = ({ attributes }: Pick<OtlpSpan, 'attributes'>) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? String(value.intValue)]));
 
 const receiver = new Receiver();
-const lines: { traceId?: string; msg: string; requestId?: string }[] = [];
+const lines: { traceId?: string; msg: string; requestId?: string; cost?: number }[] = [];
 let service: Service;
 let builderId: string;
 /** The trace of the GraphQL request, which has no `traceparent`. */
@@ -163,5 +163,16 @@ describe('traces', () => {
     const untraced = await startService();
     expect(isTracing()).toBe(false);
     await untraced.stop();
+  });
+});
+
+describe('the log line of a request', () => {
+  it('has its operation, integrator, duration and cost', () => {
+    const line = lines.find(({ requestId }) => requestId === 'traced-request')!;
+    expect(line).toMatchObject({
+      ...{ method: 'GET', route: '/builders/:id/projects', status: 200, operation: 'projects' },
+      ...{ integratorId: expect.stringMatching(/^intg_/), milliseconds: expect.any(Number) },
+    });
+    expect(line.cost).toBeGreaterThan(0);
   });
 });
