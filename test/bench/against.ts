@@ -110,7 +110,8 @@ async function compareWork({
   return comparison;
 }
 
-function median(values: readonly number[]): number {
+/** Returns the middle value, or the mean of both. */
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }

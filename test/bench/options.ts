@@ -8,6 +8,7 @@ Parts:
   supervision       one process beside one worker under a supervisor, and how long a killed worker is missed
   growth            requests over 10,000,000 timesheets beside a thousandth of them, one connection
   events            what the event log costs a sync, an update and an import
+  observability     what metrics, log lines, tracing and compression cost; under four minutes
   memory            resident memory at rest and after 100,000 mixed requests
   profile           where the service's processor time goes, by package and folder
   against           CPU time per request beside another build (--against, which needs no name of a part)
@@ -16,8 +17,8 @@ Parts:
 
 Options:
   --only TEXT       works whose name holds the text
-  --seconds N       of each measurement (5)
-  --rounds N        of each work, one service after the other in turn (5; 15 with --against)
+  --seconds N       of each measurement (5; 1 for observability)
+  --rounds N        of each work, one service after the other in turn (5; 15 with --against and for observability)
   --against DIR     another built checkout of this project, to compare the CPU time per request with
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
@@ -50,7 +51,7 @@ export function readOptions(): Options | null {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      seconds: { type: 'string', default: '5' },
+      seconds: { type: 'string' },
       rounds: { type: 'string' },
       connections: { type: 'string', multiple: true, default: ['32', '1'] },
       only: { type: 'string', default: '' },
@@ -66,10 +67,11 @@ export function readOptions(): Options | null {
   });
   if (values.help) return null;
   if (positionals[0] === 'against' && values.against === undefined) throw new Error('against needs --against DIR.');
+  const isObservability = positionals[0] === 'observability';
   return {
     part: positionals[0] ?? (values.against === undefined ? 'compare' : 'against'),
-    seconds: count('seconds', values.seconds),
-    rounds: count('rounds', values.rounds ?? (values.against === undefined ? '5' : '15')),
+    seconds: count('seconds', values.seconds ?? (isObservability ? '1' : '5')),
+    rounds: count('rounds', values.rounds ?? (values.against === undefined && !isObservability ? '5' : '15')),
     connections: values.connections.map((text) => count('connections', text)),
     only: values.only,
     timesheets: count('timesheets', values.timesheets),

@@ -16,6 +16,7 @@ const PARTS: Record<string, () => Promise<Part>> = {
   supervision: async () => (await import('./supervision.ts')).supervision,
   growth: async () => (await import('./growth.ts')).growth,
   events: async () => (await import('./events.ts')).events,
+  observability: async () => (await import('./observability.ts')).observability,
   memory: async () => (await import('./memory.ts')).memory,
   profile: async () => (await import('./profile.ts')).profile,
   'photo-report': async () => {
