@@ -8,6 +8,7 @@ import { RequestAuthenticator } from './auth/request-authenticator.ts';
 import { installRequestUsage } from './auth/request-usage.ts';
 import type { Config } from './config.ts';
 import type { PasswordLinkSender } from './console/server/console-area.ts';
+import { findConsoleFolder } from './console/server/files.ts';
 import { registerConsole } from './console/server/plugin.ts';
 import type { Databases } from './database/database.ts';
 import { uncompactedCounters } from './database/write/list-counters.ts';
@@ -48,6 +49,7 @@ import { registerUploads } from './rest/uploads.ts';
 import type { Clock } from './shared/clock.ts';
 import { splitConnections } from './shared/connection-split.ts';
 import { createFairShares } from './shared/fair-shares.ts';
+import { REGIONS } from './shared/regions.ts';
 import type { Network } from './shared/guarded-network.ts';
 import type { DownloadNetwork } from './storage/remote-downloader.ts';
 import { openStorages } from './storage/storage.ts';
@@ -62,6 +64,8 @@ export interface AppDependencies {
   outside?: DownloadNetwork;
   /** Network access for deliveries to webhook endpoints; the internet by default. */
   receivers?: Network;
+  /** Folder of the built console; `dist/console` by default. */
+  consoleFolder?: string;
   /** Whether the instance is shutting down: it then reports that it is not ready. */
   isStopping?: () => boolean;
 }
@@ -180,6 +184,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await registerConsole(app, {
     ...{ schema, authenticator, databases, clock, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
     passwordLinks: createPasswordLinkSender(mailer, config),
+    folder: dependencies.consoleFolder ?? findConsoleFolder(),
+    images: REGIONS.map((region) => new URL(storages[region].createDownloadUrl('logos/any')).origin),
   });
   registerSchemaDocument(app, { schema, authenticator, introspection });
   registerMethodNotAllowed(app, SCHEMA_DOCUMENT_PATH, ['GET'], authenticator);

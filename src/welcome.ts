@@ -7,12 +7,20 @@ const SCOPES = 'read:builders read:projects read:subcontractors read:timesheets'
 /** Extracts the token from the response with `sed`, which every system has. */
 const ACCESS_TOKEN = `sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/'`;
 
+/** A staff user of every region with the most permissions, for the first sign-in. */
+function describeStaff(demo: DemoSummary | null): string[] {
+  const staff = demo?.staff.find(({ role }) => role === 'ADMIN') ?? demo?.staff[0];
+  return staff ? [`  Sign in as                ${staff.email}   ${staff.password}`, ''] : [];
+}
+
 /** Formats the message printed when the service listens. */
 export function formatWelcome({ baseUrl, production }: Config, demo: DemoSummary | null): string {
   const lines = [
     '',
     `  Builder Integration API   ${baseUrl}`,
     '',
+    `  Staff console             ${baseUrl}/console`,
+    ...describeStaff(demo),
     `  REST reference            ${baseUrl}/docs`,
     `  OpenAPI document          ${baseUrl}/openapi.json`,
     `  ${production ? 'GraphQL                ' : 'GraphQL, Apollo Sandbox'}   ${baseUrl}/graphql`,

@@ -19,6 +19,7 @@ import type { LargeBodyForm } from '../../shared/large-body.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
 import { buildConsoleSchema } from './console-schema.ts';
+import { registerConsoleFiles } from './files.ts';
 import { PersonalReads, RecordedReads } from './personal-reads.ts';
 import { endConsoleSession, findStaff, type StaffUser } from './session/console-sessions.ts';
 import { SignInRequest } from './session/sign-in-request.ts';
@@ -38,12 +39,17 @@ export interface ConsoleDependencies {
   acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
   /** Charges one request to the address's rate limit; throws 429. */
   limitPageRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** Origins of signed URLs of images. */
+  images: readonly string[];
+  /** Folder of the built files. */
+  folder: string;
 }
 
 /** Registers the sign-in page of staff users, `/console/graphql` and the console's files. */
 export async function registerConsole(app: FastifyInstance, dependencies: ConsoleDependencies): Promise<void> {
   const { databases, clock } = dependencies;
   await registerSignIn(app, dependencies);
+  await registerConsoleFiles(app, dependencies);
   await registerGraphqlRoute(app, {
     ...{ url: '/console/graphql', methods: ['POST'], introspection: true, suggestions: true, operations: [] },
     schema: buildConsoleSchema(dependencies.schema),

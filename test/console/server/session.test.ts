@@ -24,7 +24,7 @@ const change = (id: string, values: Partial<User>) => service.databases.au1.fork
 describe('the sign-in of staff users', () => {
   it('sets a cookie for the console alone, which lasts 12 hours (CON-1)', async () => {
     const browser = new ConsoleBrowser(service.app);
-    const page = await browser.send('GET', '/console/sign-in?to=/console/people');
+    const page = await browser.send('GET', '/console/sign-in?return=/console/people');
     expect(page).toMatchObject({ status: 200, heading: 'Sign in' });
     const response = await browser.submitWithoutFollowing(page, 'Sign in', { email: viewer, password: PASSWORD });
     expect(response).toMatchObject({ status: 303, location: '/console/people' });
@@ -39,9 +39,9 @@ describe('the sign-in of staff users', () => {
 
   it.each(['https://evil.example', '//evil.example', '/oauth/authorize', '/console//evil.example', '/console\\evil'])(
     'returns to the console, whatever the query names: %s',
-    async (to) => {
+    async (path) => {
       const browser = new ConsoleBrowser(service.app);
-      const page = await browser.send('GET', `/console/sign-in?${new URLSearchParams({ to })}`);
+      const page = await browser.send('GET', `/console/sign-in?${new URLSearchParams({ return: path })}`);
       const response = await browser.submitWithoutFollowing(page, 'Sign in', { email: viewer, password: PASSWORD });
       expect(response.location).toBe('/console');
     },

@@ -33,8 +33,8 @@ export class SignInRequest extends PageRequest {
     const { databases, baseUrl } = dependencies;
     super(dependencies, request, reply, [databases[first], ...others.map((region) => databases[region])]);
     this.#isHttps = baseUrl.startsWith('https:');
-    const { to } = request.query as { to?: unknown };
-    this.#returnTo = typeof to === 'string' && CONSOLE_PATH.test(to) && !to.includes('//') ? to : '/console';
+    const { return: path } = request.query as { return?: unknown };
+    this.#returnTo = typeof path === 'string' && CONSOLE_PATH.test(path) && !path.includes('//') ? path : '/console';
   }
 
   override startSession(database: Database, account: Account): Promise<void> {
@@ -42,7 +42,7 @@ export class SignInRequest extends PageRequest {
   }
 
   override showSignIn(state: SignInState, status = 200): FastifyReply {
-    const query = new URLSearchParams({ to: this.#returnTo }).toString();
+    const query = new URLSearchParams({ return: this.#returnTo }).toString();
     const target = {
       ...{ path: '/console/sign-in', purpose: html`to the staff console`, footer: null, offersReset: false },
     };

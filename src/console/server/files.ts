@@ -1,0 +1,139 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, extname, join, relative, sep } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { StaticDocument } from '../../http/static-document.ts';
+import { methodNotAllowed, notFound } from '../../shared/errors.ts';
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.ttf': 'font/ttf',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
+};
+
+/** Folder of files with a hash in their names. */
+const HASHED = 'assets/';
+
+/** The pages: the explorer is a page of its own, which alone may have style elements (GraphiQL inserts them). */
+const INDEX = 'index.html';
+const EXPLORER = 'explorer.html';
+
+/** Returns the folder of the built console, whether this runs compiled or not. */
+export function findConsoleFolder(): string {
+  const root = join(import.meta.dirname, '../../..');
+  return basename(root) === 'dist' ? join(root, 'console') : join(root, 'dist/console');
+}
+
+/** Returns the policy of a page. `images` are the origins of signed URLs. CON-13. */
+const policyOf = (page: string, images: readonly string[]): string =>
+  [
+    ...["default-src 'none'", "script-src 'self'", `style-src 'self'${page === EXPLORER ? " 'unsafe-inline'" : ''}`],
+    ...[`img-src ${["'self'", 'data:', ...images].join(' ')}`, "font-src 'self' data:", "connect-src 'self'"],
+    ...[`worker-src 'self'${page === EXPLORER ? ' blob:' : ''}`, "form-action 'self'", "base-uri 'none'"],
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/** Files of the built console. They are read when they are first requested. */
+class ConsoleFiles {
+  readonly #folder: string;
+  readonly #names: ReadonlySet<string>;
+  readonly #images: readonly string[];
+  readonly #documents = new Map<string, Promise<StaticDocument>>();
+
+  constructor(folder: string, names: ReadonlySet<string>, images: readonly string[]) {
+    this.#folder = folder;
+    this.#names = names;
+    this.#images = images;
+  }
+
+  /** Returns the file of a path below `/console/`: a page for a route of the browser. Throws 404. */
+  async find(path: string): Promise<StaticDocument> {
+    const name = this.#names.has(path) ? path : pageOf(path);
+    if (name === null || !this.#names.has(name)) throw notFound('Route');
+    let document = this.#documents.get(name);
+    if (!document) {
+      document = this.#read(name);
+      this.#documents.set(name, document);
+    }
+    return document;
+  }
+
+  async #read(name: string): Promise<StaticDocument> {
+    const body = await readFile(join(this.#folder, name));
+    const extension = extname(name);
+    const isPage = extension === '.html';
+    const headers = isPage
+      ? { 'Content-Security-Policy': policyOf(name, this.#images), 'X-Frame-Options': 'DENY' }
+      : undefined;
+    const policy = name.startsWith(HASHED) ? 'immutable' : 'revalidated';
+    return new StaticDocument(body, TYPES[extension] ?? 'application/octet-stream', policy, headers);
+  }
+}
+
+/** Returns the page that shows a route of the browser; null for a path that looks like a file. */
+function pageOf(path: string): string | null {
+  if (/^explorer(?:\/|$)/.test(path)) return EXPLORER;
+  return path.slice(path.lastIndexOf('/') + 1).includes('.') ? null : INDEX;
+}
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Staff console – Builder Integration</title></head>
+<body><h1>The staff console is not built</h1><p>Run <code>npm run build</code> and start the service again.</p></body>
+</html>
+`;
+
+/**
+ * Registers `/console` and the paths below it: the built files, and the page for every route of the browser. CON-12.
+ *
+ * @param options.images origins of signed URLs, beside that of the service
+ */
+export async function registerConsoleFiles(
+  app: FastifyInstance,
+  options: {
+    folder: string;
+    images: readonly string[];
+    limitPageRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  },
+): Promise<void> {
+  const { folder, images, limitPageRequest } = options;
+  const names = await listFiles(folder);
+  const files = new ConsoleFiles(folder, names, images);
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    // Files with a hash are cached for ever, and a page loads several.
+    if (!names.has(pathOf(request))) await limitPageRequest(request, reply);
+  };
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!names.has(INDEX)) return reply.code(503).type(TYPES['.html']!).send(NOT_BUILT);
+    return (await files.find(pathOf(request))).send(request, reply);
+  };
+  for (const url of ['/console', '/console/*']) {
+    app.get(url, { onRequest, handler });
+    app.route({
+      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      url,
+      onRequest: async (request, reply) => {
+        await limitPageRequest(request, reply);
+        throw methodNotAllowed(['GET', 'HEAD']);
+      },
+      handler: () => undefined,
+    });
+  }
+}
+
+const pathOf = ({ params }: FastifyRequest): string => (params as { '*'?: string })['*'] ?? '';
+
+/** Returns the names of the files in a folder and below it, with slashes; none where there is no folder. */
+async function listFiles(folder: string): Promise<ReadonlySet<string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile());
+  const names = files.map((file) => relative(folder, join(file.parentPath, file.name)).split(sep).join('/'));
+  // The build keeps its own records in hidden files.
+  return new Set(names.filter((name) => !/(?:^|\/)\./.test(name)));
+}

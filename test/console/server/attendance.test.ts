@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { type Service, startService } from '../../support/harness.ts';
+
+let service: Service;
+let kim: ConsoleBrowser;
+let alex: ConsoleBrowser;
+let site: { worker: string; project: string; builder: string };
+let integrator: string;
+
+beforeAll(async () => {
+  service = await startService();
+  kim = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_kim', name: 'Kim Tran' }));
+  alex = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_alex', name: 'Alex Reid' }));
+  [site] = (await sql(
+    `select access.worker_id as worker, access.project_id as project, project.builder_id as builder
+      from site_access access join project on project.id = access.project_id order by access.id limit 1`,
+  )) as [typeof site];
+  [{ id: integrator }] = (await sql('select id from integrator order by id limit 1')) as [{ id: string }];
+});
+afterAll(() => service.stop());
+
+const sql = (text: string, values: unknown[] = []) => service.databases.au1.fork().execute(text, values);
+const instant = (hours: number) => new Date(service.clock.now() + hours * 3_600_000).toISOString();
+
+let count = 0;
+const nextId = (prefix: string) => `${prefix}_a${service.clock.now().toString(36).padStart(9, '0')}t${++count}`;
+
+/** Adds an open visit, with the sign-on that began it. */
+async function addVisit(values: { closedAt?: string; closedBy?: string } = {}) {
+  const [visitId, eventId] = [nextId('visit'), nextId('soev')];
+  const at = instant(-3);
+  await sql(
+    `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, closed_at, closed_by)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [visitId, at, at, site.builder, site.project, site.worker, at, values.closedAt ?? null, values.closedBy ?? null],
+  );
+  await sql(
+    `insert into sign_on_event (id, created_at, updated_at, integrator_id, builder_id, project_id, worker_id, source_event_id,
+        type, occurred_at, status, visit_id) values (?, ?, ?, ?, ?, ?, ?, ?, 'SIGN_ON', ?, 'APPLIED', ?)`,
+    [eventId, at, at, integrator, site.builder, site.project, site.worker, eventId, at, visitId],
+  );
+  return { visitId, eventId, updatedAt: at };
+}
+
+/** Adds a refused sign-off of an hour ago. */
+async function addConflict(signOn: string, code = 'ATTENDANCE_CLOSED'): Promise<string> {
+  const digest = nextId('digest');
+  const [row] = await sql(
+    `insert into sign_on_conflict (created_at, updated_at, integrator_id, builder_id, project_id, worker_id, digest, code,
+        source_event_id, source_sign_on_event_id, type, occurred_at)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'SIGN_OFF', ?) returning id`,
+    [instant(0), instant(0), integrator, site.builder, site.project, site.worker, digest, code, digest, signOn, instant(-1)],
+  );
+  return String((row as { id: number }).id);
+}
+
+const CONFLICT = `id state code description answers occurredAt resolution resolutionReason resolvedBy updatedAt
+  worker { id fullName } recordedEvent { id type visit { id } } visit { id closedAt closedBy closingReason }`;
+const resolve = (who: ConsoleBrowser, id: string, resolution: string, reason = 'The foreman saw it') =>
+  who.query(
+    `mutation($id: ID!, $resolution: ConflictResolution!, $reason: String!, $at: Timestamp!) {
+      resolveConflict(id: $id, resolution: $resolution, reason: $reason, expectedUpdatedAt: $at) { ${CONFLICT} } }`,
+    { id, resolution, reason, at: instant(0) },
+  );
+
+describe('closeVisit', () => {
+  it('ends a visit with the reason and the name of the staff user (CON-6)', async () => {
+    const { visitId, updatedAt } = await addVisit();
+    const close = (who: ConsoleBrowser) =>
+      who.query(
+        `mutation($id: SignOnVisitId!, $at: Timestamp!, $seen: Timestamp!) {
+          closeVisit(visitId: $id, at: $at, reason: "The gate was broken", expectedUpdatedAt: $seen) { closedAt closedBy closingReason } }`,
+        { id: visitId, at: instant(-1), seen: updatedAt },
+      );
+    const { data, errors } = await close(kim);
+    expect(errors).toBeUndefined();
+    expect(data.closeVisit).toEqual({ closedAt: instant(-1), closedBy: 'Kim Tran', closingReason: 'The gate was broken' });
+    const [entry] = await service.databases.au1.fork().find(AuditEntry, { objectId: visitId, action: 'visit.closed' });
+    expect(entry).toMatchObject({ actorId: 'user_kim', valuesAfter: { closingReason: 'The gate was broken' } });
+    expect((await close(alex)).errors![0]!.message).toMatch(/^Kim Tran changed it at /);
+  });
+});
+
+describe('resolveConflict', () => {
+  it('shows both sides, and ends the visit when the gate saw the worker leave (CON-9)', async () => {
+    const { visitId, eventId } = await addVisit({ closedAt: instant(-2), closedBy: 'Robin' });
+    const id = await addConflict(eventId);
+    const open = (await kim.query(`{ conflicts(state: OPEN) { data { ${CONFLICT} } } }`)).data.conflicts.data;
+    expect(open[0]).toMatchObject({
+      ...{ id, state: 'OPEN', code: 'ATTENDANCE_CLOSED', worker: { id: site.worker } },
+      recordedEvent: { id: eventId, type: 'SIGN_ON', visit: { id: visitId } },
+      visit: { id: visitId, closedAt: instant(-2), closedBy: 'Robin' },
+    });
+    const { data, errors } = await resolve(kim, id, 'USE_EVENT_TIME');
+    expect(errors).toBeUndefined();
+    expect(data.resolveConflict).toMatchObject({
+      ...{ state: 'RESOLVED', resolution: 'USE_EVENT_TIME', resolvedBy: 'Kim Tran' },
+      visit: { closedAt: instant(-1), closedBy: 'Kim Tran', closingReason: 'The foreman saw it' },
+    });
+  });
+
+  it('keeps what is recorded', async () => {
+    const { eventId } = await addVisit({ closedAt: instant(-2), closedBy: 'Robin' });
+    const { data } = await resolve(kim, await addConflict(eventId), 'KEEP_RECORD');
+    expect(data.resolveConflict.visit).toMatchObject({ closedAt: instant(-2), closedBy: 'Robin' });
+  });
+
+  it('tells the second of two people what the first has decided (CON-9)', async () => {
+    const { eventId } = await addVisit({ closedAt: instant(-2), closedBy: 'Robin' });
+    const id = await addConflict(eventId);
+    const results = await Promise.all([resolve(kim, id, 'KEEP_RECORD', 'Kim says'), resolve(alex, id, 'KEEP_RECORD', 'Alex says')]);
+    const rejected = results.filter(({ errors }) => errors);
+    expect(rejected).toHaveLength(1);
+    expect(rejected[0]!.errors![0]!.message).toMatch(/^(?:Kim Tran|Alex Reid) resolved it at .*: (?:Kim|Alex) says$/);
+    const winner = results.find(({ errors }) => !errors)!.data.resolveConflict.resolvedBy === 'Kim Tran' ? kim : alex;
+    const reason = winner === kim ? 'Kim says' : 'Alex says';
+    expect((await resolve(winner, id, 'KEEP_RECORD', reason)).errors).toBeUndefined();
+  });
+
+  it('does not change what a gate has recorded (CON-9)', async () => {
+    const { visitId, eventId } = await addVisit();
+    await sql('update sign_on_visit set signed_off_at = ? where id = ?', [instant(-2), visitId]);
+    const { errors } = await resolve(kim, await addConflict(eventId, 'ALREADY_SIGNED_OFF'), 'USE_EVENT_TIME');
+    expect(errors![0]!.message).toContain('a gate signed the worker off at');
+  });
+});
+
+describe('changes', () => {
+  const poll = async (after: string | null, projectId: string | null = null) =>
+    (await kim.query('query($after: String, $projectId: ProjectId) { changes(after: $after, projectId: $projectId) { cursor projectIds builderIds reset } }', { after, projectId }))
+      .data.changes;
+
+  it('names the projects whose attendance changed since the poll before, once (CON-8)', async () => {
+    const { cursor, ...first } = await poll(null);
+    expect(first).toEqual({ projectIds: [], builderIds: [], reset: true });
+    const unchanged = await poll(cursor);
+    expect(unchanged).toMatchObject({ projectIds: [], reset: false });
+    const { visitId, updatedAt } = await addVisit();
+    service.clock.advance(500);
+    // The visit began hours ago; its event was received now.
+    await sql(`update sign_on_event set id = ? where visit_id = ?`, [nextId('soev'), visitId]);
+    const changed = await poll(unchanged.cursor);
+    expect(changed).toMatchObject({ projectIds: [site.project], builderIds: [site.builder], reset: false });
+    expect((await poll(unchanged.cursor, 'proj_none')).projectIds).toEqual([]);
+    expect((await poll(changed.cursor)).projectIds).toEqual([]);
+    await kim.query(
+      `mutation { archiveVisit(visitId: "${visitId}", expectedUpdatedAt: "${updatedAt}") { id } }`,
+    );
+    expect((await poll(changed.cursor)).projectIds).toEqual([site.project]);
+  });
+
+  it('reports a row whose transaction commits after a later one was reported (CON-8)', async () => {
+    const { cursor } = await poll(null);
+    const { visitId } = await addVisit();
+    await service.databases.au1.transaction(async (em) => {
+      await em.execute('update sign_on_event set id = ? where visit_id = ?', [nextId('soev'), visitId]);
+      const during = await poll(cursor);
+      await addConflict('none');
+      const later = await poll(during.cursor);
+      expect(later.projectIds).toEqual([site.project]);
+      open = later.cursor;
+    });
+    expect((await poll(open)).projectIds).toEqual([site.project]);
+  });
+  let open: string;
+
+  it('has the records of the event log', async () => {
+    const { cursor } = await poll(null);
+    await sql('update project set name = name where id = ?', [site.project]);
+    await sql('select number_events(1000)');
+    expect((await poll(cursor)).builderIds).toEqual([site.builder]);
+  });
+
+  it('begins anew after ten minutes, and rejects a made-up cursor (CON-8)', async () => {
+    const { cursor } = await poll(null);
+    service.clock.advance(600_001);
+    expect((await poll(cursor)).reset).toBe(true);
+    for (const after of ['x', Buffer.from('["a","1:1:;drop",5]').toString('base64url'), Buffer.from('5').toString('base64url')]) {
+      const { errors } = await kim.query('query($after: String) { changes(after: $after) { cursor } }', { after });
+      expect(errors![0]!.extensions).toMatchObject({ code: 'BAD_USER_INPUT', errors: [{ fieldName: 'after' }] });
+    }
+  });
+});

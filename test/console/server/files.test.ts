@@ -1,0 +1,120 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerConsoleFiles } from '../../../src/console/server/files.ts';
+import { installErrorHandler } from '../../../src/http/errors.ts';
+
+const FILES = {
+  'index.html': '<!doctype html><title>Console</title>',
+  'explorer.html': '<!doctype html><title>Explorer</title>',
+  'assets/main-4f2a.js': 'export {};',
+  '.fingerprint': 'abc',
+  'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+};
+
+let folder: string;
+let app: FastifyInstance;
+let limited = 0;
+
+async function createApp(from: string): Promise<FastifyInstance> {
+  const created = Fastify();
+  installErrorHandler(created);
+  await registerConsoleFiles(created, {
+    ...{ folder: from, images: ['https://photos.example'] },
+    limitPageRequest: async () => {
+      limited++;
+    },
+  });
+  return created;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'builder-api-console-'));
+  await mkdir(join(folder, 'assets'));
+  for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
+  await writeFile(join(folder, '../console-secret.txt'), 'private text');
+  app = await createApp(folder);
+});
+afterAll(async () => {
+  await app.close();
+  await rm(folder, { recursive: true });
+  await rm(join(folder, '../console-secret.txt'));
+});
+
+const get = (url: string, headers = {}) => app.inject({ url, headers });
+
+describe('GET /console', () => {
+  it.each(['/console', '/console/', '/console/people', '/console/projects/proj_a/attendance?date=2026-06-01'])(
+    '%s is the page, for every route of the browser (CON-12)',
+    async (url) => {
+      const response = await get(url);
+      expect(response).toMatchObject({ statusCode: 200, body: FILES['index.html'] });
+      expect(response.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'public, no-cache' });
+    },
+  );
+
+  it('allows scripts and styles of this origin only, and images of the store (CON-13)', async () => {
+    const policy = String((await get('/console')).headers['content-security-policy']);
+    expect(policy).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https://photos.example; " +
+        "font-src 'self' data:; connect-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+  });
+
+  it('allows style elements on the page of the explorer alone (CON-13)', async () => {
+    for (const url of ['/console/explorer', '/console/explorer.html']) {
+      const response = await get(url);
+      expect(response.body).toBe(FILES['explorer.html']);
+      const policy = String(response.headers['content-security-policy']);
+      expect(policy).toContain("style-src 'self' 'unsafe-inline';");
+      expect(policy).toContain("script-src 'self';");
+    }
+  });
+
+  it('caches files with a hash for ever, and revalidates the others (CON-12)', async () => {
+    const asset = await get('/console/assets/main-4f2a.js');
+    expect(asset.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+    const icon = await get('/console/icon.svg');
+    const again = await get('/console/icon.svg', { 'if-none-match': icon.headers.etag });
+    expect([icon.statusCode, again.statusCode, again.body]).toEqual([200, 304, '']);
+  });
+
+  it.each(['/console/assets/old-1.js', '/console/.fingerprint', '/console/favicon.ico', '/console/..%2fconsole-secret.txt', '/console/%2e%2e/console-secret.txt'])(
+    'is 404 for a file that is not built: %s',
+    async (url) => {
+      const response = await get(url);
+      expect(response.statusCode).toBe(404);
+      expect(response.body).not.toContain('private text');
+    },
+  );
+
+  it('counts pages and unknown files to the rate limit of the address', async () => {
+    limited = 0;
+    await get('/console/assets/main-4f2a.js');
+    expect(limited).toBe(0);
+    await get('/console/people');
+    await get('/console/missing.js');
+    expect(limited).toBe(2);
+  });
+});
+
+describe('other methods on /console', () => {
+  it('are 405', async () => {
+    const response = await app.inject({ method: 'POST', url: '/console/people' });
+    expect(response).toMatchObject({ statusCode: 405, headers: expect.objectContaining({ allow: 'GET, HEAD' }) });
+  });
+});
+
+describe('a service without the built console', () => {
+  it('says how to build it, with 503', async () => {
+    const other = await createApp(join(folder, 'none'));
+    const response = await other.inject({ url: '/console/people' });
+    expect(response).toMatchObject({ statusCode: 503, body: expect.stringContaining('npm run build') });
+    await other.close();
+  });
+});

@@ -1,0 +1,138 @@
+import { type GraphQLField, type GraphQLInputType, getNamedType, isEnumType, isInputObjectType, isLeafType, isListType, isNonNullType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
+import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
+import { STAFF_ROLES, type StaffRole } from '../../../src/domain/access/staff-roles.ts';
+import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { type Service, startService } from '../../support/harness.ts';
+
+const integratorSchema = buildServiceSchema();
+const schema = buildConsoleSchema(integratorSchema);
+const isOwn = (kind: 'Query' | 'Mutation', name: string) =>
+  kind === 'Mutation' || !(name in integratorSchema.getQueryType()!.getFields()) || /^(?:me|webhook)/.test(name);
+const operations = (['Query', 'Mutation'] as const).flatMap((kind) =>
+  Object.values((kind === 'Query' ? schema.getQueryType() : schema.getMutationType())!.getFields()).map((field) => ({ kind, field })),
+);
+
+/** Who may call which operation of the console, written a second time: a change of permissions must be made in both places. */
+const VIEWER = [
+  ...['me', 'signOut', 'integrators', 'integrator', 'clients', 'client', 'connections', 'connection', 'scopes'],
+  ...['changes', 'usage', 'rejections', 'webhookEndpoints', 'webhookEndpoint'],
+];
+const OPERATOR = [
+  ...['people', 'person', 'audit', 'auditActions', 'conflicts', 'conflict', 'createIntegrator', 'updateIntegrator'],
+  ...['createClient', 'updateClient', 'rotateClientSecret', 'disableClient', 'enableClient', 'createConnection'],
+  ...['updateConnection', 'revokeConnection', 'createUser', 'inviteUser', 'resetPassword', 'updateUser', 'disableUser'],
+  ...['enableUser', 'addMembership', 'removeMembership', 'closeVisit', 'archiveVisit', 'resolveConflict'],
+  ...['createWebhookEndpoint', 'updateWebhookEndpoint', 'deleteWebhookEndpoint', 'rotateWebhookSecret'],
+  ...['testWebhookEndpoint', 'replayWebhookEndpoint'],
+];
+
+let service: Service;
+const browsers = {} as Record<StaffRole, ConsoleBrowser>;
+
+beforeAll(async () => {
+  service = await startService();
+  for (const role of STAFF_ROLES) browsers[role] = await signInToConsole(service.app, await addStaff(service, role));
+});
+afterAll(() => service.stop());
+
+const SAMPLES: Record<string, unknown> = {
+  ...{ Int: 1, Float: 1, Boolean: true, Timestamp: '2026-06-01T00:00:00.000Z', CalendarDate: '2026-06-01' },
+  ...{ WebhookUrl: 'https://example.com/hook', RangeStart: '2026-06-01', RangeEnd: '2026-06-30', InductionKey: 'ind_none' },
+};
+
+/** Returns any value of a type. */
+function sampleOf(type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return sampleOf(type.ofType);
+  if (isListType(type)) return [sampleOf(type.ofType)];
+  if (isEnumType(type)) return type.getValues()[0]!.name;
+  if (isInputObjectType(type)) {
+    return Object.fromEntries(Object.values(type.getFields()).map((field) => [field.name, sampleOf(field.type)]));
+  }
+  const pattern = (type.extensions.jsonSchema as { pattern?: string } | undefined)?.pattern;
+  const prefix = pattern && /^\^([a-z]+)_\[/.exec(pattern)?.[1];
+  return prefix ? `${prefix}_none` : (SAMPLES[type.name] ?? 'none');
+}
+
+/** Returns an operation that calls a field with any values of its required arguments. */
+function callOf(kind: string, { name, args, type }: GraphQLField<unknown, unknown>) {
+  const required = args.filter((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
+  const declared = required.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
+  const given = required.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  const selection = isLeafType(getNamedType(type)) ? '' : '{ __typename }';
+  const query = `${kind.toLowerCase()}${declared && `(${declared})`} { ${name}${given && `(${given})`} ${selection} }`;
+  return { query, variables: Object.fromEntries(required.map((argument) => [argument.name, sampleOf(argument.type)])) };
+}
+
+const isForbidden = ({ errors }: { errors?: { message: string }[] }) =>
+  Boolean(errors?.some(({ message }) => message.startsWith('The role ')));
+
+describe('the operations of the console', () => {
+  it('each name an action of the table of staff roles (CON-4)', () => {
+    expect(operations.length).toBeGreaterThan(70);
+    expect(operations.filter(({ field }) => typeof field.extensions.action !== 'string').map(({ field }) => field.name)).toEqual([]);
+  });
+
+  const own = operations.filter(({ kind, field }) => isOwn(kind, field.name) && !field.extensions.figure);
+  it.each(own.map(({ kind, field }) => [field.name, kind, field] as const))(
+    '%s is for the roles of its action (CON-4)',
+    async (name, kind, field) => {
+      // Figures have tests of their own.
+      const lowest = VIEWER.includes(name) ? 'VIEWER' : OPERATOR.includes(name) ? 'OPERATOR' : null;
+      const action = field.extensions.action as string;
+      expect(lowest ?? (action === 'records.read' ? 'VIEWER' : name)).toMatch(/^(?:VIEWER|OPERATOR)$/);
+      const { query, variables } = callOf(kind, field);
+      if (name === 'signOut') return;
+      for (const role of STAFF_ROLES) {
+        const result = await browsers[role].query(query, variables);
+        expect([role, isForbidden(result)]).toEqual([role, lowest === 'OPERATOR' && role === 'VIEWER']);
+      }
+    },
+  );
+
+  it('read the records of builders with the scopes of the role (CON-4)', async () => {
+    const id = service.demo('A').builderIds[0]!;
+    const visits = `{ builder(builderId: "${id}") { openVisits { data { signedOnAt } } } }`;
+    expect((await browsers.VIEWER.query(visits)).errors![0]!.extensions.code).toBe('INSUFFICIENT_SCOPE');
+    expect((await browsers.OPERATOR.query(visits)).errors).toBeUndefined();
+    const all = await browsers.VIEWER.query('{ builders { data { id name } meta { totalCount } } }');
+    expect(all.data.builders.meta.totalCount).toBeGreaterThan(1);
+  });
+
+  it('change no records of integrators: their mutations are not there', () => {
+    const names = Object.keys(integratorSchema.getMutationType()!.getFields()).filter((name) => !/Webhook/.test(name));
+    expect(names.length).toBeGreaterThan(10);
+    for (const name of names) expect(schema.getMutationType()!.getFields()).not.toHaveProperty(name);
+  });
+});
+
+describe('integrators', () => {
+  const internal = Object.keys(schema.getTypeMap()).filter((name) => !integratorSchema.getType(name));
+
+  it('do not see the types of the console by introspection (CON-7)', async () => {
+    expect(internal).toEqual(expect.arrayContaining(['Client', 'User', 'AuditEntry', 'Rejection', 'Conflict']));
+    const token = await service.as('internal');
+    const { data } = await service.graphql(token, '{ __schema { types { name fields { name } } } }');
+    const names = data.__schema.types.map(({ name }: { name: string }) => name);
+    expect(names.filter((name: string) => internal.includes(name))).toEqual([]);
+    expect(JSON.stringify(data)).not.toMatch(/closingReason|expectedUpdatedAt|deadLetters/);
+    const one = await service.graphql(token, '{ __type(name: "AuditEntry") { name } }');
+    expect(one.data.__type).toBeNull();
+    const sdl = (await service.get('/graphql/schema.graphql', token)).body;
+    for (const name of internal) expect(sdl).not.toMatch(new RegExp(`^(?:type|enum|input|scalar) ${name}\\b`, 'm'));
+  });
+
+  it('cannot name them, and get no suggestion of them (CON-7)', async () => {
+    const token = await service.as('A');
+    const made = (text: string) => text.replace(/ Did you mean.*/, '').replaceAll(/AuditEntry|Zzzzzzzzzz/g, 'TYPE').replaceAll(/rejections|zzzzzzzzzz/g, 'FIELD');
+    const messages = async (query: string) => (await service.graphql(token, query)).errors!.map(({ message }) => message);
+    const comparable = async (query: string) => (await messages(query)).map(made);
+    const fragment = (type: string) => `{ builders { data { id ... on ${type} { id } } } }`;
+    expect(await comparable(fragment('AuditEntry'))).toEqual(await comparable(fragment('Zzzzzzzzzz')));
+    expect(await comparable('{ rejections { at } }')).toEqual(await comparable('{ zzzzzzzzzz { at } }'));
+    for (const near of ['{ rejection { at } }', '{ integrator { id } }', '{ conflict { id } }', 'query($id: AuditEntr) { me { id } }']) {
+      expect((await messages(near)).join()).not.toMatch(/"(?:rejections|integrators|conflicts|clients)"|AuditEntry/);
+    }
+  });
+});

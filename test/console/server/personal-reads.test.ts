@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { type Service, startService } from '../../support/harness.ts';
+
+let service: Service;
+let viewer: ConsoleBrowser;
+let operator: ConsoleBrowser;
+let builderId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
+  operator = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_kim' }));
+  builderId = service.demo('A').builderIds[0]!;
+});
+afterAll(() => service.stop());
+
+const reads = () => service.databases.au1.fork().find(AuditEntry, { action: 'person.read' }, { orderBy: { id: 'asc' } });
+const timesheets = (fields: string, limit = 5) =>
+  `{ timesheets(builderId: "${builderId}", limit: ${limit}) { data { ${fields} } } }`;
+
+describe('personal data that staff read', () => {
+  it('is recorded for each person before the response, and not again within the hour (CON-5)', async () => {
+    const query = timesheets('id hours profile { fullName }');
+    const { data, errors } = await operator.query(query);
+    expect(errors).toBeUndefined();
+    const people = new Set((await sql('select profile_id from timesheet')).map((row) => (row as { profile_id: string }).profile_id));
+    const entries = await reads();
+    expect(entries.length).toBe(new Set(data.timesheets.data.map((row: { profile: { fullName: string } }) => row.profile.fullName)).size);
+    for (const entry of entries) {
+      expect(people).toContain(entry.personId);
+      expect(entry).toMatchObject({
+        ...{ actorType: 'STAFF', actorId: 'user_kim', builderId, valuesAfter: { categories: ['Timesheet'] } },
+        origin: { application: 'console' },
+      });
+    }
+    await operator.query(query);
+    expect(await reads()).toHaveLength(entries.length);
+    service.clock.advance(3_600_000);
+    await operator.query(query);
+    expect(await reads()).toHaveLength(2 * entries.length);
+  });
+
+  it('is not what a viewer may read, who reads the same records without people (CON-5)', async () => {
+    const before = (await reads()).length;
+    expect((await viewer.query(timesheets('hours profile { fullName }'))).errors![0]!.message).toBe(
+      'The role VIEWER does not allow person.read.',
+    );
+    expect((await viewer.query(timesheets('hours status'))).errors).toBeUndefined();
+    expect((await viewer.query('{ people { data { name } } }')).errors![0]!.extensions.code).toBe('FORBIDDEN');
+    expect(await reads()).toHaveLength(before);
+  });
+
+  it.each([
+    ['users', '{ people(staff: false, limit: 3) { data { name } } }', 'User'],
+    ['workers of inductions', 'INDUCTIONS', 'Induction'],
+    ['visits of a builder', '{ builder(builderId: "BUILDER") { openVisits { data { signedOnAt worker { fullName } } } } }', 'SignOnVisit'],
+    ['people whom defects are assigned to', '{ defects(builderId: "BUILDER", limit: 50) { data { assignees { ... on DefectUser { name } } } } }', 'Defect'],
+    ['contacts', '{ subcontractors(builderId: "BUILDER", limit: 3) { data { contacts { data { email } } } } }', 'Contact'],
+  ])('is recorded of %s (CON-5)', async (_, template, category) => {
+    const [project] = await sql('select project_id as id from induction where builder_id = ? limit 1', [builderId]);
+    const inductions = `{ projectInductions(builderId: "BUILDER", projectId: "${(project as { id: string }).id}", limit: 3) { data { worker { fullName } } } }`;
+    const query = (template === 'INDUCTIONS' ? inductions : template).replaceAll('BUILDER', builderId);
+    const before = (await reads()).length;
+    const { errors } = await operator.query(query);
+    expect(errors).toBeUndefined();
+    const added = (await reads()).slice(before);
+    expect(added.length).toBeGreaterThan(0);
+    expect(added.every(({ valuesAfter }) => (valuesAfter!.categories as string[]).includes(category))).toBe(true);
+  });
+
+  it('is not in a response when it cannot be recorded (CON-5)', async () => {
+    service.clock.advance(3_600_000);
+    await sql('alter table audit_entry rename to audit_entry_away');
+    const { data, errors } = await operator.query(timesheets('profile { fullName }'));
+    await sql('alter table audit_entry_away rename to audit_entry');
+    expect(data).toBeUndefined();
+    expect(errors![0]!.extensions.http.status).toBe(500);
+  });
+});
+
+const sql = (text: string, values: unknown[] = []) => service.databases.au1.fork().execute(text, values);

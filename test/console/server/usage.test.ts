@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEPT_REJECTIONS, RequestLog } from '../../../src/domain/usage/request-log.ts';
+import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { type Service, startService } from '../../support/harness.ts';
+
+let service: Service;
+let viewer: ConsoleBrowser;
+let integratorId: string;
+let clientId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
+  ({ clientId } = service.demo('A'));
+  [{ integrator_id: integratorId }] = (await service.databases.au1
+    .fork()
+    .execute('select integrator_id from oauth_client where id = ?', [clientId])) as [{ integrator_id: string }];
+});
+afterAll(() => service.stop());
+
+const USAGE = '{ usage(since: "2026-06-01", until: "2026-06-02") { date integratorId requests errors rejections } }';
+const REJECTIONS = '{ rejections { at clientId operation status code reason requestId } }';
+
+const createLog = (clock = service.clock) =>
+  new RequestLog(service.databases, clock, (error) => {
+    throw error;
+  });
+
+describe('usage', () => {
+  it('counts requests and rejections of each integrator, with the reasons in words (CON-10)', async () => {
+    // Its own instance: closing it writes what it has counted.
+    const app = await service.another();
+    const token = await service.as('A', ['read:builders']);
+    const request = (url: string, headers = {}) =>
+      app.inject({ url, headers: { authorization: `Bearer ${token}`, ...headers } });
+    expect((await request('/builders')).statusCode).toBe(200);
+    expect((await request('/photo-reports', { 'x-request-id': 'r-1' })).statusCode).toBe(403);
+    const builderId = service.demo('A').builderIds[0]!;
+    const graphql = { query: `query Photos { photos(builderId: "${builderId}") { data { id } } }` };
+    const headers = { authorization: `Bearer ${token}` };
+    const failed = await app.inject({ method: 'POST', url: '/graphql', headers, payload: graphql });
+    expect(failed.json().errors).toHaveLength(1);
+    expect((await request('/builders?limit=0')).statusCode).toBe(400);
+    expect((await app.inject({ url: '/builders' })).statusCode).toBe(401);
+    await app.close();
+    const { data } = await viewer.query(USAGE);
+    expect(data.usage).toEqual([{ date: '2026-06-01', integratorId, requests: 4, errors: 0, rejections: 3 }]);
+    const { rejections } = (await viewer.query(REJECTIONS)).data;
+    expect(rejections).toMatchObject([
+      { operation: 'GET /builders', status: 400, code: 'BAD_USER_INPUT', reason: expect.stringMatching(/^limit: /) },
+      { operation: 'graphql Photos', status: 403, code: 'INSUFFICIENT_SCOPE', reason: 'scope missing: read:photos' },
+      { operation: 'GET /photo-reports', status: 403, reason: 'scope missing: read:photos', requestId: 'r-1', clientId },
+    ]);
+  });
+
+  it('adds the counts of several processes exactly (CON-10)', async () => {
+    service.clock.advance(86_400_000);
+    const logs = [createLog(), createLog(), createLog()];
+    for (const [index, log] of logs.entries()) {
+      for (let request = 0; request < 10 * (index + 1); request++) log.add('au1', integratorId, request % 5 === 0, null);
+    }
+    await Promise.all(logs.map((log) => log.write()));
+    await Promise.all(logs.map((log) => log.close()));
+    const { usage } = (await viewer.query(USAGE)).data;
+    expect(usage[1]).toEqual({ date: '2026-06-02', integratorId, requests: 60, errors: 12, rejections: 0 });
+  });
+
+  it('keeps the latest rejections of an integrator (CON-11)', async () => {
+    const log = createLog();
+    const rejection = { clientId, operation: 'GET /x', status: 404, code: 'NOT_FOUND', requestId: 'r' };
+    for (let number = 1; number <= KEPT_REJECTIONS + 30; number++) {
+      log.add('au1', integratorId, false, { ...rejection, reason: `number ${number}` });
+      if (number % 10 === 0) await log.write();
+    }
+    await log.close();
+    const [{ count }] = (await service.databases.au1.fork().execute('select count(*) from rejection')) as [{ count: string }];
+    expect(Number(count)).toBe(KEPT_REJECTIONS);
+    expect((await viewer.query('{ rejections(limit: 1) { reason } }')).data.rejections).toEqual([
+      { reason: `number ${KEPT_REJECTIONS + 30}` },
+    ]);
+  });
+
+  it('rejects more than 400 days', async () => {
+    const { errors } = await viewer.query('{ usage(since: "2020-01-01", until: "2026-06-02") { requests } }');
+    expect(errors![0]!.extensions).toMatchObject({ errors: [{ fieldName: 'until' }] });
+  });
+});
