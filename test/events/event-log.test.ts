@@ -3,8 +3,16 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/run.ts';
 import { Database } from '../../src/database/database.ts';
+import { decodeEventCursor, encodeEventCursor } from '../../src/domain/events/event-cursor.ts';
 import { EventFilter } from '../../src/domain/events/event-filter.ts';
-import { type LogHead, MAX_SCANNED, numberEvents, readHead, readLogPage } from '../../src/domain/events/event-log.ts';
+import {
+  type LogHead,
+  MAX_SCANNED,
+  numberEvents,
+  numberNextEvents,
+  readHead,
+  readLogPage,
+} from '../../src/domain/events/event-log.ts';
 import { pathOf } from '../../src/domain/events/event-types.ts';
 import { maintainPartitions } from '../../src/domain/events/retention.job.ts';
 import { systemClock } from '../../src/shared/clock.ts';
@@ -197,6 +205,46 @@ describe('the epoch of the log', () => {
     const renewed = await readHead(database);
     expect([renewed.epoch === head.epoch, renewed.secret === head.secret]).toEqual([false, false]);
     expect(renewed.number).toBe(head.number);
+  });
+
+  /** As after the promotion of a standby: the log was numbered on another timeline. */
+  const promote = async (synchronous: boolean) => {
+    await client.query(
+      `update event_log set synchronous = $1, origin = regexp_replace(origin, '/[0-9A-F]{8}/', '/00000000/')`,
+      [synchronous],
+    );
+    return (await numberNextEvents(database, null, 0)).state!;
+  };
+
+  it('is kept when a synchronous standby was promoted, for a process that saw the log before', async () => {
+    const seen = await promote(true);
+    expect((await numberNextEvents(database, seen)).numbered).toBe(0);
+    expect((await readHead(database)).epoch).toBe(head.epoch);
+    // Without a standby, the next promotion may lose events.
+    expect((await client.query('select synchronous from event_log')).rows).toEqual([{ synchronous: false }]);
+  });
+
+  it('waits for such a process while one may come', async () => {
+    await promote(true);
+    expect((await numberNextEvents(database, null)).numbered).toBeNull();
+    expect((await numberNextEvents(database, '')).numbered).toBe(0);
+    expect((await readHead(database)).epoch).not.toBe(head.epoch);
+  });
+
+  it.each([
+    ['the standby was not synchronous', false, (seen: string) => seen],
+    ['the process saw a longer log', true, (seen: string) => seen.replace(/\d+$/, (number) => `${Number(number) + 1}`)],
+    ['the process saw another epoch', true, (seen: string) => seen.replace(/ \w+ /, ' other ')],
+    ['the process saw another timeline', true, (seen: string) => seen.replace('/00000000/', '/00000001/')],
+  ])('is renewed by a promotion when %s', async (_, synchronous, change) => {
+    const seen = await promote(synchronous);
+    await numberNextEvents(database, change(seen));
+    expect((await readHead(database)).epoch).not.toBe(head.epoch);
+  });
+
+  it('is over for a cursor from behind the end of a log that a promotion has shortened (EVT-12)', () => {
+    const cursor = encodeEventCursor('au1', head, { ...head, number: head.number + 1 });
+    expect(() => decodeEventCursor('au1', head, cursor)).toThrow(expect.objectContaining({ code: 'CURSOR_EXPIRED' }));
   });
 
   it('is renewed by `events renew-epoch`', async () => {

@@ -28,7 +28,7 @@ export class Migration20261122170000EventOrder extends Migration {
     this.addSql(`create trigger "event_log_epoch" before update on "event_log" for each row when (old.epoch <> new.epoch)
       execute function public.reset_event_snapshot();`);
     this.#createPendingFunction();
-    this.#createNumberFunction();
+    this.addSql(toNumberFunction());
     for (const publication of PUBLICATIONS) this.#publish(publication, true);
   }
 
@@ -72,13 +72,70 @@ export class Migration20261122170000EventOrder extends Migration {
         select id from found limit max_count $$;`);
   }
 
-  /**
-   * Numbers committed events, a share of each transaction at a time. The lock of the log's row makes it the only one; it returns null
-   * where another process has the lock. The sequence of a record's events is taken under the lock of its row, so that it is their commit
-   * order: an event waits while an earlier one of its record has no number.
-   */
-  #createNumberFunction(): void {
-    this.addSql(`create or replace function public.number_events(batch_size int) returns int language plpgsql
+  #publish(
+    { table, resource, builder = 'builder_id', project, parent, archivable, tracked = true }: Publication,
+    isNew: boolean,
+  ): void {
+    const values = (row: string, change: string) => {
+      const columns = [builder, project ? 'project_id' : null, parent ?? null];
+      return [`'${resource}'`, change, `${row}.id`, ...columns.map((name) => (name ? `${row}.${name}` : 'null'))].join(
+        ', ',
+      );
+    };
+    const time = (row: string) => (tracked ? `${row}.changed_at` : 'clock_timestamp()');
+    const active = archivable ? ' where changed.archived_at is null' : '';
+    const all = (change: string, rows: string, at: string) =>
+      toInsertSql(`select ${values('changed', `'${change}'`)}${isNew ? `, ${at}` : ''} from ${rows}${active}`, isNew);
+    this.#replaceFunction(`${table}_event_insert`, all('created', 'changed', time('changed')));
+    this.#replaceFunction(`${table}_event_update`, all('updated', 'changed', time('changed')));
+    this.#replaceFunction(`${table}_event_delete`, all('archived', 'changed', 'clock_timestamp()'));
+    if (archivable) {
+      const change = `case when new.archived_at is null then 'restored' else 'archived' end`;
+      const row = toInsertSql(`select ${values('new', change)}${isNew ? `, ${time('new')}` : ''}`, isNew);
+      this.#replaceFunction(`${table}_event_archive`, row);
+    }
+    const truncate = `${table}_event_truncate`;
+    if (!isNew) {
+      this.addSql(`drop trigger "${truncate}" on "${table}";`);
+      this.addSql(`drop function public."${truncate}";`);
+      return;
+    }
+    this.#replaceFunction(truncate, all('archived', `public."${table}" changed`, 'clock_timestamp()'));
+    this.addSql(
+      `create trigger "${truncate}" before truncate on "${table}" for each statement execute function public."${truncate}"();`,
+    );
+  }
+
+  #replaceFunction(name: string, body: string): void {
+    this.addSql(`create or replace function public."${name}"() returns trigger language plpgsql set search_path = '' as $$
+  begin
+    ${body}
+    return null;
+  end $$;`);
+  }
+}
+
+function toInsertSql(changes: string, hasTime: boolean): string {
+  return `insert into public.event_pending as pending (resource, change, record_id, builder_id, project_id, parent_id${hasTime ? ', occurred_at' : ''})
+    ${changes}
+    on conflict (transaction_id, record_id) do update set occurred_at = excluded.occurred_at, change = case
+      when excluded.change = 'archived' then 'archived'
+      when pending.change = 'archived' and excluded.change <> 'updated' then 'updated'
+      when pending.change = 'updated' and excluded.change = 'restored' then 'restored'
+      else pending.change end;`;
+}
+
+/**
+ * Numbers committed events, a share of each transaction at a time. The lock of the log's row makes it the only one; it returns null
+ * where another process has the lock. The sequence of a record's events is taken under the lock of its row, so that it is their commit
+ * order: an event waits while an earlier one of its record has no number.
+ */
+export const toNumberFunction = ({
+  parameters = 'batch_size int',
+  andUnchanged = '',
+  afterPromotion = 'perform public.renew_event_epoch();',
+  beforeNumbering = '',
+} = {}) => `create or replace function public.number_events(${parameters}) returns int language plpgsql
       set search_path = '' set enable_seqscan = off set enable_bitmapscan = off as $$
       declare
         max_transactions constant int := 2000;
@@ -93,7 +150,7 @@ export class Migration20261122170000EventOrder extends Migration {
         if pg_is_in_recovery() then return null; end if;
         select * into log from public.event_log;
         -- Without the lock, which is a write, while nothing is to be done.
-        if log.origin = public.event_log_origin() and log.seen is not null and not exists (select from public.event_backlog)
+        if log.origin = public.event_log_origin()${andUnchanged} and log.seen is not null and not exists (select from public.event_backlog)
           and not exists (select from public.pending_transactions(log.seen, pg_current_snapshot(), 1)) then return 0; end if;
         select * into log from public.event_log for update skip locked;
         if not found then
@@ -101,9 +158,10 @@ export class Migration20261122170000EventOrder extends Migration {
           perform public.renew_event_epoch();
           select * into log from public.event_log for update;
         elsif log.origin <> public.event_log_origin() then
-          perform public.renew_event_epoch();
+          ${afterPromotion}
           select * into log from public.event_log;
         end if;
+        ${beforeNumbering}
         until := pg_current_snapshot();
         if log.seen is null then
           -- Ids of transactions may be those of another cluster.
@@ -162,58 +220,4 @@ export class Migration20261122170000EventOrder extends Migration {
           select count(*) into numbered from batch;
         update public.event_log set last_number = log.last_number + numbered, last_day = today, seen = until;
         return numbered;
-      end $$;`);
-  }
-
-  #publish(
-    { table, resource, builder = 'builder_id', project, parent, archivable, tracked = true }: Publication,
-    isNew: boolean,
-  ): void {
-    const values = (row: string, change: string) => {
-      const columns = [builder, project ? 'project_id' : null, parent ?? null];
-      return [`'${resource}'`, change, `${row}.id`, ...columns.map((name) => (name ? `${row}.${name}` : 'null'))].join(
-        ', ',
-      );
-    };
-    const time = (row: string) => (tracked ? `${row}.changed_at` : 'clock_timestamp()');
-    const active = archivable ? ' where changed.archived_at is null' : '';
-    const all = (change: string, rows: string, at: string) =>
-      toInsertSql(`select ${values('changed', `'${change}'`)}${isNew ? `, ${at}` : ''} from ${rows}${active}`, isNew);
-    this.#replaceFunction(`${table}_event_insert`, all('created', 'changed', time('changed')));
-    this.#replaceFunction(`${table}_event_update`, all('updated', 'changed', time('changed')));
-    this.#replaceFunction(`${table}_event_delete`, all('archived', 'changed', 'clock_timestamp()'));
-    if (archivable) {
-      const change = `case when new.archived_at is null then 'restored' else 'archived' end`;
-      const row = toInsertSql(`select ${values('new', change)}${isNew ? `, ${time('new')}` : ''}`, isNew);
-      this.#replaceFunction(`${table}_event_archive`, row);
-    }
-    const truncate = `${table}_event_truncate`;
-    if (!isNew) {
-      this.addSql(`drop trigger "${truncate}" on "${table}";`);
-      this.addSql(`drop function public."${truncate}";`);
-      return;
-    }
-    this.#replaceFunction(truncate, all('archived', `public."${table}" changed`, 'clock_timestamp()'));
-    this.addSql(
-      `create trigger "${truncate}" before truncate on "${table}" for each statement execute function public."${truncate}"();`,
-    );
-  }
-
-  #replaceFunction(name: string, body: string): void {
-    this.addSql(`create or replace function public."${name}"() returns trigger language plpgsql set search_path = '' as $$
-  begin
-    ${body}
-    return null;
-  end $$;`);
-  }
-}
-
-function toInsertSql(changes: string, hasTime: boolean): string {
-  return `insert into public.event_pending as pending (resource, change, record_id, builder_id, project_id, parent_id${hasTime ? ', occurred_at' : ''})
-    ${changes}
-    on conflict (transaction_id, record_id) do update set occurred_at = excluded.occurred_at, change = case
-      when excluded.change = 'archived' then 'archived'
-      when pending.change = 'archived' and excluded.change <> 'updated' then 'updated'
-      when pending.change = 'updated' and excluded.change = 'restored' then 'restored'
-      else pending.change end;`;
-}
+      end $$;`;

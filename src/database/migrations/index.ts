@@ -18,6 +18,7 @@ import { Migration20261122162031FigureIndexes } from './20261122162031-figure-in
 import { Migration20261122164500BuildersOfErasures } from './20261122164500-builders-of-erasures.ts';
 import { Migration20261122170000EventOrder } from './20261122170000-event-order.ts';
 import { Migration20261122171000ActiveAfter } from './20261122171000-active-after.ts';
+import { Migration20261122172000PromotionWithoutLoss } from './20261122172000-promotion-without-loss.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   Migration20261122164500BuildersOfErasures,
   Migration20261122170000EventOrder,
   Migration20261122171000ActiveAfter,
+  Migration20261122172000PromotionWithoutLoss,
 ];

@@ -15,10 +15,14 @@ const DAY_MS = 86_400_000;
 /** Days from 1970 to the year 9999. */
 const MAX_DAYS = 2_932_896;
 
-type LogState = Pick<LogHead, 'epoch' | 'secret' | 'droppedNumber'>;
+type LogState = Pick<LogHead, 'epoch' | 'secret' | 'number' | 'droppedNumber'>;
 
 /** Returns the cursor of a position, which is valid in its region and in the epoch of the log. */
-export function encodeEventCursor(region: RegionId, state: LogState, { day, number }: LogPosition): string {
+export function encodeEventCursor(
+  region: RegionId,
+  state: Pick<LogState, 'epoch' | 'secret'>,
+  { day, number }: LogPosition,
+): string {
   const position = Buffer.alloc(BLOCK_BYTES);
   position.writeBigUInt64BE(BigInt(number));
   position.writeUInt32BE(Date.parse(day) / DAY_MS, 8);
@@ -28,8 +32,8 @@ export function encodeEventCursor(region: RegionId, state: LogState, { day, numb
 }
 
 /**
- * Returns the position of a cursor. Throws 400 for a text that is no cursor of the region, and 410 for a cursor of another epoch or of
- * days that were dropped.
+ * Returns the position of a cursor. Throws 400 for a text that is no cursor of the region, and 410 for a cursor of another epoch, of days that
+ * were dropped, or from behind the end of the log, which a promotion has shortened.
  */
 export function decodeEventCursor(region: RegionId, state: LogState, cursor: string, fieldName = 'after'): LogPosition {
   const bytes = Buffer.from(cursor, 'base64url');
@@ -47,12 +51,12 @@ export function decodeEventCursor(region: RegionId, state: LogState, cursor: str
   const days = position.readUInt32BE(8);
   // The checksum is no secret: the bytes of a made-up cursor decrypt to anything.
   if (!Number.isSafeInteger(number) || days > MAX_DAYS) throw invalid;
-  if (number < state.droppedNumber) throw cursorExpired();
+  if (number < state.droppedNumber || number > state.number) throw cursorExpired();
   return { number, day: new Date(days * DAY_MS).toISOString().slice(0, 10) };
 }
 
-const keyOf = ({ secret }: LogState) => Buffer.from(secret.replaceAll('-', ''), 'hex');
-const epochOf = ({ epoch }: LogState) => Buffer.from(epoch, 'hex').subarray(0, EPOCH_BYTES);
+const keyOf = ({ secret }: Pick<LogState, 'secret'>) => Buffer.from(secret.replaceAll('-', ''), 'hex');
+const epochOf = ({ epoch }: Pick<LogState, 'epoch'>) => Buffer.from(epoch, 'hex').subarray(0, EPOCH_BYTES);
 
 function checksumOf(region: RegionId, content: Buffer): Buffer {
   return createHash('sha256').update(`events ${region} `).update(content).digest().subarray(0, CHECKSUM_BYTES);

@@ -61,7 +61,10 @@ const SELECT_HEAD: Statement = {
   text: `select epoch, secret, to_char(last_day, 'YYYY-MM-DD'), last_number, dropped_number from event_log where id`,
 };
 
-const NUMBER: Statement = { name: 'events.number', text: 'select number_events($1::int)' };
+const NUMBER: Statement = {
+  name: 'events.number',
+  text: `select number_events($1::int, $2), (select concat_ws(' ', origin, epoch, last_number) from event_log)`,
+};
 
 const COLUMNS = `to_char(day, 'YYYY-MM-DD') as day, number, id, type, record_id, builder_id, project_id, parent_id,
   to_char(occurred_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as occurred_at`;
@@ -93,11 +96,24 @@ export const MAX_SCANNED = 5_000;
 /** Most events that are numbered in one transaction. */
 const BATCH_SIZE = 1_000;
 
-/** Numbers committed events, up to a batch. Returns their count; null when another process is numbering. */
-export async function numberEvents({ backgroundRunner }: LogDatabase, batchSize = BATCH_SIZE): Promise<number | null> {
-  const [row] = await backgroundRunner.run(NUMBER, [String(batchSize)]);
-  return row![0] === null ? null : Number(row![0]);
+/**
+ * Numbers committed events, up to a batch. Returns their count, null when another process is numbering, and the state of the log before:
+ * after the promotion of a synchronous standby the epoch is kept for a process that saw the log before, and finds it no shorter.
+ *
+ * @param seen The last returned state; null while another process may know it, and empty when none does.
+ */
+export async function numberNextEvents(
+  { backgroundRunner }: LogDatabase,
+  seen: string | null,
+  batchSize = BATCH_SIZE,
+): Promise<{ numbered: number | null; state: string | null }> {
+  const [row] = await backgroundRunner.run(NUMBER, [String(batchSize), seen]);
+  return { numbered: row![0] === null ? null : Number(row![0]), state: row![1]! };
 }
+
+/** Numbers committed events, up to a batch. Returns their count; null when another process is numbering. */
+export const numberEvents = async (database: LogDatabase, batchSize?: number): Promise<number | null> =>
+  (await numberNextEvents(database, '', batchSize)).numbered;
 
 /** Whether so many were numbered that more events probably wait: a batch has a share of each transaction, and small ones do not fill theirs. */
 export const isFullBatch = (numbered: number | null): boolean => numbered !== null && numbered >= BATCH_SIZE / 10;

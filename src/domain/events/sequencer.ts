@@ -1,9 +1,12 @@
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../../shared/repeated-task.ts';
-import { isFullBatch, type LogDatabase, numberEvents } from './event-log.ts';
+import { isFullBatch, type LogDatabase, numberNextEvents } from './event-log.ts';
 
 /** Pause after which committed events are looked for again. */
 const INTERVAL_MS = 50;
+
+/** Milliseconds in which a process that starts after a promotion leaves the log to one that knows its state before. */
+const DEFERENCE_MS = 10_000;
 
 /**
  * Numbers committed events in each region until it is stopped. Every instance runs it; the lock of the log's row, which lasts for one
@@ -11,10 +14,17 @@ const INTERVAL_MS = 50;
  */
 export function startSequencer(databases: Record<RegionId, LogDatabase>, log: TaskLog): () => Promise<void> {
   const stopping = new AbortController();
-  const number = async (region: RegionId) => (isFullBatch(await numberEvents(databases[region])) ? 0 : INTERVAL_MS);
-  const running = REGIONS.map((region) =>
-    repeatTask({ name: 'number events', region, run: () => number(region) }, log, stopping.signal),
-  );
+  const startedAt = performance.now();
+  const running = REGIONS.map((region) => {
+    let seen: string | null = null;
+    const run = async () => {
+      const isAlone = seen === null && performance.now() - startedAt > DEFERENCE_MS;
+      const { numbered, state } = await numberNextEvents(databases[region], isAlone ? '' : seen);
+      if (numbered !== null) seen = state;
+      return isFullBatch(numbered) ? 0 : INTERVAL_MS;
+    };
+    return repeatTask({ name: 'number events', region, run }, log, stopping.signal);
+  });
   return async () => {
     stopping.abort();
     await Promise.all(running);
