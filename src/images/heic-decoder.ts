@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
-import { DECODE_SECONDS, TOO_SLOW } from './decode.ts';
+import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
 import { MAX_PIXELS_IN_MEMORY } from './header.ts';
 import { BadImage } from './types.ts';
 
@@ -13,21 +13,22 @@ export interface HeicTask {
   maxPixels: number;
 }
 
-/** An upright image, reduced by an integer factor. */
+/** An upright image. */
 export interface HeicPicture {
   width: number;
   height: number;
-  /** Pixels of the image before it was reduced. */
-  originalWidth: number;
-  originalHeight: number;
-  /** Grey or red, green and blue; with opacity, one more. */
-  channels: 1 | 2 | 3 | 4;
-  pixels: Uint8ClampedArray<ArrayBuffer>;
-  /** Embedded ICC profile, or the name of one; null for sRGB. */
-  profile: Uint8Array | 'p3' | null;
+  /** The image reduced by an integer factor, with its colour profile. */
+  png: Uint8Array<ArrayBuffer>;
 }
 
 export type HeicResult = { picture: HeicPicture } | { problem: string };
+
+export interface HeicThreadData {
+  module: WebAssembly.Module;
+  maxPages: number;
+  /** ICC profile of images whose file says only that they have the primaries of Display P3. */
+  displayP3: Uint8Array;
+}
 
 /** Bytes of a page of WebAssembly memory. */
 const PAGE_BYTES = 64 * 1024;
@@ -49,7 +50,7 @@ export function decodeHeic(path: string, side: number): Promise<HeicPicture> {
 }
 
 async function run(task: HeicTask): Promise<HeicPicture> {
-  thread ??= createThread();
+  thread ??= createHeicThread({ memory: HEIC_MEMORY, timeoutMs: DECODE_SECONDS * 1000 });
   try {
     const result = await (await thread).run(task);
     if ('picture' in result) return result.picture;
@@ -60,15 +61,30 @@ async function run(task: HeicTask): Promise<HeicPicture> {
   }
 }
 
-/** The module is compiled once, so that each thread starts with optimized code. */
-async function createThread(): Promise<WorkerThread<HeicTask, HeicResult>> {
+/**
+ * Creates the thread that decodes. The module is compiled here, so that each start of the thread has optimized code.
+ *
+ * @param limits bytes of WebAssembly memory, beyond which an image cannot be decoded, and milliseconds of a task, beyond which the thread ends.
+ */
+export async function createHeicThread(limits: {
+  memory: number;
+  timeoutMs: number;
+}): Promise<WorkerThread<HeicTask, HeicResult>> {
   const wasm = createRequire(import.meta.url).resolve('libheif-js/libheif-wasm/libheif.wasm');
   const module = await WebAssembly.compile(await readFile(wasm));
+  const displayP3 = await readDisplayP3();
   return new WorkerThread({
     file: new URL(`./heic-thread${extname(import.meta.url)}`, import.meta.url),
-    workerData: { module, maxPages: HEIC_MEMORY / PAGE_BYTES },
+    workerData: { module, maxPages: limits.memory / PAGE_BYTES, displayP3 } satisfies HeicThreadData,
     memoryMb: 128,
-    timeoutMs: DECODE_SECONDS * 1000,
+    timeoutMs: limits.timeoutMs,
     idleMs: 10_000,
   });
+}
+
+/** Returns the profile that sharp has built in. */
+async function readDisplayP3(): Promise<Uint8Array> {
+  const sharp = await loadDecoder();
+  const image = sharp({ create: { width: 1, height: 1, channels: 3, background: 'black' } });
+  return (await sharp(await image.withIccProfile('p3').png().toBuffer()).metadata()).icc!;
 }

@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { HeicPicture, HeicResult, HeicTask } from './heic-decoder.ts';
+import type { HeicPicture, HeicResult, HeicTask, HeicThreadData } from './heic-decoder.ts';
 import { interleave, type Plane, shrink, type YcbcrColour } from './planes.ts';
+import { writePng } from './png.ts';
 
 /* The thread that decodes HEIC files with libheif, in WebAssembly whose memory is bounded. */
 
-const { module, maxPages } = workerData as { module: WebAssembly.Module; maxPages: number };
+const { module, maxPages, displayP3 } = workerData as HeicThreadData;
 
 /** The exports of libheif's C API, by name, and its memory. */
 type LibHeif = Record<`_${string}`, (...parameters: number[]) => number> & { HEAPU8: Uint8Array; HEAPU32: Uint32Array };
 
-// libheif then runs out of memory, which ends the thread, instead of the process.
+// libheif then reports that an allocation failed.
 const grow = WebAssembly.Memory.prototype.grow;
 WebAssembly.Memory.prototype.grow = function limitedGrow(this: WebAssembly.Memory, pages: number): number {
   if (this.buffer.byteLength / 65_536 + pages > maxPages) throw new RangeError('The memory of the decoder is used up.');
@@ -161,10 +162,11 @@ function toPicture(
   );
   const weights = WEIGHTS[matrix] ?? BT_601;
   const colour: YcbcrColour | null = channels === CHANNELS.ycbcr ? { weights, isFullRange } : null;
+  const profile = profileOf(handle) ?? (primaries === DISPLAY_P3 ? displayP3 : null);
   return {
-    ...{ ...size, originalWidth: width, originalHeight: height, channels: planes.length as 1 | 2 | 3 | 4 },
-    pixels: interleave(planes, colour),
-    profile: profileOf(handle) ?? (primaries === DISPLAY_P3 ? 'p3' : null),
+    width,
+    height,
+    png: writePng({ ...size, channels: planes.length, pixels: interleave(planes, colour) }, profile),
   };
 }
 
@@ -177,5 +179,5 @@ parentPort!.on('message', (task: HeicTask) => {
     if (!(error instanceof DecodeError)) throw error;
     result = { problem: error.message };
   }
-  parentPort!.postMessage(result, 'picture' in result ? [result.picture.pixels.buffer] : []);
+  parentPort!.postMessage(result, 'picture' in result ? [result.picture.png.buffer] : []);
 });

@@ -22,58 +22,73 @@ export interface YcbcrColour {
  */
 export function shrink(plane: Plane, { width, height }: { width: number; height: number }, factor: number): Uint8Array {
   const { samples, stride, subsampling, scale } = plane;
-  const isSubsampled = subsampling.x > 1 || subsampling.y > 1;
   const shrunk = new Uint8Array(width * height);
   const middle = factor >> 1;
-  const divisor = factor * factor * scale;
-  for (let y = 0, at = 0; y < height; y++) {
-    const line = Math.floor((y * factor + middle) / subsampling.y) * stride;
-    for (let x = 0; x < width; x++, at++) {
-      if (isSubsampled) {
-        shrunk[at] = samples[line + Math.floor((x * factor + middle) / subsampling.x)]! / scale;
-        continue;
-      }
-      let sum = 0;
-      for (let row = y * factor * stride, end = row + factor * stride; row < end; row += stride) {
-        for (let column = row + x * factor, last = column + factor; column < last; column++) sum += samples[column]!;
-      }
-      shrunk[at] = sum / divisor;
+  if (factor === 1 || subsampling.x > 1 || subsampling.y > 1) {
+    const columns = Uint32Array.from({ length: width }, (_, x) => Math.floor((x * factor + middle) / subsampling.x));
+    for (let y = 0, at = 0; y < height; y++) {
+      const line = Math.floor((y * factor + middle) / subsampling.y) * stride;
+      for (let x = 0; x < width; x++) shrunk[at++] = samples[line + columns[x]!]! / scale;
     }
+    return shrunk;
+  }
+  const divisor = factor * factor * scale;
+  const sums = new Uint32Array(width);
+  for (let y = 0; y < height; y++) {
+    sums.fill(0);
+    for (let row = 0; row < factor; row++) addSquares(sums, samples, (y * factor + row) * stride, factor);
+    for (let x = 0, at = y * width; x < width; x++) shrunk[at++] = sums[x]! / divisor;
   }
   return shrunk;
 }
 
+/** Adds the samples of a line to the sums of their squares. */
+function addSquares(sums: Uint32Array, samples: Plane['samples'], start: number, factor: number): void {
+  if (factor === 2) {
+    // The usual one for photos of telephones.
+    for (let x = 0, at = start; x < sums.length; x++, at += 2) sums[x]! += samples[at]! + samples[at + 1]!;
+    return;
+  }
+  for (let x = 0, at = start; x < sums.length; x++) {
+    let sum = 0;
+    for (const end = at + factor; at < end; at++) sum += samples[at]!;
+    sums[x]! += sum;
+  }
+}
+
 /**
- * Returns the planes pixel by pixel. With a colour, the first three are luma and chroma and are converted to red, green and blue.
+ * Returns the planes pixel by pixel. With a colour, the first three are luma and chroma, and are converted to red, green and blue.
  *
  * @param planes of equal size.
  */
 export function interleave(planes: readonly Uint8Array[], colour: YcbcrColour | null): Uint8ClampedArray<ArrayBuffer> {
   const count = planes.length;
   const pixels = new Uint8ClampedArray(planes[0]!.length * count);
-  planes.forEach((plane, index) => {
+  if (colour) convertToRgb(pixels, planes, colour);
+  for (let index = colour ? 3 : 0; index < count; index++) {
+    const plane = planes[index]!;
     for (let from = 0, to = index; from < plane.length; from++, to += count) pixels[to] = plane[from]!;
-  });
-  if (colour) convertToRgb(pixels, count, colour);
+  }
   return pixels;
 }
 
 /** ITU-T H.273, 8.3: the inverse of the equations of luma and chroma. */
 function convertToRgb(
   pixels: Uint8ClampedArray,
-  count: number,
+  planes: readonly Uint8Array[],
   { weights: [red, blue], isFullRange }: YcbcrColour,
 ): void {
+  const [luma, cb, cr] = planes as [Uint8Array, Uint8Array, Uint8Array];
   const [offset, range, chromaRange] = isFullRange ? [0, 1, 1] : [16, 255 / 219, 255 / 224];
   const green = 1 - red - blue;
   const fromCr = 2 * (1 - red) * chromaRange;
   const fromCb = 2 * (1 - blue) * chromaRange;
-  for (let at = 0; at < pixels.length; at += count) {
-    const luma = (pixels[at]! - offset) * range;
-    const r = (pixels[at + 2]! - 128) * fromCr;
-    const b = (pixels[at + 1]! - 128) * fromCb;
-    pixels[at] = luma + r;
-    pixels[at + 1] = luma - (red * r + blue * b) / green;
-    pixels[at + 2] = luma + b;
+  for (let from = 0, to = 0; from < luma.length; from++, to += planes.length) {
+    const y = (luma[from]! - offset) * range;
+    const r = (cr[from]! - 128) * fromCr;
+    const b = (cb[from]! - 128) * fromCb;
+    pixels[to] = y + r;
+    pixels[to + 1] = y - (red * r + blue * b) / green;
+    pixels[to + 2] = y + b;
   }
 }

@@ -7,7 +7,6 @@ import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
 import { type ImageHeader, pixelsOf } from './header.ts';
 import { decodeHeic, HEIC_MEMORY } from './heic-decoder.ts';
 import { decodeInTime, detectImageType, headerOf, isHeic } from './inspect.ts';
-import { writePng } from './png.ts';
 import { BadImage } from './types.ts';
 
 /** Pixels of the longer side by size. Smaller images keep their own. */
@@ -68,32 +67,19 @@ async function renderFile(path: string, header: ImageHeader): Promise<RenderedIm
 }
 
 async function renderHeic(path: string): Promise<RenderedImage> {
-  const picture = await decodeHeic(path, RENDITION_SIDES.LARGE);
-  const { width, height, channels, pixels, profile, originalWidth, originalHeight } = picture;
+  const { png, width, height } = await decodeHeic(path, RENDITION_SIDES.LARGE);
   const sharp = await loadDecoder();
-  const image =
-    profile === null
-      ? sharp(pixels, { raw: { width, height, channels } })
-      : sharp(await writePng(picture, typeof profile === 'string' ? await readProfile(profile) : profile));
-  return renderSizes(image, { width: originalWidth, height: originalHeight }, 1);
+  return renderSizes(sharp(png), { width, height }, 1);
 }
 
-/** Returns a profile that sharp has built in. */
-async function readProfile(name: string): Promise<Uint8Array> {
-  const sharp = await loadDecoder();
-  const image = sharp({ create: { width: 1, height: 1, channels: 3, background: 'black' } });
-  const file = await image.withIccProfile(name).png().toBuffer();
-  return (await sharp(file).metadata()).icc!;
-}
-
-/** Angle in degrees, and whether the result is mirrored horizontally, by the EXIF orientation. */
+/** Angle in degrees clockwise, and whether the image is mirrored horizontally before, by the EXIF orientation. */
 const TURNS: Record<number, readonly [angle: number, isMirrored: boolean]> = {
   2: [0, true],
   3: [180, false],
   4: [180, true],
-  5: [90, true],
+  5: [270, true],
   6: [90, false],
-  7: [270, true],
+  7: [90, true],
   8: [270, false],
 };
 
@@ -126,9 +112,9 @@ async function renderSizes(image: Sharp, dimensions: Dimensions, orientation: nu
   return { ...upright, files };
 }
 
-/** Chosen by measurement (docs/decisions/0053-renditions.md). */
+/** Chosen by measurement (docs/decisions/0053-renditions-as-webp.md). */
 const QUALITY = 78;
-const EFFORT = 3;
+const EFFORT = 2;
 
 let placeholders: Promise<Record<RenditionSize, Buffer>> | undefined;
 

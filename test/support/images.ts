@@ -69,7 +69,7 @@ function crc(bytes: Buffer): number {
   return (value ^ -1) >>> 0;
 }
 
-function box(type: string, ...content: (Buffer | number[])[]): Buffer {
+export function box(type: string, ...content: (Buffer | number[])[]): Buffer {
   const body = Buffer.concat(content.map((part) => Buffer.from(part)));
   const head = Buffer.alloc(8);
   head.writeUInt32BE(body.length + 8);
@@ -77,8 +77,8 @@ function box(type: string, ...content: (Buffer | number[])[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-const u16 = (value: number) => [value >> 8, value & 255];
-const u32 = (value: number) => [...u16(value >>> 16), ...u16(value & 65535)];
+export const u16 = (value: number) => [value >> 8, value & 255];
+export const u32 = (value: number) => [...u16(value >>> 16), ...u16(value & 65535)];
 
 /** A HEIC file whose picture lies in that many pieces, none of which has a byte. */
 export function heicOfPieces(pieces: number): Buffer {

@@ -1,0 +1,199 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp, { type Sharp } from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHeicThread } from '../../src/images/heic-decoder.ts';
+import { renderImage } from '../../src/images/render.ts';
+import { BadImage } from '../../src/images/types.ts';
+import { heicGrid } from '../support/heic-grid.ts';
+import { animation, bomb, heic, heicOfPieces, picture } from '../support/images.ts';
+import { differenceOf, QUADRANTS, quadrants, TOLERANCE } from '../support/quadrants.ts';
+
+const FIXTURES = 'test/fixtures/heic';
+
+let folder: string;
+let tile: Buffer;
+let files = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'builder-api-render-'));
+  tile = await readFile(join(FIXTURES, 'tile.heic'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function render(bytes: Buffer) {
+  const path = join(folder, String(++files));
+  await writeFile(path, bytes);
+  return renderImage(path);
+}
+
+/** Colours in the middle of each quadrant. */
+async function coloursOf(file: Buffer): Promise<number[][]> {
+  const { data, info } = await sharp(file).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  return [1, 3].flatMap((y) =>
+    [1, 3].map((x) => {
+      const at = (Math.floor((y * info.height) / 4) * info.width + Math.floor((x * info.width) / 4)) * 3;
+      return [...data.subarray(at, at + 3)];
+    }),
+  );
+}
+
+const expectColours = (actual: number[][], expected: number[][]): void =>
+  expect(differenceOf(actual, expected), JSON.stringify(actual)).toBeLessThanOrEqual(TOLERANCE);
+
+describe('the renditions of an image', () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('are upright for the EXIF orientation %i', async (orientation) => {
+    const bytes = await quadrants().withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer();
+    const { width, height, files } = await render(bytes);
+    expect([width, height]).toEqual(orientation < 5 ? [96, 64] : [64, 96]);
+    const expected = await sharp(bytes).autoOrient().png().toBuffer();
+    expectColours(await coloursOf(files.LARGE), await coloursOf(expected));
+    expect(await sharp(files.SMALL).metadata()).toMatchObject({ width, height });
+  });
+
+  it('contain no location or other metadata', async () => {
+    const exif = { IFD0: { Copyright: 'Kim' }, IFD3: { GPSLatitude: '33/1 51/1 0/1', GPSLatitudeRef: 'S' } };
+    const bytes = await quadrants().withExif(exif).withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/"/>').jpeg().toBuffer();
+    expect((await sharp(bytes).metadata()).exif).toBeDefined();
+    for (const file of Object.values((await render(bytes)).files)) {
+      const { exif, icc, xmp, iptc, orientation } = await sharp(file).metadata();
+      expect({ exif, icc, xmp, iptc, orientation }).toEqual({});
+    }
+  });
+
+  it.each(['p3', 'cmyk'])('are in sRGB for the profile %s', async (profile) => {
+    const { files } = await render(await quadrants().withIccProfile(profile).jpeg({ quality: 100 }).toBuffer());
+    const colours = await coloursOf(files.LARGE);
+    if (profile === 'p3') expectColours(colours, QUADRANTS);
+    else expect(colours[0]![0]).toBeGreaterThan(150);
+  });
+
+  it('are those of a PNG of 16 bits, a transparent one and a grey one', async () => {
+    expectColours(
+      await coloursOf((await render(await quadrants().toColourspace('rgb16').png().toBuffer())).files.LARGE),
+      QUADRANTS,
+    );
+    const transparent = await render(await quadrants().ensureAlpha(0.5).png().toBuffer());
+    expect((await sharp(transparent.files.SMALL).metadata()).hasAlpha).toBe(true);
+    const [first] = await coloursOf((await render(await quadrants().greyscale().png().toBuffer())).files.LARGE);
+    expect(Math.max(...first!) - Math.min(...first!)).toBeLessThan(4);
+  });
+
+  it.each(['gif', 'webp'] as const)('are the first frame of an animated %s', async (format) => {
+    const { width, height, files } = await render(await animation(format));
+    expect([width, height]).toEqual([50, 40]);
+    expect((await sharp(files.LARGE).metadata()).pages ?? 1).toBe(1);
+  });
+
+  it('have one pixel in the shorter side of a very long image', async () => {
+    const { files } = await render(await picture('png', { width: 4000, height: 3 }));
+    expect(await sharp(files.SMALL).metadata()).toMatchObject({ width: 160, height: 1 });
+  });
+});
+
+describe('a HEIC file', () => {
+  it.each(['plain', 'ten-bit', 'display-p3', 'thumbnail', 'chroma-444', 'chroma-422', 'lossless', 'alpha'])(
+    'of the kind %s is rendered in its colours',
+    async (name) => {
+      const { width, height, files } = await render(await readFile(join(FIXTURES, `${name}.heic`)));
+      expect([width, height]).toEqual([96, 64]);
+      const colours = await coloursOf(files.LARGE);
+      // The right half of the transparent one is invisible.
+      const visible = name === 'alpha' ? [0, 2] : [0, 1, 2, 3];
+      expectColours(
+        visible.map((index) => colours[index]!),
+        visible.map((index) => QUADRANTS[index]!),
+      );
+      expect((await sharp(files.LARGE).metadata()).hasAlpha).toBe(name === 'alpha');
+    },
+  );
+
+  it('in grey is rendered in grey', async () => {
+    const [first] = await coloursOf((await render(await readFile(join(FIXTURES, 'grey.heic')))).files.LARGE);
+    expect(Math.max(...first!) - Math.min(...first!)).toBeLessThan(4);
+  });
+
+  const GRID = { columns: 2, rows: 2, width: 1000, height: 700 };
+  const pixelsOf = (file: Buffer) => sharp(file).raw().toBuffer();
+  const meanDifference = (one: Buffer, other: Buffer) =>
+    one.reduce((sum, value, index) => sum + Math.abs(value - other[index]!), 0) / one.length;
+
+  it.each([
+    ['turned', { turns: 1 }, (image: Sharp) => image.rotate(270)],
+    ['upside down', { turns: 2 }, (image: Sharp) => image.rotate(180)],
+    ['mirrored', { mirror: 1 as const }, (image: Sharp) => image.flop()],
+    ['with a depth map', { depth: true }, (image: Sharp) => image],
+  ])('of tiles, %s, is upright', async (_, options, turn) => {
+    const plain = await render(heicGrid(tile, GRID));
+    expect([plain.width, plain.height]).toEqual([1000, 700]);
+    const { files, width, height } = await render(heicGrid(tile, { ...GRID, ...options }));
+    expect([width, height]).toEqual('turns' in options && options.turns === 1 ? [700, 1000] : [1000, 700]);
+    const expected = await turn(sharp(plain.files.LARGE)).raw().toBuffer();
+    expect(meanDifference(await pixelsOf(files.LARGE), expected)).toBeLessThan(4);
+  });
+
+  it('is reduced while it is converted', async () => {
+    const { files, width, height } = await render(heicGrid(tile, { columns: 8, rows: 6, width: 4032, height: 3024 }));
+    expect([width, height]).toEqual([4032, 3024]);
+    expect(await sharp(files.LARGE).metadata()).toMatchObject({ width: 1600, height: 1200 });
+  });
+});
+
+describe('a hostile image', () => {
+  it.each([
+    ['a HEIC file whose picture is noise', () => heic()],
+    ['a HEIC file without bytes', () => heicOfPieces(10)],
+    ['a truncated HEIC file', () => tile.subarray(0, 9_000)],
+    ['a HEIC file of too many pixels', () => heicGrid(tile, { columns: 20, rows: 20, width: 10_000, height: 10_000 })],
+    ['a sequence without frames', () => heicGrid(tile, { columns: 1, rows: 1, width: 500, height: 500, sequence: true })],
+    ['tiles that do not fill the picture', () => heicGrid(tile, { columns: 1, rows: 1, width: 4_000, height: 4_000 })],
+    ['a PNG that unfolds to gigabytes', () => bomb(60_000, 60_000)],
+    ['a text', () => Buffer.from('no image')],
+  ])('%s cannot be rendered', async (_, make) => {
+    await expect(render(make())).rejects.toThrow(BadImage);
+  });
+
+  it('with any byte changed is rendered or rejected, and the next image is rendered', async () => {
+    const names = ['plain', 'alpha', 'ten-bit'];
+    const sources: Buffer[] = await Promise.all(names.map((name) => readFile(join(FIXTURES, `${name}.heic`))));
+    sources.push(heicGrid(tile, { columns: 2, rows: 1, width: 1000, height: 500, depth: true }));
+    let seed = 7;
+    const random = (limit: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return Math.floor((seed / 2 ** 31) * limit);
+    };
+    let rejected = 0;
+    for (let round = 0; round < 60; round++) {
+      const bytes = Buffer.from(sources[round % sources.length]!);
+      for (let change = random(4); change >= 0; change--) bytes[random(Math.min(bytes.length, 1_200))] = random(256);
+      await render(bytes).catch((error) => {
+        expect(error).toBeInstanceOf(BadImage);
+        rejected++;
+      });
+    }
+    expect(rejected).toBeGreaterThan(10);
+    expect((await render(sources[0]!)).width).toBe(96);
+  });
+
+  const LARGE = { columns: 14, rows: 13, width: 7_000, height: 6_500 };
+  const TASK = { side: 1600, maxPixels: 50_000_000 };
+
+  it('is not decoded beyond the bound of memory, and the next image is', async () => {
+    const [path, small] = [join(folder, 'large.heic'), join(folder, 'small.heic')];
+    await writeFile(path, heicGrid(tile, LARGE));
+    await writeFile(small, await readFile(join(FIXTURES, 'plain.heic')));
+    const thread = await createHeicThread({ memory: 48 * 1024 * 1024, timeoutMs: 30_000 });
+    expect(await thread.run({ ...TASK, path })).toHaveProperty('problem');
+    expect(await thread.run({ ...TASK, path: small })).toHaveProperty('picture.width', 96);
+    await thread.close();
+  });
+
+  it('ends its thread beyond the bound of time', async () => {
+    const path = join(folder, 'slow.heic');
+    await writeFile(path, heicGrid(tile, LARGE));
+    const thread = await createHeicThread({ memory: 512 * 1024 * 1024, timeoutMs: 100 });
+    await expect(thread.run({ ...TASK, path })).rejects.toMatchObject({ reason: 'TIMEOUT' });
+    expect(thread.isRunning).toBe(false);
+  });
+});

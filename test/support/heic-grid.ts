@@ -1,0 +1,81 @@
+import { box, u16, u32 } from './images.ts';
+
+interface GridOptions {
+  columns: number;
+  rows: number;
+  /** Pixels of the picture, at most those of its tiles. */
+  width: number;
+  height: number;
+  /** Quarter turns anticlockwise (`irot`). */
+  turns?: number;
+  /** Axis of the mirror (`imir`), after the turns: 0 vertical, 1 horizontal. */
+  mirror?: 0 | 1;
+  /** ICC profile. */
+  profile?: Buffer;
+  /** Whether it has a depth map, as portraits have. */
+  depth?: boolean;
+  /** Whether it says that it is a sequence. */
+  sequence?: boolean;
+}
+
+const GRID = 1;
+const FIRST_TILE = 2;
+
+/** A HEIC file of tiles, as telephones write them: each tile is the picture of the given file, whose sides are 512 pixels. */
+export function heicGrid(tile: Buffer, { columns, rows, width, height, ...options }: GridOptions): Buffer {
+  const { turns, mirror, profile, depth = false, sequence = false } = options;
+  const count = columns * rows;
+  const tiles = Array.from({ length: count + (depth ? 1 : 0) }, (_, index) => FIRST_TILE + index);
+  const map = depth ? tiles.at(-1)! : null;
+  const properties = [
+    boxOf(tile, 'hvcC'),
+    box('ispe', u32(0), u32(512), u32(512)),
+    box('ispe', u32(0), u32(width), u32(height)),
+    ...(turns === undefined ? [] : [box('irot', [turns])]),
+    ...(mirror === undefined ? [] : [box('imir', [mirror])]),
+    ...(profile ? [box('colr', Buffer.from('prof'), profile)] : []),
+  ];
+  const ofGrid = properties.slice(2).map((_, index) => 3 + index);
+  const auxiliary = properties.push(box('auxC', u32(0), Buffer.from('urn:mpeg:hevc:2015:auxid:2\0')));
+  const associations = [
+    [...u16(GRID), ofGrid.length, ...ofGrid],
+    ...tiles.map((id) => (id === map ? [...u16(id), 3, 129, 2, auxiliary] : [...u16(id), 2, 129, 2])),
+  ].flat();
+  const descriptor = [0, 1, rows - 1, columns - 1, ...u32(width), ...u32(height)];
+  const picture = boxOf(tile, 'mdat').subarray(8);
+  const meta = (offset: number) => {
+    const locations = [
+      [...u16(GRID), ...u16(1), ...u16(0), ...u16(1), ...u32(0), ...u32(descriptor.length)],
+      ...tiles.map((id) => [...u16(id), ...u16(0), ...u16(0), ...u16(1), ...u32(offset), ...u32(picture.length)]),
+    ].flat();
+    return box(
+      'meta',
+      u32(0),
+      box('hdlr', u32(0), u32(0), Buffer.from('pict'), Buffer.alloc(13)),
+      box('pitm', u32(0), u16(GRID)),
+      box('iinf', u32(0), u16(1 + tiles.length), item(GRID, 'grid'), ...tiles.map((id) => item(id, 'hvc1'))),
+      box(
+        'iref',
+        u32(0),
+        box('dimg', u16(GRID), u16(count), tiles.slice(0, count).flatMap(u16)),
+        ...(map === null ? [] : [box('auxl', u16(map), u16(1), u16(GRID))]),
+      ),
+      box('iprp', box('ipco', ...properties), box('ipma', u32(0), u32(1 + tiles.length), associations)),
+      box('idat', descriptor),
+      box('iloc', u32(0x01000000), u16(0x4400), u16(1 + tiles.length), locations),
+    );
+  };
+  const brand = sequence ? 'hevc' : 'heic';
+  const start = box('ftyp', Buffer.from(`${brand}\0\0\0\0mif1heic${sequence ? 'msf1hevc' : ''}`));
+  const end = sequence ? [box('moov')] : [];
+  return Buffer.concat([start, meta(start.length + meta(0).length + 8), box('mdat', picture), ...end]);
+}
+
+const item = (id: number, type: string) =>
+  box('infe', u32(0x02000000 | (type === 'grid' ? 0 : 1)), u16(id), u16(0), Buffer.from(`${type}\0`));
+
+/** The first box of that type. */
+function boxOf(file: Buffer, type: string): Buffer {
+  const at = file.indexOf(type) - 4;
+  return file.subarray(at, at + file.readUInt32BE(at));
+}

@@ -1,0 +1,28 @@
+import sharp, { type Sharp } from 'sharp';
+
+/** Colours of the quadrants of `quadrants()` and of every picture in `test/fixtures/heic` of 96 x 64 pixels. */
+export const QUADRANTS = [
+  [220, 30, 30],
+  [30, 160, 60],
+  [30, 60, 200],
+  [235, 235, 235],
+];
+
+/** Most that a part of a colour may differ after two lossy encodings. */
+export const TOLERANCE = 14;
+
+/** A picture of four colours. */
+export function quadrants(width = 96, height = 64): Sharp {
+  const data = Buffer.alloc(width * height * 3);
+  for (let at = 0; at < width * height; at++) {
+    const index = (at % width >= width / 2 ? 1 : 0) + (Math.floor(at / width) >= height / 2 ? 2 : 0);
+    data.set(QUADRANTS[index]!, at * 3);
+  }
+  return sharp(data, { raw: { width, height, channels: 3 } });
+}
+
+/** Returns how much the colours differ at most, in one part. */
+export const differenceOf = (actual: number[][], expected: number[][]): number =>
+  Math.max(
+    ...actual.flatMap((colour, index) => colour.map((value, part) => Math.abs(value - expected[index]![part]!))),
+  );
