@@ -15,6 +15,8 @@ import { uncompactedCounters } from './database/write/list-counters.ts';
 import { LINK_HOURS } from './domain/access/password-links.ts';
 import { unnumberedEvents } from './domain/events/event-log.ts';
 import { EventTail } from './domain/events/event-tail.ts';
+import { startRendering } from './domain/photos/rendition.job.ts';
+import { pendingRenditions } from './domain/photos/renditions.ts';
 import { unusedUploads } from './domain/uploads/quota.ts';
 import { RequestLog } from './domain/usage/request-log.ts';
 import { createWebhookTools } from './domain/webhooks/webhook-context.ts';
@@ -66,6 +68,8 @@ export interface AppDependencies {
   receivers?: Network;
   /** Folder of the built console; `dist/console` by default. */
   consoleFolder?: string;
+  /** Whether this process renders photos that wait for their renditions. */
+  rendersPhotos?: boolean;
   /** Whether the instance is shutting down: it then reports that it is not ready. */
   isStopping?: () => boolean;
 }
@@ -147,7 +151,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   registerMetrics(app, config, {
     ...{ databases, storages, shares, bodies: largeBodies },
     budgets: [limits, tokenLimits, budgets.sync],
-    backlogs: [unusedUploads, uncompactedCounters, unnumberedEvents],
+    backlogs: [unusedUploads, uncompactedCounters, unnumberedEvents, pendingRenditions],
   });
   const oauthRateLimits = createOAuthRateLimits(databases, {
     api: limits,
@@ -168,6 +172,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
       passwordResets,
     }),
   );
+  if (dependencies.rendersPhotos) app.addHook('preClose', startRendering(databases, { storages, shares }, app.log));
   await registerStorage(app, storages, { shares, requests: limits, databases });
   registerMethodNotAllowed(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], authenticator);
   const { limitPageRequest } = oauthRateLimits;

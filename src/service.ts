@@ -197,7 +197,7 @@ async function buildService(
   isStopping: () => boolean,
 ): Promise<FastifyInstance> {
   const tokenKeys = await loadTokenKeys(config);
-  const app = await buildApp(config, { databases, clock: systemClock, tokenKeys, isStopping });
+  const app = await buildApp(config, { databases, clock: systemClock, tokenKeys, isStopping, rendersPhotos: true });
   deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys));
   logUnhandledRejections(app);
   return app;

@@ -14,6 +14,7 @@ import { addOAuthCommands } from './commands/oauth.ts';
 import { addOperationCommands } from './commands/operation.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addPersonCommands } from './commands/privacy.ts';
+import { addRenditionCommands } from './commands/renditions.ts';
 import { addStorageCommands } from './commands/storage.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import type { CliIo } from './io/cli-io.ts';
@@ -78,6 +79,7 @@ function buildProgram(io: CliIo): Command {
   program.commandsGroup('Data:');
   addDataCommands(program, io);
   addStorageCommands(program, io);
+  addRenditionCommands(program, io);
   program.commandsGroup('Operation:');
   addOperationCommands(program, io);
   addBackupCommands(program, io);

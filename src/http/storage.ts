@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { Databases } from '../database/database.ts';
+import { storeRendition } from '../domain/photos/renditions.ts';
+import { renderPlaceholder } from '../images/render.ts';
 import { withReceivedBytesCounted } from '../shared/buffer-collection.ts';
 import { ApiError, conflict, forbidden, invalidField, notFound } from '../shared/errors.ts';
 import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
@@ -8,6 +10,7 @@ import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
 import { networkOf } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
+import { isRenditionKey } from '../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { type SignedUrlClaims, STORAGE_PATH } from '../storage/url-signer.ts';
 import { hashOf, matchesTag } from './static-document.ts';
@@ -19,7 +22,7 @@ export const STORAGE_ROUTE = `${STORAGE_PATH}/:region/*`;
 
 /** Limits of requests to signed URLs, per share of their issuer. */
 export interface SignedUrlLimits {
-  shares: Pick<FairShares, 'uploads' | 'downloads'>;
+  shares: FairShares;
   /** Rate limit of uploads; absent for none. */
   requests?: RateLimiter;
   databases?: Databases;
@@ -52,8 +55,8 @@ export async function registerStorage(
     );
     const onRequest = (request: FastifyRequest, reply: FastifyReply) => admitDownload(storages, limits, request, reply);
     // Fastify's own HEAD route would read the whole object.
-    scope.get(url, { exposeHeadRoute: false, onRequest }, (request, reply) => send(storages, request, reply));
-    scope.head(url, (request, reply) => sendHeaders(storages, request, reply));
+    scope.get(url, { exposeHeadRoute: false, onRequest }, (request, reply) => send(storages, limits, request, reply));
+    scope.head(url, (request, reply) => sendHeaders(storages, limits, request, reply));
   });
 }
 
@@ -114,7 +117,12 @@ async function receive(storages: Storages, request: FastifyRequest, reply: Fasti
   return reply.code(200).send();
 }
 
-async function send(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function send(
+  storages: Storages,
+  limits: SignedUrlLimits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const [storage, grant] = requireGrant(storages, 'GET', request);
   const { range, 'if-range': condition, 'if-none-match': known } = request.headers;
   const tag = tagOf(grant);
@@ -124,13 +132,34 @@ async function send(storages: Storages, request: FastifyRequest, reply: FastifyR
   }
   if (range !== undefined && (condition === undefined || condition === tag)) {
     const about = await storage.bytes.stat(grant.key);
-    if (!about) throw notFound('File');
+    if (!about) return sendMissing(storage, grant, limits, request, reply);
     const part = parseRange(range, about.size);
     if (part) return sendPart(storage, grant, part, about.size, reply);
   }
   const found = await storage.bytes.open(grant.key);
-  if (!found) throw notFound('File');
+  if (!found) return sendMissing(storage, grant, limits, request, reply);
   return reply.headers(headersOf(grant, found.size)).send(withReceivedBytesCounted(found.stream));
+}
+
+/** Renders a rendition that is not stored yet, and sends it whole, or the placeholder of a photo that cannot be rendered. */
+async function sendMissing(
+  storage: Storage,
+  grant: SignedUrlClaims,
+  { shares, databases }: SignedUrlLimits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (!databases || !isRenditionKey(grant.key)) throw notFound('File');
+  const context = { database: databases[storage.region], storage, shares, shareKey: shareKeyOf(grant, request) };
+  const missing = await storeRendition(context, grant.key);
+  if (missing === null) {
+    const found = await storage.bytes.open(grant.key);
+    if (!found) throw notFound('File');
+    return reply.headers(headersOf(grant, found.size)).send(found.stream);
+  }
+  const placeholder = await renderPlaceholder(missing);
+  const { ETag: _, ...headers } = headersOf(grant, placeholder.length);
+  return reply.headers({ ...headers, 'Cache-Control': 'no-store' }).send(placeholder);
 }
 
 async function sendPart(
@@ -149,10 +178,15 @@ async function sendPart(
 }
 
 /** Responds to HEAD with the headers of GET for the whole file. */
-async function sendHeaders(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function sendHeaders(
+  storages: Storages,
+  limits: SignedUrlLimits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const [storage, grant] = requireGrant(storages, 'GET', request);
   const about = await storage.bytes.stat(grant.key);
-  if (!about) throw notFound('File');
+  if (!about) return sendMissing(storage, grant, limits, request, reply);
   return reply.headers(headersOf(grant, about.size)).send();
 }
 

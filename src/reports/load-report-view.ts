@@ -2,9 +2,11 @@ import { DeferredBlock, type DeferredPage, readDeferredTree } from '../../resolv
 import { timeZoneOf } from '../../schema/time-zone.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
 import { builders } from '../domain/readers/builder.reader.ts';
+import { findRenditions, toRendition, UNKNOWN } from '../domain/photos/renditions.ts';
 import { photos } from '../domain/readers/photo.reader.ts';
 import { photoReports, reportContents, type StoredContent } from '../domain/readers/photo-report.reader.ts';
 import { projects } from '../domain/readers/project.reader.ts';
+import { RENDITION_SIZES } from '../images/render.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { ReportView } from './report.page.ts';
 import type { RegionalUser } from './report-page-request.ts';
@@ -30,16 +32,22 @@ export async function loadReportView(
   const { content } = stored as unknown as StoredContent;
   const tree = await readDeferredTree(stored as unknown as StoredContent);
   const { builderId, projectId } = report;
-  const [builder, found, project] = await Promise.all([
+  const ids = attachmentIdsOf(tree);
+  const [builder, found, states, project] = await Promise.all([
     builders.findOne(database, builderId),
-    photos.findMany(database, attachmentIdsOf(tree), { builderId }),
+    photos.findMany(database, ids, { builderId }),
+    findRenditions(database, ids),
     projectId === null ? null : projects.findOne(database, projectId, { builderId }),
   ]);
   const storage = storages[database.region].withIssuer(user.id);
   const views = found
     .filter((photo) => photo !== null)
-    .map(({ id: photoId, key, contentType, fileName, description }) => {
-      return [photoId, { url: storage.createDownloadUrl(key, contentType, fileName), description }] as const;
+    .map((photo) => {
+      const { id: photoId, key, contentType, fileName, description } = photo;
+      const state = states.get(photoId) ?? UNKNOWN;
+      const [small, medium, large] = RENDITION_SIZES.map((size) => toRendition(storage, photo, state, size));
+      const url = storage.createDownloadUrl(key, contentType, fileName);
+      return [photoId, { url, description, small: small!, medium: medium!, large: large! }] as const;
     });
   const projectName = project?.name ?? null;
   const timeZone = timeZoneOf(builder!, database.region);

@@ -79,6 +79,11 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
       ...{ name: 'large image checks', capacity: 7, perShare: 4 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
+    /** Jobs that render photos, of both regions. Each also takes a slot of a decode. */
+    renditions: new FairSemaphore({
+      ...{ name: 'rendition jobs', capacity: 1, perShare: 1 },
+      ...{ maxQueuedPerShare: 1, maxQueued: 2, maxWaitMs: 120_000 },
+    }),
     /** Images that are downloaded from approved hosts. */
     imageDownloads: new FairSemaphore({
       ...{ name: 'image downloads', capacity: 32, perShare: 8 },

@@ -18,11 +18,14 @@ const KEY = new RegExp(`^${SEGMENT}(?:/${SEGMENT}){0,7}$`);
 /** Whether the text is a valid object key, without characters that file systems or URLs interpret. */
 export const isStorageKey = (text: string): boolean => KEY.test(text) && !text.includes('..');
 
-/** Top-level folders of final objects. Clients upload to `uploads`. */
 /** Whether the key is that of a record's object, and not of an upload, the list of erasures or the store's owner. */
 export const isRecordKey = (key: string): boolean =>
   isStorageKey(key) && /^(photos|logos|pictures|documents)\//.test(key);
 
+/** Whether the key is that of a rendition, which is made when it is requested first. */
+export const isRenditionKey = (key: string): boolean => key.startsWith('renditions/');
+
+/** Top-level folders of final objects. Clients upload to `uploads`. */
 export type ObjectFolder = 'photos' | 'logos' | 'pictures' | 'documents';
 
 /** Returns a new random key to which a client uploads. */

@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
+import { renderNext } from '../../src/domain/photos/renditions.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
@@ -40,6 +41,16 @@ describe('photos', () => {
     const [photo] = await rowsOf(database, `select key, file_size from photo where source = 'GALLERY'`);
     const found = await storages.au1.withFile(photo!.key!, (path, size) => inspectImage(path, size));
     expect(found).toMatchObject({ contentType: 'image/jpeg', width: 64, size: Number(photo!.file_size) });
+  });
+
+  it('have their renditions made after the import (PHO-41)', async () => {
+    const [database, storages] = [await fixture.emptyDatabase(), await newStorages()];
+    await importSampleFiles(database, storages, SAMPLES);
+    const context = { database, storage: storages.au1 };
+    for (let share = await renderNext(context, ''); share !== null; ) share = await renderNext(context, share);
+    const states = await rowsOf(database, 'select status, width from photo_rendition');
+    const photos = await rowsOf(database, 'select id from photo');
+    expect(states).toEqual(photos.map(() => ({ status: 'READY', width: 64 })));
   });
 
   it('of the demo data are exported and imported with their files', async () => {

@@ -121,7 +121,9 @@ describe.skipIf(!executablePath)('in Chromium', { timeout: 120_000, retry: 2 }, 
     await expectHeading(tab, 'Level 3, before the pour');
     const photo = tab.getByRole('img', { name: 'Slab edge, looking east' });
     await photo.scrollIntoViewIfNeeded();
-    await tab.waitForFunction('[...document.images].every((image) => image.complete && image.naturalWidth > 0)');
+    // The photo is rendered when it is requested. The policy of the page prevents polling in the page.
+    const areShown = '[...document.images].every((image) => image.complete && image.naturalWidth > 0)';
+    await expect.poll(() => tab.evaluate(areShown), { timeout: 30_000 }).toBe(true);
     await expectUsable(tab, 'report');
     await tab.emulateMedia({ colorScheme: 'dark' });
     const background = () => tab.evaluate(`getComputedStyle(document.querySelector('article')).backgroundColor`);

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FairSemaphore } from '../../src/shared/fair-semaphore.ts';
+import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { createUploadKey } from '../../src/storage/keys.ts';
 import { UrlSigner } from '../../src/storage/url-signer.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -83,7 +84,7 @@ describe('several keys', () => {
 });
 
 describe('the issuer of a signed URL', () => {
-  const limits = { shares: { uploads: aSemaphore(8), downloads: aSemaphore(1) } };
+  const limits = { shares: { ...createFairShares(), uploads: aSemaphore(8), downloads: aSemaphore(1) } };
   let store: TestStore;
 
   beforeAll(async () => {

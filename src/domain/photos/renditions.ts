@@ -12,12 +12,13 @@ import {
   RENDITION_SIZES,
   RENDITION_TYPE,
   type RenderedImage,
+  renderCounts,
   renderImage,
   toRenditionDimensions,
 } from '../../images/render.ts';
 import { BadImage } from '../../images/types.ts';
 import type { Backlog } from '../../shared/backlog.ts';
-import { unavailable } from '../../shared/errors.ts';
+import { notFound, unavailable } from '../../shared/errors.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** The columns of a photo that its renditions depend on. */
@@ -133,6 +134,9 @@ export async function findRenditions(database: Database, ids: readonly string[])
   return new Map(rows.map(([id, status, width, height]) => [id!, toState(status as RenditionStatus, width, height)]));
 }
 
+/** State of a photo that is not rendered yet: its dimensions are unknown. */
+export const UNKNOWN: RenditionState = { status: 'PENDING', ...PLACEHOLDER };
+
 const toState = (
   status: RenditionStatus,
   width?: string | number | null,
@@ -180,6 +184,36 @@ export async function renderNext(
   return shareKey!;
 }
 
+const SELECT_KEY: Statement = {
+  name: 'renditions.photo-key',
+  text: 'select key from photo where id = $1 and builder_id = $2',
+};
+
+/** Makes a photo pending whose renditions are lost. */
+const RENEW: Statement = {
+  name: 'renditions.renew',
+  text: `update photo_rendition set status = 'PENDING', attempts = 0 where photo_id = $1 and status = 'READY'`,
+};
+
+/**
+ * Renders the photo of a rendition that is not stored, for a URL that was signed before. Returns the size of the placeholder to answer
+ * where the photo cannot be rendered, else null. Throws 404 where the photo no longer exists or has other bytes.
+ */
+export async function storeRendition(context: RenditionContext, renditionKey: string): Promise<RenditionSize | null> {
+  const { database, storage } = context;
+  const [, builderId = '', id = '', name = ''] = renditionKey.split('/');
+  const [row] = await database.runner.run(SELECT_KEY, [id, builderId]);
+  const photo = { id, builderId, key: row?.[0] ?? '' };
+  const size = RENDITION_SIZES.find((each) => name.endsWith(`-${each.toLowerCase()}.webp`));
+  if (!row || !size || toRenditionKey(photo, size) !== renditionKey) throw notFound('File');
+  let { status } = await ensureRenditions(context, photo);
+  if (status === 'READY' && !(await storage.bytes.stat(renditionKey))) {
+    await database.runner.run(RENEW, [id]);
+    ({ status } = await ensureRenditions(context, photo));
+  }
+  return status === 'READY' ? null : size;
+}
+
 async function renderClaimed(
   context: RenditionContext,
   photo: RenderedPhoto,
@@ -198,8 +232,9 @@ async function renderClaimed(
     return await finish('READY', rendered, null);
   } catch (error) {
     if (error instanceof BadImage) return finish('FAILED', null, error.message);
-    // Without capacity another request may try at once; after another failure, none does until the claim ends.
-    await runner.run(RELEASE, [photo.id, String(!(error instanceof NoCapacityError))]).catch(() => undefined);
+    // Without capacity, and when this process stops, another may try at once; after another failure, none does until the claim ends.
+    const isDelayed = !(error instanceof NoCapacityError || signal?.aborted);
+    await runner.run(RELEASE, [photo.id, String(isDelayed)]).catch(() => undefined);
     throw error;
   }
 }
@@ -212,7 +247,10 @@ async function renderAndStore(
 ): Promise<RenderedImage> {
   const share = shares && shareKey !== undefined ? { shares, shareKey } : undefined;
   const rendered = await storage.withFile(photo.key, (path) => renderImage(path, { share, signal }));
-  if (!rendered) throw new BadImage('has no stored bytes');
+  if (!rendered) {
+    renderCounts.add('missing', 'error', 0);
+    throw new BadImage('has no stored bytes');
+  }
   for (const size of RENDITION_SIZES) {
     const bytes = Readable.from([rendered.files[size]]);
     await storage.store(toRenditionKey(photo, size), bytes, RENDITION_TYPE, MAX_RENDITION_BYTES);

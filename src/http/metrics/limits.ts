@@ -1,5 +1,6 @@
 import type { RateLimiter } from '../../auth/rate-limiter.ts';
 import { decodeCounts } from '../../images/decode.ts';
+import { renderCounts } from '../../images/render.ts';
 import type { FairShares } from '../../shared/fair-shares.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import type { Storages } from '../../storage/storage.ts';
@@ -58,6 +59,8 @@ export function observeWork({ parsed }: LargeBodyParser, storages: Storages): vo
   });
   const decode = { name: 'image_decode', what: 'decodes of images', labelNames: ['size'] };
   collectDurations(decode, () => [[{}, decodeCounts]]);
+  const render = { name: 'photo_render', what: 'renderings of photos', labelNames: ['type'] };
+  collectDurations(render, () => [[{}, renderCounts]]);
   collectDurations(
     { name: 'storage_operation', what: 'operations of the store', labelNames: ['region', 'operation'] },
     () => REGIONS.map((region) => [{ region }, storages[region].bytes.operations!] as const),

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../database/database.ts';
+import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import { ApiError } from '../../shared/errors.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { ensureRenditions } from './renditions.ts';
+
+const BATCH_SIZE = 100;
+
+const UNRENDERED = `from photo p where not exists (
+  select from photo_rendition r where r.photo_id = p.id and r.status <> 'PENDING')`;
+
+const COUNT: Statement = { name: 'renditions.count-unrendered', text: `select count(*) ${UNRENDERED}` };
+
+const SELECT: Statement = {
+  name: 'renditions.select-unrendered',
+  text: `select p.id, p.builder_id, p.key ${UNRENDERED} and p.id > $1 order by p.id limit ${BATCH_SIZE}`,
+};
+
+/** Bytes may be there now, or a newer release may read them. */
+const RENEW_FAILED: Statement = {
+  name: 'renditions.renew-failed',
+  text: `update photo_rendition set status = 'PENDING', problem = null, attempts = 0 where status = 'FAILED'`,
+};
+
+export interface BackfillOptions {
+  /** Percent of one processor. */
+  share: number;
+  /** Whether photos are tried again that could not be rendered. */
+  retry?: boolean;
+  onProgress?: (done: number, total: number) => void;
+}
+
+export interface BackfillResult {
+  rendered: number;
+  /** Photos that cannot be rendered. */
+  failed: number;
+  /** Photos that another process is rendering. */
+  skipped: number;
+}
+
+/**
+ * Renders every photo of the region that has no renditions, one at a time in the order of their ids. After each it pauses so that the
+ * work takes its share of the time. Interrupted, a repetition goes on from there.
+ */
+export async function backfillRenditions(
+  context: { database: Database; storage: Storage },
+  { share, retry = false, onProgress }: BackfillOptions,
+): Promise<BackfillResult> {
+  const { slowRunner } = context.database;
+  if (retry) await slowRunner.run(RENEW_FAILED, []);
+  const [counted] = await slowRunner.run(COUNT, []);
+  const total = Number(counted![0]);
+  const result: BackfillResult = { rendered: 0, failed: 0, skipped: 0 };
+  let done = 0;
+  let after = '';
+  for (;;) {
+    const rows = (await slowRunner.run(SELECT, [after])) as string[][];
+    for (const [id, builderId, key] of rows) {
+      const startedAt = performance.now();
+      result[await renderOne(context, { id: id!, builderId: builderId!, key: key! })]++;
+      onProgress?.(++done, total);
+      await sleep((performance.now() - startedAt) * (100 / share - 1));
+    }
+    if (rows.length < BATCH_SIZE) return result;
+    after = rows.at(-1)![0]!;
+  }
+}
+
+async function renderOne(
+  context: { database: Database; storage: Storage },
+  photo: { id: string; builderId: string; key: string },
+): Promise<keyof BackfillResult> {
+  try {
+    const { status } = await ensureRenditions(context, photo);
+    return status === 'READY' ? 'rendered' : 'failed';
+  } catch (error) {
+    // Another process renders it, or it was deleted meanwhile.
+    if (error instanceof ApiError && error.status === 503) return 'skipped';
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Databases } from '../../database/database.ts';
+import { NoCapacityError } from '../../images/capacity.ts';
+import type { FairShares } from '../../shared/fair-shares.ts';
+import { REGIONS } from '../../shared/regions.ts';
+import { repeatTask, type TaskLog } from '../../shared/repeated-task.ts';
+import type { Storages } from '../../storage/storage.ts';
+import { renderNext } from './renditions.ts';
+
+/** Milliseconds until a process looks again when no photo waits. */
+const POLL_MS = 1_000;
+
+/**
+ * Renders waiting photos until it is stopped, one at a time: the shares take turns, and requests keep the other slots. Every process that
+ * serves takes part. Stopping waits for the photo that is being rendered.
+ */
+export function startRendering(
+  databases: Databases,
+  { storages, shares }: { storages: Storages; shares: FairShares },
+  log: TaskLog,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const tasks = REGIONS.map((region) => {
+    const context = { database: databases[region], storage: storages[region], shares };
+    let after: string | null = '';
+    const run = async () => {
+      try {
+        after = await shares.renditions.run(region, 1, () => renderNext(context, after ?? '', signal), signal);
+      } catch (error) {
+        if (!(error instanceof NoCapacityError || signal.aborted)) throw error;
+        return POLL_MS;
+      }
+      return after === null ? POLL_MS : 0;
+    };
+    return repeatTask({ name: 'render photos', region, run }, log, signal);
+  });
+  return async () => {
+    stopping.abort();
+    await Promise.all(tasks);
+  };
+}

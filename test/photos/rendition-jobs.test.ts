@@ -1,0 +1,198 @@
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { backfillRenditions } from '../../src/domain/photos/backfill-renditions.ts';
+import { startRendering } from '../../src/domain/photos/rendition.job.ts';
+import { renderNext, toRenditionKey } from '../../src/domain/photos/renditions.ts';
+import { sweep } from '../../src/domain/uploads/sweep.ts';
+import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { openStorages, type Storages } from '../../src/storage/storage.ts';
+import { BASE_URL, type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { heic, picture } from '../support/images.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+
+const DAY = 86_400_000;
+
+let service: Service;
+let storages: Storages;
+let a: Client;
+let b: Client;
+
+beforeAll(async () => {
+  service = await startService();
+  service.clock.advance(Date.now() - service.clock.now());
+  const config = loadConfig({ DATA_DIR: service.dataDir, BASE_URL });
+  storages = openStorages(config, { secrets: [TOKEN_KEY], clock: service.clock });
+  [a, b] = await Promise.all([clientOf(service, 'A'), clientOf(service, 'B')]);
+  // The photos of the demo data have no bytes here.
+  await execute('delete from photo_rendition');
+});
+
+afterAll(() => service.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: rows are walked by name.
+const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
+  service.databases.au1.fork().execute(sql, values);
+
+const stateOf = async (id: string) =>
+  (await execute('select status, width, height, problem, attempts from photo_rendition where photo_id = ?', [id]))[0];
+
+const createPhoto = async (client: Client, bytes?: Buffer, type?: string) =>
+  client.createPhoto({ imageAttachment: await client.upload(bytes, type) });
+
+const context = () => ({ database: service.databases.au1, storage: storages.au1, shares: createFairShares() });
+
+/** Renders everything that waits, and returns the shares in their order. */
+async function renderAll(): Promise<string[]> {
+  const shares: string[] = [];
+  for (let share = await renderNext(context(), ''); share !== null; share = await renderNext(context(), share)) {
+    shares.push(share);
+  }
+  return shares;
+}
+
+const download = async (client: Client, photo: { id: string; key: string }, size: 'SMALL' | 'LARGE' = 'SMALL') => {
+  const key = toRenditionKey({ ...photo, builderId: client.builderId }, size);
+  return client.download(storages.au1.createDownloadUrl(key));
+};
+
+describe('the jobs that render photos', () => {
+  it('render accepted photos, and take the integrators in turn (PHO-41)', async () => {
+    const photos = [await createPhoto(a), await createPhoto(a), await createPhoto(a), await createPhoto(b)];
+    const [first, second, third, fourth] = await renderAll();
+    expect(new Set([first, second]).size).toBe(2);
+    expect(third).toBe(fourth);
+    for (const { id } of photos) expect(await stateOf(id)).toMatchObject({ status: 'READY', width: 40, height: 30 });
+  });
+
+  it('use no quota (PHO-42)', async () => {
+    const usage = () => execute('select coalesce(sum(bytes), 0)::int as bytes from upload_usage');
+    await createPhoto(a, await picture('jpeg', { width: 800, height: 600 }));
+    const before = await usage();
+    await renderAll();
+    expect(await usage()).toEqual(before);
+  });
+
+  it('run in the service until they are stopped', async () => {
+    const { id } = await createPhoto(a);
+    const log = { error: () => undefined, info: () => undefined };
+    const stop = startRendering(service.databases, { storages, shares: createFairShares() }, log);
+    await expect.poll(async () => (await stateOf(id)).status, { timeout: 10_000 }).toBe('READY');
+    await stop();
+  });
+
+  it('take over the photo of a process that was killed, once its claim has ended', async () => {
+    const { id } = await createPhoto(a);
+    const claim = `update photo_rendition set attempts = 1, claimed_until = clock_timestamp() + ?::interval where photo_id = ?`;
+    await execute(claim, ['1 minute', id]);
+    expect(await renderAll()).toEqual([]);
+    await execute(claim, ['-1 second', id]);
+    expect(await renderAll()).toHaveLength(1);
+    expect(await stateOf(id)).toMatchObject({ status: 'READY' });
+  });
+
+  it('give up a photo that ended three processes (PHO-40)', async () => {
+    const { id } = await createPhoto(a);
+    await execute('update photo_rendition set attempts = 3 where photo_id = ?', [id]);
+    await renderAll();
+    expect(await stateOf(id)).toMatchObject({
+      status: 'FAILED',
+      problem: expect.stringContaining('ended every process'),
+    });
+  });
+
+  it('leave a photo pending when the store fails, and count no attempt', async () => {
+    const { id } = await createPhoto(a);
+    const { shares, ...parts } = context();
+    const failing = Object.create(parts.storage, {
+      store: { value: () => Promise.reject(new Error('The store does not answer.')) },
+    });
+    await expect(renderNext({ ...parts, shares, storage: failing }, '')).rejects.toThrow('does not answer');
+    expect(await stateOf(id)).toMatchObject({ status: 'PENDING', attempts: 0 });
+    expect(await renderAll()).toEqual([]);
+    await execute('update photo_rendition set claimed_until = null where photo_id = ?', [id]);
+    expect(await renderAll()).toHaveLength(1);
+  });
+
+  it('render again when the bytes of a photo are replaced', async () => {
+    const photo = await createPhoto(a, await picture('jpeg', { width: 60, height: 20 }));
+    const other = await createPhoto(a, await picture('jpeg', { width: 20, height: 60 }));
+    await renderAll();
+    await execute('update photo set key = ? where id = ?', [other.key, photo.id]);
+    expect(await stateOf(photo.id)).toMatchObject({ status: 'PENDING', width: null });
+    await renderAll();
+    expect(await stateOf(photo.id)).toMatchObject({ status: 'READY', width: 20, height: 60 });
+    expect((await download(a, photo)).statusCode).toBe(200);
+    expect((await download(a, { id: photo.id, key: other.key })).statusCode).toBe(200);
+  });
+});
+
+describe('GET of a signed rendition', () => {
+  it('renders the photo first where that has not happened (PHO-41)', async () => {
+    const photo = await createPhoto(a, await picture('jpeg', { width: 400, height: 200 }));
+    const answers = await Promise.all([download(a, photo), download(a, photo), download(a, photo, 'LARGE')]);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+    expect(await sharp(answers[0]!.rawPayload).metadata()).toMatchObject({ format: 'webp', width: 160, height: 80 });
+    expect((await stateOf(photo.id)).attempts).toBe(1);
+  });
+
+  it('renders again what the store has lost', async () => {
+    const photo = await createPhoto(a);
+    await renderAll();
+    await storages.au1.bytes.remove([toRenditionKey({ ...photo, builderId: a.builderId }, 'SMALL')]);
+    expect((await download(a, photo)).statusCode).toBe(200);
+  });
+
+  it('is a placeholder, which is not cached, for a photo that cannot be rendered (PHO-40)', async () => {
+    const photo = await createPhoto(a, heic(), 'image/heic');
+    const { statusCode, headers, rawPayload } = await download(a, photo);
+    expect(statusCode).toBe(200);
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'image/webp' });
+    expect(headers).not.toHaveProperty('etag');
+    expect(await sharp(rawPayload).metadata()).toMatchObject({ width: 160, height: 120 });
+    expect(await stateOf(photo.id)).toMatchObject({ status: 'FAILED', problem: 'cannot be decoded' });
+  });
+
+  it("is 404 for other bytes, and for another builder's photo (PHO-42)", async () => {
+    const photo = await createPhoto(a);
+    expect((await download(a, { id: photo.id, key: 'photos/other.jpg' })).statusCode).toBe(404);
+    expect((await download(b, photo)).statusCode).toBe(404);
+    expect((await download(a, { id: 'att_none', key: photo.key })).statusCode).toBe(404);
+  });
+});
+
+describe('the sweep', () => {
+  it('deletes the renditions of photos that no longer exist or have other bytes, and no others (PHO-42)', async () => {
+    const [kept, deleted, replaced] = [await createPhoto(a), await createPhoto(a), await createPhoto(a)];
+    await renderAll();
+    const keyOf = (photo: { id: string; key: string }) => toRenditionKey({ ...photo, builderId: a.builderId }, 'LARGE');
+    await execute('delete from photo where id = ?', [deleted.id]);
+    await execute('update photo set key = ? where id = ?', [kept.key, replaced.id]);
+    await sweep(service.databases.au1, storages.au1, Date.now() + 2 * DAY);
+    const left = await Promise.all([kept, deleted, replaced].map((photo) => storages.au1.bytes.stat(keyOf(photo))));
+    expect(left.map((found) => found !== null)).toEqual([true, false, false]);
+    expect(await stateOf(deleted.id)).toBeUndefined();
+  });
+});
+
+describe('renditions backfill', () => {
+  it('renders photos without renditions, with progress, and does nothing when it is repeated', async () => {
+    await execute('delete from photo_rendition');
+    await execute(`delete from photo where key not like 'photos/%' or created_at < '2026-09-01'`);
+    const [{ count }] = await execute('select count(*)::int as count from photo');
+    const progress: string[] = [];
+    const options = { share: 100, onProgress: (done: number, total: number) => progress.push(`${done}/${total}`) };
+    const result = await backfillRenditions(context(), options);
+    expect(result.rendered + result.failed).toBe(count);
+    expect(result.skipped).toBe(0);
+    expect(progress.at(-1)).toBe(`${count}/${count}`);
+    expect(await backfillRenditions(context(), { share: 100 })).toEqual({ rendered: 0, failed: 0, skipped: 0 });
+  });
+
+  it('tries failed photos again with --retry', async () => {
+    const photo = await createPhoto(a);
+    await execute(`update photo_rendition set status = 'FAILED' where photo_id = ?`, [photo.id]);
+    expect((await backfillRenditions(context(), { share: 100 })).rendered).toBe(0);
+    expect((await backfillRenditions(context(), { share: 100, retry: true })).rendered).toBe(1);
+  });
+});
