@@ -49,6 +49,8 @@ export interface Config {
   databaseUrls: Record<RegionId, string> | null;
   /** URLs of the same databases without a connection pooler; null for the embedded databases. */
   directUrls: Record<RegionId, string> | null;
+  /** URL of each standby that reads may use. */
+  replicaUrls: Record<RegionId, readonly string[]>;
   /** Maximum connections of a worker to both databases. */
   databaseConnections: number;
   migrate: 'auto' | 'check';
@@ -122,7 +124,10 @@ function findConflicts(values: Partial<SettingValues>, isSet: (name: SettingName
     requireTogether('DATABASE_URL_AU1', 'DATABASE_URL_US1');
   }
   if (!isSet('DATABASE_URL_AU1') && !isSet('DATABASE_URL_US1')) {
-    for (const name of ['DATABASE_URL_AU1_DIRECT', 'DATABASE_URL_US1_DIRECT'] as const) {
+    for (const name of [
+      ...(['DATABASE_URL_AU1_DIRECT', 'DATABASE_URL_US1_DIRECT'] as const),
+      ...(['DATABASE_URL_AU1_REPLICAS', 'DATABASE_URL_US1_REPLICAS'] as const),
+    ]) {
       if (isSet(name)) report(name, 'requires DATABASE_URL_AU1 and DATABASE_URL_US1');
     }
   }
@@ -155,6 +160,7 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
     databaseUrls: au1 && us1 ? { au1, us1 } : null,
     directUrls:
       au1 && us1 ? { au1: values.DATABASE_URL_AU1_DIRECT ?? au1, us1: values.DATABASE_URL_US1_DIRECT ?? us1 } : null,
+    replicaUrls: { au1: values.DATABASE_URL_AU1_REPLICAS ?? [], us1: values.DATABASE_URL_US1_REPLICAS ?? [] },
     databaseConnections: values.DATABASE_CONNECTIONS,
     migrate: values.MIGRATE ?? (production ? 'check' : 'auto'),
     demo: !production && !au1 && values.DEMO === '1',

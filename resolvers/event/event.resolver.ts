@@ -12,6 +12,7 @@ import {
   readLogPage,
 } from '../../src/domain/events/event-log.ts';
 import { pathOf, resourceOf } from '../../src/domain/events/event-types.ts';
+import { selectLogDatabase } from '../../src/domain/events/log-history.ts';
 import { invalidField } from '../../src/shared/errors.ts';
 import { EventCursor, EventLimit, EventType, EventWait, MAX_EVENTS } from './event.scalars.ts';
 import { type Event, EventPage } from './event.type.ts';
@@ -49,7 +50,10 @@ export class EventResolver {
     const selection = { types: types ?? null, builderIds: builderId == null ? null : [builderId] };
     const count = limit ?? MAX_EVENTS;
     const filter = new EventFilter(caller, selection);
-    let page = await readLogPage(database, position, filter.toParameters(), count);
+    const source = selectLogDatabase(database, head, position);
+    let page = await readLogPage(source, position, filter.toParameters(), count);
+    // A standby may not have the last events yet.
+    if (source !== database) page = { ...page, hasMore: page.hasMore || page.next.number < head.number };
     if (wait && page.events.length === 0 && !page.hasMore) {
       const found = await context.waitForEvents(page.next, selection, wait * 1000);
       page = await readFound(context, found, selection, count);

@@ -83,6 +83,14 @@ export function parsePostgresUrl(text: string): string {
   return text;
 }
 
+/** Returns a URL for each address of a list of standbys. The value contains a password, so the message does not quote it. */
+export function parseReplicas(text: string): readonly string[] {
+  if (targetOf(splitAddresses(parsePostgresUrl(text))[0]!) !== null) {
+    throw new InvalidValue('must have no target_session_attrs: its servers accept no writes');
+  }
+  return splitAddresses(text);
+}
+
 /** The value contains a password, so the message does not quote it. */
 export function parseSmtpUrl(text: string): string {
   if (URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol) && new URL(text).hostname !== '') return text;

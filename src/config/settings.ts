@@ -15,6 +15,7 @@ import {
   parseQuota,
   parseRateLimit,
   parseRatio,
+  parseReplicas,
   parseSeconds,
   parseSmtpUrl,
   parseText,
@@ -104,6 +105,12 @@ const SETTINGS = {
     parsePostgresUrl,
   ),
   DATABASE_URL_US1_DIRECT: secret('DATABASE_URL_US1', 'The same for region `us1`.', parsePostgresUrl),
+  DATABASE_URL_AU1_REPLICAS: secret(
+    'none',
+    'Standbys of region `au1`, with commas between their addresses. Internal queries, exports and old events are read from them.',
+    parseReplicas,
+  ),
+  DATABASE_URL_US1_REPLICAS: secret('none', 'The same for region `us1`.', parseReplicas),
   DATABASE_CONNECTIONS: withDefault(
     String(DEFAULT_CONNECTIONS),
     'Maximum connections of each worker to both databases together, divided between reads and transactions.',

@@ -28,7 +28,7 @@ const LINE_FEED = 10;
  * same bytes for the same rows. No file is replaced before all of them are written. docs/data-transfer-format.md describes the format.
  */
 export async function exportFolder(
-  database: Pick<Database, 'metadata' | 'url'>,
+  database: Pick<Database, 'metadata' | 'url' | 'replicas'>,
   folder: string,
   options: ExportOptions = {},
   fileDefinitions: FileDefinition[] = allDefinitions,
@@ -43,9 +43,11 @@ export async function exportFolder(
   // With another extension, so that an import ignores the files of a killed export.
   const mark = randomBytes(6).toString('hex');
   const draft = ({ file }: FileMapping) => join(folder, `${file}.${mark}.part`);
-  try {
-    const snapshot = 'begin isolation level repeatable read read only';
-    const { files } = await withTransaction(database.url, snapshot, async (client) => {
+  const removeDrafts = async () => {
+    for (const mapping of mappings) await rm(draft(mapping), { force: true });
+  };
+  const exportFrom = (url: string) =>
+    withTransaction(url, 'begin isolation level repeatable read read only', async (client) => {
       await client.query(`set local statement_timeout = 0; set local jit = off`);
       const files: ExportResult['files'] = [];
       for (const mapping of mappings) {
@@ -54,10 +56,15 @@ export async function exportFolder(
       }
       return { files, commit: true };
     });
+  try {
+    const replica = await database.replicas?.findUsable();
+    // A standby may cancel a long read, because it conflicts with what the primary has removed.
+    const exported = replica ? await exportFrom(replica.url).catch(removeDrafts) : undefined;
+    const { files } = exported ?? (await exportFrom(database.url));
     for (const mapping of mappings) await rename(draft(mapping), join(folder, mapping.file));
     return { files };
   } catch (error) {
-    for (const mapping of mappings) await rm(draft(mapping), { force: true });
+    await removeDrafts();
     const { syscall, message } = error as NodeJS.ErrnoException;
     if (syscall === 'open' || syscall === 'write') {
       throw new DataTransferError(`The folder ${folder} cannot be written: ${message}`, { cause: error });

@@ -8,6 +8,7 @@ import { measureWaits } from './pool/measure-waits.ts';
 import type { Statement } from './pool/pg-pipeline.ts';
 import { StatementRunner } from './pool/statement-runner.ts';
 import type { ReadDatabase, ReadLimits } from './read/read-database.ts';
+import { ReplicaRunner, ReplicaSet } from './replicas/replica-set.ts';
 import { retryTransaction } from './write/retry.ts';
 import { type Transaction, TransactionRunner } from './write/transaction-runner.ts';
 
@@ -39,12 +40,18 @@ export class Database implements ReadDatabase {
   readonly statements = new DurationCounts(MAX_STATEMENTS);
   /** Waits for a connection by pool, for metrics. */
   readonly poolWaits = new DurationCounts(2);
+  /** The region's standbys; null without any. */
+  readonly replicas: ReplicaSet | null;
+  /** No private name, because `withLimits` derives objects. */
+  protected readonly replicaRunners: Record<'runner' | 'slowRunner', PropertyDescriptor> | null;
   #ormPool: pg.Pool | null = null;
 
+  /** @param replicaUrls Address of each standby. */
   constructor(
     readonly region: RegionId,
     readonly url: string,
     { reads, readReserve, slowReads, background, writes, orm }: ConnectionSplit = splitConnections(),
+    replicaUrls: readonly string[] = [],
   ) {
     this.orm = createOrm(url, { pool: { min: 0, max: orm } }, (pool) => {
       this.#ormPool = pool;
@@ -55,11 +62,24 @@ export class Database implements ReadDatabase {
     this.backgroundRunner = new StatementRunner(url, { regular: background, reserve: 0 }, this.statements);
     this.writer = new TransactionRunner(url, writes, this.statements);
     measureWaits(this.writer.pool, (seconds, outcome) => this.poolWaits.add('writes', outcome, seconds));
+    this.replicas = replicaUrls.length > 0 ? new ReplicaSet(replicaUrls, { reads, slowReads }, this.runner) : null;
+    this.replicaRunners = this.replicas && {
+      runner: { value: new ReplicaRunner(this.replicas, 'reads', this.runner) },
+      slowRunner: { value: new ReplicaRunner(this.replicas, 'slowReads', this.slowRunner) },
+    };
   }
 
   /** Returns the same database with the limits of a request. */
   withLimits(limits: DatabaseLimits): Database {
     return Object.create(this, { limits: { value: limits } });
+  }
+
+  /**
+   * Returns the same database with prepared reads from a standby, for callers that need not read their own writes. The primary answers
+   * where no standby can. Without standbys it is this database.
+   */
+  onReplica(): Database {
+    return this.replicaRunners ? Object.create(this, this.replicaRunners) : this;
   }
 
   get metadata() {
@@ -103,6 +123,7 @@ export class Database implements ReadDatabase {
   }
 
   async close(): Promise<void> {
+    await this.replicas?.close();
     const pools = [this.runner, this.slowRunner, this.backgroundRunner, this.writer, this.orm];
     await Promise.all(pools.map((pool) => pool.close()));
   }

@@ -34,19 +34,21 @@ export async function openDatabases(
   role: 'service' | 'command',
   supervision: SupervisionCallbacks = {},
 ): Promise<OpenDatabases> {
-  const { databaseUrls, directUrls } = config;
+  const { databaseUrls, directUrls, replicaUrls } = config;
   const split = splitConnections(config.databaseConnections);
   const cluster = databaseUrls ? null : await openEmbeddedCluster(config, role, supervision);
   const embeddedUrls = () => mapRegions((region) => cluster!.url(`builder_api_${region}`));
   try {
     for (const region of cluster ? REGIONS : []) await cluster!.ensureDatabase(`builder_api_${region}`);
     const urls = databaseUrls ?? embeddedUrls();
-    const direct = mapRegions((region) => new Database(region, directUrls?.[region] ?? urls[region], split));
+    const direct = mapRegions(
+      (region) => new Database(region, directUrls?.[region] ?? urls[region], split, replicaUrls[region]),
+    );
     // A command runs one transaction at a time and does not need the pooler.
     const databases = mapRegions((region) =>
       role === 'command' || direct[region].url === urls[region]
         ? direct[region]
-        : new Database(region, urls[region], split),
+        : new Database(region, urls[region], split, replicaUrls[region]),
     );
     const opened = new Map<string, Database>();
     for (const region of REGIONS) {

@@ -9,6 +9,8 @@ Parts:
   growth            requests over 10,000,000 timesheets beside a thousandth of them, one connection
   events            what the event log costs a sync, an update and an import
   observability     what metrics, log lines, tracing and compression cost; under four minutes
+  replicas          dashboards beside integrators' requests, with 0, 1 and 2 standbys
+  scale             tables, unique indexes and reads that name the builder, and those that do not
   memory            resident memory at rest and after 100,000 mixed requests
   profile           where the service's processor time goes, by package and folder
   against           CPU time per request beside another build (--against, which needs no name of a part)

@@ -15,6 +15,8 @@ const PARTS: Record<string, () => Promise<Part>> = {
   workers: async () => (await import('./workers.ts')).workers,
   supervision: async () => (await import('./supervision.ts')).supervision,
   growth: async () => (await import('./growth.ts')).growth,
+  scale: async () => (await import('./scale.ts')).scale,
+  replicas: async () => (await import('./replicas.ts')).replicas,
   events: async () => (await import('./events.ts')).events,
   observability: async () => (await import('./observability.ts')).observability,
   memory: async () => (await import('./memory.ts')).memory,

@@ -53,7 +53,7 @@ export class ProofSite {
   static async start(
     settings: Record<string, string> = {},
     disks: SmallDisks | null = null,
-    { migrateWith }: { migrateWith?: string } = {},
+    { migrateWith, timesheets = 200 }: { migrateWith?: string; timesheets?: number } = {},
   ): Promise<ProofSite> {
     const undo: (() => unknown)[] = [];
     const folder = async (name: string, bytes: number | undefined) => {
@@ -71,7 +71,7 @@ export class ProofSite {
         const env = { DATABASE_URL_AU1: postgres.url('au1'), DATABASE_URL_US1: postgres.url('us1') };
         await promisify(execFile)(process.execPath, [migrateWith, 'migrate', 'up'], { env });
       } else for (const region of REGIONS) await runPendingMigrations(databases[region], 'auto');
-      const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 200 });
+      const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets });
       for (const region of REGIONS) await databases[region].close();
       const dataDir = await folder('data', disks?.storeBytes);
       const env = {

@@ -22,6 +22,7 @@ import { landingPage, landingPageHeaders } from './landing-page.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { largeResponses, sendLargeResponses } from './large-responses.ts';
 import { NewDocumentLimiter } from './new-documents.ts';
+import { replicaReads } from './replica-reads.ts';
 import { formatErrorWithoutSuggestions } from './suggestions.ts';
 
 /** Maximum tokens of a document (LIM-18): more than dashboards need, and few enough to parse quickly. */
@@ -96,6 +97,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
       validateVariables(schema),
       costLimits(schema),
       logErrors(app.log),
+      replicaReads,
       compiledQueries(schema),
       ...route.plugins,
       largeResponses,

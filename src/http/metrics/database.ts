@@ -1,4 +1,5 @@
 import type { Databases } from '../../database/database.ts';
+import type { ReplicaSet } from '../../database/replicas/replica-set.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { collectCounter, collectDurations, collectGauge, type LabelledCounts, type Sample } from './collected.ts';
 
@@ -32,6 +33,7 @@ export function observeDatabases(databases: Databases): void {
         databases[region].pools().map(([pool, { waitingCount }]): Sample => [{ region, pool }, waitingCount]),
       ),
   });
+  observeReplicas(databases);
   const pipelined = (region: keyof Databases) => {
     const { runner, slowRunner, backgroundRunner } = databases[region];
     const runners = { reads: runner, slow_reads: slowRunner, background: backgroundRunner };
@@ -60,5 +62,36 @@ export function observeDatabases(databases: Databases): void {
     labelNames: ['region', 'pool'],
     collect: () =>
       perRegion((region) => pipelined(region).map(([pool, { onReserve }]): Sample => [{ region, pool }, onReserve])),
+  });
+}
+
+/** Registers lag and reads of the standbys. The values begin when standbys are configured. */
+function observeReplicas(databases: Databases): void {
+  const perRegion = (read: (region: keyof Databases, replicas: ReplicaSet) => Sample[]): Sample[] =>
+    REGIONS.flatMap((region) => {
+      const { replicas } = databases[region];
+      replicas?.startMeasuring();
+      return replicas ? read(region, replicas) : [];
+    });
+  const lag = {
+    name: 'database_replica_lag_seconds',
+    help: 'Time by which a standby is at most behind the primary; +Inf while it cannot be used.',
+    labelNames: ['region', 'replica'],
+    collect: () =>
+      perRegion((region, { replicas }) =>
+        replicas.map(({ name, lagMs }): Sample => [{ region, replica: name }, lagMs / 1000]),
+      ),
+  };
+  collectGauge(lag, 'max');
+  collectCounter({
+    name: 'database_replica_reads_total',
+    help: 'Reads that a standby may answer, by the server that did; a failed one was answered by the primary.',
+    labelNames: ['region', 'server', 'outcome'],
+    collect: () =>
+      perRegion((region, { counts }) =>
+        [...counts].flatMap(([server, outcomes]) =>
+          Object.entries(outcomes).map(([outcome, count]): Sample => [{ region, server, outcome }, count]),
+        ),
+      ),
   });
 }

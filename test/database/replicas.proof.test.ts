@@ -1,0 +1,175 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import { AccessTokens } from '../../src/auth/access-tokens.ts';
+import { exportFolder } from '../../src/data-transfer/export.ts';
+import { Database, type Databases } from '../../src/database/database.ts';
+import { MAX_LAG_MS } from '../../src/database/replicas/replica-set.ts';
+import { runPendingMigrations } from '../../src/database/run-migrations.ts';
+import type { DemoFile } from '../../src/demo/demo-file.ts';
+import { loadDemoInto } from '../../src/demo/load.ts';
+import { openCluster } from '../../src/dev-postgres/cluster.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
+import { ReplicatedPostgres } from '../proof/replicated-postgres.ts';
+import { BASE_URL, TOKEN_KEY, testConfig } from '../support/harness.ts';
+
+let folder: string;
+let servers: ReplicatedPostgres;
+let databases: Databases;
+let app: FastifyInstance;
+let demo: DemoFile;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'builder-api-replicas-'));
+  await chmod(folder, 0o711);
+  const cluster = await openCluster({ dataDir: folder });
+  databases = {} as Databases;
+  for (const region of REGIONS) {
+    await cluster.ensureDatabase(region);
+    databases[region] = new Database(region, cluster.url(region));
+    await runPendingMigrations(databases[region], 'auto');
+  }
+  demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 10 });
+  for (const region of REGIONS) await databases[region].close();
+  await cluster.stop();
+  servers = await ReplicatedPostgres.start(folder);
+  await servers.executeOnPrimary('au1', (client) =>
+    client.query('create table proof_row as select generate_series(1, 1000) as id'),
+  );
+  await servers.addStandby({ synchronous: false });
+  for (const region of REGIONS) {
+    databases[region] = new Database(region, servers.url(region), undefined, [servers.replicasUrl(region)]);
+  }
+  const config = testConfig({ DATA_DIR: join(folder, 'data') });
+  app = await buildApp(config, { databases, clock: systemClock, tokenKeys: [TOKEN_KEY] });
+}, 60_000);
+
+afterAll(async () => {
+  await app?.close();
+  for (const region of REGIONS) await databases?.[region].close();
+  await servers?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const PORT = { name: 'proof.port', text: 'select inet_server_port()' };
+
+/** Port of the server that answers a read which a standby may answer. */
+const readPort = async () => Number((await databases.au1.onReplica().runner.run(PORT, []))[0]![0]);
+const portOf = (url: string) => Number(new URL(url).port);
+const standbyPort = () => portOf(servers.replicasUrl('au1'));
+
+const executeOnStandby = (sql: string) => servers.executeOnStandby(0, 'postgres', (client) => client.query(sql));
+const countsOf = (server: string) => databases.au1.replicas!.counts.get(server) ?? { ok: 0, failed: 0 };
+
+/** Waits until the standby is usable, or no longer is. */
+const waitForUse = (isUsed: boolean) =>
+  vi.waitFor(async () => expect((await databases.au1.replicas!.findUsable()) !== null).toBe(isUsed), {
+    timeout: 30_000,
+    interval: 100,
+  });
+
+beforeEach(() => waitForUse(true), 40_000);
+
+const graphql = async (name: string) => {
+  const { clientId, scopes } = demo.clients.find((client) => client.name === name)!;
+  const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock: systemClock });
+  const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
+  const headers = { authorization: `Bearer ${token}` };
+  const payload = { query: '{ builders { data { id name } } }' };
+  return (await app.inject({ method: 'POST', url: '/graphql', headers, payload })).json();
+};
+
+describe('a standby', () => {
+  it('answers reads that need not be of this moment', async () => {
+    expect(await readPort()).toBe(standbyPort());
+  });
+
+  it('answers queries of internal clients, and not those of integrators', async () => {
+    const before = countsOf(databases.au1.replicas!.replicas[0]!.name).ok;
+    expect((await graphql('A')).data.builders.data).not.toHaveLength(0);
+    expect(countsOf(databases.au1.replicas!.replicas[0]!.name).ok).toBe(before);
+    expect((await graphql('internal')).data.builders.data).not.toHaveLength(0);
+    expect(countsOf(databases.au1.replicas!.replicas[0]!.name).ok).toBeGreaterThan(before);
+  });
+
+  it('is what an export reads', async () => {
+    const { rows } = await servers.executeOnPrimary('au1', (client) =>
+      client.query<{ id: string; name: string }>('select id, name from builder order by id limit 1'),
+    );
+    await executeOnStandby('select pg_wal_replay_pause()');
+    try {
+      await servers.executeOnPrimary('au1', (client) => client.query(`update builder set name = 'later'`));
+      await exportFolder(databases.au1, join(folder, 'export'));
+    } finally {
+      await executeOnStandby('select pg_wal_replay_resume()');
+    }
+    expect(await readFile(join(folder, 'export', 'builders.ndjson'), 'utf8')).toContain(JSON.stringify(rows[0]!.name));
+  }, 20_000);
+
+  it('has its lag and its share in the metrics', async () => {
+    await readPort();
+    const metrics = (await app.inject({ url: '/metrics' })).body;
+    expect(metrics).toMatch(/database_replica_lag_seconds\{region="au1",replica="127\.0\.0\.1:\d+\/au1"\} 0\.\d/);
+    expect(metrics).toMatch(/database_replica_reads_total\{region="au1",server="127[^"]+",outcome="ok"\} [1-9]/);
+  });
+});
+
+describe('the primary', () => {
+  it('answers while the standby lags beyond the bound', async () => {
+    await executeOnStandby('select pg_wal_replay_pause()');
+    try {
+      await servers.executeOnPrimary('au1', (client) => client.query('update proof_row set id = id'));
+      await waitForUse(false);
+      expect(await readPort()).not.toBe(standbyPort());
+    } finally {
+      await executeOnStandby('select pg_wal_replay_resume()');
+    }
+  }, 40_000);
+
+  it('answers what a standby that stalls has begun', async () => {
+    await readPort();
+    await servers.signalStandby(0, 'SIGSTOP');
+    try {
+      expect(await readPort()).not.toBe(standbyPort());
+      expect(databases.au1.replicas!.replicas[0]!.lagMs).toBeGreaterThan(MAX_LAG_MS);
+    } finally {
+      await servers.signalStandby(0, 'SIGCONT');
+    }
+  }, 40_000);
+
+  it('answers while the standby restarts', async () => {
+    let isOver = false;
+    const restarting = servers.restartStandby(0).finally(() => {
+      isOver = true;
+    });
+    const ports = new Set<number>();
+    while (!isOver) ports.add(await readPort());
+    await restarting;
+    expect(ports.size).toBeGreaterThan(0);
+    expect(ports).not.toContain(Number.NaN);
+  }, 40_000);
+
+  it('answers a query that the standby cancels because of a conflict with recovery', async () => {
+    await executeOnStandby(`alter system set max_standby_streaming_delay = '100ms'`);
+    await executeOnStandby('select pg_reload_conf()');
+    await waitForUse(true);
+    const failedBefore = countsOf(databases.au1.replicas!.replicas[0]!.name).failed;
+    const text = `with slow as materialized (select pg_sleep(case when pg_is_in_recovery() then 4 else 0 end))
+      select count(*), inet_server_port() from proof_row, slow`;
+    const reading = databases.au1.onReplica().slowRunner.run({ name: 'proof.slow', text }, []);
+    await vi.waitFor(async () =>
+      expect((await executeOnStandby(`select from pg_stat_activity where wait_event = 'PgSleep'`)).rowCount).toBe(1),
+    );
+    await servers.executeOnPrimary('au1', async (client) => {
+      await client.query('delete from proof_row where id > 500');
+      await client.query('vacuum proof_row');
+    });
+    const [[count, port]] = (await reading) as [string[]];
+    expect([count, Number(port) === standbyPort()]).toEqual(['500', false]);
+    expect(countsOf(databases.au1.replicas!.replicas[0]!.name).failed).toBe(failedBefore + 1);
+  }, 40_000);
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InvalidValue, parseReplicas } from '../../src/config/parsers.ts';
+import { Database } from '../../src/database/database.ts';
+import { LogHistory } from '../../src/domain/events/log-history.ts';
+import { createDatabase } from '../setup/database.ts';
+import { freePort } from '../support/ports.ts';
+
+/* Standbys themselves: replicas.proof.test.ts. */
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+
+beforeAll(async () => {
+  made = await createDatabase();
+});
+
+afterAll(() => made.drop());
+
+describe('the addresses of standbys', () => {
+  it('become a URL each', () => {
+    expect(parseReplicas('postgres://u:p@a,b:5433/d')).toEqual(['postgres://u:p@a/d', 'postgres://u:p@b:5433/d']);
+  });
+
+  it('may not require that the server accepts writes', () => {
+    expect(() => parseReplicas('postgres://u:p@a/d?target_session_attrs=read-write')).toThrow(InvalidValue);
+  });
+});
+
+describe('a read that a standby may answer', () => {
+  const ONE = { name: 'replicas.one', text: `select 'a'::text where $1::int > 0` };
+
+  it.each([
+    ['is no standby', () => made.url],
+    ['cannot be reached', async () => `postgresql://u:p@127.0.0.1:${await freePort()}/none`],
+  ])('is answered by the primary when the server %s', async (_, urlOf) => {
+    const database = new Database('au1', made.url, undefined, [await urlOf()]);
+    try {
+      expect(await database.replicas!.findUsable()).toBeNull();
+      const limited = database.withLimits(database.limits!).onReplica();
+      expect(await limited.runner.run(ONE, [1])).toEqual([['a']]);
+      expect(await limited.slowRunner.run(ONE, [1])).toEqual([['a']]);
+      expect(database.replicas!.counts).toEqual(new Map([['primary', { ok: 2, failed: 0 }]]));
+    } finally {
+      await database.close();
+    }
+  });
+
+  it('goes to the primary without any standby', async () => {
+    const database = new Database('au1', made.url);
+    expect(database.onReplica()).toBe(database);
+    await database.close();
+  });
+});
+
+describe('the age of a position in the log', () => {
+  it('is known once the process has seen the log for a minute', () => {
+    const history = new LogHistory();
+    history.add({ number: 10 }, 0);
+    expect(history.isOld({ number: 1 }, 59_999)).toBe(false);
+    expect(history.isOld({ number: 1 }, 60_000)).toBe(true);
+  });
+
+  it('is that of the next event', () => {
+    const history = new LogHistory();
+    for (let second = 0; second <= 100; second++) history.add({ number: second }, second * 1_000);
+    expect([39, 40, 41].map((number) => history.isOld({ number }, 100_000))).toEqual([true, false, false]);
+  });
+});
