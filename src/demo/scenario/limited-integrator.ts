@@ -1,6 +1,7 @@
 import { Connection } from '../../../entities/connection.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
 import { GRANTS, OAuthClient } from '../../../entities/oauth-client.entity.ts';
+import { Rejection, UsageDay } from '../../../entities/usage.entity.ts';
 import { SCOPES } from '../../../schema/scopes.ts';
 import { iso } from '../dates.ts';
 import { createBuilder } from '../generator-context.ts';
@@ -8,6 +9,9 @@ import { Random } from '../random.ts';
 import type { Rows } from '../rows.ts';
 
 const DAY = 86_400_000;
+
+/** Days with requests. */
+const USAGE_DAYS = 14;
 
 /** Adds an integrator that synchronizes photos, and whose connection to the first builder lacks the scope for them. */
 export function addLimitedIntegrator(rows: Rows, now: number): void {
@@ -24,4 +28,16 @@ export function addLimitedIntegrator(rows: Rows, now: number): void {
   });
   const scopes = SCOPES.filter((scope) => !scope.endsWith(':photos') && scope !== 'write:sign_on_events');
   rows.add(Connection, { ...dates, integratorId, builderId: createBuilder('au1', 0).id, status: 'ACTIVE', scopes });
+  for (let day = -USAGE_DAYS; day <= 0; day++) {
+    const date = iso(now + day * DAY).slice(0, 10);
+    const requests = random.between(120, 260);
+    rows.add(UsageDay, { integratorId, date, requests, errors: 0, rejections: random.between(20, 40) });
+  }
+  for (let minutes = 95; minutes > 0; minutes -= 10) {
+    rows.add(Rejection, {
+      ...{ at: iso(now - minutes * 60_000), integratorId, clientId, operation: 'GET /builders/{builderId}/photos' },
+      ...{ status: 403, code: 'INSUFFICIENT_SCOPE', reason: 'scope missing in the connection: read:photos' },
+      requestId: `req-${random.digits(12)}`,
+    });
+  }
 }

@@ -48,10 +48,9 @@ const AWAITING: Statement = {
     (select count(*) from insurance where builder_id = $1
       and expiry >= ${midnightOf('today', '$2')} and expiry < ${midnightOf('today + $4::int + 1', '$2')} and ${OF_ACTIVE_SUBCONTRACTOR}),
     (select count(*) from connection c join webhook_endpoint e on e.integrator_id = c.integrator_id
-      left join webhook_progress p on p.endpoint_id = e.id
-      where c.builder_id = $1 and c.status = 'ACTIVE' and e.deleted_at is null
-        and (e.builder_ids is null or $1 = any(e.builder_ids))
-        and (e.status = 'DISABLED' or e.status = 'ACTIVE' and p.failures > 0))
+      join webhook_progress p on p.endpoint_id = e.id
+      where c.builder_id = $1 and c.status = 'ACTIVE' and e.deleted_at is null and p.failing_since is not null
+        and (e.builder_ids is null or $1 = any(e.builder_ids)))
     from (select ($3::timestamptz at time zone $2)::date as today) days`,
 };
 

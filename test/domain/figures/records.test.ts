@@ -108,23 +108,22 @@ describe('items awaiting action', () => {
       values ('cli_a', now(), now(), 'intg_a', 'App', 'CONFIDENTIAL', false, '{client_credentials}', '{}')`);
     await site.execute(`insert into connection (created_at, updated_at, integrator_id, builder_id, status, scopes)
       values (now(), now(), 'intg_a', 'buil_a', 'ACTIVE', '{}')`);
-    const endpoints: [status: string, builders: string | null, failures: number, deleted: boolean][] = [
-      ['ACTIVE', null, 3, false],
-      ['DISABLED', '{buil_a}', 0, false],
-      ['ACTIVE', null, 0, false],
-      ['PAUSED', null, 3, false],
-      ['ACTIVE', '{buil_b}', 3, false],
-      ['DISABLED', null, 9, true],
+    const endpoints: [status: string, builders: string | null, isFailing: boolean, isDeleted: boolean][] = [
+      ['ACTIVE', null, true, false],
+      ['DISABLED', '{buil_a}', true, false],
+      ['ACTIVE', null, false, false],
+      ['ACTIVE', '{buil_b}', true, false],
+      ['DISABLED', null, true, true],
     ];
-    for (const [index, [status, builders, failures, deleted]] of endpoints.entries()) {
+    for (const [index, [status, builders, isFailing, isDeleted]] of endpoints.entries()) {
       await site.execute(
         `insert into webhook_endpoint (id, created_at, updated_at, integrator_id, client_id, url, builder_ids, status, secret, deleted_at)
           values (?, now(), now(), 'intg_a', 'cli_a', 'https://a.example', ?::text[], ?, 's', ?::timestamptz)`,
-        [`whe_${index}`, builders, status, deleted ? '2026-01-01' : null],
+        [`whe_${index}`, builders, status, isDeleted ? '2026-01-01' : null],
       );
       await site.execute(
-        `insert into webhook_progress (endpoint_id, day, number, failures) values (?, '20260101', 0, ?)`,
-        [`whe_${index}`, failures],
+        `insert into webhook_progress (endpoint_id, day, number, failing_since) values (?, '20260101', 0, ?::timestamptz)`,
+        [`whe_${index}`, isFailing ? '2026-03-01' : null],
       );
     }
     const read = () => readItemsAwaitingAction(site.database, filterOf(), '2026-03-10T15:00:00.000Z', 14);

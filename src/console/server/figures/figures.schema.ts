@@ -98,7 +98,7 @@ export const figureTypes = /* GraphQL */ `
     inductions: Int!
     "Insurances of active subcontractors that end from today on within the given number of days."
     insurances: Int!
-    "Webhook endpoints that receive the builder's events and are disabled after failures, or whose last attempt failed."
+    "Webhook endpoints that receive the builder's events and have failed since their last success."
     failingWebhookEndpoints: Int!
   }
 
