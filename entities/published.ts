@@ -84,6 +84,7 @@ export function Publishes(table: string, resource: string, options: PublishOptio
       ...{ table, name: 'event_truncate', timing: 'before' as const, scope: 'truncate on TABLE for each statement' },
       body: all('archived', `public."${table}"`, 'clock_timestamp()'),
     };
+    triggers.push(`${table}_event_truncate`);
     declare(
       'event_delete',
       'after',

@@ -11,7 +11,8 @@ const MAX_AGE_MS = 300;
 const SELECT: Statement = {
   name: 'webhooks.audiences',
   text: `select client.id, to_json(client.scopes), (select json_object_agg(connection.builder_id,
-        json_build_object('scopes', connection.scopes, 'activeAfter', connection.active_after)) from connection where connection.integrator_id = client.integrator_id and connection.status = 'ACTIVE'),
+        json_build_object('scopes', connection.scopes, 'activeAfter', connection.active_after))
+      from connection where connection.integrator_id = client.integrator_id and connection.status = 'ACTIVE'),
       client.disabled_at is not null
     from oauth_client client where client.id = any($1::text[])`,
 };
