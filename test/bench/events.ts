@@ -6,7 +6,9 @@ import pg from 'pg';
 import { exportFolder } from '../../src/data-transfer/export.ts';
 import { importFolder } from '../../src/data-transfer/import.ts';
 import { Database } from '../../src/database/database.ts';
-import { type FilterParameters, type LogPosition, readLogPage } from '../../src/domain/events/event-log.ts';
+import { confidenceOf } from './confidence.ts';
+import { measurePages } from './event-pages.ts';
+import { cells } from './growth.ts';
 import type { Options } from './options.ts';
 import { publish } from './publish.ts';
 import { reportOf } from './report.ts';
@@ -18,83 +20,48 @@ type Variant = 'none' | 'triggers' | 'statements';
 
 interface Cost {
   work: string;
-  /** Of the fastest round, in milliseconds: the median of its runs. */
+  /** Milliseconds: medians of the rounds. */
   times: Partial<Record<Variant, number>>;
+  /** Time with a log by that of none, in each round. */
+  ratios: Partial<Record<Variant, number[]>>;
+  /** At most that much slower by triggers. */
+  goal?: number;
 }
 
-const REPORTS = 40;
+const REQUESTS = 60;
 const TRANSACTIONS = 400;
-const IMPORTS = 12;
+const IMPORTS = 6;
 
-/**
- * What the event log costs a photo-report sync, an update of one row and an import: the variants in turn, over the same data. Sign-on
- * events are not published.
- */
+/** What the event log costs writes and an import, and what its pages, list cursors and `updatedSince` cost over many rows. */
 export async function events(stage: Stage, options: Options): Promise<void> {
   await stage.prepare(options.timesheets);
-  const costs = [
-    await measureUpdates(stage, options),
-    await measureReports(stage, options),
-    await measureImports(stage),
-  ];
-  const percent = ({ times }: Cost, variant: Variant) =>
-    times[variant] === undefined ? '–' : `${((times[variant] / times.none! - 1) * 100).toFixed(1)} %`;
-  const rows = costs.map((cost) => [
-    cost.work,
-    `${cost.times.none!.toFixed(2)} ms`,
-    ...[percent(cost, 'triggers'), percent(cost, 'statements')],
+  const costs = 'costs'.includes(options.only) ? await measureCosts(stage, options) : [];
+  const pages = 'pages'.includes(options.only) ? await measurePages(stage, options) : [];
+  const percent = (ratio: number) => `${ratio >= 1 ? '+' : ''}${((ratio - 1) * 100).toFixed(1)} %`;
+  const describe = (ratios: number[] | undefined) => {
+    if (!ratios) return '–';
+    const { ratio, interval } = confidenceOf(ratios);
+    return `${percent(ratio)} (${interval.map(percent).join(' to ')})`;
+  };
+  const rows = costs.map(({ work, times, ratios, goal }) => [
+    ...[work, `${times.none!.toFixed(2)} ms`, describe(ratios.triggers), describe(ratios.statements)],
+    goal === undefined ? '–' : percent(goal),
   ]);
-  const pages = await measurePages(stage, options);
-  const costTable = markdown(['Work', 'without a log', 'by triggers', 'by statements'], rows);
-  const pageTable = markdown(
-    ['Page', 'ms'],
-    Object.entries(pages).map(([page, time]) => [page, time.toFixed(2)]),
-  );
-  await publish(options, { costs, pages }, `${costTable}\n\n${pageTable}\n`);
+  const costTable = markdown(['work', 'without a log', 'by triggers', 'by statements', 'at most'], rows);
+  const pageTable = markdown(['request', 'large, ms', 'small, ms', 'ratio', 'at most'], pages.map(cells));
+  const note = `Change of the time, with its 95 % confidence interval. Large: ${options.rows.toLocaleString('en')} events and timesheets; small: a thousandth, at least 10,000.`;
+  await publish(options, { costs, pages }, `${costTable}\n\n${pageTable}\n\n${note}\n`);
 }
 
-/** Pages of a log of 30 days, and of a list by cursor: the median of 200 reads of each. */
-async function measurePages(stage: Stage, { requests = 1_000_000 }: Options): Promise<Record<string, number>> {
-  const url = await migrated(stage.cluster, 'bench_pages');
-  const client = await connect(url);
-  await client.query(`select create_event_partition(current_date - n) from generate_series(0, 29) n`);
-  await client.query(
-    `insert into event (day, number, id, type, record_id, builder_id, occurred_at)
-     select current_date - 29 + (n * 30 / $1)::int, n, 'evt_a' || md5(n::text), 'timesheet.updated', 'ts_' || n, 'buil_' || n % 100, now()
-     from generate_series(0, $1::bigint - 1) n`,
-    [requests],
-  );
-  await client.query('vacuum analyze event');
-  await client.end();
-  const database = new Database('au1', url);
-  stage.defer(() => database.close());
-  const filter = { types: '{"0":["timesheet.updated"]}', groups: '{"buil_7":"0"}' };
-  const all = { ...filter, groups: null };
-  const [first] = (await readLogPage(database, { day: '2000-01-01', number: -1 }, all, 1)).events;
-  const at = async (number: number) => {
-    const rows = await database
-      .fork()
-      .execute<{ day: string }[]>(`select to_char(day, 'YYYY-MM-DD') as day from event where number = ?`, [number]);
-    return { day: rows[0]!.day, number };
-  };
-  const cases: [string, LogPosition, FilterParameters][] = [
-    ['first page of 100 events', { day: first!.day, number: -1 }, all],
-    ['page in the middle', await at(Math.floor(requests / 2)), all],
-    ['last page', await at(requests - 101), all],
-    ['page after the last event', await at(requests - 1), all],
-    ['page of a builder with 1 of 100 events', await at(Math.floor(requests / 2)), filter],
+async function measureCosts(stage: Stage, options: Options): Promise<Cost[]> {
+  const service = await stage.startOurs();
+  const costs = [
+    await measureUpdates(stage, options),
+    ...(await measureRequests(stage, service.origin, options)),
+    await measureImports(stage),
   ];
-  const times: Record<string, number> = {};
-  for (const [name, position, parameters] of cases) {
-    const taken: number[] = [];
-    for (let count = 0; count < 200; count++) {
-      const begun = performance.now();
-      await readLogPage(database, position, parameters, 100);
-      taken.push(performance.now() - begun);
-    }
-    times[`${requests} events: ${name}`] = median(taken.slice(20));
-  }
-  return times;
+  await service.stop();
+  return costs;
 }
 
 const median = (times: number[]) => times.sort((one, other) => one - other)[times.length >> 1]!;
@@ -117,6 +84,7 @@ async function setTriggers(url: string, enabled: boolean): Promise<void> {
   await client.end();
 }
 
+/** Measures the variants in turn, in both orders, so that what changes on the machine meanwhile concerns all of them. */
 async function inTurn(url: string, rounds: number, variants: Variant[], run: (variant: Variant) => Promise<number[]>) {
   const times: Partial<Record<Variant, number[]>> = {};
   for (let round = 0; round < rounds; round++) {
@@ -125,8 +93,19 @@ async function inTurn(url: string, rounds: number, variants: Variant[], run: (va
       times[variant] = [...(times[variant] ?? []), median(await run(variant))];
     }
   }
-  // What else runs on the machine only adds to a time.
-  return Object.fromEntries(Object.entries(times).map(([variant, all]) => [variant, Math.min(...all)]));
+  await setTriggers(url, true);
+  return summarize(times);
+}
+
+function summarize(times: Partial<Record<Variant, number[]>>): Pick<Cost, 'times' | 'ratios'> {
+  const entries = Object.entries(times);
+  const ratios = entries
+    .filter(([variant]) => variant !== 'none')
+    .map(([variant, all]) => [variant, all.map((time, round) => time / times.none![round]!)]);
+  return {
+    ratios: Object.fromEntries(ratios),
+    times: Object.fromEntries(entries.map(([variant, all]) => [variant, median([...all])])),
+  };
 }
 
 /** A transaction that updates one timesheet, on a connection whose plans are prepared. */
@@ -155,36 +134,53 @@ async function measureUpdates({ urls }: Stage, { rounds }: Options): Promise<Cos
     }
     return times.slice(50);
   };
-  const times = await inTurn(urls.au1, rounds, ['none', 'triggers', 'statements'], run);
+  const cost = await inTurn(urls.au1, rounds, ['none', 'triggers', 'statements'], run);
   await client.end();
-  return { work: 'update of one row', times };
+  return { work: 'transaction that updates one row', ...cost };
 }
 
-async function measureReports(stage: Stage, { rounds }: Options): Promise<Cost> {
-  const { origin } = await stage.startOurs();
+async function measureRequests(stage: Stage, origin: string, { rounds }: Options): Promise<Cost[]> {
   const [builder] = stage.data.builders;
   const headers = { authorization: `Bearer ${stage.tokens.all}`, 'content-type': 'application/json' };
-  let revision = 1;
-  const run = async () => {
-    const times: number[] = [];
-    for (let count = 0; count < REPORTS; count++) {
-      const body = JSON.stringify({ ...reportOf(`walk-${count % 10}`, builder!.photoIds), sourceRevision: ++revision });
-      const begun = performance.now();
-      const response = await fetch(`${origin}/builders/${builder!.id}/photo-reports/sync`, {
-        method: 'POST',
-        headers,
-        body,
-      });
-      if (!response.ok) throw new Error(await response.text());
-      await response.arrayBuffer();
-      times.push(performance.now() - begun);
-    }
-    return times.slice(5);
-  };
-  return {
-    work: 'photo-report sync of 50 blocks',
-    times: await inTurn(stage.urls.au1, rounds, ['none', 'triggers'], run),
-  };
+  let count = 0;
+  const works: [name: string, path: string, body: () => object][] = [
+    [
+      'sign-on event',
+      `/builders/${stage.data.builderId}/projects/${stage.data.projectId}/sign-on-events`,
+      () => ({
+        ...{ sourceEventId: `gate-${count}`, type: 'SIGN_ON', occurredAt: new Date().toISOString() },
+        workerId: stage.data.gateWorkerIds[count % stage.data.gateWorkerIds.length],
+      }),
+    ],
+    [
+      'photo-report sync of 50 blocks',
+      `/builders/${builder!.id}/photo-reports/sync`,
+      () => ({ ...reportOf(`walk-${count % 10}`, builder!.photoIds), sourceRevision: count }),
+    ],
+  ];
+  const costs: Cost[] = [];
+  for (const [work, path, body] of works) {
+    const run = async () => {
+      const times: number[] = [];
+      for (let request = 0; request < REQUESTS; request++) {
+        count++;
+        const begun = performance.now();
+        const response = await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(body()) });
+        if (!response.ok) throw new Error(await response.text());
+        await response.arrayBuffer();
+        times.push(performance.now() - begun);
+      }
+      return times.slice(10);
+    };
+    costs.push({ work, goal: 1.05, ...(await inTurn(stage.urls.au1, 3 * rounds, ['none', 'triggers'], run)) });
+    say(
+      `${work}: ${costs
+        .at(-1)!
+        .ratios.triggers!.map((ratio) => ratio.toFixed(2))
+        .join(' ')}`,
+    );
+  }
+  return costs;
 }
 
 /** An import into empty tables, in a database of its own each time. */
@@ -195,7 +191,7 @@ async function measureImports(stage: Stage): Promise<Cost> {
   await exportFolder(source, folder);
   await source.close();
   const times: Record<string, number[]> = { none: [], triggers: [] };
-  const order = Array.from({ length: IMPORTS }, (_, index) =>
+  const order = Array.from({ length: 2 * IMPORTS }, (_, index) =>
     index % 4 === 0 || index % 4 === 3 ? 'none' : 'triggers',
   );
   for (const [index, variant] of order.entries()) {
@@ -218,5 +214,5 @@ async function measureImports(stage: Stage): Promise<Cost> {
     say(`import ${variant}: ${Math.round(times[variant]!.at(-1)!)} ms`);
     await sleep(200);
   }
-  return { work: 'import', times: { none: Math.min(...times.none!), triggers: Math.min(...times.triggers!) } };
+  return { work: 'import', goal: 1.2, ...summarize(times) };
 }

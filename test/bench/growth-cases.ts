@@ -1,3 +1,4 @@
+import type { RegionId } from '../../src/shared/regions.ts';
 import { dashboards } from './dashboards.ts';
 import type { GrowthData } from './growth-data.ts';
 
@@ -16,7 +17,7 @@ export interface GrowthCase {
   /** Asked by a dashboard of our own. */
   internal?: boolean;
   /** The nth request; `total` is what the answer before said of the list. */
-  request(n: number, total: number): GrowthRequest;
+  request(n: number, total: number, region: RegionId): GrowthRequest;
 }
 
 const GOAL = 1.5;

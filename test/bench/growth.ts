@@ -15,16 +15,16 @@ import { markdown } from './table.ts';
 
 const FACTOR = 1000;
 const LARGE: GrowthSize = { timesheets: 10_000_000, photos: 1_000_000, visits: 1_000_000 };
-const REQUESTS = 60;
+export const REQUESTS = 60;
 const WARM_UP = 10;
 
 /** The service takes the two sizes for its regions. */
-const DATABASES: Record<RegionId, { name: string; divisor: number }> = {
+export const DATABASES: Record<RegionId, { name: string; divisor: number }> = {
   us1: { name: 'growth_small', divisor: FACTOR },
   au1: { name: 'growth_large', divisor: 1 },
 };
 
-interface Figure {
+export interface Figure {
   name: string;
   /** Milliseconds, medians. */
   large: number;
@@ -69,10 +69,11 @@ export async function growth(stage: Stage, options: Options): Promise<void> {
   if (missed.length > 0) throw new Error(`Slower than the goal: ${missed.map(({ name }) => name).join('; ')}.`);
 }
 
-async function compare(origin: string, token: string, one: GrowthCase, requests: number): Promise<Figure> {
+/** Returns the medians of a case over both sizes, in turn. */
+export async function compare(origin: string, token: string, one: GrowthCase, requests: number): Promise<Figure> {
   const totals = { au1: 0, us1: 0 };
   const measured = await measure(one.name, requests, async (region, n) => {
-    const { method = 'GET', path, body, headers } = one.request(n + WARM_UP, totals[region]);
+    const { method = 'GET', path, body, headers } = one.request(n + WARM_UP, totals[region], region);
     const response = await fetch(origin + path, {
       method,
       headers: {
@@ -114,7 +115,7 @@ async function measure(
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
 
-const cells = ({ name, large, small, ratio, goal }: Figure) => [
+export const cells = ({ name, large, small, ratio, goal }: Figure) => [
   ...[name, large.toFixed(2), small.toFixed(2), ratio.toFixed(2)],
   goal === undefined ? '' : goal.toFixed(1),
 ];

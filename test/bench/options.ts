@@ -7,7 +7,7 @@ Parts:
   workers           one process beside as many as there are cores
   supervision       one process beside one worker under a supervisor, and how long a killed worker is missed
   growth            requests over 10,000,000 timesheets beside a thousandth of them, one connection
-  events            what the event log costs a sync, an update and an import
+  events            what the event log costs writes and an import, and its pages, cursors and updatedSince over 10,000,000 rows
   observability     what metrics, log lines, tracing and compression cost; under four minutes
   replicas          dashboards beside integrators' requests, with 0, 1 and 2 standbys
   scale             tables, unique indexes and reads that name the builder, and those that do not
@@ -25,6 +25,7 @@ Options:
   --connections N   repeatable (32 and 1)
   --timesheets N    rows in the largest table (20000)
   --data FOLDER     where the growth's data are kept for another run
+  --rows N          of the log and of the list whose pages are measured (10000000)
   --shrink N        divides the growth's data (1)
   --requests N      in place of the part's own number
   --json            prints the figures as JSON
@@ -40,6 +41,8 @@ export interface Options {
   timesheets: number;
   requests?: number;
   data?: string;
+  /** Rows of the log and of the list whose pages are measured. */
+  rows: number;
   shrink: number;
   /** Folder of another built checkout. */
   against?: string;
@@ -60,6 +63,7 @@ export function readOptions(): Options | null {
       timesheets: { type: 'string', default: '20000' },
       requests: { type: 'string' },
       data: { type: 'string' },
+      rows: { type: 'string', default: '10000000' },
       shrink: { type: 'string', default: '1' },
       against: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -79,6 +83,7 @@ export function readOptions(): Options | null {
     timesheets: count('timesheets', values.timesheets),
     requests: values.requests === undefined ? undefined : count('requests', values.requests),
     data: values.data,
+    rows: count('rows', values.rows),
     shrink: count('shrink', values.shrink),
     against: values.against,
     json: values.json,
