@@ -30,7 +30,7 @@ interface Extent {
 }
 
 /**
- * Checks a HEIC or HEIF file by its box structure (ISO/IEC 23008-12), because nothing here decodes it: every box lies inside
+ * Checks a HEIC or HEIF file by its box structure (ISO/IEC 23008-12), because the check does not decode it: every box lies inside
  * the file, a picture is described, and the bytes that the description points to are there. Answers the largest dimensions.
  */
 export async function checkHeic(file: FileHandle, size: number): Promise<HeicFacts> {

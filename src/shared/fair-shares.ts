@@ -79,10 +79,10 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
       ...{ name: 'large image checks', capacity: 7, perShare: 4 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
-    /** Jobs that render photos, of both regions. Each also takes a slot of a decode. */
+    /** Photos that are rendered, by jobs and for requests. Each may have a copy on the disk while it waits for its decode. */
     renditions: new FairSemaphore({
-      ...{ name: 'rendition jobs', capacity: 1, perShare: 1 },
-      ...{ maxQueuedPerShare: 1, maxQueued: 2, maxWaitMs: 120_000 },
+      ...{ name: 'renditions', capacity: 4, perShare: 2 },
+      ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
     /** Images that are downloaded from approved hosts. */
     imageDownloads: new FairSemaphore({

@@ -146,7 +146,10 @@ describe('a hostile image', () => {
     ['a HEIC file without bytes', () => heicOfPieces(10)],
     ['a truncated HEIC file', () => tile.subarray(0, 9_000)],
     ['a HEIC file of too many pixels', () => heicGrid(tile, { columns: 20, rows: 20, width: 10_000, height: 10_000 })],
-    ['a sequence without frames', () => heicGrid(tile, { columns: 1, rows: 1, width: 500, height: 500, sequence: true })],
+    [
+      'a sequence without frames',
+      () => heicGrid(tile, { columns: 1, rows: 1, width: 500, height: 500, sequence: true }),
+    ],
     ['tiles that do not fill the picture', () => heicGrid(tile, { columns: 1, rows: 1, width: 4_000, height: 4_000 })],
     ['a PNG that unfolds to gigabytes', () => bomb(60_000, 60_000)],
     ['a text', () => Buffer.from('no image')],

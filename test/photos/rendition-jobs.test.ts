@@ -45,9 +45,8 @@ const context = () => ({ database: service.databases.au1, storage: storages.au1,
 /** Renders everything that waits, and returns the shares in their order. */
 async function renderAll(): Promise<string[]> {
   const shares: string[] = [];
-  for (let share = await renderNext(context(), ''); share !== null; share = await renderNext(context(), share)) {
-    shares.push(share);
-  }
+  const cursor = { after: '' };
+  while (await renderNext(context(), cursor)) shares.push(cursor.after);
   return shares;
 }
 
@@ -107,8 +106,10 @@ describe('the jobs that render photos', () => {
     const failing = Object.create(parts.storage, {
       store: { value: () => Promise.reject(new Error('The store does not answer.')) },
     });
-    await expect(renderNext({ ...parts, shares, storage: failing }, '')).rejects.toThrow('does not answer');
+    const cursor = { after: '' };
+    await expect(renderNext({ ...parts, shares, storage: failing }, cursor)).rejects.toThrow('does not answer');
     expect(await stateOf(id)).toMatchObject({ status: 'PENDING', attempts: 0 });
+    expect(cursor.after).not.toBe('');
     expect(await renderAll()).toEqual([]);
     await execute('update photo_rendition set claimed_until = null where photo_id = ?', [id]);
     expect(await renderAll()).toHaveLength(1);

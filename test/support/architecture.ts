@@ -92,7 +92,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
     { name: 'database', about: 'Batched reads, transactions, connection pools, migrations', paths: ['src/database/'] },
     { name: 'storage', about: 'Stored bytes behind one interface: local disk or S3', paths: ['src/storage/'] },
     { name: 'mail', about: 'Outgoing e-mail', paths: ['src/mail/'] },
-    { name: 'images', about: 'Checks of images, in bounded time and memory', paths: ['src/images/'] },
+    { name: 'images', about: 'Checks and renditions of images, in bounded time and memory', paths: ['src/images/'] },
   ],
   [{ name: 'entities', about: 'One file per table, which is also the GraphQL type', paths: ['entities/'] }],
   [

@@ -8,10 +8,12 @@ import { renderNext } from './renditions.ts';
 
 /** Milliseconds until a process looks again when no photo waits. */
 const POLL_MS = 1_000;
+/** Milliseconds after which the next share has its turn, when requests of a share use all that it may render. */
+const MAX_WAIT_MS = 500;
 
 /**
- * Renders waiting photos until it is stopped, one at a time: the shares take turns, and requests keep the other slots. Every process that
- * serves takes part. Stopping waits for the photo that is being rendered.
+ * Renders waiting photos until it is stopped, one of each region at a time: the shares take turns, and requests keep the other slots. Every
+ * process that serves takes part. Stopping waits for the photo that is being rendered.
  */
 export function startRendering(
   databases: Databases,
@@ -21,16 +23,15 @@ export function startRendering(
   const stopping = new AbortController();
   const { signal } = stopping;
   const tasks = REGIONS.map((region) => {
-    const context = { database: databases[region], storage: storages[region], shares };
-    let after: string | null = '';
+    const context = { database: databases[region], storage: storages[region], shares, maxWaitMs: MAX_WAIT_MS };
+    const cursor = { after: '' };
     const run = async () => {
       try {
-        after = await shares.renditions.run(region, 1, () => renderNext(context, after ?? '', signal), signal);
+        return (await renderNext(context, cursor, signal)) ? 0 : POLL_MS;
       } catch (error) {
-        if (!(error instanceof NoCapacityError || signal.aborted)) throw error;
-        return POLL_MS;
+        if (error instanceof NoCapacityError || signal.aborted) return MAX_WAIT_MS;
+        throw error;
       }
-      return after === null ? POLL_MS : 0;
     };
     return repeatTask({ name: 'render photos', region, run }, log, signal);
   });

@@ -5,8 +5,7 @@ import type { RenditionStatus } from '../../../entities/photo-rendition.entity.t
 import type { RenditionSize } from '../../../schema/enums.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
-import { MAX_WAIT_MS, NoCapacityError } from '../../images/capacity.ts';
-import type { DecodeShare } from '../../images/decode-slots.ts';
+import { acquireInTime, MAX_WAIT_MS, NoCapacityError } from '../../images/capacity.ts';
 import {
   PLACEHOLDER,
   RENDITION_SIZES,
@@ -19,6 +18,7 @@ import {
 import { BadImage } from '../../images/types.ts';
 import type { Backlog } from '../../shared/backlog.ts';
 import { notFound, unavailable } from '../../shared/errors.ts';
+import type { FairShares } from '../../shared/fair-shares.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** The columns of a photo that its renditions depend on. */
@@ -45,9 +45,14 @@ export interface Rendition {
 }
 
 /** What rendering needs. */
-export interface RenditionContext extends Partial<DecodeShare> {
+export interface RenditionContext {
   database: Database;
   storage: Storage;
+  /** Shares that the work is charged to; without them it begins at once. */
+  shares?: FairShares;
+  shareKey?: string;
+  /** Milliseconds to wait until the share may render; 10 seconds by default. */
+  maxWaitMs?: number;
 }
 
 /** Processes that may begin to render a photo: one that crashes every process is given up. */
@@ -164,24 +169,31 @@ export async function ensureRenditions(
   throw unavailable(new Error(`The renditions of ${photo.id} are not ready.`));
 }
 
+/** The share whose photo was rendered last; the empty text in the beginning. */
+export interface ShareCursor {
+  after: string;
+}
+
 /**
- * Claims and renders the photo that waits longest of the next share. Returns the share, from which the next call goes on; null when no
- * photo waits.
- *
- * @param after share of the previous call; the first is the empty text.
+ * Claims and renders the photo that waits longest of the next share, and moves the cursor there, also when it fails. Returns whether a photo
+ * waited.
  */
 export async function renderNext(
   context: RenditionContext,
-  after: string,
+  cursor: ShareCursor,
   signal?: AbortSignal,
-): Promise<string | null> {
+): Promise<boolean> {
   const { runner } = context.database;
-  const [claim] = await runner.run(CLAIM_NEXT, [after]);
-  if (!claim) return after === '' ? null : renderNext(context, '', signal);
-  const [attempts, id, builderId, key, shareKey] = claim as string[];
-  const photo = { id: id!, builderId: builderId!, key: key! };
-  await renderClaimed({ ...context, shareKey }, photo, Number(attempts), signal);
-  return shareKey!;
+  const [claim] = (await runner.run(CLAIM_NEXT, [cursor.after])) as string[][];
+  if (!claim) {
+    if (cursor.after === '') return false;
+    cursor.after = '';
+    return renderNext(context, cursor, signal);
+  }
+  const [attempts, id, builderId, key, shareKey] = claim as [string, string, string, string, string];
+  cursor.after = shareKey;
+  await renderClaimed({ ...context, shareKey }, { id, builderId, key }, Number(attempts), signal);
+  return true;
 }
 
 const SELECT_KEY: Statement = {
@@ -239,14 +251,23 @@ async function renderClaimed(
   }
 }
 
-/** Throws `BadImage` for a photo that cannot be rendered. */
+/** Throws `BadImage` for a photo that cannot be rendered, and `NoCapacityError`. */
 async function renderAndStore(
-  { storage, shares, shareKey }: RenditionContext,
+  { storage, shares, shareKey, maxWaitMs }: RenditionContext,
   photo: RenderedPhoto,
   signal?: AbortSignal,
 ): Promise<RenderedImage> {
-  const share = shares && shareKey !== undefined ? { shares, shareKey } : undefined;
-  const rendered = await storage.withFile(photo.key, (path) => renderImage(path, { share, signal }));
+  if (!shares || shareKey === undefined) return renderInSlot(storage, photo);
+  const release = await acquireInTime((ends) => shares.renditions.acquire(shareKey, 1, ends), { signal, maxWaitMs });
+  return renderInSlot(storage, photo, { share: { shares, shareKey }, signal }).finally(release);
+}
+
+async function renderInSlot(
+  storage: Storage,
+  photo: RenderedPhoto,
+  options: Parameters<typeof renderImage>[1] = {},
+): Promise<RenderedImage> {
+  const rendered = await storage.withFile(photo.key, (path) => renderImage(path, options));
   if (!rendered) {
     renderCounts.add('missing', 'error', 0);
     throw new BadImage('has no stored bytes');
