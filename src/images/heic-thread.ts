@@ -138,7 +138,7 @@ function planeOf(image: number, channel: number, width: number, height: number):
     samples: wide ? new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2) : bytes,
     stride: wide ? bytesPerLine / 2 : bytesPerLine,
     subsampling: { x: Math.ceil(width / planeWidth), y: Math.ceil(height / planeHeight) },
-    scale: 2 ** (bits - 8),
+    shift: Math.max(0, bits - 8),
   };
 }
 

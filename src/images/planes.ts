@@ -5,8 +5,8 @@ export interface Plane {
   stride: number;
   /** Pixels of the image per sample. */
   subsampling: { x: number; y: number };
-  /** Divides a sample to one of 8 bits. */
-  scale: number;
+  /** Bits of a sample beyond 8. */
+  shift: number;
 }
 
 /** How luma and chroma encode red, green and blue. */
@@ -21,23 +21,23 @@ export interface YcbcrColour {
  * of a subsampled plane, it is the sample in the middle of the square.
  */
 export function shrink(plane: Plane, { width, height }: { width: number; height: number }, factor: number): Uint8Array {
-  const { samples, stride, subsampling, scale } = plane;
+  const { samples, stride, subsampling, shift } = plane;
   const shrunk = new Uint8Array(width * height);
   const middle = factor >> 1;
   if (factor === 1 || subsampling.x > 1 || subsampling.y > 1) {
     const columns = Uint32Array.from({ length: width }, (_, x) => Math.floor((x * factor + middle) / subsampling.x));
     for (let y = 0, at = 0; y < height; y++) {
       const line = Math.floor((y * factor + middle) / subsampling.y) * stride;
-      for (let x = 0; x < width; x++) shrunk[at++] = samples[line + columns[x]!]! / scale;
+      for (let x = 0; x < width; x++) shrunk[at++] = samples[line + columns[x]!]! >> shift;
     }
     return shrunk;
   }
-  const divisor = factor * factor * scale;
+  const weight = 1 / (factor * factor * 2 ** shift);
   const sums = new Uint32Array(width);
   for (let y = 0; y < height; y++) {
     sums.fill(0);
     for (let row = 0; row < factor; row++) addSquares(sums, samples, (y * factor + row) * stride, factor);
-    for (let x = 0, at = y * width; x < width; x++) shrunk[at++] = sums[x]! / divisor;
+    for (let x = 0, at = y * width; x < width; x++) shrunk[at++] = sums[x]! * weight;
   }
   return shrunk;
 }

@@ -114,7 +114,7 @@ async function renderSizes(image: Sharp, dimensions: Dimensions, orientation: nu
 
 /** Chosen by measurement (docs/decisions/0053-renditions-as-webp.md). */
 const QUALITY = 78;
-const EFFORT = 2;
+const EFFORT = 0;
 
 let placeholders: Promise<Record<RenditionSize, Buffer>> | undefined;
 

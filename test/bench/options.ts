@@ -15,6 +15,7 @@ Parts:
   profile           where the service's processor time goes, by package and folder
   against           CPU time per request beside another build (--against, which needs no name of a part)
   photo-report      the largest photo reports beside JSON.parse of their bodies
+  renditions        CPU time of a photo's renditions, and 20 photos that arrive at once
   uploads           resident memory under 20 uploads of 40 MiB at once
 
 Options:

@@ -28,6 +28,14 @@ const PARTS: Record<string, () => Promise<Part>> = {
       await publish(options, rows, photoReportTable(rows));
     };
   },
+  renditions: async () => {
+    const { renditions, renditionsTable } = await import('./renditions.ts');
+    return async (_, options) => {
+      const report = await renditions();
+      await publish(options, report, renditionsTable(report));
+      if (!report.holds) process.exitCode = 1;
+    };
+  },
   uploads: async () => {
     const { uploads, uploadsTable } = await import('./uploads.ts');
     return async (_, options) => {

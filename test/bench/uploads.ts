@@ -1,25 +1,15 @@
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Database, type Databases } from '../../src/database/database.ts';
-import { runPendingMigrations } from '../../src/database/run-migrations.ts';
-import { loadDemoInto } from '../../src/demo/load.ts';
-import { openCluster } from '../../src/dev-postgres/cluster.ts';
-import { Instance } from '../proof/instance.ts';
-import { startSwift, swiftMissing } from '../support/swift.ts';
+import type { Instance } from '../proof/instance.ts';
+import { swiftMissing } from '../support/swift.ts';
+import { BASE_URL, residentMib, type Store, watchResidentMib, withInstance } from './instance-site.ts';
 import { markdown } from './table.ts';
 
 const UPLOADS = 20;
 const SIZE = 41_943_040;
 const LIMIT_MIB = 300;
-const BASE_URL = 'http://localhost:4000';
-
-type Store = 'local' | 's3';
 
 interface StoreFigures {
   store: Store;
@@ -58,42 +48,14 @@ export function uploadsTable({
   return `\n${markdown(header, rows)}\n\nResident memory of one instance; ${count} uploads or downloads of ${sizeMib} MiB at once.\n`;
 }
 
-async function measure(store: Store): Promise<StoreFigures> {
-  const undo: (() => Promise<unknown>)[] = [];
-  try {
-    const folder = await mkdtemp(join(tmpdir(), 'builder-api-bench-'));
-    undo.push(() => rm(folder, { recursive: true, force: true }));
-    const cluster = await openCluster({ dataDir: folder });
-    undo.push(() => cluster.stop());
-    const databases = {} as Databases;
-    for (const region of ['au1', 'us1'] as const) {
-      await cluster.ensureDatabase(region);
-      databases[region] = new Database(region, cluster.url(region));
-      await runPendingMigrations(databases[region], 'auto');
-    }
-    const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 0 });
-    for (const region of ['au1', 'us1'] as const) await databases[region].close();
-    const swift = store === 's3' ? await startSwift() : null;
-    if (swift) undo.push(() => swift.stop());
-    const instance = await Instance.start({
-      ...swift?.settings,
-      NODE_ENV: 'production',
-      BASE_URL,
-      TOKEN_KEY: randomBytes(32).toString('base64url'),
-      DATABASE_URL_AU1: cluster.url('au1'),
-      DATABASE_URL_US1: cluster.url('us1'),
-      DATA_DIR: join(folder, 'data'),
-      LOG_LEVEL: 'silent',
-    });
-    undo.push(() => instance.kill());
-    const client = demo.clients.find(({ name }) => name === 'A')!;
-    const token = await tokenOf(instance, client.clientId, client.clientSecret!);
-    const path = `/builders/${client.builderIds[0]}/attachments`;
+const measure = (store: Store): Promise<StoreFigures> =>
+  withInstance(store, async ({ instance, token, builderId }) => {
+    const path = `/builders/${builderId}/attachments`;
     const idle = await residentMib(instance.pid);
     const urls: string[] = [];
     const ways: StoreFigures['ways'] = {};
     const go = async (way: string, send: () => Promise<number>) => {
-      const watched = watch(instance.pid);
+      const watched = watchResidentMib(instance.pid);
       // The watch ends before the instance does, also when a request fails.
       const statuses = await atOnce(send).finally(watched);
       ways[way] = { peak: await watched(), statuses };
@@ -103,10 +65,7 @@ async function measure(store: Store): Promise<StoreFigures> {
     if (store === 'local') await go('signed', () => sendSigned(instance, `${path}/presign`, token));
     await go('downloads', () => download(urls.pop()!.replace(BASE_URL, instance.origin)));
     return { store, idle, ways };
-  } finally {
-    for (const step of undo.reverse()) await step();
-  }
-}
+  });
 
 /** Statuses of that many at once, and how often each came. */
 async function atOnce(send: () => Promise<number>): Promise<Record<string, number>> {
@@ -114,22 +73,6 @@ async function atOnce(send: () => Promise<number>): Promise<Record<string, numbe
   for (const status of await Promise.all(Array.from({ length: UPLOADS }, send)))
     counts[status] = (counts[status] ?? 0) + 1;
   return counts;
-}
-
-async function tokenOf({ origin }: Instance, client_id: string, client_secret: string): Promise<string> {
-  const body = {
-    grant_type: 'client_credentials',
-    client_id,
-    client_secret,
-    audience: BASE_URL,
-    scope: 'write:photos',
-  };
-  const answer = await fetch(`${origin}/oauth/token`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return ((await answer.json()) as { access_token: string }).access_token;
 }
 
 /** Sends a form; the URL in its answer joins the others. */
@@ -192,25 +135,6 @@ function stream(
     sent.on('drain', more);
     more();
   });
-}
-
-async function residentMib(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024);
-}
-
-/** Looks often until told to stop, and answers the most that it saw. */
-function watch(pid: number): () => Promise<number> {
-  let over = false;
-  let peak = 0;
-  const looking = (async () => {
-    for (; !over; await sleep(20)) peak = Math.max(peak, await residentMib(pid));
-  })();
-  return async () => {
-    over = true;
-    await looking;
-    return peak;
-  };
 }
 
 if (import.meta.main) {
