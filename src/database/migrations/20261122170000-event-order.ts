@@ -206,10 +206,10 @@ export const toNumberFunction = ({
               from (select log.last_number + row_number() over (order by seq) as number, * from batch) numbered),
           progress as materialized (
             select transaction_id, coalesce(first_blocked - 1, last_chosen, after_seq) as after_seq,
-              coalesce(taken, 0) < share and (select count(*) from chosen) < batch_size and first_blocked is null as is_finished
+              first_blocked is null and not exists (select from public.event_pending pending
+                where pending.transaction_id = waiting.transaction_id and pending.seq > coalesce(last_chosen, after_seq)) as is_finished
             from waiting
-              left join (select transaction_id, count(*) as taken, max(seq) as last_chosen from chosen group by 1) chosen
-                using (transaction_id)
+              left join (select transaction_id, max(seq) as last_chosen from chosen group by 1) chosen using (transaction_id)
               left join (select transaction_id, min(seq) as first_blocked from blocked group by 1) blocked using (transaction_id)),
           finished as (
             delete from public.event_backlog backlog using progress
