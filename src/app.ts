@@ -51,8 +51,8 @@ import { registerUploads } from './rest/uploads.ts';
 import type { Clock } from './shared/clock.ts';
 import { splitConnections } from './shared/connection-split.ts';
 import { createFairShares } from './shared/fair-shares.ts';
-import { REGIONS } from './shared/regions.ts';
 import type { Network } from './shared/guarded-network.ts';
+import { REGIONS } from './shared/regions.ts';
 import type { DownloadNetwork } from './storage/remote-downloader.ts';
 import { openStorages } from './storage/storage.ts';
 

@@ -79,8 +79,9 @@ function observeField(field: Field): Field {
 
 /** Returns a resolver factory that notes the people; null for a field whose records are about nobody. */
 function observe(field: Field, create: ResolverFactory<ConsoleContext>): ResolverFactory<ConsoleContext> | null {
-  const category = recordType(field.type).name;
-  const personal = personalTypeOf(category);
+  const type = recordType(field.type);
+  const category = type.name;
+  const personal = personalTypeOf(type);
   if (!personal) return null;
   const inEnvelope = Boolean(getNamedType(field.type).extensions.envelope);
   return (args, context, info) => {
@@ -92,7 +93,7 @@ function observe(field: Field, create: ResolverFactory<ConsoleContext>): Resolve
       const records = inEnvelope ? (result as { data: object[] }).data : [result].flat();
       for (const record of records as (object | null)[]) {
         for (const person of record ? personal.findPeople(record) : []) {
-          if (person) context.personalReads.add(person, category, (record as { builderId?: string }).builderId ?? null);
+          if (person) context.personalReads.add(person, category, builderOf(record!));
         }
       }
       return result;
@@ -124,3 +125,7 @@ const toEdge = (resolve: Resolve) => ({
   resolve,
   extensions: { resolved: true, edge: { createResolver: toResolverFactory(resolve as never) } },
 });
+
+/** Returns the builder of a record; null where it was not read. */
+const builderOf = (record: object): string | null =>
+  Object.hasOwn(record, 'builderId') ? (record as { builderId: string }).builderId : null;

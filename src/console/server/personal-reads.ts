@@ -1,3 +1,4 @@
+import { type GraphQLNamedType, isObjectType } from 'graphql';
 import { personalDataOf } from '../../../entities/personal-data.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import type { Database } from '../../database/database.ts';
@@ -78,32 +79,29 @@ export class PersonalReads {
 export interface PersonalType {
   /** Whether a selection of the records tells something about a person. */
   isPersonal(selection: Selection | null): boolean;
-  /** Property with the person's id, which is read in addition; null where it is always read. */
+  /** Property with the person's id, which is read in addition; null where the records hold several. */
   property: string | null;
   findPeople(record: object): (string | null | undefined)[];
 }
 
-/** Returns how the people of records of an entity are found; null for an entity that is about no person. */
-export function personalTypeOf(entity: string): PersonalType | null {
-  if (entity === 'Defect') return DEFECT;
-  const { of, name = [], email = [], cleared = [], file = [] } = personalDataOf(entity);
+/** Returns how the people of records of a type are found; null for a type that is about no person. */
+export function personalTypeOf(type: GraphQLNamedType): PersonalType | null {
+  if (type.name === 'Defect') return DEFECT;
+  const { of, name = [], email = [], cleared = [], file = [] } = personalDataOf(type.name);
   const property = of && Object.values(of)[0];
   if (!property) return null;
-  const findPeople = (record: object) => [(record as Record<string, string | null>)[property]];
-  if (property === 'id') return { property: null, isPersonal: () => true, findPeople };
-  // `workerId` is shown as `worker`.
-  const personal = new Set([
-    property,
-    property.replace(/Id$/, ''),
-    'sourceAuthor',
-    ...name,
-    ...email,
-    ...cleared,
-    ...file,
-  ]);
+  // `workerId` is shown as `worker`, which some readers have in place of the id.
+  const summary = property.replace(/Id$/, '');
+  const hasSummary = isObjectType(type) && summary in type.getFields();
+  const findPeople = (record: object) => {
+    const values = record as Record<string, unknown>;
+    return [(hasSummary ? (values[summary] as { id: string } | null)?.id : values[property]) as string | null];
+  };
+  if (property === 'id') return { property, isPersonal: () => true, findPeople };
+  const personal = new Set([property, summary, 'sourceAuthor', ...name, ...email, ...cleared, ...file]);
   const isPersonal = (selection: Selection | null) =>
     selection === null || [...selection.paths].some((path) => personal.has(path.split('.', 1)[0]!));
-  return { property, isPersonal, findPeople };
+  return { property: hasSummary ? `${summary}.id` : property, isPersonal, findPeople };
 }
 
 /** A defect names the users and workers whom it is assigned to. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
+import { ID_PREFIXES } from '../../../src/shared/ids.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
 import { type Service, startService } from '../../support/harness.ts';
 
@@ -12,7 +13,10 @@ let integrator: string;
 beforeAll(async () => {
   service = await startService();
   kim = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_kim', name: 'Kim Tran' }));
-  alex = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_alex', name: 'Alex Reid' }));
+  alex = await signInToConsole(
+    service.app,
+    await addStaff(service, 'OPERATOR', { id: 'user_alex', name: 'Alex Reid' }),
+  );
   [site] = (await sql(
     `select access.worker_id as worker, access.project_id as project, project.builder_id as builder
       from site_access access join project on project.id = access.project_id order by access.id limit 1`,
@@ -29,7 +33,7 @@ const nextId = (prefix: string) => `${prefix}_a${service.clock.now().toString(36
 
 /** Adds an open visit, with the sign-on that began it. */
 async function addVisit(values: { closedAt?: string; closedBy?: string } = {}) {
-  const [visitId, eventId] = [nextId('visit'), nextId('soev')];
+  const [visitId, eventId] = [nextId(ID_PREFIXES.signOnVisit), nextId(ID_PREFIXES.signOnEvent)];
   const at = instant(-3);
   await sql(
     `insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, closed_at, closed_by)
@@ -51,7 +55,19 @@ async function addConflict(signOn: string, code = 'ATTENDANCE_CLOSED'): Promise<
     `insert into sign_on_conflict (created_at, updated_at, integrator_id, builder_id, project_id, worker_id, digest, code,
         source_event_id, source_sign_on_event_id, type, occurred_at)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'SIGN_OFF', ?) returning id`,
-    [instant(0), instant(0), integrator, site.builder, site.project, site.worker, digest, code, digest, signOn, instant(-1)],
+    [
+      instant(0),
+      instant(0),
+      integrator,
+      site.builder,
+      site.project,
+      site.worker,
+      digest,
+      code,
+      digest,
+      signOn,
+      instant(-1),
+    ],
   );
   return String((row as { id: number }).id);
 }
@@ -76,7 +92,11 @@ describe('closeVisit', () => {
       );
     const { data, errors } = await close(kim);
     expect(errors).toBeUndefined();
-    expect(data.closeVisit).toEqual({ closedAt: instant(-1), closedBy: 'Kim Tran', closingReason: 'The gate was broken' });
+    expect(data.closeVisit).toEqual({
+      closedAt: instant(-1),
+      closedBy: 'Kim Tran',
+      closingReason: 'The gate was broken',
+    });
     const [entry] = await service.databases.au1.fork().find(AuditEntry, { objectId: visitId, action: 'visit.closed' });
     expect(entry).toMatchObject({ actorId: 'user_kim', valuesAfter: { closingReason: 'The gate was broken' } });
     expect((await close(alex)).errors![0]!.message).toMatch(/^Kim Tran changed it at /);
@@ -110,7 +130,10 @@ describe('resolveConflict', () => {
   it('tells the second of two people what the first has decided (CON-9)', async () => {
     const { eventId } = await addVisit({ closedAt: instant(-2), closedBy: 'Robin' });
     const id = await addConflict(eventId);
-    const results = await Promise.all([resolve(kim, id, 'KEEP_RECORD', 'Kim says'), resolve(alex, id, 'KEEP_RECORD', 'Alex says')]);
+    const results = await Promise.all([
+      resolve(kim, id, 'KEEP_RECORD', 'Kim says'),
+      resolve(alex, id, 'KEEP_RECORD', 'Alex says'),
+    ]);
     const rejected = results.filter(({ errors }) => errors);
     expect(rejected).toHaveLength(1);
     expect(rejected[0]!.errors![0]!.message).toMatch(/^(?:Kim Tran|Alex Reid) resolved it at .*: (?:Kim|Alex) says$/);
@@ -129,8 +152,12 @@ describe('resolveConflict', () => {
 
 describe('changes', () => {
   const poll = async (after: string | null, projectId: string | null = null) =>
-    (await kim.query('query($after: String, $projectId: ProjectId) { changes(after: $after, projectId: $projectId) { cursor projectIds builderIds reset } }', { after, projectId }))
-      .data.changes;
+    (
+      await kim.query(
+        'query($after: String, $projectId: ProjectId) { changes(after: $after, projectId: $projectId) { cursor projectIds builderIds reset } }',
+        { after, projectId },
+      )
+    ).data.changes;
 
   it('names the projects whose attendance changed since the poll before, once (CON-8)', async () => {
     const { cursor, ...first } = await poll(null);
@@ -140,14 +167,12 @@ describe('changes', () => {
     const { visitId, updatedAt } = await addVisit();
     service.clock.advance(500);
     // The visit began hours ago; its event was received now.
-    await sql(`update sign_on_event set id = ? where visit_id = ?`, [nextId('soev'), visitId]);
+    await sql(`update sign_on_event set id = ? where visit_id = ?`, [nextId(ID_PREFIXES.signOnEvent), visitId]);
     const changed = await poll(unchanged.cursor);
     expect(changed).toMatchObject({ projectIds: [site.project], builderIds: [site.builder], reset: false });
     expect((await poll(unchanged.cursor, 'proj_none')).projectIds).toEqual([]);
     expect((await poll(changed.cursor)).projectIds).toEqual([]);
-    await kim.query(
-      `mutation { archiveVisit(visitId: "${visitId}", expectedUpdatedAt: "${updatedAt}") { id } }`,
-    );
+    await kim.query(`mutation { archiveVisit(visitId: "${visitId}", expectedUpdatedAt: "${updatedAt}") { id } }`);
     expect((await poll(changed.cursor)).projectIds).toEqual([site.project]);
   });
 
@@ -155,7 +180,10 @@ describe('changes', () => {
     const { cursor } = await poll(null);
     const { visitId } = await addVisit();
     await service.databases.au1.transaction(async (em) => {
-      await em.execute('update sign_on_event set id = ? where visit_id = ?', [nextId('soev'), visitId]);
+      await em.execute('update sign_on_event set id = ? where visit_id = ?', [
+        nextId(ID_PREFIXES.signOnEvent),
+        visitId,
+      ]);
       const during = await poll(cursor);
       await addConflict('none');
       const later = await poll(during.cursor);
@@ -167,6 +195,7 @@ describe('changes', () => {
   let open: string;
 
   it('has the records of the event log', async () => {
+    await sql('select number_events(1000000)');
     const { cursor } = await poll(null);
     await sql('update project set name = name where id = ?', [site.project]);
     await sql('select number_events(1000)');
@@ -177,7 +206,11 @@ describe('changes', () => {
     const { cursor } = await poll(null);
     service.clock.advance(600_001);
     expect((await poll(cursor)).reset).toBe(true);
-    for (const after of ['x', Buffer.from('["a","1:1:;drop",5]').toString('base64url'), Buffer.from('5').toString('base64url')]) {
+    for (const after of [
+      'x',
+      Buffer.from('["a","1:1:;drop",5]').toString('base64url'),
+      Buffer.from('5').toString('base64url'),
+    ]) {
       const { errors } = await kim.query('query($after: String) { changes(after: $after) { cursor } }', { after });
       expect(errors![0]!.extensions).toMatchObject({ code: 'BAD_USER_INPUT', errors: [{ fieldName: 'after' }] });
     }

@@ -33,7 +33,13 @@ describe('createClient', () => {
     expect(client).toMatchObject({ name: 'Site app', type: 'CONFIDENTIAL', integrator: { name: integrators[0].name } });
     const token = await service.request({
       ...{ method: 'POST', url: '/oauth/token' },
-      payload: { grant_type: 'client_credentials', client_id: client.id, client_secret: secret, scope: 'read:photos', audience: BASE_URL },
+      payload: {
+        grant_type: 'client_credentials',
+        client_id: client.id,
+        client_secret: secret,
+        scope: 'read:photos',
+        audience: BASE_URL,
+      },
     });
     expect(token.statusCode).toBe(200);
     expect(await lastEntry(client.id)).toMatchObject({
@@ -56,7 +62,8 @@ describe('createClient', () => {
 describe('two people who change one object', () => {
   it('tells the second who changed it and when, and changes nothing (CON-6)', async () => {
     const { clientId } = service.demo('B');
-    const find = async (who: ConsoleBrowser) => (await who.query(`{ client(id: "${clientId}") { ${CLIENT} } }`)).data.client;
+    const find = async (who: ConsoleBrowser) =>
+      (await who.query(`{ client(id: "${clientId}") { ${CLIENT} } }`)).data.client;
     const [seenByKim, seenByAlex] = [await find(kim), await find(alex)];
     service.clock.advance(1000);
     const rename = (who: ConsoleBrowser, name: string, expectedUpdatedAt: string) =>
@@ -90,7 +97,12 @@ describe('two people who change one object', () => {
   });
 
   it.each([
-    ['updateConnection', 'connections', 'integratorId: "$integratorId", builderId: "$builderId", scopes: ["read:builders"]', 'scopes'],
+    [
+      'updateConnection',
+      'connections',
+      'integratorId: "$integratorId", builderId: "$builderId", scopes: ["read:builders"]',
+      'scopes',
+    ],
     ['disableUser', 'people', 'id: "$id"', 'disabledAt'],
     ['updateIntegrator', 'integrators', 'id: "$id", name: "Other name"', 'name'],
   ])('applies to %s (CON-6)', async (mutation, list, template, field) => {
@@ -109,15 +121,22 @@ describe('two people who change one object', () => {
 
 describe('createUser', () => {
   const create = (who: ConsoleBrowser, args: string) =>
-    who.query(`mutation { createUser(${args}) { url emailed expiresAt user { id email staffRole memberships { role builder { name } } } } }`);
+    who.query(
+      `mutation { createUser(${args}) { url emailed expiresAt user { id email staffRole memberships { role builder { name } } } } }`,
+    );
 
   it('adds a user to a builder and returns a link for choosing a password', async () => {
     const builderId = service.demo('A').builderIds[0]!;
-    const { data, errors } = await create(kim, `email: "sam@new.example", name: "Sam", builderId: "${builderId}", role: "FOREMAN"`);
+    const { data, errors } = await create(
+      kim,
+      `email: "sam@new.example", name: "Sam", builderId: "${builderId}", role: "FOREMAN"`,
+    );
     expect(errors).toBeUndefined();
     const { url, emailed, user } = data.createUser;
     expect([emailed, user.memberships]).toEqual([false, [{ role: 'FOREMAN', builder: { name: expect.any(String) } }]]);
-    expect((await service.request({ url: new URL(url).pathname + new URL(url).search })).body).toContain('sam@new.example');
+    expect((await service.request({ url: new URL(url).pathname + new URL(url).search })).body).toContain(
+      'sam@new.example',
+    );
   });
 
   it('is for administrators where the user is a staff user (ACC-27)', async () => {
@@ -145,14 +164,18 @@ describe('webhook endpoints', () => {
       expect(errors).toBeUndefined();
       return (await lastEntry(id)).action;
     };
-    expect(await run(`replayWebhookEndpoint(endpointId: "${id}", from: { since: "2026-05-31T00:00:00Z" }) { startedAt }`)).toBe(
-      'webhook_endpoint.replayed',
-    );
     expect(
-      await run(`updateWebhookEndpoint(endpointId: "${id}", status: PAUSED, expectedUpdatedAt: "${updatedAt}") { status }`),
+      await run(`replayWebhookEndpoint(endpointId: "${id}", from: { since: "2026-05-31T00:00:00Z" }) { startedAt }`),
+    ).toBe('webhook_endpoint.replayed');
+    expect(
+      await run(
+        `updateWebhookEndpoint(endpointId: "${id}", status: PAUSED, expectedUpdatedAt: "${updatedAt}") { status }`,
+      ),
     ).toBe('webhook_endpoint.updated');
-    const shown = (await kim.query(`{ webhookEndpoint(endpointId: "${id}") { status updatedAt failures replaying
-      integrator { name } client { id } deliveries { data { id } } } }`)).data.webhookEndpoint;
+    const shown = (
+      await kim.query(`{ webhookEndpoint(endpointId: "${id}") { status updatedAt failures replaying
+      integrator { name } client { id } deliveries { data { id } } } }`)
+    ).data.webhookEndpoint;
     expect(shown).toMatchObject({ status: 'PAUSED', failures: 0, client: { id: clientId }, deliveries: { data: [] } });
     expect(
       await run(`deleteWebhookEndpoint(endpointId: "${id}", expectedUpdatedAt: "${shown.updatedAt}") { id }`),

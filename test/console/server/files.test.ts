@@ -51,7 +51,10 @@ describe('GET /console', () => {
     async (url) => {
       const response = await get(url);
       expect(response).toMatchObject({ statusCode: 200, body: FILES['index.html'] });
-      expect(response.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'public, no-cache' });
+      expect(response.headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'public, no-cache',
+      });
     },
   );
 
@@ -84,14 +87,17 @@ describe('GET /console', () => {
     expect([icon.statusCode, again.statusCode, again.body]).toEqual([200, 304, '']);
   });
 
-  it.each(['/console/assets/old-1.js', '/console/.fingerprint', '/console/favicon.ico', '/console/..%2fconsole-secret.txt', '/console/%2e%2e/console-secret.txt'])(
-    'is 404 for a file that is not built: %s',
-    async (url) => {
-      const response = await get(url);
-      expect(response.statusCode).toBe(404);
-      expect(response.body).not.toContain('private text');
-    },
-  );
+  it.each([
+    '/console/assets/old-1.js',
+    '/console/.fingerprint',
+    '/console/favicon.ico',
+    '/console/..%2fconsole-secret.txt',
+    '/console/%2e%2e/console-secret.txt',
+  ])('is 404 for a file that is not built: %s', async (url) => {
+    const response = await get(url);
+    expect(response.statusCode).toBe(404);
+    expect(response.body).not.toContain('private text');
+  });
 
   it('counts pages and unknown files to the rate limit of the address', async () => {
     limited = 0;

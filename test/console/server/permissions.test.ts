@@ -1,4 +1,13 @@
-import { type GraphQLField, type GraphQLInputType, getNamedType, isEnumType, isInputObjectType, isLeafType, isListType, isNonNullType } from 'graphql';
+import {
+  type GraphQLField,
+  type GraphQLInputType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
@@ -11,7 +20,10 @@ const schema = buildConsoleSchema(integratorSchema);
 const isOwn = (kind: 'Query' | 'Mutation', name: string) =>
   kind === 'Mutation' || !(name in integratorSchema.getQueryType()!.getFields()) || /^(?:me|webhook)/.test(name);
 const operations = (['Query', 'Mutation'] as const).flatMap((kind) =>
-  Object.values((kind === 'Query' ? schema.getQueryType() : schema.getMutationType())!.getFields()).map((field) => ({ kind, field })),
+  Object.values((kind === 'Query' ? schema.getQueryType() : schema.getMutationType())!.getFields()).map((field) => ({
+    kind,
+    field,
+  })),
 );
 
 /** Who may call which operation of the console, written a second time: a change of permissions must be made in both places. */
@@ -39,7 +51,12 @@ afterAll(() => service.stop());
 
 const SAMPLES: Record<string, unknown> = {
   ...{ Int: 1, Float: 1, Boolean: true, Timestamp: '2026-06-01T00:00:00.000Z', CalendarDate: '2026-06-01' },
-  ...{ WebhookUrl: 'https://example.com/hook', RangeStart: '2026-06-01', RangeEnd: '2026-06-30', InductionKey: 'ind_none' },
+  ...{
+    WebhookUrl: 'https://example.com/hook',
+    RangeStart: '2026-06-01',
+    RangeEnd: '2026-06-30',
+    InductionKey: 'ind_none',
+  },
 };
 
 /** Returns any value of a type. */
@@ -71,7 +88,9 @@ const isForbidden = ({ errors }: { errors?: { message: string }[] }) =>
 describe('the operations of the console', () => {
   it('each name an action of the table of staff roles (CON-4)', () => {
     expect(operations.length).toBeGreaterThan(70);
-    expect(operations.filter(({ field }) => typeof field.extensions.action !== 'string').map(({ field }) => field.name)).toEqual([]);
+    expect(
+      operations.filter(({ field }) => typeof field.extensions.action !== 'string').map(({ field }) => field.name),
+    ).toEqual([]);
   });
 
   const own = operations.filter(({ kind, field }) => isOwn(kind, field.name) && !field.extensions.figure);
@@ -125,13 +144,23 @@ describe('integrators', () => {
 
   it('cannot name them, and get no suggestion of them (CON-7)', async () => {
     const token = await service.as('A');
-    const made = (text: string) => text.replace(/ Did you mean.*/, '').replaceAll(/AuditEntry|Zzzzzzzzzz/g, 'TYPE').replaceAll(/rejections|zzzzzzzzzz/g, 'FIELD');
-    const messages = async (query: string) => (await service.graphql(token, query)).errors!.map(({ message }) => message);
+    const made = (text: string) =>
+      text
+        .replace(/ Did you mean.*/, '')
+        .replaceAll(/AuditEntry|Zzzzzzzzzz/g, 'TYPE')
+        .replaceAll(/rejections|zzzzzzzzzz/g, 'FIELD');
+    const messages = async (query: string) =>
+      (await service.graphql(token, query)).errors!.map(({ message }) => message);
     const comparable = async (query: string) => (await messages(query)).map(made);
     const fragment = (type: string) => `{ builders { data { id ... on ${type} { id } } } }`;
     expect(await comparable(fragment('AuditEntry'))).toEqual(await comparable(fragment('Zzzzzzzzzz')));
     expect(await comparable('{ rejections { at } }')).toEqual(await comparable('{ zzzzzzzzzz { at } }'));
-    for (const near of ['{ rejection { at } }', '{ integrator { id } }', '{ conflict { id } }', 'query($id: AuditEntr) { me { id } }']) {
+    for (const near of [
+      '{ rejection { at } }',
+      '{ integrator { id } }',
+      '{ conflict { id } }',
+      'query($id: AuditEntr) { me { id } }',
+    ]) {
       expect((await messages(near)).join()).not.toMatch(/"(?:rejections|integrators|conflicts|clients)"|AuditEntry/);
     }
   });

@@ -16,7 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const reads = () => service.databases.au1.fork().find(AuditEntry, { action: 'person.read' }, { orderBy: { id: 'asc' } });
+const reads = () =>
+  service.databases.au1.fork().find(AuditEntry, { action: 'person.read' }, { orderBy: { id: 'asc' } });
 const timesheets = (fields: string, limit = 5) =>
   `{ timesheets(builderId: "${builderId}", limit: ${limit}) { data { ${fields} } } }`;
 
@@ -25,9 +26,13 @@ describe('personal data that staff read', () => {
     const query = timesheets('id hours profile { fullName }');
     const { data, errors } = await operator.query(query);
     expect(errors).toBeUndefined();
-    const people = new Set((await sql('select profile_id from timesheet')).map((row) => (row as { profile_id: string }).profile_id));
+    const people = new Set(
+      (await sql('select profile_id from timesheet')).map((row) => (row as { profile_id: string }).profile_id),
+    );
     const entries = await reads();
-    expect(entries.length).toBe(new Set(data.timesheets.data.map((row: { profile: { fullName: string } }) => row.profile.fullName)).size);
+    expect(entries.length).toBe(
+      new Set(data.timesheets.data.map((row: { profile: { fullName: string } }) => row.profile.fullName)).size,
+    );
     for (const entry of entries) {
       expect(people).toContain(entry.personId);
       expect(entry).toMatchObject({
@@ -55,17 +60,29 @@ describe('personal data that staff read', () => {
   it.each([
     ['users', '{ people(staff: false, limit: 3) { data { name } } }', 'User'],
     ['workers of inductions', 'INDUCTIONS', 'Induction'],
-    ['visits of a builder', '{ builder(builderId: "BUILDER") { openVisits { data { signedOnAt worker { fullName } } } } }', 'SignOnVisit'],
-    ['people whom defects are assigned to', '{ defects(builderId: "BUILDER", limit: 50) { data { assignees { ... on DefectUser { name } } } } }', 'Defect'],
-    ['contacts', '{ subcontractors(builderId: "BUILDER", limit: 3) { data { contacts { data { email } } } } }', 'Contact'],
+    [
+      'visits of a builder',
+      '{ builder(builderId: "BUILDER") { openVisits { data { signedOnAt worker { fullName } } } } }',
+      'SignOnVisit',
+    ],
+    [
+      'people whom defects are assigned to',
+      '{ defects(builderId: "BUILDER", limit: 25) { data { assignees { ... on DefectUser { name } } } } }',
+      'Defect',
+    ],
+    [
+      'contacts',
+      '{ subcontractors(builderId: "BUILDER", limit: 3) { data { contacts { data { email } } } } }',
+      'Contact',
+    ],
   ])('is recorded of %s (CON-5)', async (_, template, category) => {
     const [project] = await sql('select project_id as id from induction where builder_id = ? limit 1', [builderId]);
     const inductions = `{ projectInductions(builderId: "BUILDER", projectId: "${(project as { id: string }).id}", limit: 3) { data { worker { fullName } } } }`;
     const query = (template === 'INDUCTIONS' ? inductions : template).replaceAll('BUILDER', builderId);
-    const before = (await reads()).length;
+    const before = new Set((await reads()).map(({ id }) => id));
     const { errors } = await operator.query(query);
     expect(errors).toBeUndefined();
-    const added = (await reads()).slice(before);
+    const added = (await reads()).filter(({ id }) => !before.has(id));
     expect(added.length).toBeGreaterThan(0);
     expect(added.every(({ valuesAfter }) => (valuesAfter!.categories as string[]).includes(category))).toBe(true);
   });
