@@ -25,6 +25,7 @@ import { OAuthClient } from '../../entities/oauth-client.entity.ts';
 import { PasswordLink } from '../../entities/password-link.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
+import { PhotoRendition } from '../../entities/photo-rendition.entity.ts';
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { PhotoReportPage } from '../../entities/photo-report-page.entity.ts';
 import { Prequalification } from '../../entities/prequalification.entity.ts';
@@ -252,6 +253,8 @@ export const excludedEntities: EntityClass<object>[] = [
   UsageDay,
   Rejection,
   PasswordLink,
+  // Made again after an import.
+  PhotoRendition,
   SignInAttempt,
   RateBudget,
   AuditEntry,

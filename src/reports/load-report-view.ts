@@ -1,8 +1,8 @@
 import { DeferredBlock, type DeferredPage, readDeferredTree } from '../../resolvers/photo-report/report-tree.ts';
 import { timeZoneOf } from '../../schema/time-zone.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
-import { builders } from '../domain/readers/builder.reader.ts';
 import { findRenditions, toRendition, UNKNOWN } from '../domain/photos/renditions.ts';
+import { builders } from '../domain/readers/builder.reader.ts';
 import { photos } from '../domain/readers/photo.reader.ts';
 import { photoReports, reportContents, type StoredContent } from '../domain/readers/photo-report.reader.ts';
 import { projects } from '../domain/readers/project.reader.ts';

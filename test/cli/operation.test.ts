@@ -150,10 +150,10 @@ describe('schema emit', () => {
     const folder = join(root, 'schema');
     await mkdir(folder);
     const map = join(root, 'docs', 'graphql-codegen.ts');
-    const files = [join(folder, 'schema.graphql'), join(folder, 'openapi.json'), map];
+    const files = [...['schema.graphql', 'console.graphql', 'openapi.json'].map((name) => join(folder, name)), map];
     try {
       expect(await updateSchemaDocuments({ check: false }, folder)).toEqual({ files });
-      expect(JSON.parse(await readFile(files[1]!, 'utf8')).openapi).toMatch(/^3\.1/);
+      expect(JSON.parse(await readFile(files[2]!, 'utf8')).openapi).toMatch(/^3\.1/);
       expect(await updateSchemaDocuments({ check: true }, folder)).toEqual({ files: [] });
       for (const file of [files[0]!, map]) {
         const before = await readFile(file, 'utf8');
