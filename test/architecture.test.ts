@@ -7,7 +7,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 const files = ['src', 'schema', 'resolvers', 'entities'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => `${folder}/${name}`),
 );
 
@@ -16,7 +16,7 @@ function importsOf(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, specifier]) => specifier!);
   return specifiers
-    .filter((specifier) => specifier.endsWith('.ts'))
+    .filter((specifier) => /\.tsx?$/.test(specifier))
     .map((specifier) => relative(ROOT, resolve(ROOT, dirname(file), specifier)));
 }
 

@@ -106,6 +106,11 @@ export const LAYERS: readonly (readonly Module[])[] = [
   [{ name: 'config', about: 'Settings from the environment', paths: ['src/config.ts', 'src/config/'] }],
   [
     {
+      name: 'console-browser',
+      about: 'The pages of the staff console, and their build: imports nothing of the service',
+      paths: ['src/console/browser/', 'src/console/build/'],
+    },
+    {
       name: 'shared',
       about: 'Errors, ids, clock, canonical JSON, fair semaphores, worker threads: imports nothing of the service',
       paths: ['src/shared/'],

@@ -1,0 +1,194 @@
+import { useEffect, useRef, useState } from 'react';
+import uPlot, { type Options } from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { formatNumber } from '../shared/format.ts';
+import { useTheme } from '../shared/theme.ts';
+
+export interface Series {
+  name: string;
+  values: readonly number[];
+  /** A line is drawn over the bars, for figures to compare with. */
+  line?: boolean;
+}
+
+interface Props {
+  /** What the chart shows, for screen readers and as caption of its table. */
+  title: string;
+  /** Header of the labels in the table, such as `Week`. */
+  labelHeader: string;
+  labels: readonly string[];
+  /** At most six. Bars are stacked in this order, from the bottom. */
+  series: readonly Series[];
+  height?: number;
+}
+
+/** A chart of stacked bars, with its figures as a table. */
+export function BarChart({ title, labelHeader, labels, series, height = 200 }: Props) {
+  const container = useRef<HTMLDivElement>(null);
+  const theme = useTheme();
+  const [hovered, setHovered] = useState<{ index: number; left: number } | null>(null);
+  // The chart is drawn again when its figures change, not when the page renders again with the same ones.
+  const figures = JSON.stringify([labels, series]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colours that the styles compute.
+  useEffect(() => {
+    const element = container.current!;
+    const [ownLabels, ownSeries] = JSON.parse(figures) as [string[], Series[]];
+    const onHover = (index: number | null | undefined, left: number) =>
+      setHovered(index === null || index === undefined || left < 0 ? null : { index, left });
+    const options = chartOptions(element, ownLabels, ownSeries, height, onHover);
+    const plot = new uPlot(options, chartData(ownLabels, ownSeries), element);
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [figures, height, theme]);
+  return (
+    <figure className="chart">
+      {series.length > 1 && (
+        <div className="legend" aria-hidden="true">
+          {series.map(({ name }, index) => (
+            <span key={name}>
+              <i className={`s${index + 1}`} />
+              {name}
+            </span>
+          ))}
+        </div>
+      )}
+      <div ref={container} aria-hidden="true" />
+      {hovered && labels[hovered.index] !== undefined && (
+        <div
+          className="tip"
+          aria-hidden="true"
+          style={{ left: `clamp(0px, ${Math.round(hovered.left)}px, calc(100% - 180px))`, bottom: height }}
+        >
+          <b>{labels[hovered.index]}</b>
+          {series.map(({ name, values }) => (
+            <div key={name}>
+              {name}: {formatNumber(values[hovered.index] ?? 0)}
+            </div>
+          ))}
+        </div>
+      )}
+      <details>
+        <summary>Figures as a table</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the region scrolls, so the keyboard must reach it. */}
+        <section className="table-scroll" aria-label={title} tabIndex={0}>
+          <table className="data">
+            <caption className="visually-hidden">{title}</caption>
+            <thead>
+              <tr>
+                <th scope="col">{labelHeader}</th>
+                {series.map(({ name }) => (
+                  <th key={name} scope="col" className="number">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {labels.map((label, index) => (
+                <tr key={label}>
+                  <td>{label}</td>
+                  {series.map(({ name, values }) => (
+                    <td key={name} className="number">
+                      {formatNumber(values[index] ?? 0)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </details>
+    </figure>
+  );
+}
+
+/** Sums of the bars up to each series, drawn from the largest, so that each covers the lower part of the one before. */
+function chartData(labels: readonly string[], series: readonly Series[]): uPlot.AlignedData {
+  const sums = new Array<number>(labels.length).fill(0);
+  const stacks = series
+    .filter(({ line }) => !line)
+    .map(({ values }) =>
+      values.map((value, index) => {
+        sums[index]! += value;
+        return sums[index]!;
+      }),
+    );
+  const lines = series.filter(({ line }) => line).map(({ values }) => [...values]);
+  return [labels.map((_, index) => index), ...stacks.reverse(), ...lines];
+}
+
+/** Pixels that a label of the horizontal axis needs. */
+const LABEL_WIDTH = 56;
+
+function chartOptions(
+  element: HTMLElement,
+  labels: readonly string[],
+  series: readonly Series[],
+  height: number,
+  onHover: (index: number | null | undefined, left: number) => void,
+): Options {
+  const colour = createColourReader(element);
+  const bars = series.map((one, index) => ({ ...one, colour: colour(`--chart-${index + 1}`) }));
+  const stroke = colour('--soft');
+  const grid = { stroke: colour('--line'), width: 1 };
+  const font = `12px ${getComputedStyle(element).fontFamily}`;
+  return {
+    width: Math.max(element.clientWidth, 200),
+    height,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    scales: {
+      x: { time: false, range: [-0.6, Math.max(labels.length - 0.4, 0.6)] },
+      y: { range: (_, __, highest) => [0, Math.max(highest * 1.08, 1)] },
+    },
+    axes: [
+      {
+        stroke,
+        font,
+        grid: { show: false },
+        ticks: { show: false },
+        size: 26,
+        splits: ({ width }) => {
+          const step = Math.max(1, Math.ceil((labels.length * LABEL_WIDTH) / Math.max(width / devicePixelRatio, 1)));
+          return labels.map((_, index) => index).filter((index) => index % step === 0);
+        },
+        values: (_, splits) => splits.map((index) => labels[index] ?? ''),
+      },
+      { stroke, font, grid, ticks: { show: false }, size: 48, values: (_, splits) => splits.map(formatNumber) },
+    ],
+    series: [
+      {},
+      ...bars
+        .filter(({ line }) => !line)
+        .reverse()
+        .map(({ name, colour: fill }) => ({
+          label: name,
+          fill,
+          stroke: fill,
+          width: 0,
+          points: { show: false },
+          paths: uPlot.paths.bars!({ size: [0.7, 48], radius: 0.06 }),
+        })),
+      ...bars
+        .filter(({ line }) => line)
+        .map(({ name, colour: line }) => ({ label: name, stroke: line, width: 2, points: { show: false } })),
+    ],
+    hooks: { setCursor: [({ cursor: { idx, left } }) => onHover(idx, left ?? -1)] },
+  };
+}
+
+/** Returns a function that computes the colour of a custom property in the current theme. */
+function createColourReader(element: HTMLElement): (property: string) => string {
+  return (property) => {
+    const probe = document.createElement('span');
+    probe.style.color = `var(${property})`;
+    element.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  };
+}

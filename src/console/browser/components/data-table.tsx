@@ -1,0 +1,109 @@
+import type { KeyboardEvent, ReactNode } from 'react';
+import { formatCount } from '../shared/format.ts';
+import { Glyph } from './glyph.tsx';
+
+export interface Column<Row> {
+  header: string;
+  cell: (row: Row) => ReactNode;
+  /** Numbers are aligned to the right. */
+  number?: boolean;
+}
+
+interface Props<Row> {
+  /** Name of the table for screen readers. */
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  /** Makes the first cell a button that opens the row; the arrow keys move between rows. */
+  onOpen?: (row: Row) => void;
+  selected?: string | null;
+  foot?: ReactNode;
+}
+
+/** A table, which phones show as cards. */
+export function DataTable<Row>({ caption, columns, rows, rowKey, onOpen, selected, foot }: Props<Row>) {
+  return (
+    <div className="table-scroll">
+      <table className="data cards" onKeyDown={onOpen && moveFocus}>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ header, number }) => (
+              <th key={header} scope="col" className={number ? 'number' : undefined}>
+                {header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const key = rowKey(row);
+            return (
+              <tr key={key} data-selected={key === selected}>
+                {columns.map(({ header, cell, number }, index) => (
+                  <td key={header} data-label={header} className={number ? 'number' : undefined}>
+                    {index === 0 && onOpen ? (
+                      <button type="button" className="link" data-row onClick={() => onOpen(row)}>
+                        {cell(row)}
+                      </button>
+                    ) : (
+                      cell(row)
+                    )}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+        {foot}
+      </table>
+    </div>
+  );
+}
+
+/** Steps of keys between rows. */
+const STEPS: Record<string, (index: number, last: number) => number> = {
+  ArrowDown: (index, last) => Math.min(index + 1, last),
+  ArrowUp: (index) => Math.max(index - 1, 0),
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+function moveFocus(event: KeyboardEvent<HTMLTableElement>): void {
+  const step = STEPS[event.key];
+  const openers = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-row]')];
+  const index = openers.indexOf(event.target as HTMLElement);
+  if (!step || index < 0) return;
+  event.preventDefault();
+  openers[step(index, openers.length - 1)]!.focus();
+}
+
+interface PagerProps {
+  offset: number;
+  limit: number;
+  total: number;
+  onPage: (page: number) => void;
+}
+
+/** Buttons for the pages of a list. Pages are numbered from 1. */
+export function Pager({ offset, limit, total, onPage }: PagerProps) {
+  if (total === 0) return null;
+  const page = Math.floor(offset / limit) + 1;
+  const last = Math.ceil(total / limit);
+  return (
+    <nav className="pager" aria-label="Pages">
+      <span>
+        {formatCount(offset + 1)}–{formatCount(Math.min(offset + limit, total))} of {formatCount(total)}
+      </span>
+      <span className="actions">
+        <button type="button" className="plain" disabled={page <= 1} onClick={() => onPage(page - 1)}>
+          <Glyph name="previous" /> Previous
+        </button>
+        <button type="button" className="plain" disabled={page >= last} onClick={() => onPage(page + 1)}>
+          Next <Glyph name="next" />
+        </button>
+      </span>
+    </nav>
+  );
+}

@@ -1,0 +1,94 @@
+import { GraphiQL } from 'graphiql';
+import { useState } from 'react';
+import { currentRegion, signInAddress } from '../shared/session.ts';
+import { toggleTheme, useTheme } from '../shared/theme.ts';
+import { EXAMPLES } from './examples.ts';
+
+/** Cost of the last response, as the service reports it. */
+interface Cost {
+  cost: number;
+  limit: number;
+}
+
+const region = currentRegion();
+
+/** GraphiQL with the permissions of the person who is signed in. */
+export function Explorer() {
+  const theme = useTheme();
+  const [example, setExample] = useState<number | null>(null);
+  const [cost, setCost] = useState<Cost | null>(null);
+  const chosen = example === null ? null : EXAMPLES[example]!;
+  const fetcher = async (parameters: unknown) => {
+    const response = await fetch('/console/graphql', {
+      method: 'POST',
+      credentials: 'same-origin',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Console-CSRF': '1',
+        'X-Service-Region-Id': region,
+      },
+      body: JSON.stringify(parameters),
+    });
+    if (response.status === 401) location.assign(signInAddress(location.pathname + location.search));
+    const result = await response.json();
+    setCost(toCost(result));
+    return result;
+  };
+  return (
+    <div className="explorer">
+      <header>
+        <a href={`/console/today?region=${region}`}>Console</a>
+        <h1>Explorer</h1>
+        <label>
+          <span className="visually-hidden">Example</span>
+          <select
+            value={example ?? ''}
+            onChange={({ target }) => setExample(target.value === '' ? null : Number(target.value))}
+          >
+            <option value="">Examples…</option>
+            {EXAMPLES.map(({ title }, index) => (
+              <option key={title} value={index}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        {chosen && <span className="soft small">Cost: {chosen.cost}</span>}
+        <span className="cost" role="status">
+          {cost && `This request cost ${cost.cost.toLocaleString('en')} of ${cost.limit.toLocaleString('en')}`}
+        </span>
+        <button type="button" className="plain" onClick={toggleTheme}>
+          {theme === 'dark' ? 'Light theme' : 'Dark theme'}
+        </button>
+      </header>
+      <main>
+        <GraphiQL
+          key={example ?? 'own'}
+          fetcher={fetcher as never}
+          forcedTheme={theme}
+          isHeadersEditorEnabled={false}
+          defaultEditorToolsVisibility="variables"
+          initialQuery={chosen?.query}
+          initialVariables={chosen ? variablesOf(chosen.query) : undefined}
+        />
+      </main>
+    </div>
+  );
+}
+
+/** Values of a query's variables, for the person to complete. */
+function variablesOf(query: string): string {
+  const now = Date.now();
+  const builderId = localStorage.getItem(`console.builder.${region}`) ?? 'buil_';
+  const values: Record<string, unknown> = { builderId };
+  if (query.includes('$from')) values.from = new Date(now).toISOString();
+  if (query.includes('$until')) values.until = new Date(now + 30 * 86_400_000).toISOString();
+  return JSON.stringify(values, null, 2);
+}
+
+/** Returns the cost of a response: of its extensions, or of the error of a request that was too expensive. */
+function toCost(result: { extensions?: { cost?: Cost }; errors?: { extensions?: Partial<Cost> }[] }): Cost | null {
+  if (result.extensions?.cost) return result.extensions.cost;
+  const { cost, limit } = result.errors?.[0]?.extensions ?? {};
+  return cost !== undefined && limit !== undefined ? { cost, limit } : null;
+}

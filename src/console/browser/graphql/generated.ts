@@ -1,0 +1,3100 @@
+import type { TypedDocumentNode } from '@urql/core';
+
+/* Types and texts of the operations in `*.graphql`. Written by `npm run console:types`; do not edit. */
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+export type VisitAnomaly = 'SIGN_OFF_BEFORE_SIGN_ON';
+
+export type InductionType = 'PROJECT_INDUCTION' | 'COMPANY_INDUCTION';
+
+export type InductionStatus = 'REVIEWED' | 'WAITING_REVIEW' | 'CHANGES_REQUESTED';
+
+export type SignOnType = 'SIGN_ON' | 'SIGN_OFF';
+
+export type SignOnEventStatus = 'APPLIED' | 'PENDING_SIGN_ON' | 'REJECTED';
+
+export type SignOnConflictCode =
+  | 'EVENT_MISMATCH'
+  | 'WORKER_MISMATCH'
+  | 'SIGN_ON_REQUIRED'
+  | 'ALREADY_SIGNED_OFF'
+  | 'ATTENDANCE_CLOSED';
+
+export type InsuranceType = 'PUBLIC_LIABILITY' | 'WORK_COVER' | 'OTHER';
+
+export type InsuranceStatus = 'WAITING_REVIEW' | 'REVIEWED' | 'CHANGES_REQUESTED' | 'EXPIRED';
+
+export type PhotoSource = 'GALLERY' | 'SITE_DIARY' | 'PRE_START' | 'CHECKLIST' | 'ITP' | 'PLATFORM_ACTION' | 'DEFECT';
+
+export type PhotoReportStatus = 'synced' | 'partial';
+
+export type BlockType = 'TEXT' | 'HEADING' | 'BULLETED_LIST' | 'ORDERED_LIST' | 'CHECKLIST' | 'IMAGE' | 'PAGE';
+
+export type TextMark = 'BOLD' | 'ITALIC';
+
+export type TimesheetStatus = 'APPROVED_1' | 'APPROVED_2' | 'REJECTED' | 'WAITING_REVIEW';
+
+export type ProfileType = 'worker' | 'admin';
+
+export type RegionId = 'au1' | 'us1';
+
+export type WebhookEndpointStatus = 'ACTIVE' | 'PAUSED' | 'DISABLED';
+
+export type WebhookDisabledReason = 'GONE' | 'NO_SUCCESS' | 'CLIENT_DISABLED';
+
+export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'DROPPED';
+
+export type WebhookEndpointSwitch = 'ACTIVE' | 'PAUSED';
+
+export type StaffRole = 'VIEWER' | 'OPERATOR' | 'ADMIN';
+
+export type ClientType = 'CONFIDENTIAL' | 'PUBLIC' | 'INTERNAL';
+
+export type ConnectionStatus = 'ACTIVE' | 'REVOKED';
+
+export type AuditActorType = 'OPERATOR' | 'STAFF' | 'USER' | 'CLIENT' | 'JOB' | 'IMPORT';
+
+export type ConflictResolution = 'KEEP_RECORD' | 'USE_EVENT_TIME';
+
+export type ConflictState = 'OPEN' | 'RESOLVED';
+
+export type TodayQueryVariables = Exact<{
+  builderId: string;
+  date: string;
+  attendance: boolean;
+}>;
+
+export type TodayQuery = {
+  workersOnSite?: Array<{ onSite: number; fromEarlierDays: number; project: { id: string; name: string } }>;
+  signOnsByHour?: Array<{ hour: number; signOns: number; typicalSignOns: number }>;
+  itemsAwaitingAction: {
+    signOnConflicts: number | null;
+    pendingSignOffs: number | null;
+    rejectedSignOffs: number | null;
+    timesheets: number;
+    inductions: number;
+    insurances: number;
+    failingWebhookEndpoints: number;
+  };
+};
+
+export type TimesheetFiguresQueryVariables = Exact<{
+  builderId: string;
+  projectId?: string | null | undefined;
+  from: string;
+  until: string;
+}>;
+
+export type TimesheetFiguresQuery = {
+  hoursByWeek: Array<{ week: string; status: TimesheetStatus; hours: number; timesheets: number }>;
+  hoursByProject: Array<{ hours: number; project: { id: string; name: string } }>;
+  hoursByCostCode: Array<{ hours: number; costCode: { id: string; code: string; description: string } | null }>;
+};
+
+export type InductionFiguresQueryVariables = Exact<{
+  builderId: string;
+  projectId?: string | null | undefined;
+}>;
+
+export type InductionFiguresQuery = { inductionsByStatus: Array<{ status: InductionStatus; inductions: number }> };
+
+export type InsuranceFiguresQueryVariables = Exact<{
+  builderId: string;
+  from: string;
+  until: string;
+}>;
+
+export type InsuranceFiguresQuery = { insurancesByMonth: Array<{ month: string; insurances: number }> };
+
+export type PhotoFiguresQueryVariables = Exact<{
+  builderId: string;
+  projectId?: string | null | undefined;
+  from: string;
+  until: string;
+}>;
+
+export type PhotoFiguresQuery = { photosByDay: Array<{ date: string; source: PhotoSource; photos: number }> };
+
+export type ScopeQueryVariables = Exact<{ [key: string]: never }>;
+
+export type ScopeQuery = {
+  me: {
+    id: string;
+    name: string;
+    email: string;
+    role: StaffRole;
+    regionId: RegionId;
+    regions: Array<RegionId>;
+    actions: Array<string>;
+    scopes: Array<string>;
+    expiresAt: string;
+  };
+  builders: { data: Array<{ id: string; name: string; timeZone: string }> };
+};
+
+export type SignOutMutationVariables = Exact<{ [key: string]: never }>;
+
+export type SignOutMutation = { signOut: boolean };
+
+export type ChangesQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+export type ChangesQuery = {
+  changes: { cursor: string; builderIds: Array<string>; projectIds: Array<string>; reset: boolean };
+};
+
+export type VisitPartFragment = {
+  id: string;
+  updatedAt: string;
+  signedOnAt: string;
+  signedOffAt: string | null;
+  closedAt: string | null;
+  closedBy: string | null;
+  closingReason: string | null;
+  anomaly: VisitAnomaly | null;
+  worker: { id: string; fullName: string };
+  events: {
+    data: Array<{
+      id: string;
+      type: SignOnType;
+      occurredAt: string;
+      createdAt: string;
+      status: SignOnEventStatus;
+      deviceId: string | null;
+      sourceEventId: string;
+      integrator: { name: string };
+    }>;
+  };
+};
+
+export type ConflictPartFragment = {
+  id: string;
+  code: SignOnConflictCode;
+  description: string;
+  answers: number;
+  type: SignOnType;
+  occurredAt: string;
+  sourceEventId: string;
+  sourceSignOnEventId: string | null;
+  deviceId: string | null;
+  state: ConflictState;
+  resolution: ConflictResolution | null;
+  resolutionReason: string | null;
+  resolvedAt: string | null;
+  resolvedBy: string | null;
+  createdAt: string;
+  updatedAt: string;
+  integrator: { name: string };
+  worker: { id: string; fullName: string };
+  project: { id: string; name: string };
+  recordedEvent: {
+    id: string;
+    type: SignOnType;
+    occurredAt: string;
+    createdAt: string;
+    deviceId: string | null;
+    worker: { fullName: string };
+    integrator: { name: string };
+  } | null;
+  visit: {
+    id: string;
+    signedOnAt: string;
+    signedOffAt: string | null;
+    closedAt: string | null;
+    closedBy: string | null;
+    closingReason: string | null;
+    worker: { fullName: string };
+  } | null;
+};
+
+export type PendingPartFragment = {
+  id: string;
+  occurredAt: string;
+  deviceId: string | null;
+  sourceEventId: string;
+  sourceSignOnEventId: string | null;
+  integrator: { name: string };
+  worker: { id: string; fullName: string };
+  project: { id: string; name: string };
+};
+
+export type PendingSignOffsQueryVariables = Exact<{
+  builderId: string;
+  offset?: number | null | undefined;
+}>;
+
+export type PendingSignOffsQuery = {
+  builder: {
+    id: string;
+    pendingSignOffs: {
+      meta: { totalCount: number; offset: number; limit: number };
+      data: Array<{
+        id: string;
+        occurredAt: string;
+        deviceId: string | null;
+        sourceEventId: string;
+        sourceSignOnEventId: string | null;
+        integrator: { name: string };
+        worker: { id: string; fullName: string };
+        project: { id: string; name: string };
+      }>;
+    };
+  };
+};
+
+export type ProjectChoiceQueryVariables = Exact<{
+  builderId: string;
+}>;
+
+export type ProjectChoiceQuery = { projects: { data: Array<{ id: string; name: string }> } };
+
+export type BoardQueryVariables = Exact<{
+  builderId: string;
+  projectId: string;
+  date: string;
+  timeZone: string;
+}>;
+
+export type BoardQuery = {
+  project: {
+    id: string;
+    name: string;
+    first: {
+      meta: { totalCount: number };
+      data: Array<{
+        id: string;
+        updatedAt: string;
+        signedOnAt: string;
+        signedOffAt: string | null;
+        closedAt: string | null;
+        closedBy: string | null;
+        closingReason: string | null;
+        anomaly: VisitAnomaly | null;
+        worker: { id: string; fullName: string };
+        events: {
+          data: Array<{
+            id: string;
+            type: SignOnType;
+            occurredAt: string;
+            createdAt: string;
+            status: SignOnEventStatus;
+            deviceId: string | null;
+            sourceEventId: string;
+            integrator: { name: string };
+          }>;
+        };
+      }>;
+    };
+    second: {
+      data: Array<{
+        id: string;
+        updatedAt: string;
+        signedOnAt: string;
+        signedOffAt: string | null;
+        closedAt: string | null;
+        closedBy: string | null;
+        closingReason: string | null;
+        anomaly: VisitAnomaly | null;
+        worker: { id: string; fullName: string };
+        events: {
+          data: Array<{
+            id: string;
+            type: SignOnType;
+            occurredAt: string;
+            createdAt: string;
+            status: SignOnEventStatus;
+            deviceId: string | null;
+            sourceEventId: string;
+            integrator: { name: string };
+          }>;
+        };
+      }>;
+    };
+    third: {
+      data: Array<{
+        id: string;
+        updatedAt: string;
+        signedOnAt: string;
+        signedOffAt: string | null;
+        closedAt: string | null;
+        closedBy: string | null;
+        closingReason: string | null;
+        anomaly: VisitAnomaly | null;
+        worker: { id: string; fullName: string };
+        events: {
+          data: Array<{
+            id: string;
+            type: SignOnType;
+            occurredAt: string;
+            createdAt: string;
+            status: SignOnEventStatus;
+            deviceId: string | null;
+            sourceEventId: string;
+            integrator: { name: string };
+          }>;
+        };
+      }>;
+    };
+    fourth: {
+      data: Array<{
+        id: string;
+        updatedAt: string;
+        signedOnAt: string;
+        signedOffAt: string | null;
+        closedAt: string | null;
+        closedBy: string | null;
+        closingReason: string | null;
+        anomaly: VisitAnomaly | null;
+        worker: { id: string; fullName: string };
+        events: {
+          data: Array<{
+            id: string;
+            type: SignOnType;
+            occurredAt: string;
+            createdAt: string;
+            status: SignOnEventStatus;
+            deviceId: string | null;
+            sourceEventId: string;
+            integrator: { name: string };
+          }>;
+        };
+      }>;
+    };
+    pendingSignOffs: {
+      data: Array<{
+        id: string;
+        occurredAt: string;
+        deviceId: string | null;
+        sourceEventId: string;
+        sourceSignOnEventId: string | null;
+        integrator: { name: string };
+        worker: { id: string; fullName: string };
+        project: { id: string; name: string };
+      }>;
+    };
+  };
+  conflicts: {
+    data: Array<{
+      id: string;
+      code: SignOnConflictCode;
+      description: string;
+      answers: number;
+      type: SignOnType;
+      occurredAt: string;
+      sourceEventId: string;
+      sourceSignOnEventId: string | null;
+      deviceId: string | null;
+      state: ConflictState;
+      resolution: ConflictResolution | null;
+      resolutionReason: string | null;
+      resolvedAt: string | null;
+      resolvedBy: string | null;
+      createdAt: string;
+      updatedAt: string;
+      integrator: { name: string };
+      worker: { id: string; fullName: string };
+      project: { id: string; name: string };
+      recordedEvent: {
+        id: string;
+        type: SignOnType;
+        occurredAt: string;
+        createdAt: string;
+        deviceId: string | null;
+        worker: { fullName: string };
+        integrator: { name: string };
+      } | null;
+      visit: {
+        id: string;
+        signedOnAt: string;
+        signedOffAt: string | null;
+        closedAt: string | null;
+        closedBy: string | null;
+        closingReason: string | null;
+        worker: { fullName: string };
+      } | null;
+    }>;
+  };
+};
+
+export type OneConflictQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type OneConflictQuery = {
+  conflict: {
+    id: string;
+    code: SignOnConflictCode;
+    description: string;
+    answers: number;
+    type: SignOnType;
+    occurredAt: string;
+    sourceEventId: string;
+    sourceSignOnEventId: string | null;
+    deviceId: string | null;
+    state: ConflictState;
+    resolution: ConflictResolution | null;
+    resolutionReason: string | null;
+    resolvedAt: string | null;
+    resolvedBy: string | null;
+    createdAt: string;
+    updatedAt: string;
+    integrator: { name: string };
+    worker: { id: string; fullName: string };
+    project: { id: string; name: string };
+    recordedEvent: {
+      id: string;
+      type: SignOnType;
+      occurredAt: string;
+      createdAt: string;
+      deviceId: string | null;
+      worker: { fullName: string };
+      integrator: { name: string };
+    } | null;
+    visit: {
+      id: string;
+      signedOnAt: string;
+      signedOffAt: string | null;
+      closedAt: string | null;
+      closedBy: string | null;
+      closingReason: string | null;
+      worker: { fullName: string };
+    } | null;
+  };
+};
+
+export type OpenConflictsQueryVariables = Exact<{
+  builderId: string;
+  state?: ConflictState | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+export type OpenConflictsQuery = {
+  conflicts: {
+    data: Array<{
+      id: string;
+      code: SignOnConflictCode;
+      description: string;
+      answers: number;
+      type: SignOnType;
+      occurredAt: string;
+      sourceEventId: string;
+      sourceSignOnEventId: string | null;
+      deviceId: string | null;
+      state: ConflictState;
+      resolution: ConflictResolution | null;
+      resolutionReason: string | null;
+      resolvedAt: string | null;
+      resolvedBy: string | null;
+      createdAt: string;
+      updatedAt: string;
+      integrator: { name: string };
+      worker: { id: string; fullName: string };
+      project: { id: string; name: string };
+      recordedEvent: {
+        id: string;
+        type: SignOnType;
+        occurredAt: string;
+        createdAt: string;
+        deviceId: string | null;
+        worker: { fullName: string };
+        integrator: { name: string };
+      } | null;
+      visit: {
+        id: string;
+        signedOnAt: string;
+        signedOffAt: string | null;
+        closedAt: string | null;
+        closedBy: string | null;
+        closingReason: string | null;
+        worker: { fullName: string };
+      } | null;
+    }>;
+    meta: { nextCursor: string | null };
+  };
+};
+
+export type CloseVisitMutationVariables = Exact<{
+  visitId: string;
+  at?: string | null | undefined;
+  reason: string;
+  expectedUpdatedAt: string;
+}>;
+
+export type CloseVisitMutation = {
+  closeVisit: {
+    id: string;
+    updatedAt: string;
+    signedOnAt: string;
+    signedOffAt: string | null;
+    closedAt: string | null;
+    closedBy: string | null;
+    closingReason: string | null;
+    anomaly: VisitAnomaly | null;
+    worker: { id: string; fullName: string };
+    events: {
+      data: Array<{
+        id: string;
+        type: SignOnType;
+        occurredAt: string;
+        createdAt: string;
+        status: SignOnEventStatus;
+        deviceId: string | null;
+        sourceEventId: string;
+        integrator: { name: string };
+      }>;
+    };
+  };
+};
+
+export type ArchiveVisitMutationVariables = Exact<{
+  visitId: string;
+  expectedUpdatedAt: string;
+}>;
+
+export type ArchiveVisitMutation = { archiveVisit: { id: string; updatedAt: string; archivedAt: string | null } };
+
+export type ResolveConflictMutationVariables = Exact<{
+  id: string | number;
+  resolution: ConflictResolution;
+  reason: string;
+  expectedUpdatedAt: string;
+}>;
+
+export type ResolveConflictMutation = {
+  resolveConflict: {
+    id: string;
+    code: SignOnConflictCode;
+    description: string;
+    answers: number;
+    type: SignOnType;
+    occurredAt: string;
+    sourceEventId: string;
+    sourceSignOnEventId: string | null;
+    deviceId: string | null;
+    state: ConflictState;
+    resolution: ConflictResolution | null;
+    resolutionReason: string | null;
+    resolvedAt: string | null;
+    resolvedBy: string | null;
+    createdAt: string;
+    updatedAt: string;
+    integrator: { name: string };
+    worker: { id: string; fullName: string };
+    project: { id: string; name: string };
+    recordedEvent: {
+      id: string;
+      type: SignOnType;
+      occurredAt: string;
+      createdAt: string;
+      deviceId: string | null;
+      worker: { fullName: string };
+      integrator: { name: string };
+    } | null;
+    visit: {
+      id: string;
+      signedOnAt: string;
+      signedOffAt: string | null;
+      closedAt: string | null;
+      closedBy: string | null;
+      closingReason: string | null;
+      worker: { fullName: string };
+    } | null;
+  };
+};
+
+export type ClientPartFragment = {
+  id: string;
+  name: string;
+  type: ClientType;
+  grants: Array<string>;
+  scopes: Array<string>;
+  redirectUris: Array<string>;
+  origins: Array<string>;
+  pilotAgreement: string | null;
+  disabledAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  secrets: Array<{ id: number; createdAt: string }>;
+};
+
+export type ConnectionPartFragment = {
+  integratorId: string;
+  builderId: string;
+  status: ConnectionStatus;
+  scopes: Array<string>;
+  createdAt: string;
+  updatedAt: string;
+  builder: { id: string; name: string };
+};
+
+export type EndpointPartFragment = {
+  id: string;
+  url: string;
+  types: Array<string> | null;
+  builderIds: Array<string> | null;
+  status: WebhookEndpointStatus;
+  disabledReason: WebhookDisabledReason | null;
+  failures: number;
+  failingSince: string | null;
+  suspendedUntil: string | null;
+  replaying: boolean;
+  createdAt: string;
+  updatedAt: string;
+  integratorId: string;
+  integrator: { name: string };
+  client: { id: string; name: string };
+};
+
+export type RejectionPartFragment = {
+  at: string;
+  integratorId: string;
+  integratorName: string;
+  clientName: string;
+  operation: string;
+  status: number;
+  code: string;
+  reason: string;
+  requestId: string;
+};
+
+export type IntegratorsQueryVariables = Exact<{
+  name?: string | null | undefined;
+  after?: string | null | undefined;
+  since: string;
+  until: string;
+}>;
+
+export type IntegratorsQuery = {
+  integrators: {
+    data: Array<{
+      id: string;
+      name: string;
+      createdAt: string;
+      clients: Array<{ id: string; disabledAt: string | null }>;
+      connections: Array<{ builderId: string; status: ConnectionStatus }>;
+      webhookEndpoints: Array<{ id: string; status: WebhookEndpointStatus; failures: number }>;
+    }>;
+    meta: { nextCursor: string | null };
+  };
+  usage: Array<{
+    date: string;
+    integratorId: string;
+    integratorName: string;
+    requests: number;
+    errors: number;
+    rejections: number;
+  }>;
+  rejections: Array<{
+    at: string;
+    integratorId: string;
+    integratorName: string;
+    clientName: string;
+    operation: string;
+    status: number;
+    code: string;
+    reason: string;
+    requestId: string;
+  }>;
+};
+
+export type OneIntegratorQueryVariables = Exact<{
+  id: string | number;
+  since: string;
+  until: string;
+}>;
+
+export type OneIntegratorQuery = {
+  integrator: {
+    id: string;
+    name: string;
+    deepLinkSchemes: Array<string>;
+    createdAt: string;
+    updatedAt: string;
+    clients: Array<{
+      id: string;
+      name: string;
+      type: ClientType;
+      grants: Array<string>;
+      scopes: Array<string>;
+      redirectUris: Array<string>;
+      origins: Array<string>;
+      pilotAgreement: string | null;
+      disabledAt: string | null;
+      createdAt: string;
+      updatedAt: string;
+      secrets: Array<{ id: number; createdAt: string }>;
+    }>;
+    connections: Array<{
+      integratorId: string;
+      builderId: string;
+      status: ConnectionStatus;
+      scopes: Array<string>;
+      createdAt: string;
+      updatedAt: string;
+      builder: { id: string; name: string };
+    }>;
+    webhookEndpoints: Array<{
+      id: string;
+      url: string;
+      types: Array<string> | null;
+      builderIds: Array<string> | null;
+      status: WebhookEndpointStatus;
+      disabledReason: WebhookDisabledReason | null;
+      failures: number;
+      failingSince: string | null;
+      suspendedUntil: string | null;
+      replaying: boolean;
+      createdAt: string;
+      updatedAt: string;
+      integratorId: string;
+      integrator: { name: string };
+      client: { id: string; name: string };
+    }>;
+  };
+  usage: Array<{ date: string; requests: number; errors: number; rejections: number }>;
+  rejections: Array<{
+    at: string;
+    integratorId: string;
+    integratorName: string;
+    clientName: string;
+    operation: string;
+    status: number;
+    code: string;
+    reason: string;
+    requestId: string;
+  }>;
+};
+
+export type ScopesQueryVariables = Exact<{ [key: string]: never }>;
+
+export type ScopesQuery = { scopes: Array<{ scope: string; description: string; internal: boolean }> };
+
+export type DeliveriesQueryVariables = Exact<{
+  endpointId: string;
+  status?: WebhookDeliveryStatus | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+export type DeliveriesQuery = {
+  webhookEndpoint: {
+    id: string;
+    url: string;
+    types: Array<string> | null;
+    builderIds: Array<string> | null;
+    status: WebhookEndpointStatus;
+    disabledReason: WebhookDisabledReason | null;
+    failures: number;
+    failingSince: string | null;
+    suspendedUntil: string | null;
+    replaying: boolean;
+    createdAt: string;
+    updatedAt: string;
+    integratorId: string;
+    deliveries: {
+      data: Array<{
+        id: string;
+        eventId: string;
+        type: string;
+        builderId: string;
+        status: WebhookDeliveryStatus;
+        attempts: number;
+        createdAt: string;
+        lastAttemptAt: string | null;
+        nextAttemptAt: string | null;
+        responseStatus: number | null;
+        responseBody: string | null;
+        error: string | null;
+      }>;
+      meta: { nextCursor: string | null };
+    };
+    integrator: { name: string };
+    client: { id: string; name: string };
+  };
+};
+
+export type CreateIntegratorMutationVariables = Exact<{
+  name: string;
+}>;
+
+export type CreateIntegratorMutation = { createIntegrator: { id: string; name: string } };
+
+export type CreateClientMutationVariables = Exact<{
+  integratorId?: string | number | null | undefined;
+  name: string;
+  type: ClientType;
+  scopes: Array<string> | string;
+  redirectUris: Array<string> | string;
+  origins: Array<string> | string;
+  pilotAgreement?: string | null | undefined;
+}>;
+
+export type CreateClientMutation = {
+  createClient: {
+    secret: string | null;
+    client: {
+      id: string;
+      name: string;
+      type: ClientType;
+      grants: Array<string>;
+      scopes: Array<string>;
+      redirectUris: Array<string>;
+      origins: Array<string>;
+      pilotAgreement: string | null;
+      disabledAt: string | null;
+      createdAt: string;
+      updatedAt: string;
+      secrets: Array<{ id: number; createdAt: string }>;
+    };
+  };
+};
+
+export type UpdateClientMutationVariables = Exact<{
+  id: string | number;
+  name?: string | null | undefined;
+  scopes?: Array<string> | string | null | undefined;
+  pilotAgreement?: string | null | undefined;
+  expectedUpdatedAt: string;
+}>;
+
+export type UpdateClientMutation = {
+  updateClient: {
+    id: string;
+    name: string;
+    type: ClientType;
+    grants: Array<string>;
+    scopes: Array<string>;
+    redirectUris: Array<string>;
+    origins: Array<string>;
+    pilotAgreement: string | null;
+    disabledAt: string | null;
+    createdAt: string;
+    updatedAt: string;
+    secrets: Array<{ id: number; createdAt: string }>;
+  };
+};
+
+export type RotateClientSecretMutationVariables = Exact<{
+  id: string | number;
+  expectedUpdatedAt: string;
+}>;
+
+export type RotateClientSecretMutation = {
+  rotateClientSecret: {
+    secret: string | null;
+    client: {
+      id: string;
+      name: string;
+      type: ClientType;
+      grants: Array<string>;
+      scopes: Array<string>;
+      redirectUris: Array<string>;
+      origins: Array<string>;
+      pilotAgreement: string | null;
+      disabledAt: string | null;
+      createdAt: string;
+      updatedAt: string;
+      secrets: Array<{ id: number; createdAt: string }>;
+    };
+  };
+};
+
+export type DisableClientMutationVariables = Exact<{
+  id: string | number;
+  expectedUpdatedAt: string;
+}>;
+
+export type DisableClientMutation = {
+  disableClient: {
+    id: string;
+    name: string;
+    type: ClientType;
+    grants: Array<string>;
+    scopes: Array<string>;
+    redirectUris: Array<string>;
+    origins: Array<string>;
+    pilotAgreement: string | null;
+    disabledAt: string | null;
+    createdAt: string;
+    updatedAt: string;
+    secrets: Array<{ id: number; createdAt: string }>;
+  };
+};
+
+export type EnableClientMutationVariables = Exact<{
+  id: string | number;
+  expectedUpdatedAt: string;
+}>;
+
+export type EnableClientMutation = {
+  enableClient: {
+    id: string;
+    name: string;
+    type: ClientType;
+    grants: Array<string>;
+    scopes: Array<string>;
+    redirectUris: Array<string>;
+    origins: Array<string>;
+    pilotAgreement: string | null;
+    disabledAt: string | null;
+    createdAt: string;
+    updatedAt: string;
+    secrets: Array<{ id: number; createdAt: string }>;
+  };
+};
+
+export type CreateConnectionMutationVariables = Exact<{
+  integratorId: string | number;
+  builderId: string;
+  scopes: Array<string> | string;
+}>;
+
+export type CreateConnectionMutation = {
+  createConnection: {
+    integratorId: string;
+    builderId: string;
+    status: ConnectionStatus;
+    scopes: Array<string>;
+    createdAt: string;
+    updatedAt: string;
+    builder: { id: string; name: string };
+  };
+};
+
+export type UpdateConnectionMutationVariables = Exact<{
+  integratorId: string | number;
+  builderId: string;
+  scopes: Array<string> | string;
+  expectedUpdatedAt: string;
+}>;
+
+export type UpdateConnectionMutation = {
+  updateConnection: {
+    integratorId: string;
+    builderId: string;
+    status: ConnectionStatus;
+    scopes: Array<string>;
+    createdAt: string;
+    updatedAt: string;
+    builder: { id: string; name: string };
+  };
+};
+
+export type RevokeConnectionMutationVariables = Exact<{
+  integratorId: string | number;
+  builderId: string;
+  expectedUpdatedAt: string;
+}>;
+
+export type RevokeConnectionMutation = {
+  revokeConnection: {
+    integratorId: string;
+    builderId: string;
+    status: ConnectionStatus;
+    scopes: Array<string>;
+    createdAt: string;
+    updatedAt: string;
+    builder: { id: string; name: string };
+  };
+};
+
+export type CreateWebhookEndpointMutationVariables = Exact<{
+  clientId: string | number;
+  url: string;
+  types?: Array<string> | string | null | undefined;
+}>;
+
+export type CreateWebhookEndpointMutation = { createWebhookEndpoint: { id: string; secret: string | null } };
+
+export type UpdateWebhookEndpointMutationVariables = Exact<{
+  endpointId: string;
+  status?: WebhookEndpointSwitch | null | undefined;
+  expectedUpdatedAt: string;
+}>;
+
+export type UpdateWebhookEndpointMutation = {
+  updateWebhookEndpoint: {
+    id: string;
+    url: string;
+    types: Array<string> | null;
+    builderIds: Array<string> | null;
+    status: WebhookEndpointStatus;
+    disabledReason: WebhookDisabledReason | null;
+    failures: number;
+    failingSince: string | null;
+    suspendedUntil: string | null;
+    replaying: boolean;
+    createdAt: string;
+    updatedAt: string;
+    integratorId: string;
+    integrator: { name: string };
+    client: { id: string; name: string };
+  };
+};
+
+export type DeleteWebhookEndpointMutationVariables = Exact<{
+  endpointId: string;
+  expectedUpdatedAt: string;
+}>;
+
+export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint: { id: string } };
+
+export type RotateWebhookSecretMutationVariables = Exact<{
+  endpointId: string;
+  expectedUpdatedAt: string;
+}>;
+
+export type RotateWebhookSecretMutation = { rotateWebhookSecret: { id: string; secret: string | null } };
+
+export type TestWebhookEndpointMutationVariables = Exact<{
+  endpointId: string;
+}>;
+
+export type TestWebhookEndpointMutation = {
+  testWebhookEndpoint: {
+    eventId: string;
+    succeeded: boolean;
+    responseStatus: number | null;
+    responseBody: string | null;
+    error: string | null;
+  };
+};
+
+export type ReplayWebhookEndpointMutationVariables = Exact<{
+  endpointId: string;
+  since: string;
+}>;
+
+export type ReplayWebhookEndpointMutation = { replayWebhookEndpoint: { endpointId: string; startedAt: string } };
+
+export type PersonPartFragment = {
+  id: string;
+  name: string;
+  email: string;
+  staffRole: StaffRole | null;
+  hasPassword: boolean;
+  disabledAt: string | null;
+  createdAt: string;
+  updatedAt: string;
+  memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
+};
+
+export type PeopleQueryVariables = Exact<{
+  email?: string | null | undefined;
+  builderId?: string | null | undefined;
+  staff?: boolean | null | undefined;
+  disabled?: boolean | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+export type PeopleQuery = {
+  people: {
+    data: Array<{
+      id: string;
+      name: string;
+      email: string;
+      staffRole: StaffRole | null;
+      hasPassword: boolean;
+      disabledAt: string | null;
+      createdAt: string;
+      updatedAt: string;
+      memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
+    }>;
+    meta: { nextCursor: string | null };
+  };
+};
+
+export type OnePersonQueryVariables = Exact<{
+  user: string;
+}>;
+
+export type OnePersonQuery = {
+  person: {
+    id: string;
+    name: string;
+    email: string;
+    staffRole: StaffRole | null;
+    hasPassword: boolean;
+    disabledAt: string | null;
+    createdAt: string;
+    updatedAt: string;
+    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
+  };
+};
+
+export type AuditQueryVariables = Exact<{
+  action?: string | null | undefined;
+  actorType?: AuditActorType | null | undefined;
+  builderId?: string | null | undefined;
+  since?: string | null | undefined;
+  until?: string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+export type AuditQuery = {
+  audit: {
+    data: Array<{
+      id: string;
+      at: string;
+      actorType: AuditActorType;
+      actorId: string | null;
+      actorName: string | null;
+      action: string;
+      description: string;
+      objectType: string;
+      objectId: string;
+      builderId: string | null;
+      origin: Record<string, unknown>;
+      before: Record<string, unknown> | null;
+      after: Record<string, unknown> | null;
+    }>;
+    meta: { nextCursor: string | null };
+  };
+  auditActions: Array<{ action: string; description: string }>;
+};
+
+export type CreateUserMutationVariables = Exact<{
+  email: string;
+  name: string;
+  builderId?: string | null | undefined;
+  role?: string | null | undefined;
+  staffRole?: StaffRole | null | undefined;
+}>;
+
+export type CreateUserMutation = { createUser: { url: string | null; emailed: boolean; expiresAt: string } };
+
+export type InviteUserMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+export type InviteUserMutation = { inviteUser: { url: string | null; emailed: boolean; expiresAt: string } };
+
+export type ResetPasswordMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+export type ResetPasswordMutation = { resetPassword: { url: string | null; emailed: boolean; expiresAt: string } };
+
+export type DisableUserMutationVariables = Exact<{
+  id: string | number;
+  expectedUpdatedAt: string;
+}>;
+
+export type DisableUserMutation = {
+  disableUser: {
+    id: string;
+    name: string;
+    email: string;
+    staffRole: StaffRole | null;
+    hasPassword: boolean;
+    disabledAt: string | null;
+    createdAt: string;
+    updatedAt: string;
+    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
+  };
+};
+
+export type EnableUserMutationVariables = Exact<{
+  id: string | number;
+  expectedUpdatedAt: string;
+}>;
+
+export type EnableUserMutation = {
+  enableUser: {
+    id: string;
+    name: string;
+    email: string;
+    staffRole: StaffRole | null;
+    hasPassword: boolean;
+    disabledAt: string | null;
+    createdAt: string;
+    updatedAt: string;
+    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
+  };
+};
+
+export type UpdateUserMutationVariables = Exact<{
+  id: string | number;
+  name?: string | null | undefined;
+  email?: string | null | undefined;
+  staffRole?: StaffRole | null | undefined;
+  expectedUpdatedAt: string;
+}>;
+
+export type UpdateUserMutation = {
+  updateUser: {
+    id: string;
+    name: string;
+    email: string;
+    staffRole: StaffRole | null;
+    hasPassword: boolean;
+    disabledAt: string | null;
+    createdAt: string;
+    updatedAt: string;
+    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
+  };
+};
+
+export type AddMembershipMutationVariables = Exact<{
+  userId: string | number;
+  builderId: string;
+  role: string;
+}>;
+
+export type AddMembershipMutation = {
+  addMembership: {
+    id: string;
+    name: string;
+    email: string;
+    staffRole: StaffRole | null;
+    hasPassword: boolean;
+    disabledAt: string | null;
+    createdAt: string;
+    updatedAt: string;
+    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
+  };
+};
+
+export type RemoveMembershipMutationVariables = Exact<{
+  userId: string | number;
+  builderId: string;
+}>;
+
+export type RemoveMembershipMutation = {
+  removeMembership: {
+    id: string;
+    name: string;
+    email: string;
+    staffRole: StaffRole | null;
+    hasPassword: boolean;
+    disabledAt: string | null;
+    createdAt: string;
+    updatedAt: string;
+    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
+  };
+};
+
+export type PhotoFoldersQueryVariables = Exact<{
+  builderId: string;
+  projectId: string;
+}>;
+
+export type PhotoFoldersQuery = {
+  first: {
+    data: Array<{ id: string; name: string; parentId: string | null; photos: { meta: { totalCount: number } } }>;
+  };
+  second: {
+    data: Array<{ id: string; name: string; parentId: string | null; photos: { meta: { totalCount: number } } }>;
+  };
+};
+
+export type PhotosQueryVariables = Exact<{
+  builderId: string;
+  projectId: string;
+  folderId?: string | null | undefined;
+  source?: Array<PhotoSource> | PhotoSource | null | undefined;
+  offset?: number | null | undefined;
+}>;
+
+export type PhotosQuery = {
+  photos: {
+    meta: { totalCount: number; offset: number; limit: number };
+    data: Array<{
+      id: string;
+      fileName: string;
+      contentType: string;
+      fileSize: string;
+      description: string | null;
+      source: PhotoSource;
+      photoTakenDate: string | null;
+      sortDate: string;
+      imageUrl: string;
+      folder: { name: string } | null;
+    }>;
+  };
+};
+
+export type ReportsQueryVariables = Exact<{
+  builderId: string;
+  projectId?: string | null | undefined;
+  archived?: boolean | null | undefined;
+  offset?: number | null | undefined;
+}>;
+
+export type ReportsQuery = {
+  photoReports: {
+    meta: { totalCount: number; offset: number; limit: number };
+    data: Array<{
+      id: string;
+      title: string;
+      status: PhotoReportStatus;
+      sourceApp: string;
+      sourceRevision: number;
+      walkthroughDate: string;
+      updatedAt: string;
+      archivedAt: string | null;
+      sourceAuthor: { name: string };
+      project: { name: string } | null;
+    }>;
+  };
+};
+
+export type ReportBlocksFragment = {
+  title: string;
+  shortDescription: string | null;
+  blocks: Array<
+    | { __typename: 'ReportText'; sourceBlockId: string; richText: Array<{ text: string; marks: Array<TextMark> }> }
+    | {
+        __typename: 'ReportHeading';
+        sourceBlockId: string;
+        level: number;
+        richText: Array<{ text: string; marks: Array<TextMark> }>;
+      }
+    | {
+        __typename: 'ReportList';
+        type: BlockType;
+        sourceBlockId: string;
+        items: Array<{
+          id: string;
+          depth: number;
+          checked: boolean | null;
+          richText: Array<{ text: string; marks: Array<TextMark> }>;
+        }>;
+      }
+    | {
+        __typename: 'ReportImage';
+        sourceBlockId: string;
+        imageFailure: { message: string } | null;
+        photo: { id: string; imageUrl: string; description: string | null; fileName: string } | null;
+      }
+    | { __typename: 'ReportChildPage'; sourceBlockId: string }
+  >;
+};
+
+export type ReportQueryVariables = Exact<{
+  builderId: string;
+  photoReportId: string;
+}>;
+
+export type ReportQuery = {
+  photoReport: {
+    id: string;
+    title: string;
+    status: PhotoReportStatus;
+    sourceApp: string;
+    sourceExternalId: string;
+    sourceRevision: number;
+    sourceDeepLink: string | null;
+    walkthroughDate: string;
+    archivedAt: string | null;
+    sourceAuthor: { name: string; email: string | null };
+    project: { name: string } | null;
+    page: {
+      title: string;
+      shortDescription: string | null;
+      blocks: Array<
+        | { __typename: 'ReportText'; sourceBlockId: string; richText: Array<{ text: string; marks: Array<TextMark> }> }
+        | {
+            __typename: 'ReportHeading';
+            sourceBlockId: string;
+            level: number;
+            richText: Array<{ text: string; marks: Array<TextMark> }>;
+          }
+        | {
+            __typename: 'ReportList';
+            type: BlockType;
+            sourceBlockId: string;
+            items: Array<{
+              id: string;
+              depth: number;
+              checked: boolean | null;
+              richText: Array<{ text: string; marks: Array<TextMark> }>;
+            }>;
+          }
+        | {
+            __typename: 'ReportImage';
+            sourceBlockId: string;
+            imageFailure: { message: string } | null;
+            photo: { id: string; imageUrl: string; description: string | null; fileName: string } | null;
+          }
+        | {
+            __typename: 'ReportChildPage';
+            sourceBlockId: string;
+            childPage: {
+              title: string;
+              shortDescription: string | null;
+              blocks: Array<
+                | {
+                    __typename: 'ReportText';
+                    sourceBlockId: string;
+                    richText: Array<{ text: string; marks: Array<TextMark> }>;
+                  }
+                | {
+                    __typename: 'ReportHeading';
+                    sourceBlockId: string;
+                    level: number;
+                    richText: Array<{ text: string; marks: Array<TextMark> }>;
+                  }
+                | {
+                    __typename: 'ReportList';
+                    type: BlockType;
+                    sourceBlockId: string;
+                    items: Array<{
+                      id: string;
+                      depth: number;
+                      checked: boolean | null;
+                      richText: Array<{ text: string; marks: Array<TextMark> }>;
+                    }>;
+                  }
+                | {
+                    __typename: 'ReportImage';
+                    sourceBlockId: string;
+                    imageFailure: { message: string } | null;
+                    photo: { id: string; imageUrl: string; description: string | null; fileName: string } | null;
+                  }
+                | {
+                    __typename: 'ReportChildPage';
+                    sourceBlockId: string;
+                    childPage: {
+                      title: string;
+                      shortDescription: string | null;
+                      blocks: Array<
+                        | {
+                            __typename: 'ReportText';
+                            sourceBlockId: string;
+                            richText: Array<{ text: string; marks: Array<TextMark> }>;
+                          }
+                        | {
+                            __typename: 'ReportHeading';
+                            sourceBlockId: string;
+                            level: number;
+                            richText: Array<{ text: string; marks: Array<TextMark> }>;
+                          }
+                        | {
+                            __typename: 'ReportList';
+                            type: BlockType;
+                            sourceBlockId: string;
+                            items: Array<{
+                              id: string;
+                              depth: number;
+                              checked: boolean | null;
+                              richText: Array<{ text: string; marks: Array<TextMark> }>;
+                            }>;
+                          }
+                        | {
+                            __typename: 'ReportImage';
+                            sourceBlockId: string;
+                            imageFailure: { message: string } | null;
+                            photo: {
+                              id: string;
+                              imageUrl: string;
+                              description: string | null;
+                              fileName: string;
+                            } | null;
+                          }
+                        | { __typename: 'ReportChildPage'; sourceBlockId: string }
+                      >;
+                    };
+                  }
+              >;
+            };
+          }
+      >;
+    };
+  };
+};
+
+export type TimesheetsQueryVariables = Exact<{
+  builderId: string;
+  projectId?: string | null | undefined;
+  status?: TimesheetStatus | null | undefined;
+  startDate?: string | null | undefined;
+  endDate?: string | null | undefined;
+  offset?: number | null | undefined;
+  cursor?: string | null | undefined;
+}>;
+
+export type TimesheetsQuery = {
+  timesheets: {
+    meta: { totalCount: number; offset: number; limit: number; nextCursor: string | null };
+    data: Array<{
+      id: string;
+      date: string;
+      hours: number;
+      status: TimesheetStatus;
+      timeType: string | null;
+      costCode: string | null;
+      notes: string | null;
+      profile: { fullName: string; type: ProfileType };
+      project: { id: string; name: string };
+    }>;
+  };
+};
+
+export type InductionsQueryVariables = Exact<{
+  builderId: string;
+  projectId: string;
+  status?: InductionStatus | null | undefined;
+  offset?: number | null | undefined;
+  cursor?: string | null | undefined;
+}>;
+
+export type InductionsQuery = {
+  projectInductions: {
+    meta: { totalCount: number; offset: number; limit: number; nextCursor: string | null };
+    data: Array<{
+      id: string;
+      identifier: number;
+      type: InductionType;
+      status: InductionStatus;
+      createdAt: string;
+      updatedAt: string;
+      worker: { id: string; fullName: string };
+      subcontractor: { id: string; name: string };
+    }>;
+  };
+};
+
+export type InsurancesQueryVariables = Exact<{
+  builderId: string;
+  type?: InsuranceType | null | undefined;
+  status?: InsuranceStatus | null | undefined;
+  expiresAfter?: string | null | undefined;
+  expiresBefore?: string | null | undefined;
+  offset?: number | null | undefined;
+  cursor?: string | null | undefined;
+}>;
+
+export type InsurancesQuery = {
+  insurances: {
+    meta: { totalCount: number; offset: number; limit: number; nextCursor: string | null };
+    data: Array<{
+      id: string;
+      name: string;
+      type: InsuranceType;
+      customType: string | null;
+      status: InsuranceStatus;
+      expiry: string | null;
+      subcontractor: { id: string; name: string };
+    }>;
+  };
+};
+
+export const TodayDocument = `query Today($builderId: BuilderId!, $date: CalendarDate!, $attendance: Boolean!) {
+  workersOnSite(builderId: $builderId) @include(if: $attendance) {
+    onSite
+    fromEarlierDays
+    project {
+      id
+      name
+    }
+  }
+  signOnsByHour(builderId: $builderId, date: $date) @include(if: $attendance) {
+    hour
+    signOns
+    typicalSignOns
+  }
+  itemsAwaitingAction(builderId: $builderId) {
+    signOnConflicts
+    pendingSignOffs
+    rejectedSignOffs
+    timesheets
+    inductions
+    insurances
+    failingWebhookEndpoints
+  }
+}` as unknown as TypedDocumentNode<TodayQuery, TodayQueryVariables>;
+export const TimesheetFiguresDocument =
+  `query TimesheetFigures($builderId: BuilderId!, $projectId: ProjectId, $from: CalendarDate!, $until: CalendarDate!) {
+  hoursByWeek(
+    builderId: $builderId
+    startDate: $from
+    endDate: $until
+    projectId: $projectId
+  ) {
+    week
+    status
+    hours
+    timesheets
+  }
+  hoursByProject(
+    builderId: $builderId
+    startDate: $from
+    endDate: $until
+    projectId: $projectId
+  ) {
+    hours
+    project {
+      id
+      name
+    }
+  }
+  hoursByCostCode(
+    builderId: $builderId
+    startDate: $from
+    endDate: $until
+    projectId: $projectId
+  ) {
+    hours
+    costCode {
+      id
+      code
+      description
+    }
+  }
+}` as unknown as TypedDocumentNode<TimesheetFiguresQuery, TimesheetFiguresQueryVariables>;
+export const InductionFiguresDocument = `query InductionFigures($builderId: BuilderId!, $projectId: ProjectId) {
+  inductionsByStatus(builderId: $builderId, projectId: $projectId) {
+    status
+    inductions
+  }
+}` as unknown as TypedDocumentNode<InductionFiguresQuery, InductionFiguresQueryVariables>;
+export const InsuranceFiguresDocument =
+  `query InsuranceFigures($builderId: BuilderId!, $from: CalendarDate!, $until: CalendarDate!) {
+  insurancesByMonth(builderId: $builderId, startDate: $from, endDate: $until) {
+    month
+    insurances
+  }
+}` as unknown as TypedDocumentNode<InsuranceFiguresQuery, InsuranceFiguresQueryVariables>;
+export const PhotoFiguresDocument =
+  `query PhotoFigures($builderId: BuilderId!, $projectId: ProjectId, $from: CalendarDate!, $until: CalendarDate!) {
+  photosByDay(
+    builderId: $builderId
+    startDate: $from
+    endDate: $until
+    projectId: $projectId
+  ) {
+    date
+    source
+    photos
+  }
+}` as unknown as TypedDocumentNode<PhotoFiguresQuery, PhotoFiguresQueryVariables>;
+export const ScopeDocument = `query Scope {
+  me {
+    id
+    name
+    email
+    role
+    regionId
+    regions
+    actions
+    scopes
+    expiresAt
+  }
+  builders {
+    data {
+      id
+      name
+      timeZone
+    }
+  }
+}` as unknown as TypedDocumentNode<ScopeQuery, ScopeQueryVariables>;
+export const SignOutDocument = `mutation SignOut {
+  signOut
+}` as unknown as TypedDocumentNode<SignOutMutation, SignOutMutationVariables>;
+export const ChangesDocument = `query Changes($after: String) {
+  changes(after: $after) {
+    cursor
+    builderIds
+    projectIds
+    reset
+  }
+}` as unknown as TypedDocumentNode<ChangesQuery, ChangesQueryVariables>;
+export const PendingSignOffsDocument = `query PendingSignOffs($builderId: BuilderId!, $offset: PageOffset) {
+  builder(builderId: $builderId) {
+    id
+    pendingSignOffs(offset: $offset) {
+      meta {
+        totalCount
+        offset
+        limit
+      }
+      data {
+        ...PendingPart
+      }
+    }
+  }
+}
+fragment PendingPart on SignOnEvent {
+  id
+  occurredAt
+  deviceId
+  sourceEventId
+  sourceSignOnEventId
+  integrator {
+    name
+  }
+  worker {
+    id
+    fullName
+  }
+  project {
+    id
+    name
+  }
+}` as unknown as TypedDocumentNode<PendingSignOffsQuery, PendingSignOffsQueryVariables>;
+export const ProjectChoiceDocument = `query ProjectChoice($builderId: BuilderId!) {
+  projects(builderId: $builderId, status: IN_PROGRESS) {
+    data {
+      id
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<ProjectChoiceQuery, ProjectChoiceQueryVariables>;
+export const BoardDocument =
+  `query Board($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!, $timeZone: TimeZone!) {
+  project(builderId: $builderId, projectId: $projectId) {
+    id
+    name
+    first: attendance(date: $date, timeZone: $timeZone) {
+      meta {
+        totalCount
+      }
+      data {
+        ...VisitPart
+      }
+    }
+    second: attendance(date: $date, timeZone: $timeZone, offset: 25) {
+      data {
+        ...VisitPart
+      }
+    }
+    third: attendance(date: $date, timeZone: $timeZone, offset: 50) {
+      data {
+        ...VisitPart
+      }
+    }
+    fourth: attendance(date: $date, timeZone: $timeZone, offset: 75) {
+      data {
+        ...VisitPart
+      }
+    }
+    pendingSignOffs {
+      data {
+        ...PendingPart
+      }
+    }
+  }
+  conflicts(builderId: $builderId, projectId: $projectId, state: OPEN) {
+    data {
+      ...ConflictPart
+    }
+  }
+}
+fragment VisitPart on SignOnVisit {
+  id
+  updatedAt
+  signedOnAt
+  signedOffAt
+  closedAt
+  closedBy
+  closingReason
+  anomaly
+  worker {
+    id
+    fullName
+  }
+  events(limit: 5) {
+    data {
+      id
+      type
+      occurredAt
+      createdAt
+      status
+      deviceId
+      sourceEventId
+      integrator {
+        name
+      }
+    }
+  }
+}
+fragment PendingPart on SignOnEvent {
+  id
+  occurredAt
+  deviceId
+  sourceEventId
+  sourceSignOnEventId
+  integrator {
+    name
+  }
+  worker {
+    id
+    fullName
+  }
+  project {
+    id
+    name
+  }
+}
+fragment ConflictPart on Conflict {
+  id
+  code
+  description
+  answers
+  type
+  occurredAt
+  sourceEventId
+  sourceSignOnEventId
+  deviceId
+  state
+  resolution
+  resolutionReason
+  resolvedAt
+  resolvedBy
+  createdAt
+  updatedAt
+  integrator {
+    name
+  }
+  worker {
+    id
+    fullName
+  }
+  project {
+    id
+    name
+  }
+  recordedEvent {
+    id
+    type
+    occurredAt
+    createdAt
+    deviceId
+    worker {
+      fullName
+    }
+    integrator {
+      name
+    }
+  }
+  visit {
+    id
+    signedOnAt
+    signedOffAt
+    closedAt
+    closedBy
+    closingReason
+    worker {
+      fullName
+    }
+  }
+}` as unknown as TypedDocumentNode<BoardQuery, BoardQueryVariables>;
+export const OneConflictDocument = `query OneConflict($id: ID!) {
+  conflict(id: $id) {
+    ...ConflictPart
+  }
+}
+fragment ConflictPart on Conflict {
+  id
+  code
+  description
+  answers
+  type
+  occurredAt
+  sourceEventId
+  sourceSignOnEventId
+  deviceId
+  state
+  resolution
+  resolutionReason
+  resolvedAt
+  resolvedBy
+  createdAt
+  updatedAt
+  integrator {
+    name
+  }
+  worker {
+    id
+    fullName
+  }
+  project {
+    id
+    name
+  }
+  recordedEvent {
+    id
+    type
+    occurredAt
+    createdAt
+    deviceId
+    worker {
+      fullName
+    }
+    integrator {
+      name
+    }
+  }
+  visit {
+    id
+    signedOnAt
+    signedOffAt
+    closedAt
+    closedBy
+    closingReason
+    worker {
+      fullName
+    }
+  }
+}` as unknown as TypedDocumentNode<OneConflictQuery, OneConflictQueryVariables>;
+export const OpenConflictsDocument =
+  `query OpenConflicts($builderId: BuilderId!, $state: ConflictState, $after: String) {
+  conflicts(builderId: $builderId, state: $state, after: $after) {
+    data {
+      ...ConflictPart
+    }
+    meta {
+      nextCursor
+    }
+  }
+}
+fragment ConflictPart on Conflict {
+  id
+  code
+  description
+  answers
+  type
+  occurredAt
+  sourceEventId
+  sourceSignOnEventId
+  deviceId
+  state
+  resolution
+  resolutionReason
+  resolvedAt
+  resolvedBy
+  createdAt
+  updatedAt
+  integrator {
+    name
+  }
+  worker {
+    id
+    fullName
+  }
+  project {
+    id
+    name
+  }
+  recordedEvent {
+    id
+    type
+    occurredAt
+    createdAt
+    deviceId
+    worker {
+      fullName
+    }
+    integrator {
+      name
+    }
+  }
+  visit {
+    id
+    signedOnAt
+    signedOffAt
+    closedAt
+    closedBy
+    closingReason
+    worker {
+      fullName
+    }
+  }
+}` as unknown as TypedDocumentNode<OpenConflictsQuery, OpenConflictsQueryVariables>;
+export const CloseVisitDocument =
+  `mutation CloseVisit($visitId: SignOnVisitId!, $at: Timestamp, $reason: String!, $expectedUpdatedAt: Timestamp!) {
+  closeVisit(
+    visitId: $visitId
+    at: $at
+    reason: $reason
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    ...VisitPart
+  }
+}
+fragment VisitPart on SignOnVisit {
+  id
+  updatedAt
+  signedOnAt
+  signedOffAt
+  closedAt
+  closedBy
+  closingReason
+  anomaly
+  worker {
+    id
+    fullName
+  }
+  events(limit: 5) {
+    data {
+      id
+      type
+      occurredAt
+      createdAt
+      status
+      deviceId
+      sourceEventId
+      integrator {
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<CloseVisitMutation, CloseVisitMutationVariables>;
+export const ArchiveVisitDocument = `mutation ArchiveVisit($visitId: SignOnVisitId!, $expectedUpdatedAt: Timestamp!) {
+  archiveVisit(visitId: $visitId, expectedUpdatedAt: $expectedUpdatedAt) {
+    id
+    updatedAt
+    archivedAt
+  }
+}` as unknown as TypedDocumentNode<ArchiveVisitMutation, ArchiveVisitMutationVariables>;
+export const ResolveConflictDocument =
+  `mutation ResolveConflict($id: ID!, $resolution: ConflictResolution!, $reason: String!, $expectedUpdatedAt: Timestamp!) {
+  resolveConflict(
+    id: $id
+    resolution: $resolution
+    reason: $reason
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    ...ConflictPart
+  }
+}
+fragment ConflictPart on Conflict {
+  id
+  code
+  description
+  answers
+  type
+  occurredAt
+  sourceEventId
+  sourceSignOnEventId
+  deviceId
+  state
+  resolution
+  resolutionReason
+  resolvedAt
+  resolvedBy
+  createdAt
+  updatedAt
+  integrator {
+    name
+  }
+  worker {
+    id
+    fullName
+  }
+  project {
+    id
+    name
+  }
+  recordedEvent {
+    id
+    type
+    occurredAt
+    createdAt
+    deviceId
+    worker {
+      fullName
+    }
+    integrator {
+      name
+    }
+  }
+  visit {
+    id
+    signedOnAt
+    signedOffAt
+    closedAt
+    closedBy
+    closingReason
+    worker {
+      fullName
+    }
+  }
+}` as unknown as TypedDocumentNode<ResolveConflictMutation, ResolveConflictMutationVariables>;
+export const IntegratorsDocument =
+  `query Integrators($name: String, $after: String, $since: CalendarDate!, $until: CalendarDate!) {
+  integrators(name: $name, after: $after) {
+    data {
+      id
+      name
+      createdAt
+      clients {
+        id
+        disabledAt
+      }
+      connections {
+        builderId
+        status
+      }
+      webhookEndpoints {
+        id
+        status
+        failures
+      }
+    }
+    meta {
+      nextCursor
+    }
+  }
+  usage(since: $since, until: $until) {
+    date
+    integratorId
+    integratorName
+    requests
+    errors
+    rejections
+  }
+  rejections(limit: 12) {
+    ...RejectionPart
+  }
+}
+fragment RejectionPart on Rejection {
+  at
+  integratorId
+  integratorName
+  clientName
+  operation
+  status
+  code
+  reason
+  requestId
+}` as unknown as TypedDocumentNode<IntegratorsQuery, IntegratorsQueryVariables>;
+export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $since: CalendarDate!, $until: CalendarDate!) {
+  integrator(id: $id) {
+    id
+    name
+    deepLinkSchemes
+    createdAt
+    updatedAt
+    clients {
+      ...ClientPart
+    }
+    connections {
+      ...ConnectionPart
+    }
+    webhookEndpoints {
+      ...EndpointPart
+    }
+  }
+  usage(integratorId: $id, since: $since, until: $until) {
+    date
+    requests
+    errors
+    rejections
+  }
+  rejections(integratorId: $id, limit: 25) {
+    ...RejectionPart
+  }
+}
+fragment ClientPart on Client {
+  id
+  name
+  type
+  grants
+  scopes
+  redirectUris
+  origins
+  pilotAgreement
+  disabledAt
+  createdAt
+  updatedAt
+  secrets {
+    id
+    createdAt
+  }
+}
+fragment ConnectionPart on Connection {
+  integratorId
+  builderId
+  status
+  scopes
+  createdAt
+  updatedAt
+  builder {
+    id
+    name
+  }
+}
+fragment EndpointPart on WebhookEndpoint {
+  id
+  url
+  types
+  builderIds
+  status
+  disabledReason
+  failures
+  failingSince
+  suspendedUntil
+  replaying
+  createdAt
+  updatedAt
+  integratorId
+  integrator {
+    name
+  }
+  client {
+    id
+    name
+  }
+}
+fragment RejectionPart on Rejection {
+  at
+  integratorId
+  integratorName
+  clientName
+  operation
+  status
+  code
+  reason
+  requestId
+}` as unknown as TypedDocumentNode<OneIntegratorQuery, OneIntegratorQueryVariables>;
+export const ScopesDocument = `query Scopes {
+  scopes {
+    scope
+    description
+    internal
+  }
+}` as unknown as TypedDocumentNode<ScopesQuery, ScopesQueryVariables>;
+export const DeliveriesDocument =
+  `query Deliveries($endpointId: WebhookEndpointId!, $status: WebhookDeliveryStatus, $after: String) {
+  webhookEndpoint(endpointId: $endpointId) {
+    ...EndpointPart
+    deliveries(status: $status, after: $after) {
+      data {
+        id
+        eventId
+        type
+        builderId
+        status
+        attempts
+        createdAt
+        lastAttemptAt
+        nextAttemptAt
+        responseStatus
+        responseBody
+        error
+      }
+      meta {
+        nextCursor
+      }
+    }
+  }
+}
+fragment EndpointPart on WebhookEndpoint {
+  id
+  url
+  types
+  builderIds
+  status
+  disabledReason
+  failures
+  failingSince
+  suspendedUntil
+  replaying
+  createdAt
+  updatedAt
+  integratorId
+  integrator {
+    name
+  }
+  client {
+    id
+    name
+  }
+}` as unknown as TypedDocumentNode<DeliveriesQuery, DeliveriesQueryVariables>;
+export const CreateIntegratorDocument = `mutation CreateIntegrator($name: String!) {
+  createIntegrator(name: $name) {
+    id
+    name
+  }
+}` as unknown as TypedDocumentNode<CreateIntegratorMutation, CreateIntegratorMutationVariables>;
+export const CreateClientDocument =
+  `mutation CreateClient($integratorId: ID, $name: String!, $type: ClientType!, $scopes: [String!]!, $redirectUris: [String!]!, $origins: [String!]!, $pilotAgreement: String) {
+  createClient(
+    integratorId: $integratorId
+    name: $name
+    type: $type
+    scopes: $scopes
+    redirectUris: $redirectUris
+    origins: $origins
+    pilotAgreement: $pilotAgreement
+  ) {
+    client {
+      ...ClientPart
+    }
+    secret
+  }
+}
+fragment ClientPart on Client {
+  id
+  name
+  type
+  grants
+  scopes
+  redirectUris
+  origins
+  pilotAgreement
+  disabledAt
+  createdAt
+  updatedAt
+  secrets {
+    id
+    createdAt
+  }
+}` as unknown as TypedDocumentNode<CreateClientMutation, CreateClientMutationVariables>;
+export const UpdateClientDocument =
+  `mutation UpdateClient($id: ID!, $name: String, $scopes: [String!], $pilotAgreement: String, $expectedUpdatedAt: Timestamp!) {
+  updateClient(
+    id: $id
+    name: $name
+    scopes: $scopes
+    pilotAgreement: $pilotAgreement
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    ...ClientPart
+  }
+}
+fragment ClientPart on Client {
+  id
+  name
+  type
+  grants
+  scopes
+  redirectUris
+  origins
+  pilotAgreement
+  disabledAt
+  createdAt
+  updatedAt
+  secrets {
+    id
+    createdAt
+  }
+}` as unknown as TypedDocumentNode<UpdateClientMutation, UpdateClientMutationVariables>;
+export const RotateClientSecretDocument = `mutation RotateClientSecret($id: ID!, $expectedUpdatedAt: Timestamp!) {
+  rotateClientSecret(id: $id, expectedUpdatedAt: $expectedUpdatedAt) {
+    client {
+      ...ClientPart
+    }
+    secret
+  }
+}
+fragment ClientPart on Client {
+  id
+  name
+  type
+  grants
+  scopes
+  redirectUris
+  origins
+  pilotAgreement
+  disabledAt
+  createdAt
+  updatedAt
+  secrets {
+    id
+    createdAt
+  }
+}` as unknown as TypedDocumentNode<RotateClientSecretMutation, RotateClientSecretMutationVariables>;
+export const DisableClientDocument = `mutation DisableClient($id: ID!, $expectedUpdatedAt: Timestamp!) {
+  disableClient(id: $id, expectedUpdatedAt: $expectedUpdatedAt) {
+    ...ClientPart
+  }
+}
+fragment ClientPart on Client {
+  id
+  name
+  type
+  grants
+  scopes
+  redirectUris
+  origins
+  pilotAgreement
+  disabledAt
+  createdAt
+  updatedAt
+  secrets {
+    id
+    createdAt
+  }
+}` as unknown as TypedDocumentNode<DisableClientMutation, DisableClientMutationVariables>;
+export const EnableClientDocument = `mutation EnableClient($id: ID!, $expectedUpdatedAt: Timestamp!) {
+  enableClient(id: $id, expectedUpdatedAt: $expectedUpdatedAt) {
+    ...ClientPart
+  }
+}
+fragment ClientPart on Client {
+  id
+  name
+  type
+  grants
+  scopes
+  redirectUris
+  origins
+  pilotAgreement
+  disabledAt
+  createdAt
+  updatedAt
+  secrets {
+    id
+    createdAt
+  }
+}` as unknown as TypedDocumentNode<EnableClientMutation, EnableClientMutationVariables>;
+export const CreateConnectionDocument =
+  `mutation CreateConnection($integratorId: ID!, $builderId: BuilderId!, $scopes: [String!]!) {
+  createConnection(
+    integratorId: $integratorId
+    builderId: $builderId
+    scopes: $scopes
+  ) {
+    ...ConnectionPart
+  }
+}
+fragment ConnectionPart on Connection {
+  integratorId
+  builderId
+  status
+  scopes
+  createdAt
+  updatedAt
+  builder {
+    id
+    name
+  }
+}` as unknown as TypedDocumentNode<CreateConnectionMutation, CreateConnectionMutationVariables>;
+export const UpdateConnectionDocument =
+  `mutation UpdateConnection($integratorId: ID!, $builderId: BuilderId!, $scopes: [String!]!, $expectedUpdatedAt: Timestamp!) {
+  updateConnection(
+    integratorId: $integratorId
+    builderId: $builderId
+    scopes: $scopes
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    ...ConnectionPart
+  }
+}
+fragment ConnectionPart on Connection {
+  integratorId
+  builderId
+  status
+  scopes
+  createdAt
+  updatedAt
+  builder {
+    id
+    name
+  }
+}` as unknown as TypedDocumentNode<UpdateConnectionMutation, UpdateConnectionMutationVariables>;
+export const RevokeConnectionDocument =
+  `mutation RevokeConnection($integratorId: ID!, $builderId: BuilderId!, $expectedUpdatedAt: Timestamp!) {
+  revokeConnection(
+    integratorId: $integratorId
+    builderId: $builderId
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    ...ConnectionPart
+  }
+}
+fragment ConnectionPart on Connection {
+  integratorId
+  builderId
+  status
+  scopes
+  createdAt
+  updatedAt
+  builder {
+    id
+    name
+  }
+}` as unknown as TypedDocumentNode<RevokeConnectionMutation, RevokeConnectionMutationVariables>;
+export const CreateWebhookEndpointDocument =
+  `mutation CreateWebhookEndpoint($clientId: ID!, $url: WebhookUrl!, $types: [String!]) {
+  createWebhookEndpoint(clientId: $clientId, url: $url, types: $types) {
+    id
+    secret
+  }
+}` as unknown as TypedDocumentNode<CreateWebhookEndpointMutation, CreateWebhookEndpointMutationVariables>;
+export const UpdateWebhookEndpointDocument =
+  `mutation UpdateWebhookEndpoint($endpointId: WebhookEndpointId!, $status: WebhookEndpointSwitch, $expectedUpdatedAt: Timestamp!) {
+  updateWebhookEndpoint(
+    endpointId: $endpointId
+    status: $status
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    ...EndpointPart
+  }
+}
+fragment EndpointPart on WebhookEndpoint {
+  id
+  url
+  types
+  builderIds
+  status
+  disabledReason
+  failures
+  failingSince
+  suspendedUntil
+  replaying
+  createdAt
+  updatedAt
+  integratorId
+  integrator {
+    name
+  }
+  client {
+    id
+    name
+  }
+}` as unknown as TypedDocumentNode<UpdateWebhookEndpointMutation, UpdateWebhookEndpointMutationVariables>;
+export const DeleteWebhookEndpointDocument =
+  `mutation DeleteWebhookEndpoint($endpointId: WebhookEndpointId!, $expectedUpdatedAt: Timestamp!) {
+  deleteWebhookEndpoint(
+    endpointId: $endpointId
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    id
+  }
+}` as unknown as TypedDocumentNode<DeleteWebhookEndpointMutation, DeleteWebhookEndpointMutationVariables>;
+export const RotateWebhookSecretDocument =
+  `mutation RotateWebhookSecret($endpointId: WebhookEndpointId!, $expectedUpdatedAt: Timestamp!) {
+  rotateWebhookSecret(
+    endpointId: $endpointId
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    id
+    secret
+  }
+}` as unknown as TypedDocumentNode<RotateWebhookSecretMutation, RotateWebhookSecretMutationVariables>;
+export const TestWebhookEndpointDocument = `mutation TestWebhookEndpoint($endpointId: WebhookEndpointId!) {
+  testWebhookEndpoint(endpointId: $endpointId) {
+    eventId
+    succeeded
+    responseStatus
+    responseBody
+    error
+  }
+}` as unknown as TypedDocumentNode<TestWebhookEndpointMutation, TestWebhookEndpointMutationVariables>;
+export const ReplayWebhookEndpointDocument =
+  `mutation ReplayWebhookEndpoint($endpointId: WebhookEndpointId!, $since: Timestamp!) {
+  replayWebhookEndpoint(endpointId: $endpointId, from: {since: $since}) {
+    endpointId
+    startedAt
+  }
+}` as unknown as TypedDocumentNode<ReplayWebhookEndpointMutation, ReplayWebhookEndpointMutationVariables>;
+export const PeopleDocument =
+  `query People($email: String, $builderId: BuilderId, $staff: Boolean, $disabled: Boolean, $after: String) {
+  people(
+    email: $email
+    builderId: $builderId
+    staff: $staff
+    disabled: $disabled
+    after: $after
+  ) {
+    data {
+      ...PersonPart
+    }
+    meta {
+      nextCursor
+    }
+  }
+}
+fragment PersonPart on User {
+  id
+  name
+  email
+  staffRole
+  hasPassword
+  disabledAt
+  createdAt
+  updatedAt
+  memberships {
+    builderId
+    role
+    builder {
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<PeopleQuery, PeopleQueryVariables>;
+export const OnePersonDocument = `query OnePerson($user: String!) {
+  person(user: $user) {
+    ...PersonPart
+  }
+}
+fragment PersonPart on User {
+  id
+  name
+  email
+  staffRole
+  hasPassword
+  disabledAt
+  createdAt
+  updatedAt
+  memberships {
+    builderId
+    role
+    builder {
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<OnePersonQuery, OnePersonQueryVariables>;
+export const AuditDocument =
+  `query Audit($action: String, $actorType: AuditActorType, $builderId: BuilderId, $since: Timestamp, $until: Timestamp, $after: String) {
+  audit(
+    action: $action
+    actorType: $actorType
+    builderId: $builderId
+    since: $since
+    until: $until
+    after: $after
+  ) {
+    data {
+      id
+      at
+      actorType
+      actorId
+      actorName
+      action
+      description
+      objectType
+      objectId
+      builderId
+      origin
+      before
+      after
+    }
+    meta {
+      nextCursor
+    }
+  }
+  auditActions {
+    action
+    description
+  }
+}` as unknown as TypedDocumentNode<AuditQuery, AuditQueryVariables>;
+export const CreateUserDocument =
+  `mutation CreateUser($email: String!, $name: String!, $builderId: BuilderId, $role: String, $staffRole: StaffRole) {
+  createUser(
+    email: $email
+    name: $name
+    builderId: $builderId
+    role: $role
+    staffRole: $staffRole
+  ) {
+    url
+    emailed
+    expiresAt
+  }
+}` as unknown as TypedDocumentNode<CreateUserMutation, CreateUserMutationVariables>;
+export const InviteUserDocument = `mutation InviteUser($id: ID!) {
+  inviteUser(id: $id) {
+    url
+    emailed
+    expiresAt
+  }
+}` as unknown as TypedDocumentNode<InviteUserMutation, InviteUserMutationVariables>;
+export const ResetPasswordDocument = `mutation ResetPassword($id: ID!) {
+  resetPassword(id: $id) {
+    url
+    emailed
+    expiresAt
+  }
+}` as unknown as TypedDocumentNode<ResetPasswordMutation, ResetPasswordMutationVariables>;
+export const DisableUserDocument = `mutation DisableUser($id: ID!, $expectedUpdatedAt: Timestamp!) {
+  disableUser(id: $id, expectedUpdatedAt: $expectedUpdatedAt) {
+    ...PersonPart
+  }
+}
+fragment PersonPart on User {
+  id
+  name
+  email
+  staffRole
+  hasPassword
+  disabledAt
+  createdAt
+  updatedAt
+  memberships {
+    builderId
+    role
+    builder {
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<DisableUserMutation, DisableUserMutationVariables>;
+export const EnableUserDocument = `mutation EnableUser($id: ID!, $expectedUpdatedAt: Timestamp!) {
+  enableUser(id: $id, expectedUpdatedAt: $expectedUpdatedAt) {
+    ...PersonPart
+  }
+}
+fragment PersonPart on User {
+  id
+  name
+  email
+  staffRole
+  hasPassword
+  disabledAt
+  createdAt
+  updatedAt
+  memberships {
+    builderId
+    role
+    builder {
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<EnableUserMutation, EnableUserMutationVariables>;
+export const UpdateUserDocument =
+  `mutation UpdateUser($id: ID!, $name: String, $email: String, $staffRole: StaffRole, $expectedUpdatedAt: Timestamp!) {
+  updateUser(
+    id: $id
+    name: $name
+    email: $email
+    staffRole: $staffRole
+    expectedUpdatedAt: $expectedUpdatedAt
+  ) {
+    ...PersonPart
+  }
+}
+fragment PersonPart on User {
+  id
+  name
+  email
+  staffRole
+  hasPassword
+  disabledAt
+  createdAt
+  updatedAt
+  memberships {
+    builderId
+    role
+    builder {
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<UpdateUserMutation, UpdateUserMutationVariables>;
+export const AddMembershipDocument = `mutation AddMembership($userId: ID!, $builderId: BuilderId!, $role: String!) {
+  addMembership(userId: $userId, builderId: $builderId, role: $role) {
+    ...PersonPart
+  }
+}
+fragment PersonPart on User {
+  id
+  name
+  email
+  staffRole
+  hasPassword
+  disabledAt
+  createdAt
+  updatedAt
+  memberships {
+    builderId
+    role
+    builder {
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<AddMembershipMutation, AddMembershipMutationVariables>;
+export const RemoveMembershipDocument = `mutation RemoveMembership($userId: ID!, $builderId: BuilderId!) {
+  removeMembership(userId: $userId, builderId: $builderId) {
+    ...PersonPart
+  }
+}
+fragment PersonPart on User {
+  id
+  name
+  email
+  staffRole
+  hasPassword
+  disabledAt
+  createdAt
+  updatedAt
+  memberships {
+    builderId
+    role
+    builder {
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<RemoveMembershipMutation, RemoveMembershipMutationVariables>;
+export const PhotoFoldersDocument = `query PhotoFolders($builderId: BuilderId!, $projectId: ProjectId!) {
+  first: photoFolders(builderId: $builderId, projectId: $projectId) {
+    data {
+      id
+      name
+      parentId
+      photos(limit: 1) {
+        meta {
+          totalCount
+        }
+      }
+    }
+  }
+  second: photoFolders(builderId: $builderId, projectId: $projectId, offset: 25) {
+    data {
+      id
+      name
+      parentId
+      photos(limit: 1) {
+        meta {
+          totalCount
+        }
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<PhotoFoldersQuery, PhotoFoldersQueryVariables>;
+export const PhotosDocument =
+  `query Photos($builderId: BuilderId!, $projectId: ProjectId!, $folderId: FolderId, $source: [PhotoSource!], $offset: PageOffset) {
+  photos(
+    builderId: $builderId
+    projectId: $projectId
+    folderId: $folderId
+    source: $source
+    offset: $offset
+    limit: 24
+  ) {
+    meta {
+      totalCount
+      offset
+      limit
+    }
+    data {
+      id
+      fileName
+      contentType
+      fileSize
+      description
+      source
+      photoTakenDate
+      sortDate
+      imageUrl
+      folder {
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<PhotosQuery, PhotosQueryVariables>;
+export const ReportsDocument =
+  `query Reports($builderId: BuilderId!, $projectId: ProjectId, $archived: Boolean, $offset: PageOffset) {
+  photoReports(
+    builderId: $builderId
+    projectId: $projectId
+    archived: $archived
+    offset: $offset
+  ) {
+    meta {
+      totalCount
+      offset
+      limit
+    }
+    data {
+      id
+      title
+      status
+      sourceApp
+      sourceRevision
+      walkthroughDate
+      updatedAt
+      archivedAt
+      sourceAuthor {
+        name
+      }
+      project {
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<ReportsQuery, ReportsQueryVariables>;
+export const ReportDocument = `query Report($builderId: BuilderId!, $photoReportId: PhotoReportId!) {
+  photoReport(builderId: $builderId, photoReportId: $photoReportId) {
+    id
+    title
+    status
+    sourceApp
+    sourceExternalId
+    sourceRevision
+    sourceDeepLink
+    walkthroughDate
+    archivedAt
+    sourceAuthor {
+      name
+      email
+    }
+    project {
+      name
+    }
+    page {
+      ...ReportBlocks
+      blocks {
+        ... on ReportChildPage {
+          childPage {
+            ...ReportBlocks
+            blocks {
+              ... on ReportChildPage {
+                childPage {
+                  ...ReportBlocks
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+fragment ReportBlocks on ReportPage {
+  title
+  shortDescription
+  blocks {
+    ... on ReportText {
+      __typename
+      sourceBlockId
+      richText {
+        text
+        marks
+      }
+    }
+    ... on ReportHeading {
+      __typename
+      sourceBlockId
+      level
+      richText {
+        text
+        marks
+      }
+    }
+    ... on ReportList {
+      __typename
+      type
+      sourceBlockId
+      items {
+        id
+        depth
+        checked
+        richText {
+          text
+          marks
+        }
+      }
+    }
+    ... on ReportImage {
+      __typename
+      sourceBlockId
+      imageFailure {
+        message
+      }
+      photo {
+        id
+        imageUrl
+        description
+        fileName
+      }
+    }
+    ... on ReportChildPage {
+      __typename
+      sourceBlockId
+    }
+  }
+}` as unknown as TypedDocumentNode<ReportQuery, ReportQueryVariables>;
+export const TimesheetsDocument =
+  `query Timesheets($builderId: BuilderId!, $projectId: ProjectId, $status: TimesheetStatus, $startDate: RangeStart, $endDate: RangeEnd, $offset: PageOffset, $cursor: ListCursor) {
+  timesheets(
+    builderId: $builderId
+    projectId: $projectId
+    status: $status
+    startDate: $startDate
+    endDate: $endDate
+    offset: $offset
+    cursor: $cursor
+  ) {
+    meta {
+      totalCount
+      offset
+      limit
+      nextCursor
+    }
+    data {
+      id
+      date
+      hours
+      status
+      timeType
+      costCode
+      notes
+      profile {
+        fullName
+        type
+      }
+      project {
+        id
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<TimesheetsQuery, TimesheetsQueryVariables>;
+export const InductionsDocument =
+  `query Inductions($builderId: BuilderId!, $projectId: ProjectId!, $status: InductionStatus, $offset: PageOffset, $cursor: ListCursor) {
+  projectInductions(
+    builderId: $builderId
+    projectId: $projectId
+    status: $status
+    offset: $offset
+    cursor: $cursor
+  ) {
+    meta {
+      totalCount
+      offset
+      limit
+      nextCursor
+    }
+    data {
+      id
+      identifier
+      type
+      status
+      createdAt
+      updatedAt
+      worker {
+        id
+        fullName
+      }
+      subcontractor {
+        id
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<InductionsQuery, InductionsQueryVariables>;
+export const InsurancesDocument =
+  `query Insurances($builderId: BuilderId!, $type: InsuranceType, $status: InsuranceStatus, $expiresAfter: Timestamp, $expiresBefore: Timestamp, $offset: PageOffset, $cursor: ListCursor) {
+  insurances(
+    builderId: $builderId
+    type: $type
+    status: $status
+    expiresAfter: $expiresAfter
+    expiresBefore: $expiresBefore
+    offset: $offset
+    cursor: $cursor
+  ) {
+    meta {
+      totalCount
+      offset
+      limit
+      nextCursor
+    }
+    data {
+      id
+      name
+      type
+      customType
+      status
+      expiry
+      subcontractor {
+        id
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<InsurancesQuery, InsurancesQueryVariables>;

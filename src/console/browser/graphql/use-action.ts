@@ -1,0 +1,39 @@
+import { useState } from 'react';
+import { type AnyVariables, type TypedDocumentNode, useClient } from 'urql';
+import { codeOf, type RequestError } from './errors.ts';
+
+interface Outcome<Data> {
+  /** Null when the mutation failed. */
+  data: Data | null;
+  /** Whether somebody else changed the record since it was read. */
+  overtaken: boolean;
+}
+
+export interface Action<Data, Variables> {
+  /** Sends the mutation. When it fails, `error` says why. */
+  run(variables: Variables): Promise<Outcome<Data>>;
+  running: boolean;
+  error: RequestError | undefined;
+}
+
+/** Returns a mutation with its state. */
+export function useAction<Data, Variables extends AnyVariables>(
+  mutation: TypedDocumentNode<Data, Variables>,
+): Action<Data, Variables> {
+  const client = useClient();
+  const [running, setRunning] = useState(false);
+  const [error, setError] = useState<RequestError>();
+  return {
+    async run(variables) {
+      setRunning(true);
+      setError(undefined);
+      const { data, error: failure } = await client.mutation(mutation, variables).toPromise();
+      setRunning(false);
+      setError(failure);
+      const overtaken = failure !== undefined && codeOf(failure) === 'EDIT_CONFLICT';
+      return { data: failure ? null : (data ?? null), overtaken };
+    },
+    running,
+    error,
+  };
+}

@@ -1,0 +1,51 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useLocation } from 'react-router';
+import { Empty } from '../components/states.tsx';
+import { LiveProvider } from '../shared/live.tsx';
+import { useScope } from '../shared/scope.tsx';
+import { Banners } from './banners.tsx';
+import { PAGES } from './pages.ts';
+import { Sidebar } from './sidebar.tsx';
+import { TopBar } from './top-bar.tsx';
+
+/** Navigation, the choice of region and builder, and the page. */
+export function Layout({ children }: { children: ReactNode }) {
+  const { builder } = useScope();
+  const { pathname } = useLocation();
+  const [open, setOpen] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  const entered = useRef(pathname);
+  const page = PAGES.find(({ path }) => pathname.startsWith(path));
+  useEffect(() => {
+    document.title = `${page?.title ?? 'Console'} – Builder Integration`;
+    setOpen(false);
+    // Screen readers and the keyboard continue in the new page.
+    if (entered.current !== pathname) main.current?.focus({ preventScroll: true });
+    entered.current = pathname;
+  }, [pathname, page?.title]);
+  const needsBuilder = page?.section === 'Builder';
+  return (
+    <LiveProvider builderId={needsBuilder ? builder?.id : undefined}>
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <div className="app">
+        <Sidebar open={open} onClose={() => setOpen(false)} />
+        {open && (
+          <button type="button" className="backdrop" aria-label="Close the menu" onClick={() => setOpen(false)} />
+        )}
+        <div>
+          <TopBar showsBuilder={needsBuilder} onMenu={() => setOpen(true)} />
+          <main id="main" ref={main} tabIndex={-1}>
+            <Banners />
+            {needsBuilder && !builder ? (
+              <Empty title="This region has no builders">Import one, or choose another region.</Empty>
+            ) : (
+              children
+            )}
+          </main>
+        </div>
+      </div>
+    </LiveProvider>
+  );
+}

@@ -1,0 +1,25 @@
+import type { GlyphName } from '../components/glyph.tsx';
+
+interface PageEntry {
+  path: string;
+  title: string;
+  glyph: GlyphName;
+  /** Pages of a builder's records are about the builder that is chosen at the top. */
+  section: 'Builder' | 'Service';
+  /** Action that the page needs. */
+  action?: string;
+}
+
+/** Pages in the order of the navigation. */
+export const PAGES: readonly PageEntry[] = [
+  { path: '/today', title: 'Today', glyph: 'today', section: 'Builder' },
+  { path: '/attendance', title: 'Attendance', glyph: 'attendance', section: 'Builder' },
+  { path: '/timesheets', title: 'Timesheets', glyph: 'timesheets', section: 'Builder' },
+  { path: '/inductions', title: 'Inductions', glyph: 'inductions', section: 'Builder' },
+  { path: '/insurances', title: 'Insurances', glyph: 'insurances', section: 'Builder' },
+  { path: '/photos', title: 'Photos', glyph: 'photos', section: 'Builder' },
+  { path: '/reports', title: 'Reports', glyph: 'reports', section: 'Builder' },
+  { path: '/integrations', title: 'Integrations', glyph: 'integrations', section: 'Service' },
+  { path: '/people', title: 'People', glyph: 'people', section: 'Service' },
+  { path: '/audit', title: 'Audit log', glyph: 'audit', section: 'Service', action: 'audit.read' },
+];

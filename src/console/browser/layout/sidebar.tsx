@@ -1,0 +1,77 @@
+import { NavLink } from 'react-router';
+import { useClient } from 'urql';
+import { Glyph } from '../components/glyph.tsx';
+import { SignOutDocument } from '../graphql/generated.ts';
+import icon from '../icon.svg';
+import { useAddress } from '../shared/filters.ts';
+import { formatEnum } from '../shared/format.ts';
+import { useScope } from '../shared/scope.tsx';
+import { PAGES } from './pages.ts';
+
+interface Props {
+  /** Whether a narrow window shows the navigation, over the page. */
+  open: boolean;
+  onClose: () => void;
+}
+
+export function Sidebar({ open, onClose }: Props) {
+  const { me, can, region } = useScope();
+  const address = useAddress();
+  const client = useClient();
+  const signOut = async () => {
+    const { error } = await client.mutation(SignOutDocument, {}).toPromise();
+    if (!error) location.assign('/console/sign-in');
+  };
+  return (
+    <aside
+      className="sidebar"
+      data-open={open}
+      aria-label="Console"
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+    >
+      <div className="brand">
+        <img src={icon} alt="" width="28" height="28" />
+        <span>
+          Console
+          <small>Builder Integration</small>
+        </span>
+      </div>
+      <nav aria-label="Pages of the console">
+        {(['Builder', 'Service'] as const).map((section) => (
+          <div key={section}>
+            <h2>{section}</h2>
+            <ul>
+              {PAGES.filter((page) => page.section === section && (!page.action || can(page.action))).map(
+                ({ path, title, glyph }) => (
+                  <li key={path}>
+                    <NavLink to={address(path)} onClick={onClose}>
+                      <Glyph name={glyph} />
+                      {title}
+                    </NavLink>
+                  </li>
+                ),
+              )}
+              {section === 'Service' && (
+                <li>
+                  <a href={`/console/explorer?region=${region}`}>
+                    <Glyph name="explorer" />
+                    Explorer
+                  </a>
+                </li>
+              )}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div className="sidebar-foot">
+        <div>
+          <strong>{me.name}</strong>
+          <span className="soft">{formatEnum(me.role)}</span>
+        </div>
+        <button type="button" onClick={signOut}>
+          Sign out
+        </button>
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,68 @@
+import { useNavigate } from 'react-router';
+import { Glyph } from '../components/glyph.tsx';
+import { useFilters } from '../shared/filters.ts';
+import { useScope } from '../shared/scope.tsx';
+import { useConnection } from '../shared/session.ts';
+import { toggleTheme, useTheme } from '../shared/theme.ts';
+
+const STATES = { online: 'Live', offline: 'No connection', ended: 'Signed out' } as const;
+
+export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu: () => void }) {
+  const { me, region, builders, builder } = useScope();
+  const connection = useConnection();
+  const theme = useTheme();
+  const filters = useFilters();
+  const navigate = useNavigate();
+  const chooseBuilder = (id: string) => {
+    localStorage.setItem(`console.builder.${region}`, id);
+    // Filters name projects of the builder before.
+    navigate({ search: `?${new URLSearchParams({ ...regionOf(filters.get('region')), builder: id })}` });
+  };
+  const chooseRegion = (id: string) => {
+    localStorage.setItem('console.region', id);
+    navigate({ search: `?region=${id}` });
+  };
+  return (
+    <header className="topbar">
+      <button type="button" className="plain icon menu" aria-label="Open the menu" onClick={onMenu}>
+        <Glyph name="menu" />
+      </button>
+      {showsBuilder && builder && (
+        <select aria-label="Builder" value={builder.id} onChange={({ target }) => chooseBuilder(target.value)}>
+          {builders.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+      <span className="grow" />
+      <span className="live" data-state={connection === 'online' ? 'online' : 'offline'} role="status">
+        <span>{STATES[connection]}</span>
+      </span>
+      {me.regions.length > 1 ? (
+        <select aria-label="Region" value={region} onChange={({ target }) => chooseRegion(target.value)}>
+          {me.regions.map((id) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <span className="badge" title="Region">
+          {region}
+        </span>
+      )}
+      <button
+        type="button"
+        className="plain icon"
+        aria-label={theme === 'dark' ? 'Use the light theme' : 'Use the dark theme'}
+        onClick={toggleTheme}
+      >
+        <Glyph name={theme === 'dark' ? 'light' : 'dark'} />
+      </button>
+    </header>
+  );
+}
+
+const regionOf = (region: string | undefined): Record<string, string> => (region ? { region } : {});

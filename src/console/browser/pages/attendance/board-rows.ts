@@ -1,0 +1,81 @@
+import type { BoardQuery } from '../../graphql/generated.ts';
+import { millisecondsIntoDay } from '../../shared/format.ts';
+
+type Project = BoardQuery['project'];
+export type Visit = Project['first']['data'][number];
+export type PendingSignOff = Project['pendingSignOffs']['data'][number];
+export type Conflict = BoardQuery['conflicts']['data'][number];
+
+/** What happened to one worker on the day. */
+export interface BoardRow {
+  workerId: string;
+  fullName: string;
+  visits: Visit[];
+  pending: PendingSignOff[];
+  conflicts: Conflict[];
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Hours that a board shows at least, from 6 to 18. */
+const USUAL = [6, 18] as const;
+
+/** Returns one row per worker, by name, with what concerns the day. */
+export function toBoardRows({ project, conflicts }: BoardQuery, date: string, timeZone: string): BoardRow[] {
+  const rows = new Map<string, BoardRow>();
+  const rowOf = ({ id, fullName }: { id: string; fullName: string }): BoardRow => {
+    let row = rows.get(id);
+    if (!row) {
+      row = { workerId: id, fullName, visits: [], pending: [], conflicts: [] };
+      rows.set(id, row);
+    }
+    return row;
+  };
+  const isOfDay = (instant: string) => {
+    const time = millisecondsIntoDay(instant, date, timeZone);
+    return time >= 0 && time < DAY_MS;
+  };
+  const { first, second, third, fourth } = project;
+  for (const visit of [first, second, third, fourth].flatMap(({ data }) => data))
+    rowOf(visit.worker).visits.push(visit);
+  for (const event of project.pendingSignOffs.data)
+    if (isOfDay(event.occurredAt)) rowOf(event.worker).pending.push(event);
+  for (const conflict of conflicts.data)
+    if (isOfDay(conflict.occurredAt)) rowOf(conflict.worker).conflicts.push(conflict);
+  return [...rows.values()].sort((a, b) => a.fullName.localeCompare(b.fullName));
+}
+
+/** First and last hour of the board: the usual ones, and those of everything that happened. */
+export function toHours(rows: readonly BoardRow[], date: string, timeZone: string, now: number): [number, number] {
+  const instants: (string | number)[] = rows.flatMap(({ visits, pending, conflicts }) => [
+    ...visits.flatMap(({ signedOnAt, signedOffAt, closedAt }) => [signedOnAt, signedOffAt ?? closedAt ?? now]),
+    ...[...pending, ...conflicts].map(({ occurredAt }) => occurredAt),
+  ]);
+  const hours = instants.map((instant) => {
+    const hour = millisecondsIntoDay(instant, date, timeZone) / HOUR_MS;
+    return Math.min(24, Math.max(0, hour));
+  });
+  return [Math.floor(Math.min(USUAL[0], ...hours)), Math.ceil(Math.max(USUAL[1], ...hours))];
+}
+
+/** Position of an instant on the board, in percent of its width. */
+export function toPosition(
+  instant: string | number,
+  [from, until]: readonly [number, number],
+  date: string,
+  timeZone: string,
+): number {
+  const hour = millisecondsIntoDay(instant, date, timeZone) / HOUR_MS;
+  return Math.min(100, Math.max(0, ((hour - from) / (until - from)) * 100));
+}
+
+/** When a visit ended; null while it is open. */
+export const endOf = ({ signedOffAt, closedAt }: Visit): string | null => closedAt ?? signedOffAt;
+
+/** State of a visit in one word, which is also the class of its bar. */
+export function stateOf(visit: Visit): 'open' | 'anomaly' | 'closed' | 'ended' {
+  if (visit.anomaly) return 'anomaly';
+  if (visit.closedAt) return 'closed';
+  return visit.signedOffAt ? 'ended' : 'open';
+}

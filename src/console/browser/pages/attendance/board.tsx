@@ -1,0 +1,134 @@
+import { Empty } from '../../components/states.tsx';
+import { useFilters } from '../../shared/filters.ts';
+import { formatDuration, formatPlural, formatTime, toCalendarDate } from '../../shared/format.ts';
+import { useScope } from '../../shared/scope.tsx';
+import { type BoardRow, endOf, stateOf, toHours, toPosition, type Visit } from './board-rows.ts';
+
+const LEGEND = [
+  ['open', 'On site'],
+  ['ended', 'Signed off'],
+  ['closed', 'Closed by a person'],
+  ['anomaly', 'Sign-off before sign-on'],
+  ['pending', 'Sign-off without sign-on'],
+  ['conflict', 'Conflict to resolve'],
+] as const;
+
+/** One row per worker, with visits as bars from sign-on to sign-off. */
+export function Board({ rows, date, now }: { rows: readonly BoardRow[]; date: string; now: number }) {
+  const { timeZone } = useScope();
+  if (rows.length === 0)
+    return (
+      <section className="panel">
+        <Empty title="Nobody signed on">Gates sent no events for this project on this day.</Empty>
+      </section>
+    );
+  const hours = toHours(rows, date, timeZone, now);
+  const [from, until] = hours;
+  const marks = Array.from({ length: until - from + 1 }, (_, index) => from + index);
+  const isToday = toCalendarDate(now, timeZone) === date;
+  const visits = rows.flatMap((row) => row.visits);
+  const open = visits.filter((visit) => endOf(visit) === null).length;
+  const conflicts = rows.reduce((sum, row) => sum + row.conflicts.length, 0);
+  return (
+    <section className="panel board" aria-label="Board">
+      <header>
+        <h2>
+          {formatPlural(rows.length, 'worker')}, {open} on site
+          {conflicts > 0 && `, ${formatPlural(conflicts, 'conflict')}`}
+        </h2>
+        <ul className="board-legend">
+          {LEGEND.map(([state, label]) => (
+            <li key={state}>
+              <i className={state} />
+              {label}
+            </li>
+          ))}
+        </ul>
+      </header>
+      <div className="board-body">
+        <div className="board-hours" aria-hidden="true">
+          {marks.map((hour) => (
+            <span key={hour} style={{ left: `${((hour - from) / (until - from)) * 100}%` }}>
+              {hour}
+            </span>
+          ))}
+        </div>
+        <ul>
+          {rows.map((row) => (
+            <Row key={row.workerId} row={row} hours={hours} date={date} now={now} isToday={isToday} />
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}
+
+interface RowProps {
+  row: BoardRow;
+  hours: readonly [number, number];
+  date: string;
+  now: number;
+  isToday: boolean;
+}
+
+function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, isToday }: RowProps) {
+  const { timeZone } = useScope();
+  const filters = useFilters();
+  const at = (instant: string | number) => toPosition(instant, hours, date, timeZone);
+  const time = (instant: string | number) => formatTime(instant, timeZone);
+  return (
+    <li className="board-row">
+      <span className="name">{fullName}</span>
+      <span className="track" style={{ backgroundSize: `${100 / (hours[1] - hours[0])}% 100%` }}>
+        {visits.map((visit) => {
+          const left = at(visit.signedOnAt);
+          const right = at(endOf(visit) ?? now);
+          return (
+            <button
+              key={visit.id}
+              type="button"
+              className={`bar ${stateOf(visit)}`}
+              style={{ left: `${Math.min(left, right)}%`, width: `max(${Math.abs(right - left)}%, 10px)` }}
+              aria-label={`${fullName}: ${describeVisit(visit, time, now)}`}
+              title={describeVisit(visit, time, now)}
+              onClick={() => filters.set({ visit: visit.id })}
+            />
+          );
+        })}
+        {pending.map(({ id, occurredAt }) => (
+          <button
+            key={id}
+            type="button"
+            className="marker pending"
+            style={{ left: `${at(occurredAt)}%` }}
+            aria-label={`${fullName}: sign-off at ${time(occurredAt)} without a sign-on`}
+            onClick={() => filters.set({ pending: id })}
+          />
+        ))}
+        {conflicts.map(({ id, occurredAt, description }) => (
+          <button
+            key={id}
+            type="button"
+            className="marker conflict"
+            style={{ left: `${at(occurredAt)}%` }}
+            aria-label={`${fullName}: conflict at ${time(occurredAt)}. ${description}`}
+            onClick={() => filters.set({ conflict: id })}
+          >
+            !
+          </button>
+        ))}
+        {isToday && <i className="now" style={{ left: `${at(now)}%` }} />}
+      </span>
+    </li>
+  );
+}
+
+/** Describes a visit in words, such as `06:42 to 15:01, 8 h 19 min`. */
+export function describeVisit(visit: Visit, time: (instant: string) => string, now: number): string {
+  const end = endOf(visit);
+  if (visit.anomaly) return `${time(visit.signedOnAt)}, sign-off before sign-on`;
+  if (end === null)
+    return `on site since ${time(visit.signedOnAt)}, ${formatDuration(now - Date.parse(visit.signedOnAt))}`;
+  const span = `${time(visit.signedOnAt)} to ${time(end)}, ${formatDuration(Date.parse(end) - Date.parse(visit.signedOnAt))}`;
+  return visit.closedAt ? `${span}, closed by ${visit.closedBy ?? 'a person'}` : span;
+}

@@ -1,0 +1,172 @@
+import { type FormEvent, useState } from 'react';
+import { Drawer } from '../../components/drawer.tsx';
+import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { type ConflictResolution, OneConflictDocument, ResolveConflictDocument } from '../../graphql/generated.ts';
+import { useAction } from '../../graphql/use-action.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { formatPlural } from '../../shared/format.ts';
+import { useScope } from '../../shared/scope.tsx';
+import type { Conflict } from './board-rows.ts';
+
+const RESOLUTIONS: Record<ConflictResolution, { label: string; detail: string }> = {
+  KEEP_RECORD: { label: 'Keep the record', detail: 'What is recorded is right. The event stays refused.' },
+  USE_EVENT_TIME: { label: 'Use the time of the gate', detail: 'The visit ends when the gate saw the worker leave.' },
+};
+
+/** Both sides of a conflict, and the decision. It is read again while it is open, because another person may decide first. */
+export function ConflictDrawer({ id, onClose }: { id: string; onClose: () => void }) {
+  const request = useRequest(OneConflictDocument, { id }, { live: true });
+  return (
+    <Drawer title={request.data ? `Conflict: ${request.data.conflict.worker.fullName}` : 'Conflict'} onClose={onClose}>
+      <Loaded request={request}>
+        {({ conflict }) => <ConflictContent conflict={conflict} onChanged={request.retry} />}
+      </Loaded>
+    </Drawer>
+  );
+}
+
+function ConflictContent({ conflict, onChanged }: { conflict: Conflict; onChanged: () => void }) {
+  const { can } = useScope();
+  const [overtaken, setOvertaken] = useState(false);
+  const resolved = conflict.state === 'RESOLVED';
+  return (
+    <>
+      <div className="actions">
+        <span className={`badge ${resolved ? 'good' : 'bad'}`}>{resolved ? 'Resolved' : 'Open'}</span>
+        <span className="badge">{conflict.project.name}</span>
+      </div>
+      <p>{conflict.description}</p>
+      {overtaken && (
+        <p className="notice warn" role="alert">
+          Somebody else was faster. What you see is the present state; your decision was not saved.
+        </p>
+      )}
+      <Sides conflict={conflict} />
+      {resolved ? (
+        <Resolution conflict={conflict} />
+      ) : (
+        can('conflict.resolved') && (
+          <ResolveForm
+            conflict={conflict}
+            onOvertaken={() => {
+              setOvertaken(true);
+              onChanged();
+            }}
+          />
+        )
+      )}
+    </>
+  );
+}
+
+function Sides({ conflict }: { conflict: Conflict }) {
+  const { recordedEvent: recorded, visit } = conflict;
+  return (
+    <div className="sides">
+      <section className="side">
+        <h3>The gate sent</h3>
+        <Facts
+          facts={[
+            [EVENT_NAMES[conflict.type], <Instant key="at" at={conflict.occurredAt} />],
+            ['Worker', conflict.worker.fullName],
+            ['Integrator', conflict.integrator.name],
+            ['Gate', conflict.deviceId],
+            ['Source id', <code key="id">{conflict.sourceEventId}</code>],
+            ['Of the sign-on', conflict.sourceSignOnEventId && <code key="on">{conflict.sourceSignOnEventId}</code>],
+            ['Received', <Instant key="received" at={conflict.createdAt} />],
+            ['Refused', formatPlural(conflict.answers, 'time')],
+          ]}
+        />
+      </section>
+      <section className="side">
+        <h3>Recorded</h3>
+        {!recorded && !visit && <p className="soft">Nothing is recorded that the event could belong to.</p>}
+        {recorded && (
+          <Facts
+            facts={[
+              [EVENT_NAMES[recorded.type], <Instant key="at" at={recorded.occurredAt} />],
+              ['Worker of the event', recorded.worker.fullName],
+              ['Integrator', recorded.integrator.name],
+              ['Gate', recorded.deviceId],
+              ['Received', <Instant key="received" at={recorded.createdAt} />],
+            ]}
+          />
+        )}
+        {visit && (
+          <Facts
+            facts={[
+              ['Visit of', visit.worker.fullName],
+              ['Signed on', <Instant key="on" at={visit.signedOnAt} />],
+              ['Signed off', visit.signedOffAt ? <Instant key="off" at={visit.signedOffAt} /> : null],
+              ['Closed', visit.closedAt && <Instant key="closed" at={visit.closedAt} />],
+              ['Closed by', visit.closedBy],
+              ['Reason', visit.closingReason],
+              ['State', visit.signedOffAt || visit.closedAt ? null : 'Still on site'],
+            ]}
+          />
+        )}
+      </section>
+    </div>
+  );
+}
+
+const Resolution = ({ conflict }: { conflict: Conflict }) => (
+  <section className="notice good">
+    <strong>{conflict.resolution && RESOLUTIONS[conflict.resolution].label}</strong>
+    <p>{conflict.resolutionReason}</p>
+    <p className="small">
+      {conflict.resolvedBy}, {conflict.resolvedAt && <Instant at={conflict.resolvedAt} />}
+    </p>
+  </section>
+);
+
+function ResolveForm({ conflict, onOvertaken }: { conflict: Conflict; onOvertaken: () => void }) {
+  const action = useAction(ResolveConflictDocument);
+  const [resolution, setResolution] = useState<ConflictResolution>('KEEP_RECORD');
+  const [reason, setReason] = useState('');
+  // Only a sign-off of a known visit has a time that the visit could end at.
+  const choices = (Object.keys(RESOLUTIONS) as ConflictResolution[]).filter(
+    (choice) => choice === 'KEEP_RECORD' || (conflict.type === 'SIGN_OFF' && conflict.visit),
+  );
+  const [expected] = useState(conflict.updatedAt);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const variables = { id: conflict.id, resolution, reason, expectedUpdatedAt: expected };
+    const { overtaken } = await action.run(variables);
+    if (overtaken) onOvertaken();
+  };
+  return (
+    <form className="side" onSubmit={submit}>
+      <h3>Decide</h3>
+      <fieldset>
+        <legend>Decision</legend>
+        {choices.map((choice) => (
+          <label key={choice} className="check">
+            <input
+              type="radio"
+              name="resolution"
+              checked={resolution === choice}
+              onChange={() => setResolution(choice)}
+            />
+            <span>
+              <strong>{RESOLUTIONS[choice].label}</strong>
+              <span className="soft"> {RESOLUTIONS[choice].detail}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <label className="field">
+        Reason
+        <textarea required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
+      </label>
+      <Problem error={action.error} />
+      <div className="actions">
+        <button type="submit" className="primary" disabled={action.running}>
+          Resolve the conflict
+        </button>
+      </div>
+    </form>
+  );
+}

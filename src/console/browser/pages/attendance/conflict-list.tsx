@@ -1,0 +1,81 @@
+import { DataTable } from '../../components/data-table.tsx';
+import { EVENT_NAMES, Instant } from '../../components/facts.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { OpenConflictsDocument } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useFilters } from '../../shared/filters.ts';
+import { useBuilder } from '../../shared/scope.tsx';
+import { ConflictDrawer } from './conflict-drawer.tsx';
+
+/** Conflicts of all projects of the builder. */
+export function ConflictList() {
+  const { id: builderId } = useBuilder();
+  const filters = useFilters();
+  const resolved = filters.get('state') === 'RESOLVED';
+  const after = filters.get('after') ?? null;
+  const state = resolved ? 'RESOLVED' : 'OPEN';
+  const request = useRequest(OpenConflictsDocument, { builderId, state, after }, { live: true });
+  const open = filters.get('conflict');
+  return (
+    <>
+      <div className="page-head">
+        <div>
+          <h1>Conflicts of attendance</h1>
+          <p>Events of gates that contradict what is recorded</p>
+        </div>
+        <label className="field">
+          State
+          <select
+            value={state}
+            onChange={({ target }) => filters.set({ state: target.value, after: null, conflict: null })}
+          >
+            <option value="OPEN">Open</option>
+            <option value="RESOLVED">Resolved</option>
+          </select>
+        </label>
+      </div>
+      <section className="panel">
+        <Loaded request={request}>
+          {({ conflicts: { data, meta } }) =>
+            data.length === 0 ? (
+              <Empty title={resolved ? 'Nothing was resolved yet' : 'Every conflict is resolved'} />
+            ) : (
+              <>
+                <DataTable
+                  caption="Conflicts"
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  selected={open}
+                  onOpen={({ id }) => filters.set({ conflict: id })}
+                  columns={[
+                    { header: 'Worker', cell: ({ worker }) => worker.fullName },
+                    { header: 'Project', cell: ({ project }) => project.name },
+                    { header: 'Event', cell: ({ type }) => EVENT_NAMES[type] },
+                    { header: 'At', cell: ({ occurredAt }) => <Instant at={occurredAt} /> },
+                    { header: 'Why', cell: ({ description }) => description },
+                    { header: 'Integrator', cell: ({ integrator }) => integrator.name },
+                  ]}
+                />
+                {(after || meta.nextCursor) && (
+                  <nav className="pager" aria-label="Pages">
+                    <button type="button" disabled={!after} onClick={() => filters.set({ after: null })}>
+                      Newest
+                    </button>
+                    <button
+                      type="button"
+                      disabled={!meta.nextCursor}
+                      onClick={() => filters.set({ after: meta.nextCursor })}
+                    >
+                      Older
+                    </button>
+                  </nav>
+                )}
+              </>
+            )
+          }
+        </Loaded>
+      </section>
+      {open && <ConflictDrawer id={open} onClose={() => filters.set({ conflict: null })} />}
+    </>
+  );
+}

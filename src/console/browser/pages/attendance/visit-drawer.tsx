@@ -1,0 +1,122 @@
+import { type FormEvent, useState } from 'react';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { Drawer } from '../../components/drawer.tsx';
+import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { ArchiveVisitDocument, CloseVisitDocument } from '../../graphql/generated.ts';
+import { useAction } from '../../graphql/use-action.ts';
+import { formatDuration } from '../../shared/format.ts';
+import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
+import { useScope } from '../../shared/scope.tsx';
+import { endOf, stateOf, type Visit } from './board-rows.ts';
+
+const STATES = {
+  open: ['On site', 'good'],
+  ended: ['Signed off', 'brand'],
+  closed: ['Closed by a person', 'warn'],
+  anomaly: ['Sign-off before sign-on', 'bad'],
+} as const;
+
+/** A visit with its events, and its corrections. */
+export function VisitDrawer({ visit, now, onClose }: { visit: Visit; now: number; onClose: () => void }) {
+  const { can } = useScope();
+  const end = endOf(visit);
+  const [label, tone] = STATES[stateOf(visit)];
+  return (
+    <Drawer title={visit.worker.fullName} onClose={onClose}>
+      <div>
+        <span className={`badge ${tone}`}>{label}</span>
+      </div>
+      <Facts
+        facts={[
+          ['Signed on', <Instant key="on" at={visit.signedOnAt} />],
+          ['Signed off', visit.signedOffAt && <Instant key="off" at={visit.signedOffAt} />],
+          ['Closed', visit.closedAt && <Instant key="closed" at={visit.closedAt} />],
+          ['Closed by', visit.closedBy],
+          ['Reason', visit.closingReason],
+          ['Duration', formatDuration((end ? Date.parse(end) : now) - Date.parse(visit.signedOnAt))],
+        ]}
+      />
+      <section className="stack">
+        <h3>Events from gates</h3>
+        <ol className="events">
+          {visit.events.data.map((event) => (
+            <li key={event.id} className="side">
+              <h3>
+                {EVENT_NAMES[event.type]}
+                <Instant at={event.occurredAt} />
+              </h3>
+              <span className="soft small wrap">
+                {event.integrator.name}
+                {event.deviceId && `, gate ${event.deviceId}`}. Received <Instant at={event.createdAt} />. Source id{' '}
+                <code>{event.sourceEventId}</code>
+              </span>
+            </li>
+          ))}
+        </ol>
+      </section>
+      {end === null && can('visit.closed') && <CloseForm visit={visit} onDone={onClose} />}
+      {can('visit.archived') && <ArchiveForm visit={visit} onDone={onClose} />}
+    </Drawer>
+  );
+}
+
+function CloseForm({ visit, onDone }: { visit: Visit; onDone: () => void }) {
+  const { timeZone } = useScope();
+  const action = useAction(CloseVisitDocument);
+  const [at, setAt] = useState(() => toLocalInput(Date.now(), timeZone));
+  const [reason, setReason] = useState('');
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const { data } = await action.run({
+      visitId: visit.id,
+      at: fromLocalInput(at, timeZone),
+      reason,
+      expectedUpdatedAt: visit.updatedAt,
+    });
+    if (data) onDone();
+  };
+  return (
+    <form className="side" onSubmit={submit}>
+      <h3>End this visit</h3>
+      <p className="soft small">
+        For a worker who left without signing off. A sign-off that arrives later is a conflict, and changes nothing.
+      </p>
+      <label className="field">
+        Left at ({timeZone.replaceAll('_', ' ')})
+        <input type="datetime-local" required value={at} onChange={({ target }) => setAt(target.value)} />
+      </label>
+      <label className="field">
+        Reason
+        <textarea required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
+      </label>
+      <Problem error={action.error} />
+      <div className="actions">
+        <button type="submit" className="primary" disabled={action.running}>
+          End the visit
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function ArchiveForm({ visit, onDone }: { visit: Visit; onDone: () => void }) {
+  const action = useAction(ArchiveVisitDocument);
+  const archive = async () => {
+    const { data } = await action.run({ visitId: visit.id, expectedUpdatedAt: visit.updatedAt });
+    if (data) onDone();
+  };
+  return (
+    <section className="stack">
+      <Problem error={action.error} />
+      <div className="actions">
+        <ConfirmButton
+          label="Archive the visit"
+          effect="The visit leaves attendance and its figures."
+          disabled={action.running}
+          onConfirm={archive}
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,151 @@
+import { type FormEvent, useState } from 'react';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { Drawer } from '../../components/drawer.tsx';
+import { Facts, Instant } from '../../components/facts.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { SecretBox } from '../../components/secret-box.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import {
+  type ClientPartFragment,
+  DisableClientDocument,
+  EnableClientDocument,
+  RotateClientSecretDocument,
+  UpdateClientDocument,
+} from '../../graphql/generated.ts';
+import { useAction } from '../../graphql/use-action.ts';
+import { formatEnum } from '../../shared/format.ts';
+import { useScope } from '../../shared/scope.tsx';
+import { Overtaken } from './overtaken.tsx';
+import { ScopeChoice } from './scope-choice.tsx';
+
+interface Props {
+  client: ClientPartFragment;
+  onClose: () => void;
+  /** Reads the client again. */
+  onChanged: () => void;
+}
+
+/** An OAuth client: its scopes, secrets and state. */
+export function ClientDrawer({ client: given, onClose, onChanged }: Props) {
+  const { can } = useScope();
+  const [client, setClient] = useState(given);
+  const [scopes, setScopes] = useState<readonly string[]>(given.scopes);
+  const [agreement, setAgreement] = useState(given.pilotAgreement ?? '');
+  const [secret, setSecret] = useState<string | null>(null);
+  const [overtaken, setOvertaken] = useState(false);
+  const update = useAction(UpdateClientDocument);
+  const rotate = useAction(RotateClientSecretDocument);
+  const disable = useAction(DisableClientDocument);
+  const enable = useAction(EnableClientDocument);
+  const version = { id: client.id, expectedUpdatedAt: client.updatedAt };
+  const running = update.running || rotate.running || disable.running || enable.running;
+  const accept = (changed: ClientPartFragment | undefined, late: boolean) => {
+    setOvertaken(late);
+    if (late) onChanged();
+    if (changed) setClient(changed);
+  };
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    const pilotAgreement = agreement || undefined;
+    const { data, overtaken: late } = await update.run({ ...version, scopes: [...scopes], pilotAgreement });
+    accept(data?.updateClient, late);
+  };
+  const newSecret = async () => {
+    const { data, overtaken: late } = await rotate.run(version);
+    accept(data?.rotateClientSecret.client, late);
+    setSecret(data?.rotateClientSecret.secret ?? null);
+  };
+  const unchanged = scopes.length === client.scopes.length && scopes.every((scope) => client.scopes.includes(scope));
+  return (
+    <Drawer title={client.name} onClose={onClose}>
+      <div className="actions">
+        <StatusBadge status={client.disabledAt ? 'DISABLED' : 'ACTIVE'} />
+        <span className="badge">{formatEnum(client.type)}</span>
+      </div>
+      <Facts
+        facts={[
+          ['client_id', <code key="id">{client.id}</code>],
+          ['Grants', client.grants.join(', ')],
+          ['Redirect URIs', client.redirectUris.join(', ')],
+          ['Origins', client.origins.join(', ')],
+          ['Registered', <Instant key="at" at={client.createdAt} />],
+          ['Disabled', client.disabledAt && <Instant key="off" at={client.disabledAt} />],
+        ]}
+      />
+      {overtaken && <Overtaken />}
+      {client.type !== 'PUBLIC' && (
+        <section className="side">
+          <h3>Secrets</h3>
+          <ul>
+            {client.secrets.map(({ id, createdAt }) => (
+              <li key={id} className="soft">
+                Created <Instant at={createdAt} />
+              </li>
+            ))}
+          </ul>
+          {secret && <SecretBox label="New secret." secret={secret} />}
+          {can('client_secret.rotated') && (
+            <div className="actions">
+              <ConfirmButton
+                label="New secret"
+                effect="The newest two secrets are valid; an older one ends now."
+                disabled={running || client.disabledAt !== null}
+                onConfirm={newSecret}
+              />
+            </div>
+          )}
+        </section>
+      )}
+      <form className="side" onSubmit={save}>
+        <ScopeChoice
+          legend="Scopes"
+          scopes={scopes}
+          onChange={setScopes}
+          internal={client.type === 'INTERNAL'}
+          disabled={!can('client.updated')}
+        />
+        {scopes.includes('write:sign_on_events') && (
+          <label className="field">
+            Agreement of the pilot
+            <input value={agreement} required onChange={({ target }) => setAgreement(target.value)} />
+          </label>
+        )}
+        {can('client.updated') && (
+          <div className="actions">
+            <button type="submit" className="primary" disabled={running || (unchanged && !agreement)}>
+              Save the scopes
+            </button>
+          </div>
+        )}
+        <p className="soft small">Tokens lose a removed scope within a second.</p>
+      </form>
+      <Problem error={update.error ?? rotate.error ?? disable.error ?? enable.error} />
+      {can('client.disabled') && (
+        <div className="actions">
+          {client.disabledAt ? (
+            <button
+              type="button"
+              disabled={running}
+              onClick={async () => {
+                const { data, overtaken: late } = await enable.run(version);
+                accept(data?.enableClient, late);
+              }}
+            >
+              Enable the client
+            </button>
+          ) : (
+            <ConfirmButton
+              label="Disable the client"
+              effect="Its tokens end within a second."
+              disabled={running}
+              onConfirm={async () => {
+                const { data, overtaken: late } = await disable.run(version);
+                accept(data?.disableClient, late);
+              }}
+            />
+          )}
+        </div>
+      )}
+    </Drawer>
+  );
+}

@@ -1,0 +1,117 @@
+import { type FormEvent, useState } from 'react';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { Drawer } from '../../components/drawer.tsx';
+import { Facts, Instant } from '../../components/facts.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import {
+  type ConnectionPartFragment,
+  CreateConnectionDocument,
+  RevokeConnectionDocument,
+  UpdateConnectionDocument,
+} from '../../graphql/generated.ts';
+import { useAction } from '../../graphql/use-action.ts';
+import { useScope } from '../../shared/scope.tsx';
+import { Overtaken } from './overtaken.tsx';
+import { ScopeChoice } from './scope-choice.tsx';
+
+interface Props {
+  integratorId: string;
+  /** Null for a new connection. */
+  connection: ConnectionPartFragment | null;
+  /** Builders that are connected already. */
+  connected?: readonly string[];
+  clients: readonly { scopes: readonly string[] }[];
+  onClose: () => void;
+}
+
+/** What a builder allows an integrator. */
+export function ConnectionDrawer({ integratorId, connection, connected = [], clients, onClose }: Props) {
+  const { builders, can } = useScope();
+  const free = builders.filter(({ id }) => !connected.includes(id));
+  const [builderId, setBuilderId] = useState(connection?.builderId ?? free[0]?.id ?? '');
+  const [scopes, setScopes] = useState<readonly string[]>(
+    connection?.scopes ?? [...new Set(clients.flatMap((client) => client.scopes))],
+  );
+  // The version that the person has seen: a change by somebody else in the meantime is reported instead of overwritten.
+  const [seen] = useState(connection?.updatedAt ?? '');
+  const [overtaken, setOvertaken] = useState(false);
+  const create = useAction(CreateConnectionDocument);
+  const update = useAction(UpdateConnectionDocument);
+  const revoke = useAction(RevokeConnectionDocument);
+  const running = create.running || update.running || revoke.running;
+  const active = connection?.status === 'ACTIVE';
+  const key = { integratorId, builderId };
+  const finish = ({ data, overtaken: late }: { data: unknown; overtaken: boolean }) => {
+    setOvertaken(late);
+    if (data) onClose();
+  };
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    const values = { ...key, scopes: [...scopes] };
+    finish(active ? await update.run({ ...values, expectedUpdatedAt: seen }) : await create.run(values));
+  };
+  const mayChange = can(active ? 'connection.updated' : 'connection.created');
+  const missing = [...new Set(clients.flatMap((client) => client.scopes))].filter((scope) => !scopes.includes(scope));
+  return (
+    <Drawer title={connection ? connection.builder.name : 'Connect a builder'} onClose={onClose}>
+      {connection ? (
+        <>
+          <div>
+            <StatusBadge status={connection.status} />
+          </div>
+          <Facts
+            facts={[
+              ['Connected', <Instant key="since" at={connection.createdAt} />],
+              ['Changed', <Instant key="changed" at={connection.updatedAt} />],
+            ]}
+          />
+        </>
+      ) : (
+        <label className="field">
+          Builder
+          <select value={builderId} onChange={({ target }) => setBuilderId(target.value)}>
+            {free.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {overtaken && <Overtaken />}
+      {missing.length > 0 && (
+        <p className="notice warn">
+          Clients of the integrator have scopes that this connection does not allow: {missing.join(', ')}. Requests that
+          need them are rejected.
+        </p>
+      )}
+      <form className="side" onSubmit={save}>
+        <ScopeChoice
+          legend="Scopes that the builder allows"
+          scopes={scopes}
+          onChange={setScopes}
+          disabled={!mayChange}
+        />
+        {mayChange && (
+          <div className="actions">
+            <button type="submit" className="primary" disabled={running || !builderId}>
+              {!connection ? 'Connect' : active ? 'Save the scopes' : 'Activate again'}
+            </button>
+          </div>
+        )}
+      </form>
+      <Problem error={create.error ?? update.error ?? revoke.error} />
+      {active && can('connection.revoked') && (
+        <div className="actions">
+          <ConfirmButton
+            label="Revoke the connection"
+            effect="The integrator loses access to the builder within a second."
+            disabled={running}
+            onConfirm={async () => finish(await revoke.run({ ...key, expectedUpdatedAt: seen }))}
+          />
+        </div>
+      )}
+    </Drawer>
+  );
+}

@@ -1,0 +1,209 @@
+import { useState } from 'react';
+import { ConfirmButton } from '../../components/confirm-button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Drawer } from '../../components/drawer.tsx';
+import { Facts, Instant } from '../../components/facts.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { SecretBox } from '../../components/secret-box.tsx';
+import { SelectFilter } from '../../components/select-filter.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import {
+  DeleteWebhookEndpointDocument,
+  DeliveriesDocument,
+  type DeliveriesQuery,
+  RotateWebhookSecretDocument,
+  TestWebhookEndpointDocument,
+  UpdateWebhookEndpointDocument,
+  type WebhookDeliveryStatus,
+} from '../../graphql/generated.ts';
+import { useAction } from '../../graphql/use-action.ts';
+import { type Request, useRequest } from '../../graphql/use-request.ts';
+import { useFilters } from '../../shared/filters.ts';
+import { formatInstant } from '../../shared/format.ts';
+import { useScope } from '../../shared/scope.tsx';
+import { Overtaken } from './overtaken.tsx';
+import { ReplayForm } from './replay-form.tsx';
+
+type Endpoint = DeliveriesQuery['webhookEndpoint'];
+
+const REASONS = {
+  GONE: 'The receiver answered 410 Gone.',
+  NO_SUCCESS: 'No delivery succeeded for five days.',
+  CLIENT_DISABLED: 'The client that created it is disabled.',
+} as const;
+
+/** A webhook endpoint with its deliveries. */
+export function EndpointDrawer({ endpointId, onClose }: { endpointId: string; onClose: () => void }) {
+  const filters = useFilters();
+  const status = filters.get('delivery') as WebhookDeliveryStatus | undefined;
+  const after = filters.get('before') ?? null;
+  const request = useRequest(DeliveriesDocument, { endpointId, status, after });
+  const close = () => {
+    filters.set({ delivery: null, before: null });
+    onClose();
+  };
+  return (
+    <Drawer title="Webhook endpoint" onClose={close}>
+      <Loaded request={request}>
+        {({ webhookEndpoint }) => (
+          <>
+            <EndpointState endpoint={webhookEndpoint} request={request} onDeleted={close} />
+            <ReplayForm endpoint={webhookEndpoint} onStarted={request.retry} />
+            <Deliveries endpoint={webhookEndpoint} />
+          </>
+        )}
+      </Loaded>
+    </Drawer>
+  );
+}
+
+interface StateProps {
+  endpoint: Endpoint;
+  request: Request<DeliveriesQuery>;
+  onDeleted: () => void;
+}
+
+function EndpointState({ endpoint, request, onDeleted }: StateProps) {
+  const { can } = useScope();
+  const update = useAction(UpdateWebhookEndpointDocument);
+  const rotate = useAction(RotateWebhookSecretDocument);
+  const remove = useAction(DeleteWebhookEndpointDocument);
+  const test = useAction(TestWebhookEndpointDocument);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [tested, setTested] = useState<string | null>(null);
+  const [overtaken, setOvertaken] = useState(false);
+  const running = update.running || rotate.running || remove.running || test.running;
+  const version = { endpointId: endpoint.id, expectedUpdatedAt: endpoint.updatedAt };
+  const finish = (late: boolean) => {
+    setOvertaken(late);
+    request.retry();
+  };
+  const runTest = async () => {
+    const { data } = await test.run({ endpointId: endpoint.id });
+    const result = data?.testWebhookEndpoint;
+    if (!result) return;
+    setTested(result.succeeded ? `The receiver answered ${result.responseStatus}.` : describeFailure(result));
+    request.retry();
+  };
+  const active = endpoint.status === 'ACTIVE';
+  return (
+    <>
+      <p>
+        <code className="wrap">{endpoint.url}</code>
+      </p>
+      <div className="actions">
+        <StatusBadge status={endpoint.status} />
+        {endpoint.failures > 0 && <span className="badge bad">{endpoint.failures} failed attempts</span>}
+        {endpoint.replaying && <span className="badge brand">Replay is running</span>}
+      </div>
+      <Facts
+        facts={[
+          ['Integrator', endpoint.integrator.name],
+          ['Client', endpoint.client.name],
+          ['Events', endpoint.types?.join(', ') ?? 'All types that the client may read'],
+          ['Builders', endpoint.builderIds?.join(', ') ?? 'All that are connected'],
+          ['Disabled', endpoint.disabledReason && REASONS[endpoint.disabledReason]],
+          ['Failing since', endpoint.failingSince && <Instant key="since" at={endpoint.failingSince} />],
+          ['Next attempt', endpoint.suspendedUntil && <Instant key="next" at={endpoint.suspendedUntil} />],
+        ]}
+      />
+      {overtaken && <Overtaken />}
+      {secret && <SecretBox label="New signing secret." secret={secret} />}
+      {tested && (
+        <p className="notice" role="status">
+          {tested}
+        </p>
+      )}
+      <Problem error={update.error ?? rotate.error ?? remove.error ?? test.error} />
+      {can('client.updated') && (
+        <div className="actions">
+          <button
+            type="button"
+            disabled={running}
+            onClick={async () => {
+              const { overtaken: late } = await update.run({ ...version, status: active ? 'PAUSED' : 'ACTIVE' });
+              finish(late);
+            }}
+          >
+            {active ? 'Pause' : 'Activate'}
+          </button>
+          <button type="button" disabled={running} onClick={runTest}>
+            Send a test event
+          </button>
+          <ConfirmButton
+            label="New secret"
+            effect="The present secret signs too for 24 hours."
+            disabled={running}
+            onConfirm={async () => {
+              const { data, overtaken: late } = await rotate.run(version);
+              setSecret(data?.rotateWebhookSecret.secret ?? null);
+              finish(late);
+            }}
+          />
+          <ConfirmButton
+            label="Delete"
+            effect="Events that wait are not delivered."
+            disabled={running}
+            onConfirm={async () => {
+              const { data, overtaken: late } = await remove.run(version);
+              if (data) onDeleted();
+              else finish(late);
+            }}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+const describeFailure = (result: { responseStatus?: number | null; error?: string | null }) =>
+  result.responseStatus ? `The receiver answered ${result.responseStatus}.` : (result.error ?? 'No answer.');
+
+const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED', 'DROPPED'] as const;
+
+function Deliveries({ endpoint: { deliveries } }: { endpoint: Endpoint }) {
+  const { timeZone } = useScope();
+  const filters = useFilters();
+  return (
+    <section className="panel">
+      <header>
+        <h3>Deliveries of the last 30 days</h3>
+        <SelectFilter name="delivery" label="State" options={DELIVERY_STATUSES} />
+      </header>
+      {deliveries.data.length === 0 ? (
+        <Empty title="No deliveries" />
+      ) : (
+        <DataTable
+          caption="Deliveries"
+          rows={deliveries.data}
+          rowKey={({ id }) => id}
+          columns={[
+            {
+              header: 'Event',
+              cell: ({ type, createdAt }) => (
+                <span>
+                  <code>{type}</code>
+                  <span className="soft small nowrap"> {formatInstant(createdAt, timeZone)}</span>
+                </span>
+              ),
+            },
+            { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+            { header: 'Attempts', cell: ({ attempts }) => attempts, number: true },
+            {
+              header: 'Answer',
+              cell: ({ responseStatus, error }) => <span className="wrap small">{responseStatus ?? error}</span>,
+            },
+          ]}
+        />
+      )}
+      {deliveries.meta.nextCursor && (
+        <nav className="pager" aria-label="Pages of deliveries">
+          <button type="button" onClick={() => filters.set({ before: deliveries.meta.nextCursor })}>
+            Older deliveries
+          </button>
+        </nav>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,151 @@
+import { type FormEvent, useState } from 'react';
+import { Link, useNavigate } from 'react-router';
+import { DataTable } from '../../components/data-table.tsx';
+import { Drawer } from '../../components/drawer.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { CreateIntegratorDocument, IntegratorsDocument } from '../../graphql/generated.ts';
+import { useAction } from '../../graphql/use-action.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useAddress, useFilters } from '../../shared/filters.ts';
+import { addDays, formatCount, toCalendarDate } from '../../shared/format.ts';
+import { useScope } from '../../shared/scope.tsx';
+import { RejectionTable } from './rejection-table.tsx';
+import { USAGE_DAYS, UsageChart } from './usage-chart.tsx';
+
+/** All integrators, with their usage and the latest rejections. */
+export function IntegratorList() {
+  const { can } = useScope();
+  const filters = useFilters();
+  const address = useAddress();
+  const [adding, setAdding] = useState(false);
+  const until = toCalendarDate(Date.now(), 'UTC');
+  const name = filters.get('name');
+  const after = filters.get('after') ?? null;
+  const request = useRequest(IntegratorsDocument, { name, after, since: addDays(until, 1 - USAGE_DAYS), until });
+  return (
+    <>
+      <div className="page-head">
+        <div>
+          <h1>Integrations</h1>
+          <p>Integrators, their clients and connections, and what they are doing</p>
+        </div>
+        <div className="filters">
+          <label className="field">
+            Name
+            <input
+              type="search"
+              value={name ?? ''}
+              placeholder="Search"
+              onChange={({ target }) => filters.set({ name: target.value, after: null })}
+            />
+          </label>
+          {can('integrator.created') && (
+            <button type="button" className="primary" onClick={() => setAdding(true)}>
+              New integrator
+            </button>
+          )}
+        </div>
+      </div>
+      <Loaded request={request} lines={14}>
+        {({ integrators: { data, meta }, usage, rejections }) => {
+          const usageOf = (id: string, count: (day: (typeof usage)[number]) => number) =>
+            formatCount(
+              usage.filter(({ integratorId }) => integratorId === id).reduce((sum, day) => sum + count(day), 0),
+            );
+          return (
+            <>
+              <UsageChart usage={usage} until={until} />
+              <section className="panel">
+                <header>
+                  <h2>Integrators</h2>
+                  {meta.nextCursor && (
+                    <button type="button" onClick={() => filters.set({ after: meta.nextCursor })}>
+                      More
+                    </button>
+                  )}
+                </header>
+                {data.length === 0 ? (
+                  <Empty title="No integrator matches" />
+                ) : (
+                  <DataTable
+                    caption="Integrators"
+                    rows={data}
+                    rowKey={({ id }) => id}
+                    columns={[
+                      {
+                        header: 'Integrator',
+                        cell: (integrator) => (
+                          <Link to={address(`/integrations/${integrator.id}`)}>
+                            <strong>{integrator.name}</strong>
+                          </Link>
+                        ),
+                      },
+                      {
+                        header: 'Clients',
+                        cell: ({ clients }) => clients.filter(({ disabledAt }) => disabledAt === null).length,
+                        number: true,
+                      },
+                      {
+                        header: 'Builders',
+                        cell: ({ connections }) => connections.filter(({ status }) => status === 'ACTIVE').length,
+                        number: true,
+                      },
+                      {
+                        header: 'Webhooks',
+                        cell: ({ webhookEndpoints }) => <WebhookState endpoints={webhookEndpoints} />,
+                      },
+                      {
+                        header: `Requests, ${USAGE_DAYS} days`,
+                        cell: ({ id }) => usageOf(id, ({ requests }) => requests),
+                        number: true,
+                      },
+                      { header: 'Rejected', cell: ({ id }) => usageOf(id, (day) => day.rejections), number: true },
+                      { header: 'Failed', cell: ({ id }) => usageOf(id, ({ errors }) => errors), number: true },
+                    ]}
+                  />
+                )}
+              </section>
+              <RejectionTable rejections={rejections} />
+            </>
+          );
+        }}
+      </Loaded>
+      {adding && <IntegratorForm onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function WebhookState({ endpoints }: { endpoints: readonly { status: string; failures: number }[] }) {
+  if (endpoints.length === 0) return <span className="soft">none</span>;
+  const failing = endpoints.filter(({ status, failures }) => status === 'DISABLED' || failures > 0).length;
+  return failing > 0 ? <span className="badge bad">{failing} failing</span> : endpoints.length;
+}
+
+function IntegratorForm({ onClose }: { onClose: () => void }) {
+  const action = useAction(CreateIntegratorDocument);
+  const navigate = useNavigate();
+  const address = useAddress();
+  const [name, setName] = useState('');
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const { data } = await action.run({ name });
+    if (data) navigate(address(`/integrations/${data.createIntegrator.id}`));
+  };
+  return (
+    <Drawer title="New integrator" kind="box" onClose={onClose}>
+      <form onSubmit={submit}>
+        <label className="field">
+          Name
+          <input required maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />
+        </label>
+        <Problem error={action.error} />
+        <div className="actions">
+          <button type="submit" className="primary" disabled={action.running}>
+            Register
+          </button>
+        </div>
+      </form>
+    </Drawer>
+  );
+}

@@ -1,0 +1,173 @@
+import { Link, useParams } from 'react-router';
+import { DataTable } from '../../components/data-table.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { OneIntegratorDocument } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useAddress, useFilters } from '../../shared/filters.ts';
+import { addDays, formatDay, formatEnum, formatPlural, toCalendarDate } from '../../shared/format.ts';
+import { useScope } from '../../shared/scope.tsx';
+import { ClientDrawer } from './client-drawer.tsx';
+import { ClientForm } from './client-form.tsx';
+import { ConnectionDrawer } from './connection-drawer.tsx';
+import { EndpointDrawer } from './endpoint-drawer.tsx';
+import { EndpointForm } from './endpoint-form.tsx';
+import { RejectionTable } from './rejection-table.tsx';
+import { USAGE_DAYS, UsageChart } from './usage-chart.tsx';
+
+/** Parameters of the address that open a drawer. */
+const CLOSED = { client: null, connection: null, endpoint: null, add: null };
+
+/** One integrator: clients, connections, webhook endpoints, usage and rejections. */
+export function IntegratorView() {
+  const { integratorId = '' } = useParams();
+  const { can, timeZone } = useScope();
+  const filters = useFilters();
+  const address = useAddress();
+  const until = toCalendarDate(Date.now(), 'UTC');
+  const request = useRequest(OneIntegratorDocument, { id: integratorId, since: addDays(until, 1 - USAGE_DAYS), until });
+  const close = () => {
+    filters.set(CLOSED);
+    request.retry();
+  };
+  return (
+    <Loaded request={request} lines={16}>
+      {({ integrator, usage, rejections }) => {
+        const { clients, connections, webhookEndpoints } = integrator;
+        const client = clients.find(({ id }) => id === filters.get('client'));
+        const connection = connections.find(({ builderId }) => builderId === filters.get('connection'));
+        const endpointId = filters.get('endpoint');
+        const adds = filters.get('add');
+        return (
+          <>
+            <div className="page-head">
+              <div>
+                <p className="small">
+                  <Link to={address('/integrations')}>Integrations</Link>
+                </p>
+                <h1>{integrator.name}</h1>
+                <p>
+                  <code>{integrator.id}</code>, since {formatDay(integrator.createdAt, timeZone)}
+                </p>
+              </div>
+            </div>
+            <UsageChart usage={usage} until={until} />
+            <div className="columns wide">
+              <section className="panel">
+                <header>
+                  <h2>Clients</h2>
+                  {can('client.created') && (
+                    <button type="button" onClick={() => filters.set({ add: 'client' })}>
+                      New client
+                    </button>
+                  )}
+                </header>
+                {clients.length === 0 ? (
+                  <Empty title="No clients" />
+                ) : (
+                  <DataTable
+                    caption="Clients"
+                    rows={clients}
+                    rowKey={({ id }) => id}
+                    onOpen={({ id }) => filters.set({ client: id })}
+                    columns={[
+                      { header: 'Client', cell: ({ name }) => name },
+                      { header: 'Type', cell: ({ type }) => formatEnum(type) },
+                      { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
+                      {
+                        header: 'State',
+                        cell: ({ disabledAt }) => <StatusBadge status={disabledAt ? 'DISABLED' : 'ACTIVE'} />,
+                      },
+                    ]}
+                  />
+                )}
+              </section>
+              <section className="panel">
+                <header>
+                  <h2>Connections to builders</h2>
+                  {can('connection.created') && (
+                    <button type="button" onClick={() => filters.set({ add: 'connection' })}>
+                      Connect a builder
+                    </button>
+                  )}
+                </header>
+                {connections.length === 0 ? (
+                  <Empty title="No connections" />
+                ) : (
+                  <DataTable
+                    caption="Connections"
+                    rows={connections}
+                    rowKey={({ builderId }) => builderId}
+                    onOpen={({ builderId }) => filters.set({ connection: builderId })}
+                    columns={[
+                      { header: 'Builder', cell: ({ builder }) => builder.name },
+                      { header: 'Scopes', cell: ({ scopes }) => scopes.length, number: true },
+                      { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+                    ]}
+                  />
+                )}
+              </section>
+            </div>
+            <section className="panel">
+              <header>
+                <h2>Webhook endpoints</h2>
+                {can('client.created') && (
+                  <button type="button" onClick={() => filters.set({ add: 'endpoint' })}>
+                    New endpoint
+                  </button>
+                )}
+              </header>
+              {webhookEndpoints.length === 0 ? (
+                <Empty title="No webhook endpoints" />
+              ) : (
+                <DataTable
+                  caption="Webhook endpoints"
+                  rows={webhookEndpoints}
+                  rowKey={({ id }) => id}
+                  onOpen={({ id }) => filters.set({ endpoint: id })}
+                  columns={[
+                    { header: 'Address', cell: ({ url }) => <span className="wrap">{url}</span> },
+                    {
+                      header: 'Events',
+                      cell: ({ types }) => (types ? formatPlural(types.length, 'type') : 'All types'),
+                    },
+                    { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+                    {
+                      header: 'Failures',
+                      cell: ({ failures }) =>
+                        failures > 0 ? <span className="badge bad">{failures} since the last success</span> : 'none',
+                    },
+                  ]}
+                />
+              )}
+            </section>
+            <RejectionTable rejections={rejections} />
+            {client && (
+              <ClientDrawer key={client.updatedAt} client={client} onClose={close} onChanged={request.retry} />
+            )}
+            {connection && (
+              <ConnectionDrawer
+                connection={connection}
+                onClose={close}
+                integratorId={integrator.id}
+                clients={clients}
+              />
+            )}
+            {endpointId && <EndpointDrawer endpointId={endpointId} onClose={close} />}
+            {adds === 'client' && <ClientForm integratorId={integrator.id} onClose={close} />}
+            {adds === 'connection' && (
+              <ConnectionDrawer
+                connection={null}
+                connected={connections.map(({ builderId }) => builderId)}
+                onClose={close}
+                integratorId={integrator.id}
+                clients={clients}
+              />
+            )}
+            {adds === 'endpoint' && <EndpointForm clients={clients} onClose={close} />}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,48 @@
+import { type FormEvent, useState } from 'react';
+import { Problem } from '../../components/problem.tsx';
+import { ReplayWebhookEndpointDocument } from '../../graphql/generated.ts';
+import { useAction } from '../../graphql/use-action.ts';
+import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
+import { useScope } from '../../shared/scope.tsx';
+
+const HOUR_MS = 3_600_000;
+
+interface Props {
+  endpoint: { id: string; status: string; replaying: boolean };
+  onStarted: () => void;
+}
+
+/** Delivers events again, from an instant on. */
+export function ReplayForm({ endpoint, onStarted }: Props) {
+  const { can, timeZone } = useScope();
+  const action = useAction(ReplayWebhookEndpointDocument);
+  const [since, setSince] = useState(() => toLocalInput(Date.now() - HOUR_MS, timeZone));
+  const [started, setStarted] = useState(false);
+  if (!can('client.updated')) return null;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const { data } = await action.run({ endpointId: endpoint.id, since: fromLocalInput(since, timeZone) });
+    setStarted(data !== null);
+    if (data) onStarted();
+  };
+  return (
+    <form className="side" onSubmit={submit}>
+      <h3>Deliver events again</h3>
+      <label className="field">
+        Events since ({timeZone.replaceAll('_', ' ')})
+        <input type="datetime-local" required value={since} onChange={({ target }) => setSince(target.value)} />
+      </label>
+      <Problem error={action.error} />
+      {started && (
+        <p className="notice good" role="status">
+          The replay has begun.
+        </p>
+      )}
+      <div className="actions">
+        <button type="submit" disabled={action.running || endpoint.replaying || endpoint.status !== 'ACTIVE'}>
+          Start the replay
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,42 @@
+import { ScopesDocument } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+
+interface Props {
+  legend: string;
+  scopes: readonly string[];
+  onChange: (scopes: string[]) => void;
+  /** Whether scopes of internal clients are offered too. */
+  internal?: boolean;
+  disabled?: boolean;
+}
+
+/** A choice of scopes, each with its description. */
+export function ScopeChoice({ legend, scopes, onChange, internal = false, disabled = false }: Props) {
+  const { data } = useRequest(ScopesDocument, {});
+  const offered = (data?.scopes ?? []).filter((entry) => internal || !entry.internal || scopes.includes(entry.scope));
+  return (
+    <fieldset disabled={disabled}>
+      <legend>{legend}</legend>
+      <div className="scope-list">
+        {offered.map(({ scope, description }) => (
+          <label key={scope} className="check">
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              onChange={({ target }) =>
+                onChange(
+                  target.checked
+                    ? offered.map((entry) => entry.scope).filter((one) => one === scope || scopes.includes(one))
+                    : scopes.filter((one) => one !== scope),
+                )
+              }
+            />
+            <span>
+              <code>{scope}</code> <span className="soft small">{description}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,141 @@
+import { DataTable } from '../../components/data-table.tsx';
+import { Drawer } from '../../components/drawer.tsx';
+import { Facts, Instant } from '../../components/facts.tsx';
+import { DayFilter, SelectFilter } from '../../components/select-filter.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { type AuditActorType, AuditDocument, type AuditQuery } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useFilters } from '../../shared/filters.ts';
+import { addDays, formatEnum } from '../../shared/format.ts';
+import { fromLocalInput } from '../../shared/local-time.ts';
+import { useScope } from '../../shared/scope.tsx';
+
+type Entry = AuditQuery['audit']['data'][number];
+
+const ACTORS = ['OPERATOR', 'STAFF', 'USER', 'CLIENT', 'JOB', 'IMPORT'] as const satisfies AuditActorType[];
+
+/** Who changed which access, when and from where. */
+export default function AuditPage() {
+  const { builders, timeZone } = useScope();
+  const filters = useFilters();
+  const [from, until] = [filters.get('from'), filters.get('until')];
+  const request = useRequest(AuditDocument, {
+    action: filters.get('action'),
+    actorType: filters.get('actor') as AuditActorType | undefined,
+    builderId: filters.get('of'),
+    since: from && fromLocalInput(`${from}T00:00`, timeZone),
+    until: until && fromLocalInput(`${addDays(until, 1)}T00:00`, timeZone),
+    after: filters.get('after') ?? null,
+  });
+  const opened = filters.get('entry');
+  return (
+    <>
+      <div className="page-head">
+        <div>
+          <h1>Audit log</h1>
+          <p>Who changed which access, when and from where</p>
+        </div>
+        <div className="filters">
+          <SelectFilter
+            name="action"
+            label="Action"
+            options={(request.data?.auditActions ?? []).map(
+              ({ action, description }) => [action, description] as const,
+            )}
+          />
+          <SelectFilter name="actor" label="By" options={ACTORS} all="Anybody" />
+          <SelectFilter name="of" label="Builder" options={builders.map(({ id, name }) => [id, name] as const)} />
+          <DayFilter name="from" label="From" />
+          <DayFilter name="until" label="Until" />
+        </div>
+      </div>
+      <section className="panel" aria-label="Audit log">
+        <Loaded request={request} lines={14}>
+          {({ audit: { data, meta } }) => {
+            const entry = data.find(({ id }) => id === opened);
+            if (data.length === 0) return <Empty title="No entries match" />;
+            return (
+              <>
+                <DataTable
+                  caption="Audit log"
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  selected={opened}
+                  onOpen={({ id }) => filters.set({ entry: id })}
+                  columns={[
+                    { header: 'What', cell: ({ description }) => description },
+                    { header: 'Object', cell: ({ objectId }) => <code className="wrap">{objectId}</code> },
+                    {
+                      header: 'By',
+                      cell: ({ actorName, actorId, actorType }) => (
+                        <span className="wrap">
+                          {actorName ?? actorId} <span className="soft">{formatEnum(actorType)}</span>
+                        </span>
+                      ),
+                    },
+                    { header: 'When', cell: ({ at }) => <Instant at={at} /> },
+                  ]}
+                />
+                {(filters.get('after') || meta.nextCursor) && (
+                  <nav className="pager" aria-label="Pages">
+                    <button
+                      type="button"
+                      disabled={!filters.get('after')}
+                      onClick={() => filters.set({ after: null, entry: null })}
+                    >
+                      Newest
+                    </button>
+                    <button
+                      type="button"
+                      disabled={!meta.nextCursor}
+                      onClick={() => filters.set({ after: meta.nextCursor, entry: null })}
+                    >
+                      Older
+                    </button>
+                  </nav>
+                )}
+                {entry && <EntryDrawer entry={entry} onClose={() => filters.set({ entry: null })} />}
+              </>
+            );
+          }}
+        </Loaded>
+      </section>
+    </>
+  );
+}
+
+const format = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function EntryDrawer({ entry, onClose }: { entry: Entry; onClose: () => void }) {
+  const [before, after] = [toRecord(entry.before), toRecord(entry.after)];
+  const properties = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return (
+    <Drawer title={entry.description} onClose={onClose}>
+      <Facts
+        facts={[
+          ['When', <Instant key="at" at={entry.at} />],
+          ['Action', <code key="action">{entry.action}</code>],
+          ['Object', <code key="object">{entry.objectId}</code>],
+          ['Builder', entry.builderId],
+          ['By', entry.actorName ?? entry.actorId],
+          ['As', formatEnum(entry.actorType)],
+          ...Object.entries(toRecord(entry.origin)).map(([name, value]) => [name, format(value)] as const),
+        ]}
+      />
+      {properties.length > 0 && (
+        <DataTable
+          caption="Changed properties"
+          rows={properties}
+          rowKey={(property) => property}
+          columns={[
+            { header: 'Property', cell: (property) => property },
+            { header: 'Before', cell: (property) => <code className="wrap">{format(before[property]) ?? '–'}</code> },
+            { header: 'After', cell: (property) => <code className="wrap">{format(after[property]) ?? '–'}</code> },
+          ]}
+        />
+      )}
+    </Drawer>
+  );
+}
+
+const toRecord = (value: unknown): Record<string, unknown> => (value ?? {}) as Record<string, unknown>;

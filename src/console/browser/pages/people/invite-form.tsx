@@ -1,0 +1,85 @@
+import { type FormEvent, useState } from 'react';
+import { Drawer } from '../../components/drawer.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { CreateUserDocument, type StaffRole } from '../../graphql/generated.ts';
+import { useAction } from '../../graphql/use-action.ts';
+import { useScope } from '../../shared/scope.tsx';
+import { type Link, PasswordLinkResult } from './password-link.tsx';
+
+/** Registers a person and makes the link with which the person chooses a password. */
+export function InviteForm({ onClose }: { onClose: () => void }) {
+  const { builders, builder, can } = useScope();
+  const action = useAction(CreateUserDocument);
+  const [email, setEmail] = useState('');
+  const [name, setName] = useState('');
+  const [staffRole, setStaffRole] = useState<StaffRole | ''>('');
+  const [builderId, setBuilderId] = useState(builder?.id ?? '');
+  const [role, setRole] = useState('MEMBER');
+  const [link, setLink] = useState<Link | null>(null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const place = staffRole ? { staffRole } : { builderId, role };
+    const { data } = await action.run({ email, name, ...place });
+    if (data) setLink(data.createUser);
+  };
+  if (link)
+    return (
+      <Drawer title={name} kind="box" onClose={onClose}>
+        <PasswordLinkResult link={link} />
+        <div className="actions">
+          <button type="button" className="primary" onClick={onClose}>
+            Done
+          </button>
+        </div>
+      </Drawer>
+    );
+  return (
+    <Drawer title="Invite a person" kind="box" onClose={onClose}>
+      <form onSubmit={submit}>
+        <label className="field">
+          Name
+          <input required maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />
+        </label>
+        <label className="field">
+          E-mail
+          <input type="email" required value={email} onChange={({ target }) => setEmail(target.value)} />
+        </label>
+        {can('staff.created') && (
+          <label className="field">
+            Works for
+            <select value={staffRole} onChange={({ target }) => setStaffRole(target.value as StaffRole | '')}>
+              <option value="">a builder</option>
+              <option value="VIEWER">us, as a viewer</option>
+              <option value="OPERATOR">us, as an operator</option>
+              <option value="ADMIN">us, as an administrator</option>
+            </select>
+          </label>
+        )}
+        {!staffRole && (
+          <>
+            <label className="field">
+              Builder
+              <select value={builderId} onChange={({ target }) => setBuilderId(target.value)}>
+                {builders.map(({ id, name: builderName }) => (
+                  <option key={id} value={id}>
+                    {builderName}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <label className="field">
+              Role, in the builder's words
+              <input required maxLength={100} value={role} onChange={({ target }) => setRole(target.value)} />
+            </label>
+          </>
+        )}
+        <Problem error={action.error} />
+        <div className="actions">
+          <button type="submit" className="primary" disabled={action.running}>
+            Invite
+          </button>
+        </div>
+      </form>
+    </Drawer>
+  );
+}

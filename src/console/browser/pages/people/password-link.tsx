@@ -1,0 +1,27 @@
+import { Instant } from '../../components/facts.tsx';
+import { SecretBox } from '../../components/secret-box.tsx';
+
+export interface Link {
+  url?: string | null;
+  emailed: boolean;
+  expiresAt: string;
+}
+
+/** A one-time link for choosing a password, or that it was sent. */
+export const PasswordLinkResult = ({ link }: { link: Link }) => (
+  <>
+    {link.url ? (
+      <SecretBox
+        label="Link for choosing a password. Pass it on by a channel that only the person reads."
+        secret={link.url}
+      />
+    ) : (
+      <p className="notice good" role="status">
+        The link was sent by e-mail.
+      </p>
+    )}
+    <p className="soft small">
+      It works once, until <Instant at={link.expiresAt} />.
+    </p>
+  </>
+);

@@ -1,0 +1,120 @@
+import { useState } from 'react';
+import { DataTable } from '../../components/data-table.tsx';
+import { SelectFilter } from '../../components/select-filter.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { PeopleDocument } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useFilters } from '../../shared/filters.ts';
+import { formatEnum } from '../../shared/format.ts';
+import { useScope } from '../../shared/scope.tsx';
+import { InviteForm } from './invite-form.tsx';
+import { PersonDrawer } from './person-drawer.tsx';
+
+const KINDS = [
+  ['staff', 'Staff'],
+  ['builders', 'Of builders'],
+  ['disabled', 'Disabled'],
+] as const;
+
+/** Users of builders and of the operator. */
+export default function PeoplePage() {
+  const { builders, can } = useScope();
+  const filters = useFilters();
+  const [adding, setAdding] = useState(false);
+  const kind = filters.get('kind');
+  const request = useRequest(PeopleDocument, {
+    email: filters.get('email'),
+    builderId: filters.get('of'),
+    staff: kind === 'staff' ? true : kind === 'builders' ? false : undefined,
+    disabled: kind === 'disabled' ? true : undefined,
+    after: filters.get('after') ?? null,
+  });
+  const opened = filters.get('person');
+  return (
+    <>
+      <div className="page-head">
+        <div>
+          <h1>People</h1>
+          <p>Users of builders, and staff</p>
+        </div>
+        <div className="filters">
+          <label className="field">
+            E-mail
+            <input
+              type="search"
+              placeholder="Search"
+              value={filters.get('email') ?? ''}
+              onChange={({ target }) => filters.set({ email: target.value, after: null })}
+            />
+          </label>
+          <SelectFilter name="kind" label="Kind" options={KINDS} />
+          <SelectFilter name="of" label="Builder" options={builders.map(({ id, name }) => [id, name] as const)} />
+          {can('user.created') && (
+            <button type="button" className="primary" onClick={() => setAdding(true)}>
+              Invite a person
+            </button>
+          )}
+        </div>
+      </div>
+      <section className="panel" aria-label="People">
+        <Loaded request={request} lines={12}>
+          {({ people: { data, meta } }) =>
+            data.length === 0 ? (
+              <Empty title="Nobody matches" />
+            ) : (
+              <>
+                <DataTable
+                  caption="People"
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  selected={opened}
+                  onOpen={({ id }) => filters.set({ person: id })}
+                  columns={[
+                    { header: 'Name', cell: ({ name }) => name },
+                    { header: 'E-mail', cell: ({ email }) => <span className="wrap">{email}</span> },
+                    {
+                      header: 'Role',
+                      cell: ({ staffRole, memberships }) =>
+                        staffRole ? (
+                          <span className="badge brand">Staff, {formatEnum(staffRole).toLowerCase()}</span>
+                        ) : (
+                          memberships.map(({ builder, role }) => `${builder.name} (${role})`).join(', ')
+                        ),
+                    },
+                    {
+                      header: 'Sign-in',
+                      cell: ({ hasPassword, disabledAt }) =>
+                        disabledAt ? (
+                          <span className="badge bad">Disabled</span>
+                        ) : hasPassword ? (
+                          <span className="badge good">Active</span>
+                        ) : (
+                          <span className="badge warn">No password</span>
+                        ),
+                    },
+                  ]}
+                />
+                {meta.nextCursor && (
+                  <nav className="pager" aria-label="Pages">
+                    <button type="button" onClick={() => filters.set({ after: meta.nextCursor })}>
+                      More
+                    </button>
+                  </nav>
+                )}
+              </>
+            )
+          }
+        </Loaded>
+      </section>
+      {opened && <PersonDrawer user={opened} onClose={() => filters.set({ person: null })} />}
+      {adding && (
+        <InviteForm
+          onClose={() => {
+            setAdding(false);
+            request.retry();
+          }}
+        />
+      )}
+    </>
+  );
+}

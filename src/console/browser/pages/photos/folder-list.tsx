@@ -1,0 +1,66 @@
+import { Glyph } from '../../components/glyph.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { PhotoFoldersDocument, type PhotoFoldersQuery } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useFilters } from '../../shared/filters.ts';
+import { formatCount } from '../../shared/format.ts';
+
+type Folder = PhotoFoldersQuery['first']['data'][number];
+
+interface Props {
+  builderId: string;
+  projectId: string;
+  /** The chosen folder; undefined for all photos. */
+  folderId: string | undefined;
+}
+
+/** The folders of a project's gallery, as a tree. */
+export function FolderList({ builderId, projectId, folderId }: Props) {
+  const filters = useFilters();
+  const request = useRequest(PhotoFoldersDocument, { builderId, projectId }, { live: true });
+  const choose = (id: string | null) =>
+    filters.set({ folder: id, photo: null, source: id ? null : filters.get('source') });
+  return (
+    <nav className="panel folders" aria-label="Folders">
+      <button type="button" className="plain" aria-current={!folderId} onClick={() => choose(null)}>
+        <Glyph name="photos" /> All photos
+      </button>
+      <Loaded request={request} lines={4}>
+        {({ first, second }) => (
+          <Branch folders={[...first.data, ...second.data]} parentId={null} chosen={folderId} onChoose={choose} />
+        )}
+      </Loaded>
+    </nav>
+  );
+}
+
+interface BranchProps {
+  folders: readonly Folder[];
+  parentId: string | null;
+  chosen: string | undefined;
+  onChoose: (id: string) => void;
+}
+
+function Branch({ folders, parentId, chosen, onChoose }: BranchProps) {
+  const known = new Set(folders.map(({ id }) => id));
+  const own = folders.filter((folder) => {
+    const parent = folder.parentId ?? null;
+    // A folder whose parent is not loaded is shown at the top.
+    return parentId === null ? parent === null || !known.has(parent) : parent === parentId;
+  });
+  if (own.length === 0) return null;
+  return (
+    <ul>
+      {own.map(({ id, name, photos }) => (
+        <li key={id}>
+          <button type="button" className="plain" aria-current={chosen === id} onClick={() => onChoose(id)}>
+            <Glyph name="folder" />
+            <span className="label">{name}</span>
+            <span className="count">{formatCount(photos.meta.totalCount)}</span>
+          </button>
+          <Branch folders={folders} parentId={id} chosen={chosen} onChoose={onChoose} />
+        </li>
+      ))}
+    </ul>
+  );
+}

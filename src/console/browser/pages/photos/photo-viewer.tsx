@@ -1,0 +1,86 @@
+import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { Glyph } from '../../components/glyph.tsx';
+import { formatInstant } from '../../shared/format.ts';
+import { useScope } from '../../shared/scope.tsx';
+import type { GalleryPhoto } from './photos.page.tsx';
+
+interface Props {
+  photos: readonly GalleryPhoto[];
+  index: number;
+  onIndex: (index: number) => void;
+  onClose: () => void;
+}
+
+/** Shows one photo on the whole window. The arrow keys, Home and End choose another, and Escape closes it. */
+export function PhotoViewer({ photos, index, onIndex, onClose }: Props) {
+  const { timeZone } = useScope();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const opener = document.activeElement;
+    const element = dialog.current!;
+    if (!element.open) element.showModal();
+    return () => {
+      element.close();
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  const photo = photos[index]!;
+  const last = photos.length - 1;
+  const show = (next: number) => next >= 0 && next <= last && next !== index && onIndex(next);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const targets: Record<string, number> = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: last };
+    const target = targets[event.key];
+    if (target === undefined) return;
+    event.preventDefault();
+    show(target);
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className="viewer"
+      aria-label={photo.description ?? photo.fileName}
+      onKeyDown={onKeyDown}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <figure>
+        <img src={photo.imageUrl} alt={photo.description ?? photo.fileName} />
+        <figcaption>
+          <span aria-live="polite">
+            <strong>{photo.description ?? photo.fileName}</strong>
+            <span>
+              {photo.folder?.name && `${photo.folder.name}, `}
+              {formatInstant(photo.photoTakenDate ?? photo.sortDate, timeZone)}
+            </span>
+          </span>
+          <span className="nowrap">
+            {index + 1} of {photos.length}
+          </span>
+        </figcaption>
+      </figure>
+      <button
+        type="button"
+        className="icon previous"
+        aria-label="Previous photo"
+        disabled={index === 0}
+        onClick={() => show(index - 1)}
+      >
+        <Glyph name="previous" />
+      </button>
+      <button
+        type="button"
+        className="icon next"
+        aria-label="Next photo"
+        disabled={index === last}
+        onClick={() => show(index + 1)}
+      >
+        <Glyph name="next" />
+      </button>
+      <button type="button" className="icon close" aria-label="Close" onClick={onClose}>
+        <Glyph name="close" />
+      </button>
+    </dialog>
+  );
+}

@@ -1,0 +1,120 @@
+import { Pager } from '../../components/data-table.tsx';
+import { SelectFilter } from '../../components/select-filter.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { type PhotoSource, PhotosDocument, type PhotosQuery, ProjectChoiceDocument } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useFilters } from '../../shared/filters.ts';
+import { formatDay, formatPlural } from '../../shared/format.ts';
+import { useBuilder, useScope } from '../../shared/scope.tsx';
+import { FolderList } from './folder-list.tsx';
+import { PhotoChart } from './photo-chart.tsx';
+import { PhotoViewer } from './photo-viewer.tsx';
+
+const SOURCES = [
+  ...(['GALLERY', 'SITE_DIARY', 'PRE_START', 'CHECKLIST', 'ITP', 'PLATFORM_ACTION', 'DEFECT'] as const),
+] satisfies PhotoSource[];
+const PAGE_SIZE = 24;
+
+interface Choice {
+  id: string;
+  name: string;
+}
+
+export type GalleryPhoto = PhotosQuery['photos']['data'][number];
+
+export default function PhotosPage() {
+  const { id: builderId } = useBuilder();
+  const filters = useFilters();
+  const projects = useRequest(ProjectChoiceDocument, { builderId });
+  return (
+    <Loaded request={projects}>
+      {({ projects: { data } }) => {
+        const project = data.find(({ id }) => id === filters.get('project')) ?? data[0];
+        return project ? <Gallery projects={data} project={project} /> : <Empty title="No project is in progress" />;
+      }}
+    </Loaded>
+  );
+}
+
+function Gallery({ projects, project }: { projects: readonly Choice[]; project: Choice }) {
+  const { id: builderId } = useBuilder();
+  const { timeZone } = useScope();
+  const filters = useFilters();
+  const source = (filters.get('source') ?? 'GALLERY') as PhotoSource;
+  const folderId = filters.get('folder');
+  const page = Number(filters.get('page') ?? 1);
+  const request = useRequest(
+    PhotosDocument,
+    { builderId, projectId: project.id, folderId, source: [source], offset: (page - 1) * PAGE_SIZE },
+    { live: true },
+  );
+  return (
+    <>
+      <div className="page-head">
+        <div>
+          <h1>Photos</h1>
+          <p>{project.name}</p>
+        </div>
+        <div className="filters">
+          <SelectFilter
+            name="project"
+            label="Project"
+            fallback={project.id}
+            options={projects.map(({ id, name }) => [id, name] as const)}
+          />
+          <SelectFilter name="source" label="Area" fallback="GALLERY" options={SOURCES} />
+        </div>
+      </div>
+      <PhotoChart builderId={builderId} projectId={project.id} />
+      <div className="gallery">
+        <FolderList builderId={builderId} projectId={project.id} folderId={folderId} />
+        <section className="panel" aria-label="Photos">
+          <Loaded request={request}>
+            {({ photos: { data, meta } }) => {
+              const index = data.findIndex(({ id }) => id === filters.get('photo'));
+              if (data.length === 0) return <Empty title="No photos here">Choose another folder or area.</Empty>;
+              return (
+                <>
+                  <header>
+                    <h2>{formatPlural(meta.totalCount, 'photo')}</h2>
+                  </header>
+                  <ul className="grid">
+                    {data.map((photo) => (
+                      <li key={photo.id}>
+                        <button
+                          type="button"
+                          className="tile"
+                          onClick={() => filters.set({ photo: photo.id, page: String(page) })}
+                        >
+                          <img src={photo.imageUrl} alt="" loading="lazy" decoding="async" />
+                          <span className="label">{photo.description ?? photo.fileName}</span>
+                          <span className="soft small">
+                            {formatDay(photo.photoTakenDate ?? photo.sortDate, timeZone)}
+                          </span>
+                        </button>
+                      </li>
+                    ))}
+                  </ul>
+                  <Pager
+                    offset={meta.offset}
+                    limit={meta.limit}
+                    total={meta.totalCount}
+                    onPage={(next) => filters.set({ page: String(next) })}
+                  />
+                  {index >= 0 && (
+                    <PhotoViewer
+                      photos={data}
+                      index={index}
+                      onIndex={(next) => filters.set({ photo: data[next]!.id, page: String(page) })}
+                      onClose={() => filters.set({ photo: null, page: String(page) })}
+                    />
+                  )}
+                </>
+              );
+            }}
+          </Loaded>
+        </section>
+      </div>
+    </>
+  );
+}

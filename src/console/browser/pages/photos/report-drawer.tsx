@@ -1,0 +1,115 @@
+import { Fragment } from 'react';
+import { Drawer } from '../../components/drawer.tsx';
+import { Facts, Instant } from '../../components/facts.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { type ReportBlocksFragment, ReportDocument } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+
+interface Props {
+  builderId: string;
+  photoReportId: string;
+  onClose: () => void;
+}
+
+/** A photo report with its page, down to the third level. */
+export function ReportDrawer({ builderId, photoReportId, onClose }: Props) {
+  const request = useRequest(ReportDocument, { builderId, photoReportId }, { live: true });
+  return (
+    <Drawer title={request.data?.photoReport.title ?? 'Photo report'} onClose={onClose}>
+      <Loaded request={request}>
+        {({ photoReport: report }) => (
+          <>
+            <div className="actions">
+              <StatusBadge status={report.status} />
+              {report.archivedAt && <span className="badge warn">Archived</span>}
+            </div>
+            <Facts
+              facts={[
+                ['Walkthrough', <Instant key="at" at={report.walkthroughDate} />],
+                ['Project', report.project?.name],
+                ['Author', report.sourceAuthor.name],
+                ['Synced from', `${report.sourceApp}, revision ${report.sourceRevision}`],
+                ['Source id', <code key="id">{report.sourceExternalId}</code>],
+              ]}
+            />
+            <article className="report">
+              <PageContent page={report.page as Page} depth={2} />
+            </article>
+          </>
+        )}
+      </Loaded>
+    </Drawer>
+  );
+}
+
+type Block = ReportBlocksFragment['blocks'][number] & { childPage?: Page };
+type Page = Omit<ReportBlocksFragment, 'blocks'> & { blocks: Block[] };
+type Runs = readonly { text: string; marks: readonly string[] }[];
+
+function PageContent({ page, depth }: { page: Page; depth: number }) {
+  return (
+    <>
+      {page.shortDescription && <p className="soft">{page.shortDescription}</p>}
+      {page.blocks.map((block) => (
+        <BlockContent key={block.sourceBlockId} block={block} depth={depth} />
+      ))}
+    </>
+  );
+}
+
+function BlockContent({ block, depth }: { block: Block; depth: number }) {
+  switch (block.__typename) {
+    case 'ReportText':
+      return (
+        <p>
+          <RichText runs={block.richText} />
+        </p>
+      );
+    case 'ReportHeading':
+      return (
+        <h3>
+          <RichText runs={block.richText} />
+        </h3>
+      );
+    case 'ReportList':
+      return (
+        <ul className={block.type === 'ORDERED_LIST' ? 'ordered' : 'bulleted'}>
+          {block.items.map(({ id, depth: indent, checked, richText }) => (
+            <li key={id} style={{ marginLeft: `${indent * 18}px` }}>
+              {checked !== null && checked !== undefined && (checked ? '☑ ' : '☐ ')}
+              <RichText runs={richText} />
+            </li>
+          ))}
+        </ul>
+      );
+    case 'ReportImage':
+      return block.photo ? (
+        <figure>
+          <img src={block.photo.imageUrl} alt={block.photo.description ?? block.photo.fileName} loading="lazy" />
+          {block.photo.description && <figcaption className="soft small">{block.photo.description}</figcaption>}
+        </figure>
+      ) : (
+        <p className="notice warn">{block.imageFailure?.message ?? 'The photo is no longer there.'}</p>
+      );
+    case 'ReportChildPage':
+      return block.childPage ? (
+        <section className="side">
+          <h3>{block.childPage.title}</h3>
+          <PageContent page={block.childPage} depth={depth + 1} />
+        </section>
+      ) : (
+        <p className="soft small">Pages further in are not shown here.</p>
+      );
+  }
+}
+
+const RichText = ({ runs }: { runs: Runs }) => (
+  <>
+    {runs.map(({ text, marks }, index) => {
+      const italic = marks.includes('ITALIC') ? <em>{text}</em> : text;
+      // biome-ignore lint/suspicious/noArrayIndexKey: runs have no identity.
+      return <Fragment key={index}>{marks.includes('BOLD') ? <strong>{italic}</strong> : italic}</Fragment>;
+    })}
+  </>
+);

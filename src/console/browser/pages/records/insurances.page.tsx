@@ -1,0 +1,121 @@
+import { useClient } from 'urql';
+import { DataTable, Pager } from '../../components/data-table.tsx';
+import { ExportButton } from '../../components/export-button.tsx';
+import { SelectFilter } from '../../components/select-filter.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { type InsuranceStatus, InsurancesDocument, type InsuranceType } from '../../graphql/generated.ts';
+import { readExportPage } from '../../graphql/read-export-page.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useFilters } from '../../shared/filters.ts';
+import { addDays, formatDay, formatEnum, toCalendarDate } from '../../shared/format.ts';
+import { useBuilder, useScope } from '../../shared/scope.tsx';
+import { InsuranceChart } from './insurance-chart.tsx';
+
+const STATUSES = ['WAITING_REVIEW', 'REVIEWED', 'CHANGES_REQUESTED', 'EXPIRED'] as const satisfies InsuranceStatus[];
+const TYPES = ['PUBLIC_LIABILITY', 'WORK_COVER', 'OTHER'] as const satisfies InsuranceType[];
+const HEADER = ['Id', 'Name', 'Subcontractor', 'Type', 'Own type', 'Status', 'Expiry'];
+const PAGE_SIZE = 25;
+const DAY_MS = 86_400_000;
+
+/** Days until the end of cover that the filter offers. */
+const ENDS = [
+  ['7', 'Ends within 7 days'],
+  ['30', 'Ends within 30 days'],
+  ['90', 'Ends within 90 days'],
+  ['past', 'Has ended'],
+] as const;
+
+/** Bounds of the end of cover: from the start of today, or until then. */
+function toExpiryRange(ends: string | undefined, today: string) {
+  if (ends === undefined) return {};
+  const start = `${today}T00:00:00.000Z`;
+  if (ends === 'past') return { expiresBefore: start };
+  return { expiresAfter: start, expiresBefore: `${addDays(today, Number(ends) + 1)}T00:00:00.000Z` };
+}
+
+export default function InsurancesPage() {
+  const client = useClient();
+  const { id: builderId } = useBuilder();
+  const { timeZone } = useScope();
+  const filters = useFilters();
+  const today = toCalendarDate(Date.now(), timeZone);
+  const chosen = {
+    builderId,
+    type: filters.get('type') as InsuranceType | undefined,
+    status: filters.get('status') as InsuranceStatus | undefined,
+    ...toExpiryRange(filters.get('ends'), today),
+  };
+  const offset = (Number(filters.get('page') ?? 1) - 1) * PAGE_SIZE;
+  const request = useRequest(InsurancesDocument, { ...chosen, offset }, { live: true });
+  const readPage = async (cursor: string) => {
+    const { insurances } = await readExportPage(client, InsurancesDocument, { ...chosen, cursor });
+    const rows = insurances.data.map((insurance) => [
+      ...[insurance.id, insurance.name, insurance.subcontractor.name, insurance.type, insurance.customType],
+      ...[insurance.status, insurance.expiry?.slice(0, 10)],
+    ]);
+    return { rows, nextCursor: insurances.meta.nextCursor };
+  };
+  return (
+    <>
+      <div className="page-head">
+        <div>
+          <h1>Insurances</h1>
+          <p>Of active subcontractors</p>
+        </div>
+        <div className="filters">
+          <SelectFilter name="ends" label="End of cover" options={ENDS} all="Any time" />
+          <SelectFilter name="type" label="Type" options={TYPES} />
+          <SelectFilter name="status" label="Status" options={STATUSES} />
+          <ExportButton fileName={`insurances-${today}.csv`} header={HEADER} readPage={readPage} />
+        </div>
+      </div>
+      <InsuranceChart builderId={builderId} />
+      <section className="panel" aria-label="Insurances">
+        <Loaded request={request} lines={12}>
+          {({ insurances: { data, meta } }) =>
+            data.length === 0 ? (
+              <Empty title="No insurances match">Choose another end of cover, type or status.</Empty>
+            ) : (
+              <>
+                <DataTable
+                  caption="Insurances"
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  columns={[
+                    { header: 'Subcontractor', cell: ({ subcontractor }) => subcontractor.name },
+                    { header: 'Insurance', cell: ({ name }) => name },
+                    { header: 'Type', cell: ({ type, customType }) => customType ?? formatEnum(type) },
+                    { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+                    { header: 'Ends', cell: ({ expiry }) => expiry && <Expiry expiry={expiry} timeZone={timeZone} /> },
+                  ]}
+                />
+                <Pager
+                  offset={meta.offset}
+                  limit={meta.limit}
+                  total={meta.totalCount}
+                  onPage={(page) => filters.set({ page: String(page) })}
+                />
+              </>
+            )
+          }
+        </Loaded>
+      </section>
+    </>
+  );
+}
+
+/** End of cover, with the days that remain when they are few. */
+function Expiry({ expiry, timeZone }: { expiry: string; timeZone: string }) {
+  const days = Math.floor((Date.parse(expiry) - Date.now()) / DAY_MS);
+  return (
+    <span className="nowrap">
+      {formatDay(expiry, timeZone)}{' '}
+      {days < 0 ? (
+        <span className="badge bad">ended</span>
+      ) : (
+        days <= 30 && <span className="badge warn">{days === 0 ? 'today' : `in ${days} d`}</span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,105 @@
+import { BarChart } from '../../components/bar-chart.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { formatStatus } from '../../components/status-badge.tsx';
+import { TimesheetFiguresDocument, type TimesheetStatus } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { formatNumber, formatShortDay } from '../../shared/format.ts';
+
+const STATUSES = ['APPROVED_2', 'APPROVED_1', 'WAITING_REVIEW', 'REJECTED'] as const satisfies TimesheetStatus[];
+/** Rows of the lists of projects and cost codes. */
+const TOP = 8;
+
+interface Props {
+  builderId: string;
+  projectId: string | undefined;
+  status: TimesheetStatus | undefined;
+  startDate: string;
+  endDate: string;
+}
+
+/** Hours of the filters' days by week and status, by project and by cost code. */
+export function TimesheetCharts({ builderId, projectId, status, startDate, endDate }: Props) {
+  const variables = { builderId, projectId, from: startDate, until: endDate };
+  const request = useRequest(TimesheetFiguresDocument, variables, { live: true });
+  return (
+    <Loaded request={request} lines={5}>
+      {({ hoursByWeek, hoursByProject, hoursByCostCode }) => {
+        const shown = STATUSES.filter((one) => !status || one === status);
+        const weeks = [...new Set(hoursByWeek.map(({ week }) => week))].sort();
+        const hoursOf = (week: string, one: TimesheetStatus) =>
+          hoursByWeek
+            .filter((point) => point.week === week && point.status === one)
+            .reduce((sum, { hours }) => sum + hours, 0);
+        const points = hoursByWeek.filter((point) => shown.some((one) => one === point.status));
+        const hours = points.reduce((sum, point) => sum + point.hours, 0);
+        const sheets = points.reduce((sum, { timesheets }) => sum + timesheets, 0);
+        return (
+          <div className="columns wide">
+            <section className="panel">
+              <header>
+                <h2>Hours by week</h2>
+                <span className="soft small">
+                  {formatNumber(hours)} hours in {formatNumber(sheets)} timesheets
+                </span>
+              </header>
+              <div className="body">
+                <BarChart
+                  title="Hours by week and status"
+                  labelHeader="Week from"
+                  labels={weeks.map(formatShortDay)}
+                  series={shown.map((one) => ({
+                    name: formatStatus(one),
+                    values: weeks.map((week) => hoursOf(week, one)),
+                  }))}
+                />
+              </div>
+            </section>
+            <div className="columns">
+              <TopList
+                title="By project"
+                rows={hoursByProject.map((row) => ({ name: row.project.name, hours: row.hours }))}
+              />
+              <TopList
+                title="By cost code"
+                rows={hoursByCostCode.map((row) => ({
+                  name: row.costCode ? `${row.costCode.code} ${row.costCode.description}` : 'Without a cost code',
+                  hours: row.hours,
+                }))}
+              />
+            </div>
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+/** The largest sums, each with a bar that shows its share of the largest. */
+function TopList({ title, rows }: { title: string; rows: readonly { name: string; hours: number }[] }) {
+  const sorted = [...rows].sort((a, b) => b.hours - a.hours);
+  const rest = sorted.slice(TOP).reduce((sum, { hours }) => sum + hours, 0);
+  return (
+    <section className="panel">
+      <header>
+        <h2>{title}</h2>
+      </header>
+      <ol className="body top-list">
+        {sorted.slice(0, TOP).map(({ name, hours }) => (
+          <li key={name}>
+            <span className="label" title={name}>
+              {name}
+            </span>
+            <span>{formatNumber(hours)} h</span>
+            <i className="share" style={{ width: `${(hours / (sorted[0]?.hours || 1)) * 100}%` }} />
+          </li>
+        ))}
+        {rest > 0 && (
+          <li className="soft">
+            <span>Others</span>
+            <span>{formatNumber(rest)} h</span>
+          </li>
+        )}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,150 @@
+import { Link } from 'react-router';
+import { BarChart } from '../../components/bar-chart.tsx';
+import { Empty, Loaded } from '../../components/states.tsx';
+import { TodayDocument, type TodayQuery } from '../../graphql/generated.ts';
+import { useRequest } from '../../graphql/use-request.ts';
+import { useAddress } from '../../shared/filters.ts';
+import { formatCalendarDay, formatCount, formatTime, toCalendarDate } from '../../shared/format.ts';
+import { useBuilder, useScope } from '../../shared/scope.tsx';
+import { useNow } from '../../shared/use-now.ts';
+
+type Figures = TodayQuery;
+type Sites = NonNullable<Figures['workersOnSite']>;
+type Hours = NonNullable<Figures['signOnsByHour']>;
+
+/** Hours that the chart shows at least. */
+const USUAL = [5, 18] as const;
+
+/** Who is on site, how the morning compares, and what waits for a person. */
+export default function TodayPage() {
+  const builder = useBuilder();
+  const { timeZone, me } = useScope();
+  const now = useNow();
+  const attendance = me.scopes.includes('read:attendance');
+  const date = toCalendarDate(now, timeZone);
+  const request = useRequest(TodayDocument, { builderId: builder.id, date, attendance }, { live: true });
+  return (
+    <>
+      <div className="page-head">
+        <div>
+          <h1>{builder.name}</h1>
+          <p>
+            {formatCalendarDay(date)}, {formatTime(now, timeZone)} in {timeZone.replaceAll('_', ' ')}
+          </p>
+        </div>
+      </div>
+      <Loaded request={request} lines={14}>
+        {({ itemsAwaitingAction, workersOnSite, signOnsByHour }) => (
+          <>
+            <Awaiting items={itemsAwaitingAction} />
+            <div className="columns wide">
+              {workersOnSite && <OnSite sites={workersOnSite} />}
+              {signOnsByHour && <SignOns hours={signOnsByHour} date={date} />}
+            </div>
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Awaiting({ items }: { items: Figures['itemsAwaitingAction'] }) {
+  const address = useAddress();
+  const entries = [
+    [items.signOnConflicts, 'attendance conflicts', address('/attendance', { show: 'conflicts' }), 'bad'],
+    [items.pendingSignOffs, 'sign-offs without sign-on', address('/attendance', { show: 'pending' }), 'warn'],
+    [
+      items.timesheets,
+      'timesheets to review',
+      address('/timesheets', { status: 'WAITING_REVIEW', from: ALL_TIME }),
+      '',
+    ],
+    [items.inductions, 'inductions to review', address('/inductions', { status: 'WAITING_REVIEW' }), ''],
+    [items.insurances, 'insurances end in 30 days', address('/insurances', { ends: '30' }), 'warn'],
+    [items.failingWebhookEndpoints, 'failing webhooks', address('/integrations'), 'bad'],
+  ] as const;
+  return (
+    <section aria-label="Awaiting action">
+      <div className="stats">
+        {entries.map(([count, label, to, tone]) =>
+          count === null || count === undefined ? null : (
+            <Link key={label} className="stat" to={to}>
+              <b className={count > 0 ? tone : undefined}>{formatCount(count)}</b>
+              <span>{label}</span>
+            </Link>
+          ),
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Before every timesheet, so that the list has as many rows as the number says. */
+const ALL_TIME = '2000-01-01';
+
+function OnSite({ sites }: { sites: Sites }) {
+  const address = useAddress();
+  const sorted = [...sites].sort((a, b) => b.onSite - a.onSite || a.project.name.localeCompare(b.project.name));
+  const most = Math.max(1, ...sorted.map(({ onSite }) => onSite));
+  const total = sorted.reduce((sum, { onSite }) => sum + onSite, 0);
+  return (
+    <section className="panel">
+      <header>
+        <h2>On site now</h2>
+        <span className="count">{formatCount(total)}</span>
+      </header>
+      {sorted.length === 0 ? (
+        <Empty title="Nobody is on site" />
+      ) : (
+        <ol className="body top-list">
+          {sorted.map(({ project, onSite, fromEarlierDays }) => (
+            <li key={project.id}>
+              <Link className="label" to={address('/attendance', { project: project.id })}>
+                {project.name}
+              </Link>
+              <span>
+                {fromEarlierDays > 0 && <span className="badge warn">{fromEarlierDays} from earlier days</span>}{' '}
+                <strong>{formatCount(onSite)}</strong>
+              </span>
+              <i className="share" style={{ width: `${(onSite / most) * 100}%` }} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function SignOns({ hours, date }: { hours: Hours; date: string }) {
+  const busy = hours.filter(({ signOns, typicalSignOns }) => signOns > 0 || typicalSignOns > 0).map(({ hour }) => hour);
+  const from = Math.min(USUAL[0], ...busy);
+  const until = Math.max(USUAL[1], ...busy);
+  const shown = Array.from({ length: until - from + 1 }, (_, index) => from + index);
+  const pointOf = (hour: number) => hours.find((point) => point.hour === hour);
+  const total = hours.reduce((sum, { signOns }) => sum + signOns, 0);
+  const weekday = formatCalendarDay(date).split(' ')[0];
+  return (
+    <section className="panel">
+      <header>
+        <h2>Sign-ons by hour</h2>
+        <span className="soft small">{formatCount(total)} today</span>
+      </header>
+      <div className="body">
+        <BarChart
+          title={`Sign-ons by hour, today and on a typical ${weekday}`}
+          labelHeader="Hour"
+          labels={shown.map((hour) => `${String(hour).padStart(2, '0')}:00`)}
+          series={[
+            { name: 'Today', values: shown.map((hour) => pointOf(hour)?.signOns ?? 0) },
+            {
+              name: `Typical ${weekday}`,
+              values: shown.map((hour) => pointOf(hour)?.typicalSignOns ?? 0),
+              line: true,
+            },
+          ]}
+          height={240}
+        />
+      </div>
+    </section>
+  );
+}

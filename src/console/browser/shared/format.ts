@@ -1,0 +1,98 @@
+/** Locale of dates and numbers: the console is in English for both regions, with the day before the month. */
+const LOCALE = 'en-AU';
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+function formatter(timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${timeZone} ${JSON.stringify(options)}`;
+  let found = formatters.get(key);
+  if (!found) {
+    found = new Intl.DateTimeFormat(LOCALE, { timeZone, ...options });
+    formatters.set(key, found);
+  }
+  return found;
+}
+
+/** Formats the time of day, such as `06:42`. */
+export const formatTime = (instant: string | number | Date, timeZone: string): string =>
+  formatter(timeZone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(instant));
+
+/** Formats a day, such as `22 Nov 2026`. */
+export const formatDay = (instant: string | number | Date, timeZone: string): string =>
+  formatter(timeZone, { day: 'numeric', month: 'short', year: 'numeric' }).format(new Date(instant));
+
+/** Formats a calendar date (`2026-11-22`) as `Sunday 22 November`. */
+export const formatCalendarDay = (date: string): string =>
+  formatter('UTC', { weekday: 'long', day: 'numeric', month: 'long' }).format(new Date(`${date}T00:00:00Z`));
+
+/** Formats a calendar date as `22 Nov`. */
+export const formatShortDay = (date: string): string =>
+  formatter('UTC', { day: 'numeric', month: 'short' }).format(new Date(`${date.slice(0, 10)}T00:00:00Z`));
+
+/** Formats a month (`2026-11` or a date in it) as `Nov 2026`. */
+export const formatMonth = (month: string): string =>
+  formatter('UTC', { month: 'short', year: 'numeric' }).format(new Date(`${month.slice(0, 7)}-01T00:00:00Z`));
+
+/** Formats a day and a time, such as `22 Nov 2026, 06:42`. */
+export const formatInstant = (instant: string | number | Date, timeZone: string): string =>
+  `${formatDay(instant, timeZone)}, ${formatTime(instant, timeZone)}`;
+
+/** Returns the calendar date (`2026-11-22`) of an instant in a time zone. */
+export function toCalendarDate(instant: string | number | Date, timeZone: string): string {
+  const parts = formatter(timeZone, { year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(
+    new Date(instant),
+  );
+  const value = (type: string) => parts.find((part) => part.type === type)!.value;
+  return `${value('year')}-${value('month')}-${value('day')}`;
+}
+
+/** Returns the calendar date a number of days later. */
+export const addDays = (date: string, days: number): string =>
+  new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+
+/** Returns milliseconds since midnight of a calendar date in a time zone; negative before it, above 24 hours after it. */
+export function millisecondsIntoDay(instant: string | number | Date, date: string, timeZone: string): number {
+  const time = new Date(instant);
+  const days = (Date.parse(toCalendarDate(time, timeZone)) - Date.parse(date)) / 86_400_000;
+  const parts = formatter(timeZone, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  }).formatToParts(time);
+  const value = (type: string) => Number(parts.find((part) => part.type === type)!.value);
+  return ((days * 24 + value('hour')) * 60 + value('minute')) * 60_000 + value('second') * 1000;
+}
+
+/** Formats a duration as `7 h 05 min`. */
+export function formatDuration(milliseconds: number): string {
+  const minutes = Math.max(0, Math.round(milliseconds / 60_000));
+  const hours = Math.floor(minutes / 60);
+  return hours === 0 ? `${minutes} min` : `${hours} h ${String(minutes % 60).padStart(2, '0')} min`;
+}
+
+/** Formats how long ago something was, such as `5 min ago`. */
+export function formatAge(instant: string, now: number): string {
+  const seconds = Math.max(0, (now - Date.parse(instant)) / 1000);
+  if (seconds < 60) return 'just now';
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  const days = Math.floor(seconds / 86_400);
+  return days === 1 ? 'yesterday' : `${days} days ago`;
+}
+
+const integers = new Intl.NumberFormat(LOCALE);
+const decimals = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 2 });
+
+export const formatCount = (count: number): string => integers.format(count);
+export const formatNumber = (value: number): string => decimals.format(value);
+
+/** Formats `WAITING_REVIEW` as `Waiting review`. */
+export function formatEnum(value: string): string {
+  const words = value.toLowerCase().replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Formats a count with its noun, such as `1 visit` or `3 visits`. */
+export const formatPlural = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,54 @@
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { useClient } from 'urql';
+import { ChangesDocument } from '../graphql/generated.ts';
+
+/** Milliseconds between the polls of a visible tab. With the delay of the event log, pages are current within two seconds. */
+const INTERVAL_MS = 1000;
+
+const Version = createContext(0);
+
+/** A number that grows when records of the builder changed. */
+export const useLiveVersion = (): number => useContext(Version);
+
+/** Polls the event log once per tab while the tab is visible, for all queries of the page. */
+export function LiveProvider({ builderId, children }: { builderId: string | undefined; children: ReactNode }) {
+  const client = useClient();
+  const [version, setVersion] = useState(0);
+  useEffect(() => {
+    let cursor: string | null = null;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let stopped = false;
+    const schedule = () => {
+      clearTimeout(timer);
+      if (!stopped && document.visibilityState === 'visible') timer = setTimeout(poll, INTERVAL_MS);
+    };
+    const poll = async () => {
+      const hadCursor = cursor !== null;
+      const { data } = await client
+        .query(ChangesDocument, { after: cursor }, { requestPolicy: 'network-only' })
+        .toPromise();
+      if (stopped) return;
+      if (data) {
+        const { cursor: next, reset, builderIds } = data.changes;
+        cursor = next;
+        const concerns = builderId === undefined ? builderIds.length > 0 : builderIds.includes(builderId);
+        if (hadCursor && (reset || concerns)) setVersion((current) => current + 1);
+      }
+      schedule();
+    };
+    const onVisibility = () => {
+      if (document.visibilityState === 'visible') poll();
+      else clearTimeout(timer);
+    };
+    document.addEventListener('visibilitychange', onVisibility);
+    window.addEventListener('online', onVisibility);
+    poll();
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onVisibility);
+      window.removeEventListener('online', onVisibility);
+    };
+  }, [client, builderId]);
+  return <Version value={version}>{children}</Version>;
+}

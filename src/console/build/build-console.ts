@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const ROOT = process.cwd();
+const BROWSER = join(ROOT, 'src/console/browser');
+const OUT = join(ROOT, 'dist/console');
+const FINGERPRINT = join(OUT, '.fingerprint');
+const SCHEMA = join(ROOT, 'schema/console.graphql');
+export const GENERATED = join(BROWSER, 'graphql/generated.ts');
+
+/** Returns the text of the generated module of operations. */
+export async function printGeneratedDocuments(): Promise<string> {
+  const { generateDocuments } = await import('./generate-documents.ts');
+  return generateDocuments(SCHEMA, await listFiles('**/*.graphql'));
+}
+
+/** Builds the console into `dist/console`, unless it was built from the same sources. */
+export async function buildConsole(): Promise<void> {
+  const fingerprint = await computeFingerprint();
+  if ((await readFile(FINGERPRINT, 'utf8').catch(() => null)) === fingerprint) return;
+  // Vite is loaded only when it is needed: loading takes half a second of each start.
+  const { build } = await import('vite');
+  await build({
+    configFile: false,
+    root: BROWSER,
+    base: '/console/',
+    logLevel: 'warn',
+    build: {
+      outDir: OUT,
+      emptyOutDir: true,
+      target: 'es2023',
+      // The Content-Security-Policy allows neither inline scripts nor `data:` addresses.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      chunkSizeWarningLimit: 8_000,
+      manifest: true,
+      rolldownOptions: {
+        // Libraries mark modules for bundlers of servers, which concerns no bundle for browsers.
+        onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log),
+        input: [join(BROWSER, 'index.html'), join(BROWSER, 'explorer.html')],
+      },
+    },
+  });
+  await mkdir(OUT, { recursive: true });
+  await writeFile(FINGERPRINT, fingerprint);
+}
+
+/** Returns a digest of everything that the build reads. */
+async function computeFingerprint(): Promise<string> {
+  const hash = createHash('sha256');
+  const files = [...(await listFiles('**/*')), join(ROOT, 'package-lock.json'), import.meta.filename];
+  for (const file of files) hash.update(file).update(await readFile(file));
+  return hash.digest('hex');
+}
+
+async function listFiles(pattern: string): Promise<string[]> {
+  const files: string[] = [];
+  for await (const entry of glob(pattern, { cwd: BROWSER, withFileTypes: true })) {
+    if (entry.isFile()) files.push(join(entry.parentPath, entry.name));
+  }
+  return files.sort();
+}
+
+if (process.argv[1] === import.meta.filename) {
+  if (process.argv.includes('--types')) await writeFile(GENERATED, await printGeneratedDocuments());
+  else await buildConsole();
+}
