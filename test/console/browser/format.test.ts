@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addDays,
+  formatAge,
+  formatDuration,
+  formatTime,
+  millisecondsIntoDay,
+  toCalendarDate,
+} from '../../../src/console/browser/shared/format.ts';
+import { fromLocalInput, toLocalInput } from '../../../src/console/browser/shared/local-time.ts';
+
+const SYDNEY = 'Australia/Sydney';
+const HOUR = 3_600_000;
+
+describe('times of a builder', () => {
+  it('are those of its time zone', () => {
+    expect(formatTime('2026-11-22T20:15:00Z', SYDNEY)).toBe('07:15');
+    expect(toCalendarDate('2026-11-22T20:15:00Z', SYDNEY)).toBe('2026-11-23');
+  });
+
+  it('have a position in a day, also outside of it', () => {
+    expect(millisecondsIntoDay('2026-11-22T20:15:00Z', '2026-11-23', SYDNEY)).toBe(7.25 * HOUR);
+    expect(millisecondsIntoDay('2026-11-22T12:00:00Z', '2026-11-23', SYDNEY)).toBe(-1 * HOUR);
+  });
+
+  it.each([
+    [SYDNEY, '2026-07-01T06:30'],
+    [SYDNEY, '2026-12-01T06:30'],
+    ['America/New_York', '2026-03-08T03:30'],
+    ['Pacific/Auckland', '2026-09-27T03:30'],
+    ['UTC', '2026-01-01T00:00'],
+  ])('of inputs in %s become instants and back: %s', (timeZone, local) => {
+    expect(toLocalInput(fromLocalInput(local, timeZone), timeZone)).toBe(local);
+  });
+});
+
+describe('durations and ages', () => {
+  it('are in words', () => {
+    expect(formatDuration(8 * HOUR + 5 * 60_000)).toBe('8 h 05 min');
+    expect(formatDuration(59_000)).toBe('1 min');
+    expect(formatAge('2026-11-22T10:00:00Z', Date.parse('2026-11-22T12:30:00Z'))).toBe('2 h ago');
+  });
+
+  it('of days cross months', () => {
+    expect(addDays('2026-02-27', 3)).toBe('2026-03-02');
+  });
+});
