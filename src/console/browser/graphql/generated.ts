@@ -5,15 +5,26 @@ import type { TypedDocumentNode } from '@urql/core';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-export type VisitAnomaly = 'SIGN_OFF_BEFORE_SIGN_ON';
+export type VisitAnomaly =
+  | 'SIGN_OFF_BEFORE_SIGN_ON';
 
-export type InductionType = 'PROJECT_INDUCTION' | 'COMPANY_INDUCTION';
+export type InductionType =
+  | 'PROJECT_INDUCTION'
+  | 'COMPANY_INDUCTION';
 
-export type InductionStatus = 'REVIEWED' | 'WAITING_REVIEW' | 'CHANGES_REQUESTED';
+export type InductionStatus =
+  | 'REVIEWED'
+  | 'WAITING_REVIEW'
+  | 'CHANGES_REQUESTED';
 
-export type SignOnType = 'SIGN_ON' | 'SIGN_OFF';
+export type SignOnType =
+  | 'SIGN_ON'
+  | 'SIGN_OFF';
 
-export type SignOnEventStatus = 'APPLIED' | 'PENDING_SIGN_ON' | 'REJECTED';
+export type SignOnEventStatus =
+  | 'APPLIED'
+  | 'PENDING_SIGN_ON'
+  | 'REJECTED';
 
 export type SignOnConflictCode =
   | 'EVENT_MISMATCH'
@@ -22,43 +33,106 @@ export type SignOnConflictCode =
   | 'ALREADY_SIGNED_OFF'
   | 'ATTENDANCE_CLOSED';
 
-export type InsuranceType = 'PUBLIC_LIABILITY' | 'WORK_COVER' | 'OTHER';
+export type InsuranceType =
+  | 'PUBLIC_LIABILITY'
+  | 'WORK_COVER'
+  | 'OTHER';
 
-export type InsuranceStatus = 'WAITING_REVIEW' | 'REVIEWED' | 'CHANGES_REQUESTED' | 'EXPIRED';
+export type InsuranceStatus =
+  | 'WAITING_REVIEW'
+  | 'REVIEWED'
+  | 'CHANGES_REQUESTED'
+  | 'EXPIRED';
 
-export type PhotoSource = 'GALLERY' | 'SITE_DIARY' | 'PRE_START' | 'CHECKLIST' | 'ITP' | 'PLATFORM_ACTION' | 'DEFECT';
+export type PhotoSource =
+  | 'GALLERY'
+  | 'SITE_DIARY'
+  | 'PRE_START'
+  | 'CHECKLIST'
+  | 'ITP'
+  | 'PLATFORM_ACTION'
+  | 'DEFECT';
 
-export type PhotoReportStatus = 'synced' | 'partial';
+export type PhotoReportStatus =
+  | 'synced'
+  | 'partial';
 
-export type BlockType = 'TEXT' | 'HEADING' | 'BULLETED_LIST' | 'ORDERED_LIST' | 'CHECKLIST' | 'IMAGE' | 'PAGE';
+export type BlockType =
+  | 'TEXT'
+  | 'HEADING'
+  | 'BULLETED_LIST'
+  | 'ORDERED_LIST'
+  | 'CHECKLIST'
+  | 'IMAGE'
+  | 'PAGE';
 
-export type TextMark = 'BOLD' | 'ITALIC';
+export type TextMark =
+  | 'BOLD'
+  | 'ITALIC';
 
-export type TimesheetStatus = 'APPROVED_1' | 'APPROVED_2' | 'REJECTED' | 'WAITING_REVIEW';
+export type TimesheetStatus =
+  | 'APPROVED_1'
+  | 'APPROVED_2'
+  | 'REJECTED'
+  | 'WAITING_REVIEW';
 
-export type ProfileType = 'worker' | 'admin';
+export type ProfileType =
+  | 'worker'
+  | 'admin';
 
-export type RegionId = 'au1' | 'us1';
+export type RegionId =
+  | 'au1'
+  | 'us1';
 
-export type WebhookEndpointStatus = 'ACTIVE' | 'PAUSED' | 'DISABLED';
+export type WebhookEndpointStatus =
+  | 'ACTIVE'
+  | 'PAUSED'
+  | 'DISABLED';
 
-export type WebhookDisabledReason = 'GONE' | 'NO_SUCCESS' | 'CLIENT_DISABLED';
+export type WebhookDisabledReason =
+  | 'GONE'
+  | 'NO_SUCCESS'
+  | 'CLIENT_DISABLED';
 
-export type WebhookDeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'DROPPED';
+export type WebhookDeliveryStatus =
+  | 'PENDING'
+  | 'DELIVERED'
+  | 'FAILED'
+  | 'DROPPED';
 
-export type WebhookEndpointSwitch = 'ACTIVE' | 'PAUSED';
+export type WebhookEndpointSwitch =
+  | 'ACTIVE'
+  | 'PAUSED';
 
-export type StaffRole = 'VIEWER' | 'OPERATOR' | 'ADMIN';
+export type StaffRole =
+  | 'VIEWER'
+  | 'OPERATOR'
+  | 'ADMIN';
 
-export type ClientType = 'CONFIDENTIAL' | 'PUBLIC' | 'INTERNAL';
+export type ClientType =
+  | 'CONFIDENTIAL'
+  | 'PUBLIC'
+  | 'INTERNAL';
 
-export type ConnectionStatus = 'ACTIVE' | 'REVOKED';
+export type ConnectionStatus =
+  | 'ACTIVE'
+  | 'REVOKED';
 
-export type AuditActorType = 'OPERATOR' | 'STAFF' | 'USER' | 'CLIENT' | 'JOB' | 'IMPORT';
+export type AuditActorType =
+  | 'OPERATOR'
+  | 'STAFF'
+  | 'USER'
+  | 'CLIENT'
+  | 'JOB'
+  | 'IMPORT';
 
-export type ConflictResolution = 'KEEP_RECORD' | 'USE_EVENT_TIME';
+export type ConflictResolution =
+  | 'KEEP_RECORD'
+  | 'USE_EVENT_TIME';
 
-export type ConflictState = 'OPEN' | 'RESOLVED';
+export type ConflictState =
+  | 'OPEN'
+  | 'RESOLVED';
 
 export type TodayQueryVariables = Exact<{
   builderId: string;
@@ -66,19 +140,8 @@ export type TodayQueryVariables = Exact<{
   attendance: boolean;
 }>;
 
-export type TodayQuery = {
-  workersOnSite?: Array<{ onSite: number; fromEarlierDays: number; project: { id: string; name: string } }>;
-  signOnsByHour?: Array<{ hour: number; signOns: number; typicalSignOns: number }>;
-  itemsAwaitingAction: {
-    signOnConflicts: number | null;
-    pendingSignOffs: number | null;
-    rejectedSignOffs: number | null;
-    timesheets: number;
-    inductions: number;
-    insurances: number;
-    failingWebhookEndpoints: number;
-  };
-};
+
+export type TodayQuery = { workersOnSite?: Array<{ onSite: number, fromEarlierDays: number, project: { id: string, name: string } }>, signOnsByHour?: Array<{ hour: number, signOns: number, typicalSignOns: number }>, itemsAwaitingAction: { signOnConflicts: number | null, pendingSignOffs: number | null, rejectedSignOffs: number | null, timesheets: number, inductions: number, insurances: number, failingWebhookEndpoints: number } };
 
 export type TimesheetFiguresQueryVariables = Exact<{
   builderId: string;
@@ -87,18 +150,16 @@ export type TimesheetFiguresQueryVariables = Exact<{
   until: string;
 }>;
 
-export type TimesheetFiguresQuery = {
-  hoursByWeek: Array<{ week: string; status: TimesheetStatus; hours: number; timesheets: number }>;
-  hoursByProject: Array<{ hours: number; project: { id: string; name: string } }>;
-  hoursByCostCode: Array<{ hours: number; costCode: { id: string; code: string; description: string } | null }>;
-};
+
+export type TimesheetFiguresQuery = { hoursByWeek: Array<{ week: string, status: TimesheetStatus, hours: number, timesheets: number }>, hoursByProject: Array<{ hours: number, project: { id: string, name: string } }>, hoursByCostCode: Array<{ hours: number, costCode: { id: string, code: string, description: string } | null }> };
 
 export type InductionFiguresQueryVariables = Exact<{
   builderId: string;
   projectId?: string | null | undefined;
 }>;
 
-export type InductionFiguresQuery = { inductionsByStatus: Array<{ status: InductionStatus; inductions: number }> };
+
+export type InductionFiguresQuery = { inductionsByStatus: Array<{ status: InductionStatus, inductions: number }> };
 
 export type InsuranceFiguresQueryVariables = Exact<{
   builderId: string;
@@ -106,7 +167,8 @@ export type InsuranceFiguresQueryVariables = Exact<{
   until: string;
 }>;
 
-export type InsuranceFiguresQuery = { insurancesByMonth: Array<{ month: string; insurances: number }> };
+
+export type InsuranceFiguresQuery = { insurancesByMonth: Array<{ month: string, insurances: number }> };
 
 export type PhotoFiguresQueryVariables = Exact<{
   builderId: string;
@@ -115,26 +177,16 @@ export type PhotoFiguresQueryVariables = Exact<{
   until: string;
 }>;
 
-export type PhotoFiguresQuery = { photosByDay: Array<{ date: string; source: PhotoSource; photos: number }> };
 
-export type ScopeQueryVariables = Exact<{ [key: string]: never }>;
+export type PhotoFiguresQuery = { photosByDay: Array<{ date: string, source: PhotoSource, photos: number }> };
 
-export type ScopeQuery = {
-  me: {
-    id: string;
-    name: string;
-    email: string;
-    role: StaffRole;
-    regionId: RegionId;
-    regions: Array<RegionId>;
-    actions: Array<string>;
-    scopes: Array<string>;
-    expiresAt: string;
-  };
-  builders: { data: Array<{ id: string; name: string; timeZone: string }> };
-};
+export type ScopeQueryVariables = Exact<{ [key: string]: never; }>;
 
-export type SignOutMutationVariables = Exact<{ [key: string]: never }>;
+
+export type ScopeQuery = { me: { id: string, name: string, email: string, role: StaffRole, regionId: RegionId, regions: Array<RegionId>, actions: Array<string>, scopes: Array<string>, expiresAt: string }, builders: { data: Array<{ id: string, name: string, timeZone: string }> } };
+
+export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
+
 
 export type SignOutMutation = { signOut: boolean };
 
@@ -142,114 +194,29 @@ export type ChangesQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
 
-export type ChangesQuery = {
-  changes: { cursor: string; builderIds: Array<string>; projectIds: Array<string>; reset: boolean };
-};
 
-export type VisitPartFragment = {
-  id: string;
-  updatedAt: string;
-  signedOnAt: string;
-  signedOffAt: string | null;
-  closedAt: string | null;
-  closedBy: string | null;
-  closingReason: string | null;
-  anomaly: VisitAnomaly | null;
-  worker: { id: string; fullName: string };
-  events: {
-    data: Array<{
-      id: string;
-      type: SignOnType;
-      occurredAt: string;
-      createdAt: string;
-      status: SignOnEventStatus;
-      deviceId: string | null;
-      sourceEventId: string;
-      integrator: { name: string };
-    }>;
-  };
-};
+export type ChangesQuery = { changes: { cursor: string, builderIds: Array<string>, projectIds: Array<string>, reset: boolean } };
 
-export type ConflictPartFragment = {
-  id: string;
-  code: SignOnConflictCode;
-  description: string;
-  answers: number;
-  type: SignOnType;
-  occurredAt: string;
-  sourceEventId: string;
-  sourceSignOnEventId: string | null;
-  deviceId: string | null;
-  state: ConflictState;
-  resolution: ConflictResolution | null;
-  resolutionReason: string | null;
-  resolvedAt: string | null;
-  resolvedBy: string | null;
-  createdAt: string;
-  updatedAt: string;
-  integrator: { name: string };
-  worker: { id: string; fullName: string };
-  project: { id: string; name: string };
-  recordedEvent: {
-    id: string;
-    type: SignOnType;
-    occurredAt: string;
-    createdAt: string;
-    deviceId: string | null;
-    worker: { fullName: string };
-    integrator: { name: string };
-  } | null;
-  visit: {
-    id: string;
-    signedOnAt: string;
-    signedOffAt: string | null;
-    closedAt: string | null;
-    closedBy: string | null;
-    closingReason: string | null;
-    worker: { fullName: string };
-  } | null;
-};
+export type VisitPartFragment = { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } };
 
-export type PendingPartFragment = {
-  id: string;
-  occurredAt: string;
-  deviceId: string | null;
-  sourceEventId: string;
-  sourceSignOnEventId: string | null;
-  integrator: { name: string };
-  worker: { id: string; fullName: string };
-  project: { id: string; name: string };
-};
+export type ConflictPartFragment = { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null };
+
+export type PendingPartFragment = { id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } };
 
 export type PendingSignOffsQueryVariables = Exact<{
   builderId: string;
   offset?: number | null | undefined;
 }>;
 
-export type PendingSignOffsQuery = {
-  builder: {
-    id: string;
-    pendingSignOffs: {
-      meta: { totalCount: number; offset: number; limit: number };
-      data: Array<{
-        id: string;
-        occurredAt: string;
-        deviceId: string | null;
-        sourceEventId: string;
-        sourceSignOnEventId: string | null;
-        integrator: { name: string };
-        worker: { id: string; fullName: string };
-        project: { id: string; name: string };
-      }>;
-    };
-  };
-};
+
+export type PendingSignOffsQuery = { builder: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
 
 export type ProjectChoiceQueryVariables = Exact<{
   builderId: string;
 }>;
 
-export type ProjectChoiceQuery = { projects: { data: Array<{ id: string; name: string }> } };
+
+export type ProjectChoiceQuery = { projects: { data: Array<{ id: string, name: string }> } };
 
 export type BoardQueryVariables = Exact<{
   builderId: string;
@@ -258,212 +225,15 @@ export type BoardQueryVariables = Exact<{
   timeZone: string;
 }>;
 
-export type BoardQuery = {
-  project: {
-    id: string;
-    name: string;
-    first: {
-      meta: { totalCount: number };
-      data: Array<{
-        id: string;
-        updatedAt: string;
-        signedOnAt: string;
-        signedOffAt: string | null;
-        closedAt: string | null;
-        closedBy: string | null;
-        closingReason: string | null;
-        anomaly: VisitAnomaly | null;
-        worker: { id: string; fullName: string };
-        events: {
-          data: Array<{
-            id: string;
-            type: SignOnType;
-            occurredAt: string;
-            createdAt: string;
-            status: SignOnEventStatus;
-            deviceId: string | null;
-            sourceEventId: string;
-            integrator: { name: string };
-          }>;
-        };
-      }>;
-    };
-    second: {
-      data: Array<{
-        id: string;
-        updatedAt: string;
-        signedOnAt: string;
-        signedOffAt: string | null;
-        closedAt: string | null;
-        closedBy: string | null;
-        closingReason: string | null;
-        anomaly: VisitAnomaly | null;
-        worker: { id: string; fullName: string };
-        events: {
-          data: Array<{
-            id: string;
-            type: SignOnType;
-            occurredAt: string;
-            createdAt: string;
-            status: SignOnEventStatus;
-            deviceId: string | null;
-            sourceEventId: string;
-            integrator: { name: string };
-          }>;
-        };
-      }>;
-    };
-    third: {
-      data: Array<{
-        id: string;
-        updatedAt: string;
-        signedOnAt: string;
-        signedOffAt: string | null;
-        closedAt: string | null;
-        closedBy: string | null;
-        closingReason: string | null;
-        anomaly: VisitAnomaly | null;
-        worker: { id: string; fullName: string };
-        events: {
-          data: Array<{
-            id: string;
-            type: SignOnType;
-            occurredAt: string;
-            createdAt: string;
-            status: SignOnEventStatus;
-            deviceId: string | null;
-            sourceEventId: string;
-            integrator: { name: string };
-          }>;
-        };
-      }>;
-    };
-    fourth: {
-      data: Array<{
-        id: string;
-        updatedAt: string;
-        signedOnAt: string;
-        signedOffAt: string | null;
-        closedAt: string | null;
-        closedBy: string | null;
-        closingReason: string | null;
-        anomaly: VisitAnomaly | null;
-        worker: { id: string; fullName: string };
-        events: {
-          data: Array<{
-            id: string;
-            type: SignOnType;
-            occurredAt: string;
-            createdAt: string;
-            status: SignOnEventStatus;
-            deviceId: string | null;
-            sourceEventId: string;
-            integrator: { name: string };
-          }>;
-        };
-      }>;
-    };
-    pendingSignOffs: {
-      data: Array<{
-        id: string;
-        occurredAt: string;
-        deviceId: string | null;
-        sourceEventId: string;
-        sourceSignOnEventId: string | null;
-        integrator: { name: string };
-        worker: { id: string; fullName: string };
-        project: { id: string; name: string };
-      }>;
-    };
-  };
-  conflicts: {
-    data: Array<{
-      id: string;
-      code: SignOnConflictCode;
-      description: string;
-      answers: number;
-      type: SignOnType;
-      occurredAt: string;
-      sourceEventId: string;
-      sourceSignOnEventId: string | null;
-      deviceId: string | null;
-      state: ConflictState;
-      resolution: ConflictResolution | null;
-      resolutionReason: string | null;
-      resolvedAt: string | null;
-      resolvedBy: string | null;
-      createdAt: string;
-      updatedAt: string;
-      integrator: { name: string };
-      worker: { id: string; fullName: string };
-      project: { id: string; name: string };
-      recordedEvent: {
-        id: string;
-        type: SignOnType;
-        occurredAt: string;
-        createdAt: string;
-        deviceId: string | null;
-        worker: { fullName: string };
-        integrator: { name: string };
-      } | null;
-      visit: {
-        id: string;
-        signedOnAt: string;
-        signedOffAt: string | null;
-        closedAt: string | null;
-        closedBy: string | null;
-        closingReason: string | null;
-        worker: { fullName: string };
-      } | null;
-    }>;
-  };
-};
+
+export type BoardQuery = { project: { id: string, name: string, first: { meta: { totalCount: number }, data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, second: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, third: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, fourth: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> }, pendingSignOffs: { data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } }, conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }> } };
 
 export type OneConflictQueryVariables = Exact<{
   id: string | number;
 }>;
 
-export type OneConflictQuery = {
-  conflict: {
-    id: string;
-    code: SignOnConflictCode;
-    description: string;
-    answers: number;
-    type: SignOnType;
-    occurredAt: string;
-    sourceEventId: string;
-    sourceSignOnEventId: string | null;
-    deviceId: string | null;
-    state: ConflictState;
-    resolution: ConflictResolution | null;
-    resolutionReason: string | null;
-    resolvedAt: string | null;
-    resolvedBy: string | null;
-    createdAt: string;
-    updatedAt: string;
-    integrator: { name: string };
-    worker: { id: string; fullName: string };
-    project: { id: string; name: string };
-    recordedEvent: {
-      id: string;
-      type: SignOnType;
-      occurredAt: string;
-      createdAt: string;
-      deviceId: string | null;
-      worker: { fullName: string };
-      integrator: { name: string };
-    } | null;
-    visit: {
-      id: string;
-      signedOnAt: string;
-      signedOffAt: string | null;
-      closedAt: string | null;
-      closedBy: string | null;
-      closingReason: string | null;
-      worker: { fullName: string };
-    } | null;
-  };
-};
+
+export type OneConflictQuery = { conflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } };
 
 export type OpenConflictsQueryVariables = Exact<{
   builderId: string;
@@ -471,50 +241,8 @@ export type OpenConflictsQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
 
-export type OpenConflictsQuery = {
-  conflicts: {
-    data: Array<{
-      id: string;
-      code: SignOnConflictCode;
-      description: string;
-      answers: number;
-      type: SignOnType;
-      occurredAt: string;
-      sourceEventId: string;
-      sourceSignOnEventId: string | null;
-      deviceId: string | null;
-      state: ConflictState;
-      resolution: ConflictResolution | null;
-      resolutionReason: string | null;
-      resolvedAt: string | null;
-      resolvedBy: string | null;
-      createdAt: string;
-      updatedAt: string;
-      integrator: { name: string };
-      worker: { id: string; fullName: string };
-      project: { id: string; name: string };
-      recordedEvent: {
-        id: string;
-        type: SignOnType;
-        occurredAt: string;
-        createdAt: string;
-        deviceId: string | null;
-        worker: { fullName: string };
-        integrator: { name: string };
-      } | null;
-      visit: {
-        id: string;
-        signedOnAt: string;
-        signedOffAt: string | null;
-        closedAt: string | null;
-        closedBy: string | null;
-        closingReason: string | null;
-        worker: { fullName: string };
-      } | null;
-    }>;
-    meta: { nextCursor: string | null };
-  };
-};
+
+export type OpenConflictsQuery = { conflicts: { data: Array<{ id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null }>, meta: { nextCursor: string | null } } };
 
 export type CloseVisitMutationVariables = Exact<{
   visitId: string;
@@ -523,38 +251,16 @@ export type CloseVisitMutationVariables = Exact<{
   expectedUpdatedAt: string;
 }>;
 
-export type CloseVisitMutation = {
-  closeVisit: {
-    id: string;
-    updatedAt: string;
-    signedOnAt: string;
-    signedOffAt: string | null;
-    closedAt: string | null;
-    closedBy: string | null;
-    closingReason: string | null;
-    anomaly: VisitAnomaly | null;
-    worker: { id: string; fullName: string };
-    events: {
-      data: Array<{
-        id: string;
-        type: SignOnType;
-        occurredAt: string;
-        createdAt: string;
-        status: SignOnEventStatus;
-        deviceId: string | null;
-        sourceEventId: string;
-        integrator: { name: string };
-      }>;
-    };
-  };
-};
+
+export type CloseVisitMutation = { closeVisit: { id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } } };
 
 export type ArchiveVisitMutationVariables = Exact<{
   visitId: string;
   expectedUpdatedAt: string;
 }>;
 
-export type ArchiveVisitMutation = { archiveVisit: { id: string; updatedAt: string; archivedAt: string | null } };
+
+export type ArchiveVisitMutation = { archiveVisit: { id: string, updatedAt: string, archivedAt: string | null } };
 
 export type ResolveConflictMutationVariables = Exact<{
   id: string | number;
@@ -563,102 +269,16 @@ export type ResolveConflictMutationVariables = Exact<{
   expectedUpdatedAt: string;
 }>;
 
-export type ResolveConflictMutation = {
-  resolveConflict: {
-    id: string;
-    code: SignOnConflictCode;
-    description: string;
-    answers: number;
-    type: SignOnType;
-    occurredAt: string;
-    sourceEventId: string;
-    sourceSignOnEventId: string | null;
-    deviceId: string | null;
-    state: ConflictState;
-    resolution: ConflictResolution | null;
-    resolutionReason: string | null;
-    resolvedAt: string | null;
-    resolvedBy: string | null;
-    createdAt: string;
-    updatedAt: string;
-    integrator: { name: string };
-    worker: { id: string; fullName: string };
-    project: { id: string; name: string };
-    recordedEvent: {
-      id: string;
-      type: SignOnType;
-      occurredAt: string;
-      createdAt: string;
-      deviceId: string | null;
-      worker: { fullName: string };
-      integrator: { name: string };
-    } | null;
-    visit: {
-      id: string;
-      signedOnAt: string;
-      signedOffAt: string | null;
-      closedAt: string | null;
-      closedBy: string | null;
-      closingReason: string | null;
-      worker: { fullName: string };
-    } | null;
-  };
-};
 
-export type ClientPartFragment = {
-  id: string;
-  name: string;
-  type: ClientType;
-  grants: Array<string>;
-  scopes: Array<string>;
-  redirectUris: Array<string>;
-  origins: Array<string>;
-  pilotAgreement: string | null;
-  disabledAt: string | null;
-  createdAt: string;
-  updatedAt: string;
-  secrets: Array<{ id: number; createdAt: string }>;
-};
+export type ResolveConflictMutation = { resolveConflict: { id: string, code: SignOnConflictCode, description: string, answers: number, type: SignOnType, occurredAt: string, sourceEventId: string, sourceSignOnEventId: string | null, deviceId: string | null, state: ConflictState, resolution: ConflictResolution | null, resolutionReason: string | null, resolvedAt: string | null, resolvedBy: string | null, createdAt: string, updatedAt: string, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string }, recordedEvent: { id: string, type: SignOnType, occurredAt: string, createdAt: string, deviceId: string | null, worker: { fullName: string }, integrator: { name: string } } | null, visit: { id: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, worker: { fullName: string } } | null } };
 
-export type ConnectionPartFragment = {
-  integratorId: string;
-  builderId: string;
-  status: ConnectionStatus;
-  scopes: Array<string>;
-  createdAt: string;
-  updatedAt: string;
-  builder: { id: string; name: string };
-};
+export type ClientPartFragment = { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> };
 
-export type EndpointPartFragment = {
-  id: string;
-  url: string;
-  types: Array<string> | null;
-  builderIds: Array<string> | null;
-  status: WebhookEndpointStatus;
-  disabledReason: WebhookDisabledReason | null;
-  failures: number;
-  failingSince: string | null;
-  suspendedUntil: string | null;
-  replaying: boolean;
-  createdAt: string;
-  updatedAt: string;
-  integratorId: string;
-  integrator: { name: string };
-  client: { id: string; name: string };
-};
+export type ConnectionPartFragment = { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } };
 
-export type RejectionPartFragment = {
-  at: string;
-  integratorId: string;
-  integratorName: string;
-  clientName: string;
-  operation: string;
-  status: number;
-  code: string;
-  reason: string;
-  requestId: string;
-};
+export type EndpointPartFragment = { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } };
+
+export type RejectionPartFragment = { at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string };
 
 export type IntegratorsQueryVariables = Exact<{
   name?: string | null | undefined;
@@ -667,38 +287,8 @@ export type IntegratorsQueryVariables = Exact<{
   until: string;
 }>;
 
-export type IntegratorsQuery = {
-  integrators: {
-    data: Array<{
-      id: string;
-      name: string;
-      createdAt: string;
-      clients: Array<{ id: string; disabledAt: string | null }>;
-      connections: Array<{ builderId: string; status: ConnectionStatus }>;
-      webhookEndpoints: Array<{ id: string; status: WebhookEndpointStatus; failures: number }>;
-    }>;
-    meta: { nextCursor: string | null };
-  };
-  usage: Array<{
-    date: string;
-    integratorId: string;
-    integratorName: string;
-    requests: number;
-    errors: number;
-    rejections: number;
-  }>;
-  rejections: Array<{
-    at: string;
-    integratorId: string;
-    integratorName: string;
-    clientName: string;
-    operation: string;
-    status: number;
-    code: string;
-    reason: string;
-    requestId: string;
-  }>;
-};
+
+export type IntegratorsQuery = { integrators: { data: Array<{ id: string, name: string, createdAt: string, clients: Array<{ id: string, disabledAt: string | null }>, connections: Array<{ builderId: string, status: ConnectionStatus }>, webhookEndpoints: Array<{ id: string, status: WebhookEndpointStatus, failures: number }> }>, meta: { nextCursor: string | null } }, usage: Array<{ date: string, integratorId: string, integratorName: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
 
 export type OneIntegratorQueryVariables = Exact<{
   id: string | number;
@@ -706,71 +296,13 @@ export type OneIntegratorQueryVariables = Exact<{
   until: string;
 }>;
 
-export type OneIntegratorQuery = {
-  integrator: {
-    id: string;
-    name: string;
-    deepLinkSchemes: Array<string>;
-    createdAt: string;
-    updatedAt: string;
-    clients: Array<{
-      id: string;
-      name: string;
-      type: ClientType;
-      grants: Array<string>;
-      scopes: Array<string>;
-      redirectUris: Array<string>;
-      origins: Array<string>;
-      pilotAgreement: string | null;
-      disabledAt: string | null;
-      createdAt: string;
-      updatedAt: string;
-      secrets: Array<{ id: number; createdAt: string }>;
-    }>;
-    connections: Array<{
-      integratorId: string;
-      builderId: string;
-      status: ConnectionStatus;
-      scopes: Array<string>;
-      createdAt: string;
-      updatedAt: string;
-      builder: { id: string; name: string };
-    }>;
-    webhookEndpoints: Array<{
-      id: string;
-      url: string;
-      types: Array<string> | null;
-      builderIds: Array<string> | null;
-      status: WebhookEndpointStatus;
-      disabledReason: WebhookDisabledReason | null;
-      failures: number;
-      failingSince: string | null;
-      suspendedUntil: string | null;
-      replaying: boolean;
-      createdAt: string;
-      updatedAt: string;
-      integratorId: string;
-      integrator: { name: string };
-      client: { id: string; name: string };
-    }>;
-  };
-  usage: Array<{ date: string; requests: number; errors: number; rejections: number }>;
-  rejections: Array<{
-    at: string;
-    integratorId: string;
-    integratorName: string;
-    clientName: string;
-    operation: string;
-    status: number;
-    code: string;
-    reason: string;
-    requestId: string;
-  }>;
-};
 
-export type ScopesQueryVariables = Exact<{ [key: string]: never }>;
+export type OneIntegratorQuery = { integrator: { id: string, name: string, deepLinkSchemes: Array<string>, createdAt: string, updatedAt: string, clients: Array<{ id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> }>, connections: Array<{ integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } }>, webhookEndpoints: Array<{ id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } }> }, usage: Array<{ date: string, requests: number, errors: number, rejections: number }>, rejections: Array<{ at: string, integratorId: string, integratorName: string, clientName: string, operation: string, status: number, code: string, reason: string, requestId: string }> };
 
-export type ScopesQuery = { scopes: Array<{ scope: string; description: string; internal: boolean }> };
+export type ScopesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ScopesQuery = { scopes: Array<{ scope: string, description: string, internal: boolean }> };
 
 export type DeliveriesQueryVariables = Exact<{
   endpointId: string;
@@ -778,48 +310,15 @@ export type DeliveriesQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
 
-export type DeliveriesQuery = {
-  webhookEndpoint: {
-    id: string;
-    url: string;
-    types: Array<string> | null;
-    builderIds: Array<string> | null;
-    status: WebhookEndpointStatus;
-    disabledReason: WebhookDisabledReason | null;
-    failures: number;
-    failingSince: string | null;
-    suspendedUntil: string | null;
-    replaying: boolean;
-    createdAt: string;
-    updatedAt: string;
-    integratorId: string;
-    deliveries: {
-      data: Array<{
-        id: string;
-        eventId: string;
-        type: string;
-        builderId: string;
-        status: WebhookDeliveryStatus;
-        attempts: number;
-        createdAt: string;
-        lastAttemptAt: string | null;
-        nextAttemptAt: string | null;
-        responseStatus: number | null;
-        responseBody: string | null;
-        error: string | null;
-      }>;
-      meta: { nextCursor: string | null };
-    };
-    integrator: { name: string };
-    client: { id: string; name: string };
-  };
-};
+
+export type DeliveriesQuery = { webhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, deliveries: { data: Array<{ id: string, eventId: string, type: string, builderId: string, status: WebhookDeliveryStatus, attempts: number, createdAt: string, lastAttemptAt: string | null, nextAttemptAt: string | null, responseStatus: number | null, responseBody: string | null, error: string | null }>, meta: { nextCursor: string | null } }, integrator: { name: string }, client: { id: string, name: string } } };
 
 export type CreateIntegratorMutationVariables = Exact<{
   name: string;
 }>;
 
-export type CreateIntegratorMutation = { createIntegrator: { id: string; name: string } };
+
+export type CreateIntegratorMutation = { createIntegrator: { id: string, name: string } };
 
 export type CreateClientMutationVariables = Exact<{
   integratorId?: string | number | null | undefined;
@@ -831,25 +330,8 @@ export type CreateClientMutationVariables = Exact<{
   pilotAgreement?: string | null | undefined;
 }>;
 
-export type CreateClientMutation = {
-  createClient: {
-    secret: string | null;
-    client: {
-      id: string;
-      name: string;
-      type: ClientType;
-      grants: Array<string>;
-      scopes: Array<string>;
-      redirectUris: Array<string>;
-      origins: Array<string>;
-      pilotAgreement: string | null;
-      disabledAt: string | null;
-      createdAt: string;
-      updatedAt: string;
-      secrets: Array<{ id: number; createdAt: string }>;
-    };
-  };
-};
+
+export type CreateClientMutation = { createClient: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } };
 
 export type UpdateClientMutationVariables = Exact<{
   id: string | number;
@@ -859,91 +341,32 @@ export type UpdateClientMutationVariables = Exact<{
   expectedUpdatedAt: string;
 }>;
 
-export type UpdateClientMutation = {
-  updateClient: {
-    id: string;
-    name: string;
-    type: ClientType;
-    grants: Array<string>;
-    scopes: Array<string>;
-    redirectUris: Array<string>;
-    origins: Array<string>;
-    pilotAgreement: string | null;
-    disabledAt: string | null;
-    createdAt: string;
-    updatedAt: string;
-    secrets: Array<{ id: number; createdAt: string }>;
-  };
-};
+
+export type UpdateClientMutation = { updateClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } };
 
 export type RotateClientSecretMutationVariables = Exact<{
   id: string | number;
   expectedUpdatedAt: string;
 }>;
 
-export type RotateClientSecretMutation = {
-  rotateClientSecret: {
-    secret: string | null;
-    client: {
-      id: string;
-      name: string;
-      type: ClientType;
-      grants: Array<string>;
-      scopes: Array<string>;
-      redirectUris: Array<string>;
-      origins: Array<string>;
-      pilotAgreement: string | null;
-      disabledAt: string | null;
-      createdAt: string;
-      updatedAt: string;
-      secrets: Array<{ id: number; createdAt: string }>;
-    };
-  };
-};
+
+export type RotateClientSecretMutation = { rotateClientSecret: { secret: string | null, client: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } } };
 
 export type DisableClientMutationVariables = Exact<{
   id: string | number;
   expectedUpdatedAt: string;
 }>;
 
-export type DisableClientMutation = {
-  disableClient: {
-    id: string;
-    name: string;
-    type: ClientType;
-    grants: Array<string>;
-    scopes: Array<string>;
-    redirectUris: Array<string>;
-    origins: Array<string>;
-    pilotAgreement: string | null;
-    disabledAt: string | null;
-    createdAt: string;
-    updatedAt: string;
-    secrets: Array<{ id: number; createdAt: string }>;
-  };
-};
+
+export type DisableClientMutation = { disableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } };
 
 export type EnableClientMutationVariables = Exact<{
   id: string | number;
   expectedUpdatedAt: string;
 }>;
 
-export type EnableClientMutation = {
-  enableClient: {
-    id: string;
-    name: string;
-    type: ClientType;
-    grants: Array<string>;
-    scopes: Array<string>;
-    redirectUris: Array<string>;
-    origins: Array<string>;
-    pilotAgreement: string | null;
-    disabledAt: string | null;
-    createdAt: string;
-    updatedAt: string;
-    secrets: Array<{ id: number; createdAt: string }>;
-  };
-};
+
+export type EnableClientMutation = { enableClient: { id: string, name: string, type: ClientType, grants: Array<string>, scopes: Array<string>, redirectUris: Array<string>, origins: Array<string>, pilotAgreement: string | null, disabledAt: string | null, createdAt: string, updatedAt: string, secrets: Array<{ id: number, createdAt: string }> } };
 
 export type CreateConnectionMutationVariables = Exact<{
   integratorId: string | number;
@@ -951,17 +374,8 @@ export type CreateConnectionMutationVariables = Exact<{
   scopes: Array<string> | string;
 }>;
 
-export type CreateConnectionMutation = {
-  createConnection: {
-    integratorId: string;
-    builderId: string;
-    status: ConnectionStatus;
-    scopes: Array<string>;
-    createdAt: string;
-    updatedAt: string;
-    builder: { id: string; name: string };
-  };
-};
+
+export type CreateConnectionMutation = { createConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } };
 
 export type UpdateConnectionMutationVariables = Exact<{
   integratorId: string | number;
@@ -970,17 +384,8 @@ export type UpdateConnectionMutationVariables = Exact<{
   expectedUpdatedAt: string;
 }>;
 
-export type UpdateConnectionMutation = {
-  updateConnection: {
-    integratorId: string;
-    builderId: string;
-    status: ConnectionStatus;
-    scopes: Array<string>;
-    createdAt: string;
-    updatedAt: string;
-    builder: { id: string; name: string };
-  };
-};
+
+export type UpdateConnectionMutation = { updateConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } };
 
 export type RevokeConnectionMutationVariables = Exact<{
   integratorId: string | number;
@@ -988,17 +393,8 @@ export type RevokeConnectionMutationVariables = Exact<{
   expectedUpdatedAt: string;
 }>;
 
-export type RevokeConnectionMutation = {
-  revokeConnection: {
-    integratorId: string;
-    builderId: string;
-    status: ConnectionStatus;
-    scopes: Array<string>;
-    createdAt: string;
-    updatedAt: string;
-    builder: { id: string; name: string };
-  };
-};
+
+export type RevokeConnectionMutation = { revokeConnection: { integratorId: string, builderId: string, status: ConnectionStatus, scopes: Array<string>, createdAt: string, updatedAt: string, builder: { id: string, name: string } } };
 
 export type CreateWebhookEndpointMutationVariables = Exact<{
   clientId: string | number;
@@ -1006,7 +402,8 @@ export type CreateWebhookEndpointMutationVariables = Exact<{
   types?: Array<string> | string | null | undefined;
 }>;
 
-export type CreateWebhookEndpointMutation = { createWebhookEndpoint: { id: string; secret: string | null } };
+
+export type CreateWebhookEndpointMutation = { createWebhookEndpoint: { id: string, secret: string | null } };
 
 export type UpdateWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
@@ -1014,30 +411,14 @@ export type UpdateWebhookEndpointMutationVariables = Exact<{
   expectedUpdatedAt: string;
 }>;
 
-export type UpdateWebhookEndpointMutation = {
-  updateWebhookEndpoint: {
-    id: string;
-    url: string;
-    types: Array<string> | null;
-    builderIds: Array<string> | null;
-    status: WebhookEndpointStatus;
-    disabledReason: WebhookDisabledReason | null;
-    failures: number;
-    failingSince: string | null;
-    suspendedUntil: string | null;
-    replaying: boolean;
-    createdAt: string;
-    updatedAt: string;
-    integratorId: string;
-    integrator: { name: string };
-    client: { id: string; name: string };
-  };
-};
+
+export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint: { id: string, url: string, types: Array<string> | null, builderIds: Array<string> | null, status: WebhookEndpointStatus, disabledReason: WebhookDisabledReason | null, failures: number, failingSince: string | null, suspendedUntil: string | null, replaying: boolean, createdAt: string, updatedAt: string, integratorId: string, integrator: { name: string }, client: { id: string, name: string } } };
 
 export type DeleteWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
   expectedUpdatedAt: string;
 }>;
+
 
 export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint: { id: string } };
 
@@ -1046,40 +427,25 @@ export type RotateWebhookSecretMutationVariables = Exact<{
   expectedUpdatedAt: string;
 }>;
 
-export type RotateWebhookSecretMutation = { rotateWebhookSecret: { id: string; secret: string | null } };
+
+export type RotateWebhookSecretMutation = { rotateWebhookSecret: { id: string, secret: string | null } };
 
 export type TestWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
 }>;
 
-export type TestWebhookEndpointMutation = {
-  testWebhookEndpoint: {
-    eventId: string;
-    succeeded: boolean;
-    responseStatus: number | null;
-    responseBody: string | null;
-    error: string | null;
-  };
-};
+
+export type TestWebhookEndpointMutation = { testWebhookEndpoint: { eventId: string, succeeded: boolean, responseStatus: number | null, responseBody: string | null, error: string | null } };
 
 export type ReplayWebhookEndpointMutationVariables = Exact<{
   endpointId: string;
   since: string;
 }>;
 
-export type ReplayWebhookEndpointMutation = { replayWebhookEndpoint: { endpointId: string; startedAt: string } };
 
-export type PersonPartFragment = {
-  id: string;
-  name: string;
-  email: string;
-  staffRole: StaffRole | null;
-  hasPassword: boolean;
-  disabledAt: string | null;
-  createdAt: string;
-  updatedAt: string;
-  memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
-};
+export type ReplayWebhookEndpointMutation = { replayWebhookEndpoint: { endpointId: string, startedAt: string } };
+
+export type PersonPartFragment = { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> };
 
 export type PeopleQueryVariables = Exact<{
   email?: string | null | undefined;
@@ -1089,40 +455,15 @@ export type PeopleQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
 
-export type PeopleQuery = {
-  people: {
-    data: Array<{
-      id: string;
-      name: string;
-      email: string;
-      staffRole: StaffRole | null;
-      hasPassword: boolean;
-      disabledAt: string | null;
-      createdAt: string;
-      updatedAt: string;
-      memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
-    }>;
-    meta: { nextCursor: string | null };
-  };
-};
+
+export type PeopleQuery = { people: { data: Array<{ id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> }>, meta: { nextCursor: string | null } } };
 
 export type OnePersonQueryVariables = Exact<{
   user: string;
 }>;
 
-export type OnePersonQuery = {
-  person: {
-    id: string;
-    name: string;
-    email: string;
-    staffRole: StaffRole | null;
-    hasPassword: boolean;
-    disabledAt: string | null;
-    createdAt: string;
-    updatedAt: string;
-    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
-  };
-};
+
+export type OnePersonQuery = { person: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
 
 export type AuditQueryVariables = Exact<{
   action?: string | null | undefined;
@@ -1133,27 +474,8 @@ export type AuditQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
 
-export type AuditQuery = {
-  audit: {
-    data: Array<{
-      id: string;
-      at: string;
-      actorType: AuditActorType;
-      actorId: string | null;
-      actorName: string | null;
-      action: string;
-      description: string;
-      objectType: string;
-      objectId: string;
-      builderId: string | null;
-      origin: Record<string, unknown>;
-      before: Record<string, unknown> | null;
-      after: Record<string, unknown> | null;
-    }>;
-    meta: { nextCursor: string | null };
-  };
-  auditActions: Array<{ action: string; description: string }>;
-};
+
+export type AuditQuery = { audit: { data: Array<{ id: string, at: string, actorType: AuditActorType, actorId: string | null, actorName: string | null, action: string, description: string, objectType: string, objectId: string, builderId: string | null, origin: Record<string, unknown>, before: Record<string, unknown> | null, after: Record<string, unknown> | null }>, meta: { nextCursor: string | null } }, auditActions: Array<{ action: string, description: string }> };
 
 export type CreateUserMutationVariables = Exact<{
   email: string;
@@ -1163,57 +485,38 @@ export type CreateUserMutationVariables = Exact<{
   staffRole?: StaffRole | null | undefined;
 }>;
 
-export type CreateUserMutation = { createUser: { url: string | null; emailed: boolean; expiresAt: string } };
+
+export type CreateUserMutation = { createUser: { url: string | null, emailed: boolean, expiresAt: string } };
 
 export type InviteUserMutationVariables = Exact<{
   id: string | number;
 }>;
 
-export type InviteUserMutation = { inviteUser: { url: string | null; emailed: boolean; expiresAt: string } };
+
+export type InviteUserMutation = { inviteUser: { url: string | null, emailed: boolean, expiresAt: string } };
 
 export type ResetPasswordMutationVariables = Exact<{
   id: string | number;
 }>;
 
-export type ResetPasswordMutation = { resetPassword: { url: string | null; emailed: boolean; expiresAt: string } };
+
+export type ResetPasswordMutation = { resetPassword: { url: string | null, emailed: boolean, expiresAt: string } };
 
 export type DisableUserMutationVariables = Exact<{
   id: string | number;
   expectedUpdatedAt: string;
 }>;
 
-export type DisableUserMutation = {
-  disableUser: {
-    id: string;
-    name: string;
-    email: string;
-    staffRole: StaffRole | null;
-    hasPassword: boolean;
-    disabledAt: string | null;
-    createdAt: string;
-    updatedAt: string;
-    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
-  };
-};
+
+export type DisableUserMutation = { disableUser: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
 
 export type EnableUserMutationVariables = Exact<{
   id: string | number;
   expectedUpdatedAt: string;
 }>;
 
-export type EnableUserMutation = {
-  enableUser: {
-    id: string;
-    name: string;
-    email: string;
-    staffRole: StaffRole | null;
-    hasPassword: boolean;
-    disabledAt: string | null;
-    createdAt: string;
-    updatedAt: string;
-    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
-  };
-};
+
+export type EnableUserMutation = { enableUser: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
 
 export type UpdateUserMutationVariables = Exact<{
   id: string | number;
@@ -1223,19 +526,8 @@ export type UpdateUserMutationVariables = Exact<{
   expectedUpdatedAt: string;
 }>;
 
-export type UpdateUserMutation = {
-  updateUser: {
-    id: string;
-    name: string;
-    email: string;
-    staffRole: StaffRole | null;
-    hasPassword: boolean;
-    disabledAt: string | null;
-    createdAt: string;
-    updatedAt: string;
-    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
-  };
-};
+
+export type UpdateUserMutation = { updateUser: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
 
 export type AddMembershipMutationVariables = Exact<{
   userId: string | number;
@@ -1243,52 +535,24 @@ export type AddMembershipMutationVariables = Exact<{
   role: string;
 }>;
 
-export type AddMembershipMutation = {
-  addMembership: {
-    id: string;
-    name: string;
-    email: string;
-    staffRole: StaffRole | null;
-    hasPassword: boolean;
-    disabledAt: string | null;
-    createdAt: string;
-    updatedAt: string;
-    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
-  };
-};
+
+export type AddMembershipMutation = { addMembership: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
 
 export type RemoveMembershipMutationVariables = Exact<{
   userId: string | number;
   builderId: string;
 }>;
 
-export type RemoveMembershipMutation = {
-  removeMembership: {
-    id: string;
-    name: string;
-    email: string;
-    staffRole: StaffRole | null;
-    hasPassword: boolean;
-    disabledAt: string | null;
-    createdAt: string;
-    updatedAt: string;
-    memberships: Array<{ builderId: string; role: string; builder: { name: string } }>;
-  };
-};
+
+export type RemoveMembershipMutation = { removeMembership: { id: string, name: string, email: string, staffRole: StaffRole | null, hasPassword: boolean, disabledAt: string | null, createdAt: string, updatedAt: string, memberships: Array<{ builderId: string, role: string, builder: { name: string } }> } };
 
 export type PhotoFoldersQueryVariables = Exact<{
   builderId: string;
   projectId: string;
 }>;
 
-export type PhotoFoldersQuery = {
-  first: {
-    data: Array<{ id: string; name: string; parentId: string | null; photos: { meta: { totalCount: number } } }>;
-  };
-  second: {
-    data: Array<{ id: string; name: string; parentId: string | null; photos: { meta: { totalCount: number } } }>;
-  };
-};
+
+export type PhotoFoldersQuery = { first: { data: Array<{ id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } }> }, second: { data: Array<{ id: string, name: string, parentId: string | null, photos: { meta: { totalCount: number } } }> } };
 
 export type PhotosQueryVariables = Exact<{
   builderId: string;
@@ -1298,23 +562,8 @@ export type PhotosQueryVariables = Exact<{
   offset?: number | null | undefined;
 }>;
 
-export type PhotosQuery = {
-  photos: {
-    meta: { totalCount: number; offset: number; limit: number };
-    data: Array<{
-      id: string;
-      fileName: string;
-      contentType: string;
-      fileSize: string;
-      description: string | null;
-      source: PhotoSource;
-      photoTakenDate: string | null;
-      sortDate: string;
-      imageUrl: string;
-      folder: { name: string } | null;
-    }>;
-  };
-};
+
+export type PhotosQuery = { photos: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fileName: string, contentType: string, fileSize: string, description: string | null, source: PhotoSource, photoTakenDate: string | null, sortDate: string, imageUrl: string, folder: { name: string } | null }> } };
 
 export type ReportsQueryVariables = Exact<{
   builderId: string;
@@ -1323,188 +572,42 @@ export type ReportsQueryVariables = Exact<{
   offset?: number | null | undefined;
 }>;
 
-export type ReportsQuery = {
-  photoReports: {
-    meta: { totalCount: number; offset: number; limit: number };
-    data: Array<{
-      id: string;
-      title: string;
-      status: PhotoReportStatus;
-      sourceApp: string;
-      sourceRevision: number;
-      walkthroughDate: string;
-      updatedAt: string;
-      archivedAt: string | null;
-      sourceAuthor: { name: string };
-      project: { name: string } | null;
-    }>;
-  };
-};
 
-export type ReportBlocksFragment = {
-  title: string;
-  shortDescription: string | null;
-  blocks: Array<
-    | { __typename: 'ReportText'; sourceBlockId: string; richText: Array<{ text: string; marks: Array<TextMark> }> }
-    | {
-        __typename: 'ReportHeading';
-        sourceBlockId: string;
-        level: number;
-        richText: Array<{ text: string; marks: Array<TextMark> }>;
-      }
-    | {
-        __typename: 'ReportList';
-        type: BlockType;
-        sourceBlockId: string;
-        items: Array<{
-          id: string;
-          depth: number;
-          checked: boolean | null;
-          richText: Array<{ text: string; marks: Array<TextMark> }>;
-        }>;
-      }
-    | {
-        __typename: 'ReportImage';
-        sourceBlockId: string;
-        imageFailure: { message: string } | null;
-        photo: { id: string; imageUrl: string; description: string | null; fileName: string } | null;
-      }
-    | { __typename: 'ReportChildPage'; sourceBlockId: string }
-  >;
-};
+export type ReportsQuery = { photoReports: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, title: string, status: PhotoReportStatus, sourceApp: string, sourceRevision: number, walkthroughDate: string, updatedAt: string, archivedAt: string | null, sourceAuthor: { name: string }, project: { name: string } | null }> } };
+
+export type ReportBlocksFragment = { title: string, shortDescription: string | null, blocks: Array<
+    | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
+    | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
+    | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
+    | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string } | null }
+    | { __typename: 'ReportChildPage', sourceBlockId: string }
+  > };
 
 export type ReportQueryVariables = Exact<{
   builderId: string;
   photoReportId: string;
 }>;
 
-export type ReportQuery = {
-  photoReport: {
-    id: string;
-    title: string;
-    status: PhotoReportStatus;
-    sourceApp: string;
-    sourceExternalId: string;
-    sourceRevision: number;
-    sourceDeepLink: string | null;
-    walkthroughDate: string;
-    archivedAt: string | null;
-    sourceAuthor: { name: string; email: string | null };
-    project: { name: string } | null;
-    page: {
-      title: string;
-      shortDescription: string | null;
-      blocks: Array<
-        | { __typename: 'ReportText'; sourceBlockId: string; richText: Array<{ text: string; marks: Array<TextMark> }> }
-        | {
-            __typename: 'ReportHeading';
-            sourceBlockId: string;
-            level: number;
-            richText: Array<{ text: string; marks: Array<TextMark> }>;
-          }
-        | {
-            __typename: 'ReportList';
-            type: BlockType;
-            sourceBlockId: string;
-            items: Array<{
-              id: string;
-              depth: number;
-              checked: boolean | null;
-              richText: Array<{ text: string; marks: Array<TextMark> }>;
-            }>;
-          }
-        | {
-            __typename: 'ReportImage';
-            sourceBlockId: string;
-            imageFailure: { message: string } | null;
-            photo: { id: string; imageUrl: string; description: string | null; fileName: string } | null;
-          }
-        | {
-            __typename: 'ReportChildPage';
-            sourceBlockId: string;
-            childPage: {
-              title: string;
-              shortDescription: string | null;
-              blocks: Array<
-                | {
-                    __typename: 'ReportText';
-                    sourceBlockId: string;
-                    richText: Array<{ text: string; marks: Array<TextMark> }>;
-                  }
-                | {
-                    __typename: 'ReportHeading';
-                    sourceBlockId: string;
-                    level: number;
-                    richText: Array<{ text: string; marks: Array<TextMark> }>;
-                  }
-                | {
-                    __typename: 'ReportList';
-                    type: BlockType;
-                    sourceBlockId: string;
-                    items: Array<{
-                      id: string;
-                      depth: number;
-                      checked: boolean | null;
-                      richText: Array<{ text: string; marks: Array<TextMark> }>;
-                    }>;
-                  }
-                | {
-                    __typename: 'ReportImage';
-                    sourceBlockId: string;
-                    imageFailure: { message: string } | null;
-                    photo: { id: string; imageUrl: string; description: string | null; fileName: string } | null;
-                  }
-                | {
-                    __typename: 'ReportChildPage';
-                    sourceBlockId: string;
-                    childPage: {
-                      title: string;
-                      shortDescription: string | null;
-                      blocks: Array<
-                        | {
-                            __typename: 'ReportText';
-                            sourceBlockId: string;
-                            richText: Array<{ text: string; marks: Array<TextMark> }>;
-                          }
-                        | {
-                            __typename: 'ReportHeading';
-                            sourceBlockId: string;
-                            level: number;
-                            richText: Array<{ text: string; marks: Array<TextMark> }>;
-                          }
-                        | {
-                            __typename: 'ReportList';
-                            type: BlockType;
-                            sourceBlockId: string;
-                            items: Array<{
-                              id: string;
-                              depth: number;
-                              checked: boolean | null;
-                              richText: Array<{ text: string; marks: Array<TextMark> }>;
-                            }>;
-                          }
-                        | {
-                            __typename: 'ReportImage';
-                            sourceBlockId: string;
-                            imageFailure: { message: string } | null;
-                            photo: {
-                              id: string;
-                              imageUrl: string;
-                              description: string | null;
-                              fileName: string;
-                            } | null;
-                          }
-                        | { __typename: 'ReportChildPage'; sourceBlockId: string }
-                      >;
-                    };
-                  }
-              >;
-            };
-          }
-      >;
-    };
-  };
-};
+
+export type ReportQuery = { photoReport: { id: string, title: string, status: PhotoReportStatus, sourceApp: string, sourceExternalId: string, sourceRevision: number, sourceDeepLink: string | null, walkthroughDate: string, archivedAt: string | null, sourceAuthor: { name: string, email: string | null }, project: { name: string } | null, page: { title: string, shortDescription: string | null, blocks: Array<
+        | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
+        | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
+        | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
+        | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string } | null }
+        | { __typename: 'ReportChildPage', sourceBlockId: string, childPage: { title: string, shortDescription: string | null, blocks: Array<
+              | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
+              | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
+              | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
+              | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string } | null }
+              | { __typename: 'ReportChildPage', sourceBlockId: string, childPage: { title: string, shortDescription: string | null, blocks: Array<
+                    | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
+                    | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
+                    | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
+                    | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string } | null }
+                    | { __typename: 'ReportChildPage', sourceBlockId: string }
+                  > } }
+            > } }
+      > } } };
 
 export type TimesheetsQueryVariables = Exact<{
   builderId: string;
@@ -1516,22 +619,8 @@ export type TimesheetsQueryVariables = Exact<{
   cursor?: string | null | undefined;
 }>;
 
-export type TimesheetsQuery = {
-  timesheets: {
-    meta: { totalCount: number; offset: number; limit: number; nextCursor: string | null };
-    data: Array<{
-      id: string;
-      date: string;
-      hours: number;
-      status: TimesheetStatus;
-      timeType: string | null;
-      costCode: string | null;
-      notes: string | null;
-      profile: { fullName: string; type: ProfileType };
-      project: { id: string; name: string };
-    }>;
-  };
-};
+
+export type TimesheetsQuery = { timesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> } };
 
 export type InductionsQueryVariables = Exact<{
   builderId: string;
@@ -1541,21 +630,8 @@ export type InductionsQueryVariables = Exact<{
   cursor?: string | null | undefined;
 }>;
 
-export type InductionsQuery = {
-  projectInductions: {
-    meta: { totalCount: number; offset: number; limit: number; nextCursor: string | null };
-    data: Array<{
-      id: string;
-      identifier: number;
-      type: InductionType;
-      status: InductionStatus;
-      createdAt: string;
-      updatedAt: string;
-      worker: { id: string; fullName: string };
-      subcontractor: { id: string; name: string };
-    }>;
-  };
-};
+
+export type InductionsQuery = { projectInductions: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, identifier: number, type: InductionType, status: InductionStatus, createdAt: string, updatedAt: string, worker: { id: string, fullName: string }, subcontractor: { id: string, name: string } }> } };
 
 export type InsurancesQueryVariables = Exact<{
   builderId: string;
@@ -1567,20 +643,8 @@ export type InsurancesQueryVariables = Exact<{
   cursor?: string | null | undefined;
 }>;
 
-export type InsurancesQuery = {
-  insurances: {
-    meta: { totalCount: number; offset: number; limit: number; nextCursor: string | null };
-    data: Array<{
-      id: string;
-      name: string;
-      type: InsuranceType;
-      customType: string | null;
-      status: InsuranceStatus;
-      expiry: string | null;
-      subcontractor: { id: string; name: string };
-    }>;
-  };
-};
+
+export type InsurancesQuery = { insurances: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, name: string, type: InsuranceType, customType: string | null, status: InsuranceStatus, expiry: string | null, subcontractor: { id: string, name: string } }> } };
 
 export const TodayDocument = `query Today($builderId: BuilderId!, $date: CalendarDate!, $attendance: Boolean!) {
   workersOnSite(builderId: $builderId) @include(if: $attendance) {
@@ -1606,8 +670,7 @@ export const TodayDocument = `query Today($builderId: BuilderId!, $date: Calenda
     failingWebhookEndpoints
   }
 }` as unknown as TypedDocumentNode<TodayQuery, TodayQueryVariables>;
-export const TimesheetFiguresDocument =
-  `query TimesheetFigures($builderId: BuilderId!, $projectId: ProjectId, $from: CalendarDate!, $until: CalendarDate!) {
+export const TimesheetFiguresDocument = `query TimesheetFigures($builderId: BuilderId!, $projectId: ProjectId, $from: CalendarDate!, $until: CalendarDate!) {
   hoursByWeek(
     builderId: $builderId
     startDate: $from
@@ -1651,15 +714,13 @@ export const InductionFiguresDocument = `query InductionFigures($builderId: Buil
     inductions
   }
 }` as unknown as TypedDocumentNode<InductionFiguresQuery, InductionFiguresQueryVariables>;
-export const InsuranceFiguresDocument =
-  `query InsuranceFigures($builderId: BuilderId!, $from: CalendarDate!, $until: CalendarDate!) {
+export const InsuranceFiguresDocument = `query InsuranceFigures($builderId: BuilderId!, $from: CalendarDate!, $until: CalendarDate!) {
   insurancesByMonth(builderId: $builderId, startDate: $from, endDate: $until) {
     month
     insurances
   }
 }` as unknown as TypedDocumentNode<InsuranceFiguresQuery, InsuranceFiguresQueryVariables>;
-export const PhotoFiguresDocument =
-  `query PhotoFigures($builderId: BuilderId!, $projectId: ProjectId, $from: CalendarDate!, $until: CalendarDate!) {
+export const PhotoFiguresDocument = `query PhotoFigures($builderId: BuilderId!, $projectId: ProjectId, $from: CalendarDate!, $until: CalendarDate!) {
   photosByDay(
     builderId: $builderId
     startDate: $from
@@ -1743,8 +804,7 @@ export const ProjectChoiceDocument = `query ProjectChoice($builderId: BuilderId!
     }
   }
 }` as unknown as TypedDocumentNode<ProjectChoiceQuery, ProjectChoiceQueryVariables>;
-export const BoardDocument =
-  `query Board($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!, $timeZone: TimeZone!) {
+export const BoardDocument = `query Board($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!, $timeZone: TimeZone!) {
   project(builderId: $builderId, projectId: $projectId) {
     id
     name
@@ -1940,8 +1000,7 @@ fragment ConflictPart on Conflict {
     }
   }
 }` as unknown as TypedDocumentNode<OneConflictQuery, OneConflictQueryVariables>;
-export const OpenConflictsDocument =
-  `query OpenConflicts($builderId: BuilderId!, $state: ConflictState, $after: String) {
+export const OpenConflictsDocument = `query OpenConflicts($builderId: BuilderId!, $state: ConflictState, $after: String) {
   conflicts(builderId: $builderId, state: $state, after: $after) {
     data {
       ...ConflictPart
@@ -2004,8 +1063,7 @@ fragment ConflictPart on Conflict {
     }
   }
 }` as unknown as TypedDocumentNode<OpenConflictsQuery, OpenConflictsQueryVariables>;
-export const CloseVisitDocument =
-  `mutation CloseVisit($visitId: SignOnVisitId!, $at: Timestamp, $reason: String!, $expectedUpdatedAt: Timestamp!) {
+export const CloseVisitDocument = `mutation CloseVisit($visitId: SignOnVisitId!, $at: Timestamp, $reason: String!, $expectedUpdatedAt: Timestamp!) {
   closeVisit(
     visitId: $visitId
     at: $at
@@ -2050,8 +1108,7 @@ export const ArchiveVisitDocument = `mutation ArchiveVisit($visitId: SignOnVisit
     archivedAt
   }
 }` as unknown as TypedDocumentNode<ArchiveVisitMutation, ArchiveVisitMutationVariables>;
-export const ResolveConflictDocument =
-  `mutation ResolveConflict($id: ID!, $resolution: ConflictResolution!, $reason: String!, $expectedUpdatedAt: Timestamp!) {
+export const ResolveConflictDocument = `mutation ResolveConflict($id: ID!, $resolution: ConflictResolution!, $reason: String!, $expectedUpdatedAt: Timestamp!) {
   resolveConflict(
     id: $id
     resolution: $resolution
@@ -2114,8 +1171,7 @@ fragment ConflictPart on Conflict {
     }
   }
 }` as unknown as TypedDocumentNode<ResolveConflictMutation, ResolveConflictMutationVariables>;
-export const IntegratorsDocument =
-  `query Integrators($name: String, $after: String, $since: CalendarDate!, $until: CalendarDate!) {
+export const IntegratorsDocument = `query Integrators($name: String, $after: String, $since: CalendarDate!, $until: CalendarDate!) {
   integrators(name: $name, after: $after) {
     data {
       id
@@ -2258,8 +1314,7 @@ export const ScopesDocument = `query Scopes {
     internal
   }
 }` as unknown as TypedDocumentNode<ScopesQuery, ScopesQueryVariables>;
-export const DeliveriesDocument =
-  `query Deliveries($endpointId: WebhookEndpointId!, $status: WebhookDeliveryStatus, $after: String) {
+export const DeliveriesDocument = `query Deliveries($endpointId: WebhookEndpointId!, $status: WebhookDeliveryStatus, $after: String) {
   webhookEndpoint(endpointId: $endpointId) {
     ...EndpointPart
     deliveries(status: $status, after: $after) {
@@ -2311,8 +1366,7 @@ export const CreateIntegratorDocument = `mutation CreateIntegrator($name: String
     name
   }
 }` as unknown as TypedDocumentNode<CreateIntegratorMutation, CreateIntegratorMutationVariables>;
-export const CreateClientDocument =
-  `mutation CreateClient($integratorId: ID, $name: String!, $type: ClientType!, $scopes: [String!]!, $redirectUris: [String!]!, $origins: [String!]!, $pilotAgreement: String) {
+export const CreateClientDocument = `mutation CreateClient($integratorId: ID, $name: String!, $type: ClientType!, $scopes: [String!]!, $redirectUris: [String!]!, $origins: [String!]!, $pilotAgreement: String) {
   createClient(
     integratorId: $integratorId
     name: $name
@@ -2345,8 +1399,7 @@ fragment ClientPart on Client {
     createdAt
   }
 }` as unknown as TypedDocumentNode<CreateClientMutation, CreateClientMutationVariables>;
-export const UpdateClientDocument =
-  `mutation UpdateClient($id: ID!, $name: String, $scopes: [String!], $pilotAgreement: String, $expectedUpdatedAt: Timestamp!) {
+export const UpdateClientDocument = `mutation UpdateClient($id: ID!, $name: String, $scopes: [String!], $pilotAgreement: String, $expectedUpdatedAt: Timestamp!) {
   updateClient(
     id: $id
     name: $name
@@ -2443,8 +1496,7 @@ fragment ClientPart on Client {
     createdAt
   }
 }` as unknown as TypedDocumentNode<EnableClientMutation, EnableClientMutationVariables>;
-export const CreateConnectionDocument =
-  `mutation CreateConnection($integratorId: ID!, $builderId: BuilderId!, $scopes: [String!]!) {
+export const CreateConnectionDocument = `mutation CreateConnection($integratorId: ID!, $builderId: BuilderId!, $scopes: [String!]!) {
   createConnection(
     integratorId: $integratorId
     builderId: $builderId
@@ -2465,8 +1517,7 @@ fragment ConnectionPart on Connection {
     name
   }
 }` as unknown as TypedDocumentNode<CreateConnectionMutation, CreateConnectionMutationVariables>;
-export const UpdateConnectionDocument =
-  `mutation UpdateConnection($integratorId: ID!, $builderId: BuilderId!, $scopes: [String!]!, $expectedUpdatedAt: Timestamp!) {
+export const UpdateConnectionDocument = `mutation UpdateConnection($integratorId: ID!, $builderId: BuilderId!, $scopes: [String!]!, $expectedUpdatedAt: Timestamp!) {
   updateConnection(
     integratorId: $integratorId
     builderId: $builderId
@@ -2488,8 +1539,7 @@ fragment ConnectionPart on Connection {
     name
   }
 }` as unknown as TypedDocumentNode<UpdateConnectionMutation, UpdateConnectionMutationVariables>;
-export const RevokeConnectionDocument =
-  `mutation RevokeConnection($integratorId: ID!, $builderId: BuilderId!, $expectedUpdatedAt: Timestamp!) {
+export const RevokeConnectionDocument = `mutation RevokeConnection($integratorId: ID!, $builderId: BuilderId!, $expectedUpdatedAt: Timestamp!) {
   revokeConnection(
     integratorId: $integratorId
     builderId: $builderId
@@ -2510,15 +1560,13 @@ fragment ConnectionPart on Connection {
     name
   }
 }` as unknown as TypedDocumentNode<RevokeConnectionMutation, RevokeConnectionMutationVariables>;
-export const CreateWebhookEndpointDocument =
-  `mutation CreateWebhookEndpoint($clientId: ID!, $url: WebhookUrl!, $types: [String!]) {
+export const CreateWebhookEndpointDocument = `mutation CreateWebhookEndpoint($clientId: ID!, $url: WebhookUrl!, $types: [String!]) {
   createWebhookEndpoint(clientId: $clientId, url: $url, types: $types) {
     id
     secret
   }
 }` as unknown as TypedDocumentNode<CreateWebhookEndpointMutation, CreateWebhookEndpointMutationVariables>;
-export const UpdateWebhookEndpointDocument =
-  `mutation UpdateWebhookEndpoint($endpointId: WebhookEndpointId!, $status: WebhookEndpointSwitch, $expectedUpdatedAt: Timestamp!) {
+export const UpdateWebhookEndpointDocument = `mutation UpdateWebhookEndpoint($endpointId: WebhookEndpointId!, $status: WebhookEndpointSwitch, $expectedUpdatedAt: Timestamp!) {
   updateWebhookEndpoint(
     endpointId: $endpointId
     status: $status
@@ -2549,8 +1597,7 @@ fragment EndpointPart on WebhookEndpoint {
     name
   }
 }` as unknown as TypedDocumentNode<UpdateWebhookEndpointMutation, UpdateWebhookEndpointMutationVariables>;
-export const DeleteWebhookEndpointDocument =
-  `mutation DeleteWebhookEndpoint($endpointId: WebhookEndpointId!, $expectedUpdatedAt: Timestamp!) {
+export const DeleteWebhookEndpointDocument = `mutation DeleteWebhookEndpoint($endpointId: WebhookEndpointId!, $expectedUpdatedAt: Timestamp!) {
   deleteWebhookEndpoint(
     endpointId: $endpointId
     expectedUpdatedAt: $expectedUpdatedAt
@@ -2558,8 +1605,7 @@ export const DeleteWebhookEndpointDocument =
     id
   }
 }` as unknown as TypedDocumentNode<DeleteWebhookEndpointMutation, DeleteWebhookEndpointMutationVariables>;
-export const RotateWebhookSecretDocument =
-  `mutation RotateWebhookSecret($endpointId: WebhookEndpointId!, $expectedUpdatedAt: Timestamp!) {
+export const RotateWebhookSecretDocument = `mutation RotateWebhookSecret($endpointId: WebhookEndpointId!, $expectedUpdatedAt: Timestamp!) {
   rotateWebhookSecret(
     endpointId: $endpointId
     expectedUpdatedAt: $expectedUpdatedAt
@@ -2577,15 +1623,13 @@ export const TestWebhookEndpointDocument = `mutation TestWebhookEndpoint($endpoi
     error
   }
 }` as unknown as TypedDocumentNode<TestWebhookEndpointMutation, TestWebhookEndpointMutationVariables>;
-export const ReplayWebhookEndpointDocument =
-  `mutation ReplayWebhookEndpoint($endpointId: WebhookEndpointId!, $since: Timestamp!) {
+export const ReplayWebhookEndpointDocument = `mutation ReplayWebhookEndpoint($endpointId: WebhookEndpointId!, $since: Timestamp!) {
   replayWebhookEndpoint(endpointId: $endpointId, from: {since: $since}) {
     endpointId
     startedAt
   }
 }` as unknown as TypedDocumentNode<ReplayWebhookEndpointMutation, ReplayWebhookEndpointMutationVariables>;
-export const PeopleDocument =
-  `query People($email: String, $builderId: BuilderId, $staff: Boolean, $disabled: Boolean, $after: String) {
+export const PeopleDocument = `query People($email: String, $builderId: BuilderId, $staff: Boolean, $disabled: Boolean, $after: String) {
   people(
     email: $email
     builderId: $builderId
@@ -2640,8 +1684,7 @@ fragment PersonPart on User {
     }
   }
 }` as unknown as TypedDocumentNode<OnePersonQuery, OnePersonQueryVariables>;
-export const AuditDocument =
-  `query Audit($action: String, $actorType: AuditActorType, $builderId: BuilderId, $since: Timestamp, $until: Timestamp, $after: String) {
+export const AuditDocument = `query Audit($action: String, $actorType: AuditActorType, $builderId: BuilderId, $since: Timestamp, $until: Timestamp, $after: String) {
   audit(
     action: $action
     actorType: $actorType
@@ -2674,8 +1717,7 @@ export const AuditDocument =
     description
   }
 }` as unknown as TypedDocumentNode<AuditQuery, AuditQueryVariables>;
-export const CreateUserDocument =
-  `mutation CreateUser($email: String!, $name: String!, $builderId: BuilderId, $role: String, $staffRole: StaffRole) {
+export const CreateUserDocument = `mutation CreateUser($email: String!, $name: String!, $builderId: BuilderId, $role: String, $staffRole: StaffRole) {
   createUser(
     email: $email
     name: $name
@@ -2746,8 +1788,7 @@ fragment PersonPart on User {
     }
   }
 }` as unknown as TypedDocumentNode<EnableUserMutation, EnableUserMutationVariables>;
-export const UpdateUserDocument =
-  `mutation UpdateUser($id: ID!, $name: String, $email: String, $staffRole: StaffRole, $expectedUpdatedAt: Timestamp!) {
+export const UpdateUserDocument = `mutation UpdateUser($id: ID!, $name: String, $email: String, $staffRole: StaffRole, $expectedUpdatedAt: Timestamp!) {
   updateUser(
     id: $id
     name: $name
@@ -2845,8 +1886,7 @@ export const PhotoFoldersDocument = `query PhotoFolders($builderId: BuilderId!, 
     }
   }
 }` as unknown as TypedDocumentNode<PhotoFoldersQuery, PhotoFoldersQueryVariables>;
-export const PhotosDocument =
-  `query Photos($builderId: BuilderId!, $projectId: ProjectId!, $folderId: FolderId, $source: [PhotoSource!], $offset: PageOffset) {
+export const PhotosDocument = `query Photos($builderId: BuilderId!, $projectId: ProjectId!, $folderId: FolderId, $source: [PhotoSource!], $offset: PageOffset) {
   photos(
     builderId: $builderId
     projectId: $projectId
@@ -2876,8 +1916,7 @@ export const PhotosDocument =
     }
   }
 }` as unknown as TypedDocumentNode<PhotosQuery, PhotosQueryVariables>;
-export const ReportsDocument =
-  `query Reports($builderId: BuilderId!, $projectId: ProjectId, $archived: Boolean, $offset: PageOffset) {
+export const ReportsDocument = `query Reports($builderId: BuilderId!, $projectId: ProjectId, $archived: Boolean, $offset: PageOffset) {
   photoReports(
     builderId: $builderId
     projectId: $projectId
@@ -2998,8 +2037,7 @@ fragment ReportBlocks on ReportPage {
     }
   }
 }` as unknown as TypedDocumentNode<ReportQuery, ReportQueryVariables>;
-export const TimesheetsDocument =
-  `query Timesheets($builderId: BuilderId!, $projectId: ProjectId, $status: TimesheetStatus, $startDate: RangeStart, $endDate: RangeEnd, $offset: PageOffset, $cursor: ListCursor) {
+export const TimesheetsDocument = `query Timesheets($builderId: BuilderId!, $projectId: ProjectId, $status: TimesheetStatus, $startDate: RangeStart, $endDate: RangeEnd, $offset: PageOffset, $cursor: ListCursor) {
   timesheets(
     builderId: $builderId
     projectId: $projectId
@@ -3034,8 +2072,7 @@ export const TimesheetsDocument =
     }
   }
 }` as unknown as TypedDocumentNode<TimesheetsQuery, TimesheetsQueryVariables>;
-export const InductionsDocument =
-  `query Inductions($builderId: BuilderId!, $projectId: ProjectId!, $status: InductionStatus, $offset: PageOffset, $cursor: ListCursor) {
+export const InductionsDocument = `query Inductions($builderId: BuilderId!, $projectId: ProjectId!, $status: InductionStatus, $offset: PageOffset, $cursor: ListCursor) {
   projectInductions(
     builderId: $builderId
     projectId: $projectId
@@ -3067,8 +2104,7 @@ export const InductionsDocument =
     }
   }
 }` as unknown as TypedDocumentNode<InductionsQuery, InductionsQueryVariables>;
-export const InsurancesDocument =
-  `query Insurances($builderId: BuilderId!, $type: InsuranceType, $status: InsuranceStatus, $expiresAfter: Timestamp, $expiresBefore: Timestamp, $offset: PageOffset, $cursor: ListCursor) {
+export const InsurancesDocument = `query Insurances($builderId: BuilderId!, $type: InsuranceType, $status: InsuranceStatus, $expiresAfter: Timestamp, $expiresBefore: Timestamp, $offset: PageOffset, $cursor: ListCursor) {
   insurances(
     builderId: $builderId
     type: $type

@@ -1,9 +1,12 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { useClient } from 'urql';
 import { ChangesDocument } from '../graphql/generated.ts';
+import { isSessionEnded } from './session.ts';
 
 /** Milliseconds between the polls of a visible tab. With the delay of the event log, pages are current within two seconds. */
 const INTERVAL_MS = 1000;
+/** Milliseconds until the poll after one that failed. */
+const RETRY_MS = 5000;
 
 const Version = createContext(0);
 
@@ -18,11 +21,13 @@ export function LiveProvider({ builderId, children }: { builderId: string | unde
     let cursor: string | null = null;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let stopped = false;
-    const schedule = () => {
+    const schedule = (delay: number) => {
       clearTimeout(timer);
-      if (!stopped && document.visibilityState === 'visible') timer = setTimeout(poll, INTERVAL_MS);
+      if (!stopped && document.visibilityState === 'visible') timer = setTimeout(poll, delay);
     };
     const poll = async () => {
+      // Without a session each poll would count against the limit of sign-ins.
+      if (isSessionEnded()) return schedule(INTERVAL_MS);
       const hadCursor = cursor !== null;
       const { data } = await client
         .query(ChangesDocument, { after: cursor }, { requestPolicy: 'network-only' })
@@ -34,7 +39,7 @@ export function LiveProvider({ builderId, children }: { builderId: string | unde
         const concerns = builderId === undefined ? builderIds.length > 0 : builderIds.includes(builderId);
         if (hadCursor && (reset || concerns)) setVersion((current) => current + 1);
       }
-      schedule();
+      schedule(data ? INTERVAL_MS : RETRY_MS);
     };
     const onVisibility = () => {
       if (document.visibilityState === 'visible') poll();

@@ -29,4 +29,6 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
+export const isSessionEnded = (): boolean => connection === 'ended';
+
 export const useConnection = (): Connection => useSyncExternalStore(subscribe, () => connection);
