@@ -1,8 +1,10 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { Glyph } from '../../components/glyph.tsx';
+import type { PhotosQuery } from '../../graphql/generated.ts';
 import { formatInstant } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
-import type { GalleryPhoto } from './photos.page.tsx';
+
+type GalleryPhoto = PhotosQuery['photos']['data'][number];
 
 interface Props {
   photos: readonly GalleryPhoto[];

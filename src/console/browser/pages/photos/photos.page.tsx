@@ -1,7 +1,7 @@
 import { Pager } from '../../components/data-table.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
-import { type PhotoSource, PhotosDocument, type PhotosQuery, ProjectChoiceDocument } from '../../graphql/generated.ts';
+import { type PhotoSource, PhotosDocument, ProjectChoiceDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDay, formatPlural } from '../../shared/format.ts';
@@ -19,8 +19,6 @@ interface Choice {
   id: string;
   name: string;
 }
-
-export type GalleryPhoto = PhotosQuery['photos']['data'][number];
 
 export default function PhotosPage() {
   const { id: builderId } = useBuilder();
