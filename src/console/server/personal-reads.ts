@@ -92,7 +92,7 @@ export function personalTypeOf(type: GraphQLNamedType): PersonalType | null {
   if (!property) return null;
   // `workerId` is shown as `worker`, which some readers have in place of the id.
   const summary = property.replace(/Id$/, '');
-  const hasSummary = isObjectType(type) && summary in type.getFields();
+  const hasSummary = summary !== property && isObjectType(type) && summary in type.getFields();
   const findPeople = (record: object) => {
     const values = record as Record<string, unknown>;
     return [(hasSummary ? (values[summary] as { id: string } | null)?.id : values[property]) as string | null];
