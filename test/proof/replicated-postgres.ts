@@ -24,7 +24,7 @@ interface Server {
 }
 
 const SETTINGS = {
-  ...{ timezone: 'UTC', max_connections: '300', shared_buffers: '256MB', wal_keep_size: '1GB' },
+  ...{ timezone: 'UTC', max_connections: '500', shared_buffers: '256MB', wal_keep_size: '1GB' },
   // A standby that is copied under load has to be promoted at once.
   ...{ checkpoint_timeout: '60s', hot_standby_feedback: 'off' },
 };

@@ -15,6 +15,7 @@ import { eventLog } from './event-log.ts';
 import { events } from './events.ts';
 import { failover } from './failover.ts';
 import { faults } from './faults.ts';
+import { fleet } from './fleet.ts';
 import { fuzzService } from './fuzz-service.ts';
 import { rotateKeys } from './keys.ts';
 import { limits } from './limits.ts';
@@ -48,6 +49,7 @@ interface Options {
   only?: string;
   seconds?: string;
   rounds?: string;
+  instances?: string;
   from?: string;
   write?: string;
 }
@@ -124,6 +126,12 @@ const PROOFS: Record<string, Proof> = {
     about: 'three instances behind a balancer: limits, revocation, jobs, replaced under load without a failed request',
     run: () => cluster({ rounds: 2, say }),
   },
+  fleet: {
+    about:
+      "a Monday's traffic of 200 integrators on 16 instances: what saturates first; --instances N, --seconds N per hour",
+    run: ({ instances = '16', seconds = '60' }) =>
+      fleet({ instances: Number(instances), integrators: 200, seconds: Number(seconds), say }),
+  },
   keys: {
     about: 'the key of tokens and signed URLs is rotated over two instances under load without a failed request',
     run: () => rotateKeys({ say }),
@@ -181,6 +189,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     seconds: { type: 'string' },
     rounds: { type: 'string' },
+    instances: { type: 'string' },
     from: { type: 'string' },
     write: { type: 'string' },
   },

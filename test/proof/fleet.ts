@@ -1,0 +1,194 @@
+import { cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AccessTokens } from '../../src/auth/access-tokens.ts';
+import { REGIONS } from '../../src/shared/regions.ts';
+import { blocks, page, request } from '../photo-reports/documents.ts';
+import { countBy, type Exchange, Exchanges, percentile } from './exchange.ts';
+import { addIntegrators, type FleetIntegrator } from './fleet-integrators.ts';
+import { ProofReceivers } from './fleet-receivers.ts';
+import { findSaturation, ResourceMonitor } from './fleet-resources.ts';
+import { ReplicatedPostgres } from './replicated-postgres.ts';
+import { BASE_URL, ProofSite, type Say } from './site.ts';
+
+export interface FleetOptions {
+  instances: number;
+  integrators: number;
+  /** Seconds of each of the three parts of the Monday. */
+  seconds: number;
+  say: Say;
+}
+
+/** An hour of the Monday, and what each integrator does again and again in it. */
+interface Hour {
+  name: string;
+  act(integrator: FleetIntegrator, send: Send, number: number): Promise<unknown>;
+}
+
+type Send = (method: string, path: string, body?: object) => ReturnType<Exchanges['send']>;
+
+/** Integrators whose changes are delivered to an endpoint. */
+const ENDPOINTS = 20;
+
+/** Small, so that the greedy integrator exceeds it and the others do not. */
+const LIMIT = { requests: 300, seconds: 10 };
+
+/** Pauses of an integrator between two requests, in milliseconds, at the beginning and end of each hour. */
+const FIRST_PAUSE_MS = 4_000;
+const LAST_PAUSE_MS = 400;
+
+const METRICS_TOKEN = 'fleet';
+const FIRST = Date.parse('2026-04-06T06:00:00.000Z');
+
+const HOURS: Hour[] = [
+  {
+    name: 'gates, 6 to 7',
+    act: ({ builderId, projectId, workers, name }, send, number) =>
+      send('POST', `/builders/${builderId}/projects/${projectId}/sign-on-events`, {
+        ...{
+          sourceEventId: `${name}-${number}`,
+          workerId: workers[(number >> 1) % workers.length],
+          type: number % 2 ? 'SIGN_OFF' : 'SIGN_ON',
+        },
+        ...(number % 2 && { sourceSignOnEventId: `${name}-${number - 1}` }),
+        occurredAt: new Date(FIRST + number * 30_000).toISOString(),
+      }),
+  },
+  {
+    name: 'photos, noon',
+    act: ({ builderId, name }, send, number) =>
+      number % 3 === 0
+        ? send('POST', `/builders/${builderId}/photo-reports/sync`, {
+            ...request({ page: page([blocks.text('text', [{ text: `Walk ${number}. `.repeat(100) }])]) }),
+            ...{ sourceApp: 'fleet', sourceExternalId: `walk-${name}`, sourceRevision: number + 1 },
+          })
+        : send('GET', `/builders/${builderId}/photos?limit=25`),
+  },
+  {
+    name: 'timesheets, 17 to 18',
+    act: ({ projectId }, send, number) =>
+      send('GET', number % 4 === 3 ? '/subcontractors?limit=25' : `/timesheets?limit=25&projectId=${projectId}`),
+  },
+];
+
+/**
+ * Many instances on one database, and many integrators with the traffic of a Monday, compressed into seconds: what saturates first, and
+ * whether a caller starves. One integrator sends ten times as much as the others.
+ */
+export async function fleet({ instances, integrators: count, seconds, say }: FleetOptions) {
+  const site = await ProofSite.start(
+    {
+      ...{ LOG_LEVEL: 'warn', METRICS_TOKEN, DATABASE_CONNECTIONS: '20', TRUST_PROXY: '1' },
+      // Production delivers webhooks to https: only.
+      NODE_ENV: 'development',
+      RATE_LIMIT_API: `${LIMIT.requests}/${LIMIT.seconds}`,
+    },
+    null,
+    { timesheets: 2_000 },
+  );
+  const wrong: string[] = [];
+  try {
+    await site.postgres.stop();
+    const servers = await ReplicatedPostgres.start(site.postgres.dataDir);
+    site.afterwards(() => servers.stop());
+    for (const region of REGIONS) site.env[`DATABASE_URL_${region.toUpperCase()}`] = servers.url(region);
+    const client = site.demo.clients.find(({ name }) => name === 'A')!;
+    const fleetIntegrators = await addIntegrators(site.database(), client.clientId, count);
+    // A start takes some seconds of a processor: a few at a time.
+    for (let begun = 0; begun < instances; begun += 2) {
+      await Promise.all(Array.from({ length: Math.min(2, instances - begun) }, () => site.addInstance()));
+    }
+    say(`${instances} instances and ${count} integrators`);
+    const tokens = new AccessTokens({ keys: [site.env.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
+    const signed = await Promise.all(
+      fleetIntegrators.map(async ({ clientId }) => {
+        const claims = { sub: clientId, client_id: clientId, scope: client.scopes.join(' ') };
+        return (await tokens.sign(claims)).token;
+      }),
+    );
+    const receivers = await ProofReceivers.start();
+    site.afterwards(() => receivers.close());
+    for (const token of signed.slice(0, ENDPOINTS)) await receivers.register(site.instances[0]!.origin, token);
+    const monitor = new ResourceMonitor(site.instances, METRICS_TOKEN, servers);
+    const hours: Awaited<ReturnType<typeof runHour>>[] = [];
+    for (const hour of HOURS) {
+      const measured = await runHour(hour, { site, integrators: fleetIntegrators, tokens: signed, monitor, seconds });
+      wrong.push(...measured.wrong);
+      say(measured.text);
+      hours.push(measured);
+    }
+    await receivers.settle();
+    if (receivers.received === 0) wrong.push('no event was delivered to an endpoint');
+    const requests = hours.reduce((sum, hour) => sum + hour.requests, 0);
+    return {
+      hours: hours.map(({ text }) => text),
+      wrong,
+      figures: `${instances} instances, ${count} integrators, ${requests} requests, ${receivers.received} deliveries on ${cpus().length} processors; ${hours.map(({ text }) => text).join('; ')}`,
+    };
+  } finally {
+    await site.close(say);
+  }
+}
+
+interface Run {
+  site: ProofSite;
+  integrators: FleetIntegrator[];
+  tokens: string[];
+  monitor: ResourceMonitor;
+  seconds: number;
+}
+
+/** Runs an hour in which every integrator sends faster and faster. */
+async function runHour({ name, act }: Hour, { site, integrators, tokens, monitor, seconds }: Run) {
+  const began = Date.now();
+  const until = began + seconds * 1_000;
+  const origins = site.instances.map(({ origin }) => origin);
+  const samples = monitor.sampleUntil(until);
+  const all = await Promise.all(
+    integrators.map(async (integrator, index) => {
+      const exchanges = new Exchanges();
+      const isGreedy = index === 0;
+      const send: Send = (method, path, body) => {
+        const origin = origins[(index + exchanges.all.length) % origins.length]!;
+        const headers = {
+          authorization: `Bearer ${tokens[index]}`,
+          'x-forwarded-for': `10.1.${index >> 8}.${index & 255}`,
+          'x-service-builder-id': integrator.builderId,
+          ...(body && { 'content-type': 'application/json' }),
+        };
+        return exchanges.send(name, `${origin}${path}`, { method, headers, body: body && JSON.stringify(body) });
+      };
+      await sleep(Math.random() * FIRST_PAUSE_MS);
+      while (Date.now() < until) {
+        const part = (Date.now() - began) / (until - began);
+        const pause = FIRST_PAUSE_MS * (LAST_PAUSE_MS / FIRST_PAUSE_MS) ** part;
+        await act(integrator, send, integrator.sent++);
+        await sleep(pause * (0.5 + Math.random()) * (isGreedy ? 0.02 : 1));
+      }
+      return exchanges.all;
+    }),
+  );
+  const wrong = all.flatMap((exchanges, index) => findWrong(name, exchanges, index));
+  const successes = all.slice(1).map((exchanges) => exchanges.filter(({ status }) => status < 300).length);
+  const [least, median] = [Math.min(...successes), percentile(successes, 50)];
+  if (least * 3 < median)
+    wrong.push(`${name}: an integrator had ${least} successful requests, and half of them ${median}`);
+  const exchanges = all.flat();
+  const times = all.slice(1).flatMap((own) => own.map(({ milliseconds }) => milliseconds));
+  const saturation = findSaturation(await samples, exchanges);
+  const text =
+    `${name}: ${exchanges.length} requests ${JSON.stringify(countBy(exchanges, ({ status }) => status))}, ` +
+    `p50 ${percentile(times, 50)} ms, p99 ${percentile(times, 99)} ms, least ${least} and median ${median} requests of an integrator, ${saturation}`;
+  return { wrong, text, requests: exchanges.length };
+}
+
+/** Only the greedy integrator may exceed the rate limit. A full service is 503 with Retry-After. */
+function findWrong(hour: string, exchanges: readonly Exchange[], index: number): string[] {
+  return exchanges
+    .filter(({ status, retryAfter }) => {
+      if (status >= 200 && status < 300) return false;
+      if (status === 429) return index > 0 || retryAfter === null;
+      return status !== 503 || retryAfter === null;
+    })
+    .slice(0, 2)
+    .map(({ status, problem }) => `${hour}, integrator ${index}: ${status} ${problem}`);
+}
