@@ -7,6 +7,7 @@ import { routeTable } from '../../schema/route-table.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
 
 const resolvers = registered as unknown as (new () => object)[];
+const count = resolvers.length;
 
 /** Declares a deprecated operation in the schema of this test file; `name` is its field. */
 function declareOperation(name: string, deprecated: Deprecation | undefined, deprecationReason?: string) {
@@ -38,7 +39,11 @@ beforeAll(async () => {
   service = await startService();
 });
 
-afterAll(() => service.stop());
+afterAll(async () => {
+  // Test files share the list.
+  resolvers.length = count;
+  await service.stop();
+});
 
 describe('a deprecated operation (VER-10)', () => {
   it('has the day of its deprecation and a link to the reference in every response', async () => {
