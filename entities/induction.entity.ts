@@ -73,6 +73,7 @@ export class Induction extends Tracked {
 
 @ObjectType({ description: 'An induction with what the worker filled in.', simpleResolvers: true })
 @Scoped('read:inductions')
+@PersonalData<InductionDetails>({ of: { worker: 'workerId' }, cleared: ['data'] })
 export class InductionDetails extends Induction {
   @Field(() => [InductionAnswer], { description: 'What the worker filled in, in the order of the form.' })
   override data!: InductionAnswer[];

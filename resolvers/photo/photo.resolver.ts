@@ -9,7 +9,7 @@ import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { archivePhoto, updatePhoto } from '../../src/domain/photos/change-photo.ts';
 import { createPhoto } from '../../src/domain/photos/create-photo.ts';
-import { ensureRenditions, toRendition } from '../../src/domain/photos/renditions.ts';
+import { ensureRenditions, findRenditions, toRendition } from '../../src/domain/photos/renditions.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders, photos } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
@@ -111,7 +111,9 @@ export class PhotoResolver {
     @Arg('size', () => RenditionSize) size: RenditionSize,
     @Ctx() context: RequestContext,
   ): Promise<Rendition> {
-    return toRendition(context.storage, photo, await ensureRenditions(context, photo), size);
+    const { loaders, storage } = context;
+    const known = await loaders.loadFrom('renditions', photo.id, findRenditions);
+    return toRendition(storage, photo, known ?? (await ensureRenditions(context, photo)), size);
   }
 
   @FieldResolver()

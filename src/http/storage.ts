@@ -56,7 +56,7 @@ export async function registerStorage(
     const onRequest = (request: FastifyRequest, reply: FastifyReply) => admitDownload(storages, limits, request, reply);
     // Fastify's own HEAD route would read the whole object.
     scope.get(url, { exposeHeadRoute: false, onRequest }, (request, reply) => send(storages, limits, request, reply));
-    scope.head(url, (request, reply) => sendHeaders(storages, limits, request, reply));
+    scope.head(url, { onRequest }, (request, reply) => sendHeaders(storages, limits, request, reply));
   });
 }
 

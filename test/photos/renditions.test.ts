@@ -52,6 +52,20 @@ describe('Photo.rendition', () => {
     expect(await sharp(file.rawPayload).metadata()).toMatchObject({ format: 'webp', width, height });
   });
 
+  it('of a page is read in one statement for every photo and size', async () => {
+    for (const width of [300, 301, 302]) await createPhoto(await picture('jpeg', { width, height: 200 }));
+    const read = (selection: string) => {
+      const query = `query ($builder: BuilderId!) { photos(builderId: $builder) { data { ${selection} } } }`;
+      return service.countStatements('au1', async () => {
+        const { errors } = await service.graphql(client.token, query, { builder: client.builderId });
+        expect(errors).toBeUndefined();
+      });
+    };
+    const renditions = 's: rendition(size: SMALL) { url } l: rendition(size: LARGE) { url }';
+    await read(renditions);
+    expect((await read(`id ${renditions}`)) - (await read('id'))).toBe(1);
+  });
+
   it('a small photo is not enlarged (PHO-39)', async () => {
     const photo = await createPhoto(await picture('png', { width: 200, height: 50 }), 'image/png');
     expect(await renditionOf(photo.id, 'LARGE')).toMatchObject({ width: 200, height: 50 });

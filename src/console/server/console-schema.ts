@@ -27,7 +27,7 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
   const queries = mapSchema(integratorSchema, {
     [MapperKind.QUERY_ROOT_FIELD]: (field, name) => (REPLACED_QUERIES.has(name) ? null : authorizeRead(field)),
     [MapperKind.MUTATION_ROOT_FIELD]: () => null,
-    [MapperKind.OBJECT_FIELD]: (field) => observeField(field),
+    [MapperKind.OBJECT_FIELD]: (field, name, parent) => observeField(field, `${parent}.${name}`),
   });
   const extended = extendSchema(queries, parse(consoleAreas.map(({ types }) => types).join('\n')));
   const resolvers: Record<string, Record<string, object>> = { Query: {}, Mutation: {} };
@@ -35,7 +35,7 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
     for (const [name, operation] of Object.entries(queries)) resolvers.Query![name] = toRootField(name, operation);
     for (const [name, operation] of Object.entries(mutations)) resolvers.Mutation![name] = toRootField(name, operation);
     for (const [type, methods] of Object.entries(fields)) {
-      const entries = Object.entries(methods).map(([name, resolve]) => [name, toEdge(resolve as Resolve)]);
+      const entries = Object.entries(methods).map(([name, resolve]) => [name, toEdge(inShare(resolve as Resolve))]);
       resolvers[type] = { ...resolvers[type], ...Object.fromEntries(entries) };
     }
   }
@@ -59,10 +59,14 @@ function authorizeRead(field: Field): Field {
   };
 }
 
+/** Fields that name people in a text or free-form object. */
+const PERSONAL_FIELDS = new Set(['PhotoReport.request']);
+
 /** Notes the people whom the records of a field are about. */
-function observeField(field: Field): Field {
+function observeField(field: Field, name: string): Field {
   const edge = field.extensions?.edge as FieldEdge<ConsoleContext> | undefined;
-  const createResolver = edge && observe(field, edge.createResolver);
+  const createResolver =
+    edge && (PERSONAL_FIELDS.has(name) ? requirePerson(edge.createResolver) : observe(field, edge.createResolver));
   if (!createResolver) return field;
   const { authorizeParent, authorizeResult } = edge;
   return {
@@ -77,6 +81,13 @@ function observeField(field: Field): Field {
   };
 }
 
+const requirePerson =
+  (create: ResolverFactory<ConsoleContext>): ResolverFactory<ConsoleContext> =>
+  (args, context, info) => {
+    context.personalReads.requireAllowed();
+    return create(args, context, info);
+  };
+
 /** Returns a resolver factory that notes the people; null for a field whose records are about nobody. */
 function observe(field: Field, create: ResolverFactory<ConsoleContext>): ResolverFactory<ConsoleContext> | null {
   const type = recordType(field.type);
@@ -87,6 +98,8 @@ function observe(field: Field, create: ResolverFactory<ConsoleContext>): Resolve
   return (args, context, info) => {
     const selection = selectionIn(info);
     if (!personal.isPersonal(selection)) return create(args, context, info);
+    // Also where no record names a known person: some have a name without an account.
+    context.personalReads.requireAllowed();
     const resolve = create(args, context, { ...info, selection: withProperty(selection, personal) });
     return async (source) => {
       const result = await resolve(source);
@@ -120,6 +133,12 @@ function toRootField(name: string, { action, resolve }: ConsoleOperation) {
   const field = toEdge(authorized);
   return { ...field, extensions: { ...field.extensions, action } };
 }
+
+/** Charges the reads of a field to the staff user's share of MikroORM's connections, which integrators' transactions use too. */
+const inShare =
+  (resolve: Resolve): Resolve =>
+  (source, args, context, info) =>
+    context.shares.transactions.run(context.shareKey, 1, async () => resolve(source, args, context, info));
 
 const toEdge = (resolve: Resolve) => ({
   resolve,

@@ -13,7 +13,7 @@ const MAX_REMEMBERED = 50_000;
 
 /** Reads that were recorded within the last hour, by process. A page that is polled would fill the audit log. */
 export class RecordedReads {
-  /** Times by staff user, person and category, in the order of recording. */
+  /** Times by region, staff user, person and category, in the order of recording. */
   readonly #times = new Map<string, number>();
 
   has(key: string, now: number): boolean {
@@ -44,10 +44,15 @@ export class PersonalReads {
 
   /** Notes a read. Throws 403 for a role that does not allow `person.read`. @param category Kind of the record: `SignOnVisit`. */
   add(personId: string, category: string, builderId: string | null): void {
-    const { actor } = this.#source;
-    if (actor.type === 'STAFF') requireStaffAction(actor.role, 'person.read');
+    this.requireAllowed();
     const people = this.#reads.get(builderId) ?? new Map<string, Set<string>>();
     this.#reads.set(builderId, people.set(personId, (people.get(personId) ?? new Set()).add(category)));
+  }
+
+  /** Throws 403 for a role that does not allow `person.read`. */
+  requireAllowed(): void {
+    const { actor } = this.#source;
+    if (actor.type === 'STAFF') requireStaffAction(actor.role, 'person.read');
   }
 
   /** Writes the reads that were not recorded within the last hour to the audit log; to be awaited before the response. CON-5. */
@@ -56,7 +61,7 @@ export class PersonalReads {
     const groups = new Map<string, { builderId: string | null; categories: string[]; personIds: string[] }>();
     for (const [builderId, people] of this.#reads) {
       for (const [personId, all] of people) {
-        const keyOf = (category: string) => `${this.#source.actor.id} ${personId} ${category}`;
+        const keyOf = (category: string) => `${database.region} ${this.#source.actor.id} ${personId} ${category}`;
         const categories = [...all].filter((category) => !this.#recorded.has(keyOf(category), now)).sort();
         if (categories.length === 0) continue;
         keys.push(...categories.map(keyOf));

@@ -10,6 +10,7 @@ import { toApiError } from '../../database/errors.ts';
 import { staffScopesOf } from '../../domain/access/staff-roles.ts';
 import type { AuditSource } from '../../domain/audit/record-audit.ts';
 import { formatError, graphqlError } from '../../graphql/server/errors.ts';
+import { dropLargeResult } from '../../graphql/server/large-responses.ts';
 import { registerGraphqlRoute } from '../../graphql/server/plugin.ts';
 import { configurePages, rejectOtherPageMethods } from '../../oauth/interaction/configure-pages.ts';
 import { signIn } from '../../oauth/interaction/sign-in.ts';
@@ -72,7 +73,8 @@ async function registerSignIn(app: FastifyInstance, dependencies: ConsoleDepende
       createHandler((page) => page.showSignIn({ email: '', problem: null })),
     );
     pages.post('/console/sign-in', createHandler(signIn));
-    rejectOtherPageMethods(pages, { '/console/sign-in': ['GET', 'POST'] });
+    // Otherwise the console's files would answer GET.
+    rejectOtherPageMethods(pages, { '/console/sign-in': ['GET', 'POST'], '/console/graphql': ['POST'] });
   });
 }
 
@@ -98,7 +100,13 @@ function createContextFactory(dependencies: ConsoleDependencies) {
     };
     return {
       ...authenticator.createContext(request, authenticated),
-      ...{ staff, source, passwordLinks, personalReads: new PersonalReads(recordedReads, source) },
+      ...{
+        primary: databases[region],
+        staff,
+        source,
+        passwordLinks,
+        personalReads: new PersonalReads(recordedReads, source),
+      },
       session: {
         findRegions: async () => {
           const signedIn = await Promise.all(REGIONS.map(findIn));
@@ -137,6 +145,7 @@ function recordPersonalReads(databases: Databases, clock: Clock): ApolloServerPl
         try {
           await personalReads.record(databases[region], clock.now());
         } catch (thrown) {
+          dropLargeResult(contextValue);
           const error = graphqlError(toApiError(thrown));
           response.http.status = toApiError(thrown).status;
           response.body = { kind: 'single', singleResult: { errors: [formatError(error.toJSON(), error)] } };

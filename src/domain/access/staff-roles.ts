@@ -6,11 +6,12 @@ import type { AuditAction } from '../audit/audited-objects.ts';
 export const STAFF_ROLES = ['VIEWER', 'OPERATOR', 'ADMIN'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
-/** Reads of the console. */
+/** Reads of the console, and what changes of internal clients need in addition: such a client reads all builders. */
 const READS = {
   'access.read': 'List and show integrators, clients, connections, users, memberships and image hosts.',
   'records.read': "Read builders' records with the scopes of the role.",
   'audit.read': 'List the audit log.',
+  'internal_client.changed': 'Create, change and enable internal clients, and rotate their secrets.',
 } as const;
 
 /** What a staff user does: a read, or a change, which is named as in the audit log. */
@@ -59,6 +60,7 @@ const LOWEST_ROLE: Partial<Record<StaffAction, StaffRole>> = {
   'visit.closed': 'OPERATOR',
   'visit.archived': 'OPERATOR',
   'conflict.resolved': 'OPERATOR',
+  'internal_client.changed': 'ADMIN',
   'staff.created': 'ADMIN',
   'staff.updated': 'ADMIN',
   'staff.disabled': 'ADMIN',

@@ -17,6 +17,9 @@ export const largeResponses: ApolloServerPlugin<RequestContext> = {
   }),
 };
 
+/** Drops a large result, in place of which another response is sent. */
+export const dropLargeResult = ({ usage }: RequestContext): boolean => largeResults.delete(usage);
+
 type ApolloHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /** Returns a handler that sends the response of Apollo's handler, or the large result of the request in chunks. */

@@ -49,8 +49,9 @@ describe('createClient', () => {
   });
 
   it('names the field of an input that cannot be used', async () => {
+    const [{ id }] = (await kim.query('{ integrators { data { id } } }')).data.integrators.data;
     const { errors } = await kim.query(
-      'mutation { createClient(name: "x", type: INTERNAL, scopes: ["read:everything"]) { secret } }',
+      `mutation { createClient(name: "x", type: CONFIDENTIAL, integratorId: "${id}", scopes: ["read:everything"]) { secret } }`,
     );
     expect(errors![0]!.extensions).toMatchObject({
       ...{ code: 'BAD_USER_INPUT', http: { status: 400 } },

@@ -165,3 +165,17 @@ describe('integrators', () => {
     }
   });
 });
+
+describe('internal clients, which read all builders', () => {
+  const create = `mutation { createClient(type: INTERNAL, name: "Dashboards", scopes: ["read:builders"]) { secret client { id updatedAt } } }`;
+
+  it('are created and get secrets by an administrator only', async () => {
+    expect((await browsers.OPERATOR.query(create)).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+    const { data, errors } = await browsers.ADMIN.query(create);
+    expect(errors).toBeUndefined();
+    const { id, updatedAt } = data.createClient.client;
+    const rotate = `mutation { rotateClientSecret(id: "${id}", expectedUpdatedAt: "${updatedAt}") { secret } }`;
+    expect((await browsers.OPERATOR.query(rotate)).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+    expect((await browsers.ADMIN.query(rotate)).errors).toBeUndefined();
+  });
+});

@@ -87,10 +87,37 @@ describe('personal data that staff read', () => {
     expect(added.every(({ valuesAfter }) => (valuesAfter!.categories as string[]).includes(category))).toBe(true);
   });
 
-  it('is not in a response when it cannot be recorded (CON-5)', async () => {
+  it('is recorded of one induction, which a viewer may not read with its worker or answers (CON-5)', async () => {
+    const [found] = await sql('select id, project_id from induction where builder_id = ? limit 1', [builderId]);
+    const { id, project_id: projectId } = found as { id: string; project_id: string };
+    const induction = (fields: string) =>
+      `{ induction(builderId: "${builderId}", projectId: "${projectId}", identifierOrId: "${id}") { ${fields} } }`;
+    for (const fields of ['worker { fullName }', 'data { name value }']) {
+      expect((await viewer.query(induction(fields))).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+      service.clock.advance(3_600_000);
+      const before = (await reads()).length;
+      expect((await operator.query(induction(fields))).errors).toBeUndefined();
+      expect(await reads()).toHaveLength(before + 1);
+    }
+    expect((await viewer.query(induction('status'))).errors).toBeUndefined();
+  });
+
+  it('is not what a viewer may read of a photo report, whose author may have no account (CON-5)', async () => {
+    const report = (fields: string) => `{ photoReports(builderId: "${builderId}") { data { ${fields} } } }`;
+    for (const fields of ['request', 'sourceAuthor { name email }']) {
+      expect((await viewer.query(report(fields))).errors?.[0]?.extensions.code, fields).toBe('FORBIDDEN');
+    }
+    expect((await viewer.query(report('title'))).errors).toBeUndefined();
+  });
+
+  it.each([
+    ['small', 'profile { fullName }'],
+    ['large', `profile { fullName } ${Array.from({ length: 200 }, (_, at) => `n${at}: notes`).join(' ')}`],
+  ])('is not in a %s response when it cannot be recorded (CON-5)', async (_, fields) => {
     service.clock.advance(3_600_000);
+    await sql(`update timesheet set notes = repeat('n', 1000)`);
     await sql('alter table audit_entry rename to audit_entry_away');
-    const { data, errors } = await operator.query(timesheets('profile { fullName }'));
+    const { data, errors } = await operator.query(timesheets(fields, 25));
     await sql('alter table audit_entry_away rename to audit_entry');
     expect(data).toBeUndefined();
     expect(errors![0]!.extensions.http.status).toBe(500);

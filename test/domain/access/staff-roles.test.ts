@@ -29,6 +29,7 @@ const OPERATOR = [
   ...['webhook_endpoint.secret_rotated', 'webhook_endpoint.replayed', 'webhook_endpoint.tested'],
 ];
 const ADMIN = [
+  'internal_client.changed',
   ...['staff.created', 'staff.updated', 'staff.disabled', 'staff.enabled', 'staff.password_link_created'],
   ...['person.exported', 'person.erased', 'builder.exported', 'builder.erasure_scheduled', 'builder.erasure_cancelled'],
 ];

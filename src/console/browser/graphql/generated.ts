@@ -563,7 +563,7 @@ export type PhotosQueryVariables = Exact<{
 }>;
 
 
-export type PhotosQuery = { photos: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fileName: string, contentType: string, fileSize: string, description: string | null, source: PhotoSource, photoTakenDate: string | null, sortDate: string, imageUrl: string, folder: { name: string } | null }> } };
+export type PhotosQuery = { photos: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, fileName: string, contentType: string, fileSize: string, description: string | null, source: PhotoSource, photoTakenDate: string | null, sortDate: string, imageUrl: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null, folder: { name: string } | null }> } };
 
 export type ReportsQueryVariables = Exact<{
   builderId: string;
@@ -579,7 +579,7 @@ export type ReportBlocksFragment = { title: string, shortDescription: string | n
     | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
     | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
     | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
-    | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string } | null }
+    | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null } | null }
     | { __typename: 'ReportChildPage', sourceBlockId: string }
   > };
 
@@ -593,21 +593,23 @@ export type ReportQuery = { photoReport: { id: string, title: string, status: Ph
         | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
         | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
         | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
-        | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string } | null }
+        | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null } | null }
         | { __typename: 'ReportChildPage', sourceBlockId: string, childPage: { title: string, shortDescription: string | null, blocks: Array<
               | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
               | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
               | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
-              | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string } | null }
+              | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null } | null }
               | { __typename: 'ReportChildPage', sourceBlockId: string, childPage: { title: string, shortDescription: string | null, blocks: Array<
                     | { __typename: 'ReportText', sourceBlockId: string, richText: Array<{ text: string, marks: Array<TextMark> }> }
                     | { __typename: 'ReportHeading', sourceBlockId: string, level: number, richText: Array<{ text: string, marks: Array<TextMark> }> }
                     | { __typename: 'ReportList', type: BlockType, sourceBlockId: string, items: Array<{ id: string, depth: number, checked: boolean | null, richText: Array<{ text: string, marks: Array<TextMark> }> }> }
-                    | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string } | null }
+                    | { __typename: 'ReportImage', sourceBlockId: string, imageFailure: { message: string } | null, photo: { id: string, imageUrl: string, description: string | null, fileName: string, small: { url: string, width: number, height: number } | null, medium: { url: string, width: number, height: number } | null, large: { url: string, width: number, height: number } | null } | null }
                     | { __typename: 'ReportChildPage', sourceBlockId: string }
                   > } }
             > } }
       > } } };
+
+export type SourceFragment = { url: string, width: number, height: number };
 
 export type TimesheetsQueryVariables = Exact<{
   builderId: string;
@@ -1910,11 +1912,25 @@ export const PhotosDocument = `query Photos($builderId: BuilderId!, $projectId: 
       photoTakenDate
       sortDate
       imageUrl
+      small: rendition(size: SMALL) {
+        ...Source
+      }
+      medium: rendition(size: MEDIUM) {
+        ...Source
+      }
+      large: rendition(size: LARGE) {
+        ...Source
+      }
       folder {
         name
       }
     }
   }
+}
+fragment Source on Rendition {
+  url
+  width
+  height
 }` as unknown as TypedDocumentNode<PhotosQuery, PhotosQueryVariables>;
 export const ReportsDocument = `query Reports($builderId: BuilderId!, $projectId: ProjectId, $archived: Boolean, $offset: PageOffset) {
   photoReports(
@@ -2027,6 +2043,15 @@ fragment ReportBlocks on ReportPage {
       photo {
         id
         imageUrl
+        small: rendition(size: SMALL) {
+          ...Source
+        }
+        medium: rendition(size: MEDIUM) {
+          ...Source
+        }
+        large: rendition(size: LARGE) {
+          ...Source
+        }
         description
         fileName
       }
@@ -2036,6 +2061,11 @@ fragment ReportBlocks on ReportPage {
       sourceBlockId
     }
   }
+}
+fragment Source on Rendition {
+  url
+  width
+  height
 }` as unknown as TypedDocumentNode<ReportQuery, ReportQueryVariables>;
 export const TimesheetsDocument = `query Timesheets($builderId: BuilderId!, $projectId: ProjectId, $status: TimesheetStatus, $startDate: RangeStart, $endDate: RangeEnd, $offset: PageOffset, $cursor: ListCursor) {
   timesheets(

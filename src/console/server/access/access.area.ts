@@ -16,6 +16,7 @@ import {
   showConnection,
   showIntegrator,
 } from '../../../domain/access/list-access.ts';
+import { requireStaffAction } from '../../../domain/access/staff-roles.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { listEndpoints } from '../../../domain/webhooks/endpoints.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
@@ -31,6 +32,12 @@ const withSecret = async (context: ConsoleContext, created: { clientId: string; 
   client: await findClient(context, created.clientId),
   secret: created.clientSecret,
 });
+
+/** Throws 403 for an internal client, except for a role that may change those. */
+async function requireClientRole(context: ConsoleContext, id: string): Promise<void> {
+  const { type } = await findClient(context, id);
+  if (type === 'INTERNAL') requireStaffAction(context.staff.role, 'internal_client.changed');
+}
 
 /** Integrators, clients and connections. */
 export const accessArea: ConsoleArea = {
@@ -95,6 +102,7 @@ export const accessArea: ConsoleArea = {
       action: 'client.created',
       async resolve(_, { type, integratorId, pilotAgreement, ...input }, context) {
         const internal = type === 'INTERNAL';
+        if (internal) requireStaffAction(context.staff.role, 'internal_client.changed');
         const request = {
           ...{ ...input, internal, type: internal ? 'CONFIDENTIAL' : type },
           ...{ integratorId: integratorId ?? undefined, pilotAgreement: pilotAgreement ?? undefined },
@@ -105,6 +113,7 @@ export const accessArea: ConsoleArea = {
     updateClient: {
       action: 'client.updated',
       async resolve(_, { id, expectedUpdatedAt, pilotAgreement, ...update }, context) {
+        await requireClientRole(context, id);
         const changes = { ...withoutNull(update), ...(pilotAgreement !== undefined && { pilotAgreement }) };
         await updateClient(toChangeContext(context, { expectedUpdatedAt }), id, changes);
         return findClient(context, id);
@@ -112,8 +121,10 @@ export const accessArea: ConsoleArea = {
     },
     rotateClientSecret: {
       action: 'client_secret.rotated',
-      resolve: async (_, { id, ...args }, context) =>
-        withSecret(context, await rotateSecret(toChangeContext(context, args), id)),
+      async resolve(_, { id, ...args }, context) {
+        await requireClientRole(context, id);
+        return withSecret(context, await rotateSecret(toChangeContext(context, args), id));
+      },
     },
     disableClient: {
       action: 'client.disabled',
@@ -125,6 +136,7 @@ export const accessArea: ConsoleArea = {
     enableClient: {
       action: 'client.enabled',
       async resolve(_, { id, ...args }, context) {
+        await requireClientRole(context, id);
         await enableClient(toChangeContext(context, args), id);
         return findClient(context, id);
       },

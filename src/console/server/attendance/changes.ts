@@ -19,13 +19,14 @@ type Cursor = [events: string, snapshot: string, at: number];
  * that were committed since. CON-8.
  */
 export async function readChanges(
-  { database, region, clock }: ConsoleContext,
+  // A snapshot of a standby does not name the transactions that are open.
+  { primary: database, region, clock }: ConsoleContext,
   { after, projectId }: { after?: string | null; projectId?: string | null },
 ) {
   const now = clock.now();
   const head = await readHead(database);
   const previous = after == null ? null : parseCursor(after);
-  const isContinued = previous !== null && now - previous[2] <= MAX_AGE_MS;
+  const isContinued = previous !== null && Math.abs(now - previous[2]) <= MAX_AGE_MS;
   const attendance = await readAttendanceChanges(
     database,
     isContinued ? previous[1] : null,

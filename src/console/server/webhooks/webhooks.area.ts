@@ -3,6 +3,7 @@ import { WebhookEndpoint } from '../../../../entities/webhook-endpoint.entity.ts
 import { WebhookProgress } from '../../../../entities/webhook-progress.entity.ts';
 import { parseId } from '../../../domain/access/access-values.ts';
 import { InvalidInputError } from '../../../domain/access/invalid-input-error.ts';
+import { isStaffActionAllowed } from '../../../domain/access/staff-roles.ts';
 import { encodeEventCursor } from '../../../domain/events/event-cursor.ts';
 import { findPositionBefore, readHead } from '../../../domain/events/event-log.ts';
 import { listDeliveries } from '../../../domain/webhooks/deliveries.ts';
@@ -117,6 +118,9 @@ export const webhookArea: ConsoleArea = {
   },
   fields: {
     WebhookEndpoint: {
+      // Paths and queries of receivers may be secret.
+      url: ({ url }: WebhookEndpoint, _, { staff }) =>
+        isStaffActionAllowed(staff.role, 'webhook_endpoint.updated') ? url : new URL(url).origin,
       integrator: ({ integratorId }: WebhookEndpoint, _, context) => findIntegrator(context, integratorId),
       client: ({ clientId }: WebhookEndpoint, _, context) => findClient(context, clientId),
       failures: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).failures,
@@ -124,7 +128,11 @@ export const webhookArea: ConsoleArea = {
       suspendedUntil: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).suspendedUntil,
       replaying: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).replayUntil !== null,
       deliveries: async ({ id, integratorId }: WebhookEndpoint, { limit, ...query }, context) =>
-        listDeliveries(context, { endpointId: id, integratorId }, { ...query, limit: Math.min(limit ?? 25, 100) }),
+        listDeliveries(
+          context,
+          { endpointId: id, integratorId },
+          { ...query, limit: Math.min(Math.max(limit ?? 25, 1), 100) },
+        ),
     },
   },
 };

@@ -3,6 +3,7 @@ import { Glyph } from '../../components/glyph.tsx';
 import type { PhotosQuery } from '../../graphql/generated.ts';
 import { formatInstant } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
+import { PhotoImage } from './photo-image.tsx';
 
 type GalleryPhoto = PhotosQuery['photos']['data'][number];
 
@@ -48,7 +49,7 @@ export function PhotoViewer({ photos, index, onIndex, onClose }: Props) {
       }}
     >
       <figure>
-        <img src={photo.imageUrl} alt={photo.description ?? photo.fileName} />
+        <PhotoImage photo={photo} alt={photo.description ?? photo.fileName} sizes="100vw" />
         <figcaption>
           <span aria-live="polite">
             <strong>{photo.description ?? photo.fileName}</strong>
@@ -57,6 +58,9 @@ export function PhotoViewer({ photos, index, onIndex, onClose }: Props) {
               {formatInstant(photo.photoTakenDate ?? photo.sortDate, timeZone)}
             </span>
           </span>
+          <a href={photo.imageUrl} target="_blank" rel="noreferrer">
+            Original
+          </a>
           <span className="nowrap">
             {index + 1} of {photos.length}
           </span>

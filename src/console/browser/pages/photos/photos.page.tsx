@@ -8,6 +8,7 @@ import { formatDay, formatPlural } from '../../shared/format.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { FolderList } from './folder-list.tsx';
 import { PhotoChart } from './photo-chart.tsx';
+import { PhotoImage } from './photo-image.tsx';
 import { PhotoViewer } from './photo-viewer.tsx';
 
 const SOURCES = [
@@ -84,7 +85,7 @@ function Gallery({ projects, project }: { projects: readonly Choice[]; project: 
                           className="tile"
                           onClick={() => filters.set({ photo: photo.id, page: String(page) })}
                         >
-                          <img src={photo.imageUrl} alt="" loading="lazy" decoding="async" />
+                          <PhotoImage photo={photo} alt="" sizes="(max-width: 700px) 45vw, 240px" />
                           <span className="label">{photo.description ?? photo.fileName}</span>
                           <span className="soft small">
                             {formatDay(photo.photoTakenDate ?? photo.sortDate, timeZone)}

@@ -5,6 +5,7 @@ import { Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { type ReportBlocksFragment, ReportDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
+import { PhotoImage } from './photo-image.tsx';
 
 interface Props {
   builderId: string;
@@ -86,7 +87,13 @@ function BlockContent({ block, depth }: { block: Block; depth: number }) {
     case 'ReportImage':
       return block.photo ? (
         <figure>
-          <img src={block.photo.imageUrl} alt={block.photo.description ?? block.photo.fileName} loading="lazy" />
+          <a href={block.photo.imageUrl} target="_blank" rel="noreferrer">
+            <PhotoImage
+              photo={block.photo}
+              alt={block.photo.description ?? block.photo.fileName}
+              sizes="(max-width: 700px) 90vw, 560px"
+            />
+          </a>
           {block.photo.description && <figcaption className="soft small">{block.photo.description}</figcaption>}
         </figure>
       ) : (
