@@ -18,7 +18,7 @@ export function setConnection(next: Connection): void {
 }
 
 /** Address of the sign-in page, which returns to a path of the console. */
-export const signInAddress = (path: string): string => `/console/sign-in?${new URLSearchParams({ to: path })}`;
+export const signInAddress = (path: string): string => `/console/sign-in?${new URLSearchParams({ return: path })}`;
 
 /** Region of the requests: of the address, else the one used last. */
 export const currentRegion = (): string =>
