@@ -16,13 +16,21 @@ interface Options {
   live?: boolean;
 }
 
-/** Returns the data of a query, and its state. Data of the variables before remains until the new data arrives. */
+/**
+ * Returns the data of a query, and its state. Data of the variables before remains until the new data arrives. Data that was loaded
+ * remains while a later request of the same variables fails, so that a page keeps what is typed into its forms.
+ */
 export function useRequest<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,
   { pause = false, live = false }: Options = {},
 ): Request<Data> {
   const [{ data, error, fetching }, execute] = useQuery({ query, variables, pause });
+  const key = JSON.stringify(variables);
+  const loaded = useRef<{ key: string; data: Data }>(undefined);
+  // While a request runs, the data may be of the variables before. A failed request has the data null.
+  if (data && !error && !fetching) loaded.current = { key, data };
+  const kept = loaded.current?.key === key ? loaded.current.data : undefined;
   const version = useLiveVersion();
   const seen = useRef(version);
   useEffect(() => {
@@ -30,5 +38,5 @@ export function useRequest<Data, Variables extends AnyVariables>(
     seen.current = version;
     execute({ requestPolicy: 'network-only' });
   }, [live, pause, version, execute]);
-  return { data, error, fetching, retry: () => execute({ requestPolicy: 'network-only' }) };
+  return { data: data ?? kept, error, fetching, retry: () => execute({ requestPolicy: 'network-only' }) };
 }
