@@ -20,6 +20,6 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/photos', title: 'Photos', glyph: 'photos', section: 'Builder' },
   { path: '/reports', title: 'Reports', glyph: 'reports', section: 'Builder' },
   { path: '/integrations', title: 'Integrations', glyph: 'integrations', section: 'Service' },
-  { path: '/people', title: 'People', glyph: 'people', section: 'Service' },
+  { path: '/people', title: 'People', glyph: 'people', section: 'Service', action: 'person.read' },
   { path: '/audit', title: 'Audit log', glyph: 'audit', section: 'Service', action: 'audit.read' },
 ];
