@@ -50,6 +50,7 @@ export async function startDemoConsole(): Promise<DemoConsole> {
     ...{ baseUrl, databases, demo, chromium },
     async signIn(role, path = '/console/today') {
       const context = await chromium.newContext({ reducedMotion: 'reduce', acceptDownloads: true });
+      context.setDefaultTimeout(10_000);
       const page = await context.newPage();
       await page.goto(`${baseUrl}${path}`);
       await submitSignIn(page, demo, role);
