@@ -1,6 +1,7 @@
 import { lazy, Suspense, useMemo } from 'react';
-import { BrowserRouter, Navigate, Route, Routes, useSearchParams } from 'react-router';
+import { BrowserRouter, Navigate, Route, Routes, useLocation, useSearchParams } from 'react-router';
 import { Provider } from 'urql';
+import { RenderFailure } from './components/render-failure.tsx';
 import { Loading } from './components/states.tsx';
 import { createConsoleClient } from './graphql/client.ts';
 import { Layout } from './layout/layout.tsx';
@@ -22,28 +23,31 @@ const AuditPage = lazy(() => import('./pages/people/audit.page.tsx'));
 
 function Pages() {
   const [parameters] = useSearchParams();
+  const { pathname, search } = useLocation();
   const region = parameters.get('region') ?? currentRegion();
   const client = useMemo(() => createConsoleClient(region), [region]);
   return (
     <Provider value={client} key={region}>
       <ScopeProvider>
         <Layout>
-          <Suspense fallback={<Loading />}>
-            <Routes>
-              <Route path="/" element={<ToToday />} />
-              <Route path="/today" element={<TodayPage />} />
-              <Route path="/attendance" element={<AttendancePage />} />
-              <Route path="/timesheets" element={<TimesheetsPage />} />
-              <Route path="/inductions" element={<InductionsPage />} />
-              <Route path="/insurances" element={<InsurancesPage />} />
-              <Route path="/photos" element={<PhotosPage />} />
-              <Route path="/reports" element={<ReportsPage />} />
-              <Route path="/integrations/*" element={<IntegrationsPage />} />
-              <Route path="/people" element={<PeoplePage />} />
-              <Route path="/audit" element={<AuditPage />} />
-              <Route path="*" element={<NoSuchPage />} />
-            </Routes>
-          </Suspense>
+          <RenderFailure address={pathname + search}>
+            <Suspense fallback={<Loading />}>
+              <Routes>
+                <Route path="/" element={<ToToday />} />
+                <Route path="/today" element={<TodayPage />} />
+                <Route path="/attendance" element={<AttendancePage />} />
+                <Route path="/timesheets" element={<TimesheetsPage />} />
+                <Route path="/inductions" element={<InductionsPage />} />
+                <Route path="/insurances" element={<InsurancesPage />} />
+                <Route path="/photos" element={<PhotosPage />} />
+                <Route path="/reports" element={<ReportsPage />} />
+                <Route path="/integrations/*" element={<IntegrationsPage />} />
+                <Route path="/people" element={<PeoplePage />} />
+                <Route path="/audit" element={<AuditPage />} />
+                <Route path="*" element={<NoSuchPage />} />
+              </Routes>
+            </Suspense>
+          </RenderFailure>
         </Layout>
       </ScopeProvider>
     </Provider>

@@ -172,6 +172,15 @@ describe.skipIf(!executablePath)('the console in Chromium', { timeout: 120_000 }
     await page.context().close();
   });
 
+  it('shows the menu with a page that fails, from which other pages open', async () => {
+    const page = await staffConsole.signIn('OPERATOR', '/console/attendance?date=9999-99-99');
+    await page.getByRole('alert').getByText('This page cannot be shown').waitFor();
+    await page.getByRole('link', { name: 'Attendance' }).click();
+    await page.getByRole('region', { name: 'Board' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.context().close();
+  });
+
   it('shows photos by the keyboard', async () => {
     const page = await staffConsole.signIn('VIEWER', '/console/photos');
     const tiles = page.getByRole('region', { name: 'Photos' }).getByRole('listitem').getByRole('button');
