@@ -71,7 +71,10 @@ export class ProofSite {
         const env = { DATABASE_URL_AU1: postgres.url('au1'), DATABASE_URL_US1: postgres.url('us1') };
         await promisify(execFile)(process.execPath, [migrateWith, 'migrate', 'up'], { env });
       } else for (const region of REGIONS) await runPendingMigrations(databases[region], 'auto');
+      // The demo data of this version may name columns that an earlier release lacks.
+      const dropColumns = migrateWith ? await addMissingColumns(databases) : null;
       const demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets });
+      await dropColumns?.();
       for (const region of REGIONS) await databases[region].close();
       const dataDir = await folder('data', disks?.storeBytes);
       const env = {
@@ -118,4 +121,30 @@ export class ProofSite {
       }
     }
   }
+}
+
+/** Adds the columns of this version to the tables of an earlier one. Returns the function that drops them. */
+async function addMissingColumns(databases: Databases): Promise<() => Promise<void>> {
+  const drops: (() => Promise<unknown>)[] = [];
+  for (const region of REGIONS) {
+    const em = databases[region].fork();
+    const sql = `select table_name || '.' || column_name as name, table_name as "table" from information_schema.columns
+      where table_schema = 'public'`;
+    const found = await em.execute<{ name: string; table: string }[]>(sql);
+    const [columns, tables] = [new Set(found.map(({ name }) => name)), new Set(found.map(({ table }) => table))];
+    for (const { tableName, props } of databases[region].metadata.getAll().values()) {
+      if (!tables.has(tableName)) continue;
+      for (const { fieldNames = [], columnTypes = [] } of props) {
+        for (const [at, column] of fieldNames.entries()) {
+          if (columns.has(`${tableName}.${column}`)) continue;
+          columns.add(`${tableName}.${column}`);
+          await em.execute(`alter table "${tableName}" add column "${column}" ${columnTypes[at]}`);
+          drops.push(() => em.execute(`alter table "${tableName}" drop column "${column}"`));
+        }
+      }
+    }
+  }
+  return async () => {
+    for (const drop of drops) await drop();
+  };
 }
