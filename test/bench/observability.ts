@@ -36,7 +36,7 @@ const PARTS: { name: string; variant: Variant; has: boolean }[] = [
   { name: 'spans, while tracing is off', variant: { env: {}, withoutSpans: true }, has: false },
   { name: 'tracing of every request', variant: { env: { OTEL_EXPORTER_OTLP_ENDPOINT: '' } }, has: true },
   { name: 'compression (`br`)', variant: { env: {}, headers: { 'accept-encoding': 'br' } }, has: true },
-  { name: 'DATABASE_CONNECTIONS=20 in place of 68', variant: { env: { DATABASE_CONNECTIONS: '20' } }, has: true },
+  { name: 'DATABASE_CONNECTIONS=24 in place of 72', variant: { env: { DATABASE_CONNECTIONS: '24' } }, has: true },
 ];
 
 interface Sample {
