@@ -239,7 +239,7 @@ const declaredFiles: FileDefinition[] = [
   },
 ];
 
-/** Entities that are not transferred: credentials, grants, and counters of the service. */
+/** Entities that are not transferred: credentials, grants, counters of the service, and renditions, which are made again. */
 export const excludedEntities: EntityClass<object>[] = [
   OAuthClient,
   ClientSecret,
@@ -253,7 +253,6 @@ export const excludedEntities: EntityClass<object>[] = [
   UsageDay,
   Rejection,
   PasswordLink,
-  // Made again after an import.
   PhotoRendition,
   SignInAttempt,
   RateBudget,

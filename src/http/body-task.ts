@@ -4,7 +4,7 @@ import { preparePage } from '../domain/photo-reports/prepare-page.ts';
 import type { CheckedPage } from '../domain/photo-reports/prepared-page.ts';
 import { type FieldError, invalidField, MAX_FIELD_ERRORS, ValidationError } from '../shared/errors.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
-import { countTokens, decodeJson, parseJsonText, requireTokens } from './json.ts';
+import { decodeJson, parseJson } from './json.ts';
 
 /**
  * Maximum values and field names of a large body. The densest content of a photo report is a run without text and marks, which has 6 in
@@ -39,8 +39,7 @@ export function processBody({ form, body }: BodyTask): BodyResult {
     const text = decodeJson(body);
     // Frees the bytes: only the text is needed from here, and the values need most of the memory.
     (body.buffer as ArrayBuffer).transfer(0);
-    requireTokens(countTokens(text), MAX_LARGE_TOKENS);
-    const value = parseJsonText(text);
+    const value = parseJson(text, MAX_LARGE_TOKENS);
     if (!isObject(value)) throw invalidField('body', 'must be an object');
     return form.kind === 'graphql' ? checkGraphqlRequest(value) : checkFields(value, form.fields, form.documents);
   } catch (error) {

@@ -45,13 +45,11 @@ export async function parseInShare(usage: RequestUsage, text: string): Promise<u
 }
 
 /**
- * Parses a body; returns undefined for an empty one. Throws 400 on the field `body`, or on the field whose text is invalid.
+ * Parses the text of a body. Throws 400 on the field `body`, or on the field whose text is invalid.
  *
  * @param maxTokens Maximum values and field names, counted before they are parsed.
  */
-export function parseJson(body: Uint8Array, maxTokens = MAX_TOKENS): unknown {
-  if (body.length === 0) return undefined;
-  const text = decodeJson(body);
+export function parseJson(text: string, maxTokens: number): unknown {
   requireTokens(countTokens(text), maxTokens);
   return parseJsonText(text);
 }

@@ -66,7 +66,7 @@ const PERSONAL_FIELDS = new Set(['PhotoReport.request']);
 function observeField(field: Field, name: string): Field {
   const edge = field.extensions?.edge as FieldEdge<ConsoleContext> | undefined;
   const createResolver =
-    edge && (PERSONAL_FIELDS.has(name) ? requirePerson(edge.createResolver) : observe(field, edge.createResolver));
+    edge && (PERSONAL_FIELDS.has(name) ? requirePersonRead(edge.createResolver) : observe(field, edge.createResolver));
   if (!createResolver) return field;
   const { authorizeParent, authorizeResult } = edge;
   return {
@@ -81,7 +81,7 @@ function observeField(field: Field, name: string): Field {
   };
 }
 
-const requirePerson =
+const requirePersonRead =
   (create: ResolverFactory<ConsoleContext>): ResolverFactory<ConsoleContext> =>
   (args, context, info) => {
     context.personalReads.requireAllowed();

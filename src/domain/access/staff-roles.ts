@@ -7,15 +7,15 @@ export const STAFF_ROLES = ['VIEWER', 'OPERATOR', 'ADMIN'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
 /** Reads of the console, and what changes of internal clients need in addition: such a client reads all builders. */
-const READS = {
+const CONSOLE_ACTIONS = {
   'access.read': 'List and show integrators, clients, connections, users, memberships and image hosts.',
   'records.read': "Read builders' records with the scopes of the role.",
   'audit.read': 'List the audit log.',
   'internal_client.changed': 'Create, change and enable internal clients, and rotate their secrets.',
 } as const;
 
-/** What a staff user does: a read, or a change, which is named as in the audit log. */
-export type StaffAction = keyof typeof READS | AuditAction;
+/** What a staff user does: an action of the console alone, or a change, which is named as in the audit log. */
+export type StaffAction = keyof typeof CONSOLE_ACTIONS | AuditAction;
 
 /**
  * The lowest role that may do an action; other actions are for no staff user. `recordAudit` checks it in the transaction of each change,
@@ -87,8 +87,9 @@ export function requireStaffAction(role: StaffRole, action: StaffAction): void {
 /** Actions that any role allows, with the reads first. */
 export const STAFF_ACTIONS = Object.keys(LOWEST_ROLE) as StaffAction[];
 
-/** Description of a read of the console; undefined for a change, which `AUDIT_ACTIONS` describes. */
-export const describeStaffRead = (action: StaffAction): string | undefined => (READS as Record<string, string>)[action];
+/** Description of an action of the console alone; undefined for one that `AUDIT_ACTIONS` describes. */
+export const describeConsoleAction = (action: StaffAction): string | undefined =>
+  (CONSOLE_ACTIONS as Record<string, string>)[action];
 
 const READ_SCOPES = SCOPES.filter((scope) => scope.startsWith('read:'));
 

@@ -4,7 +4,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Database } from '../../../src/database/database.ts';
 import {
-  describeStaffRead,
+  describeConsoleAction,
   isStaffActionAllowed,
   requireStaffAction,
   STAFF_ACTIONS,
@@ -81,7 +81,7 @@ describe('docs/access.md', () => {
     const page = await readFile(path, 'utf8');
     const rows = STAFF_ACTIONS.map((action) => {
       const cells = STAFF_ROLES.map((role) => (isStaffActionAllowed(role, action) ? 'yes' : '–'));
-      const description = describeStaffRead(action) ?? AUDIT_ACTIONS[action as AuditAction];
+      const description = describeConsoleAction(action) ?? AUDIT_ACTIONS[action as AuditAction];
       return `| \`${action}\` | ${description} | ${cells.join(' | ')} |`;
     });
     const head = [
