@@ -68,10 +68,23 @@ export interface AppDependencies {
   receivers?: Network;
   /** Folder of the built console; `dist/console` by default. */
   consoleFolder?: string;
-  /** Whether this process renders photos that wait for their renditions. */
-  rendersPhotos?: boolean;
+  /** Resolves when this process serves. From then on it renders photos that wait; without it, none. */
+  serving?: Promise<void>;
   /** Whether the instance is shutting down: it then reports that it is not ready. */
   isStopping?: () => boolean;
+}
+
+/** Starts work when the process serves, and stops it before the application closes. */
+function runWhileServing(app: FastifyInstance, serving: Promise<void>, start: () => () => Promise<void>): void {
+  let isClosing = false;
+  let stop = async () => {};
+  serving.then(() => {
+    if (!isClosing) stop = start();
+  });
+  app.addHook('preClose', () => {
+    isClosing = true;
+    return stop();
+  });
 }
 
 /** Returns what sends links for choosing a password, until the application closes; undefined without a mail server. */
@@ -172,7 +185,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
       passwordResets,
     }),
   );
-  if (dependencies.rendersPhotos) app.addHook('preClose', startRendering(databases, { storages, shares }, app.log));
+  const { serving } = dependencies;
+  if (serving) runWhileServing(app, serving, () => startRendering(databases, { storages, shares }, app.log));
   await registerStorage(app, storages, { shares, requests: limits, databases });
   registerMethodNotAllowed(app, STORAGE_ROUTE, ['GET', 'PUT', 'OPTIONS'], authenticator);
   const { limitPageRequest } = oauthRateLimits;

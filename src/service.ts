@@ -171,7 +171,9 @@ function toDatabaseSettings(databases: Databases): Record<string, string> {
 async function startWorker(config: Config): Promise<void> {
   let stopping = false;
   const { promise: started, resolve: resolveStarted } = Promise.withResolvers<Stop>();
+  const { promise: serving, resolve: serve } = Promise.withResolvers<void>();
   handleSupervisorMessages({
+    serve,
     drain: () => {
       stopping = true;
     },
@@ -179,7 +181,7 @@ async function startWorker(config: Config): Promise<void> {
   });
   const { buildApp } = await import('./app.ts');
   const opened = await openDatabases(config, 'service');
-  const app = await buildService(config, opened.databases, buildApp, () => stopping);
+  const app = await buildService(config, opened.databases, buildApp, { serving, isStopping: () => stopping });
   await app.ready();
   const finishRequests = receiveConnections(app.server);
   resolveStarted(async () => {
@@ -194,10 +196,10 @@ async function buildService(
   config: Config,
   databases: Databases,
   buildApp: BuildApp,
-  isStopping: () => boolean,
+  state: { serving: Promise<void>; isStopping: () => boolean },
 ): Promise<FastifyInstance> {
   const tokenKeys = await loadTokenKeys(config);
-  const app = await buildApp(config, { databases, clock: systemClock, tokenKeys, isStopping, rendersPhotos: true });
+  const app = await buildApp(config, { databases, clock: systemClock, tokenKeys, ...state });
   deliverWebhooks(app, databases, createWebhookTools(config, tokenKeys));
   logUnhandledRejections(app);
   return app;
@@ -220,7 +222,8 @@ function deliverWebhooks(app: FastifyInstance, databases: Databases, webhooks: W
 async function serve(config: Config, databases: Databases, buildApp: BuildApp, stopwatch: Stopwatch): Promise<Stop> {
   let stopping = false;
   setFlagsFromString(YOUNG_GENERATION.growing);
-  const app = await buildService(config, databases, buildApp, () => stopping);
+  const state = { serving: Promise.resolve(), isStopping: () => stopping };
+  const app = await buildService(config, databases, buildApp, state);
   stopwatch.lap('schema, routes');
   try {
     await listen(app, config);

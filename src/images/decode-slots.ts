@@ -8,7 +8,7 @@ const SMALL_MEMORY = 32 * 1024 * 1024;
 
 /** Units of `largeImageDecodes`. Two large images decode at a time, of which at most one needs more than `USUAL_MEMORY`. */
 const LARGE_COST = { usual: 3, muchMemory: 4 };
-const USUAL_MEMORY = 96 * 1024 * 1024;
+const USUAL_MEMORY = 80 * 1024 * 1024;
 
 /** The fair share that an image check is charged to. */
 export interface DecodeShare {

@@ -1,23 +1,21 @@
-import type { Sharp } from 'sharp';
+import { extname } from 'node:path';
 import { RenditionSize } from '../../schema/enums.ts';
 import { DurationCounts } from '../shared/duration-counts.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
-import { DECODE_OPTIONS, DECODE_SECONDS, loadDecoder, toBadImage } from './decode.ts';
+import { WorkerProcess, WorkerProcessError } from '../shared/worker-process.ts';
+import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
 import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
 import { type ImageHeader, pixelsOf } from './header.ts';
-import { decodeHeic, HEIC_MEMORY } from './heic-decoder.ts';
+import { HEIC_MEMORY } from './heic-decoder.ts';
 import { decodeInTime, detectImageType, headerOf, isHeic } from './inspect.ts';
+import type { RenderResult, RenderTask } from './render-program.ts';
+import { type Dimensions, fitInto, renderSizes } from './render-sizes.ts';
 import { BadImage } from './types.ts';
 
 /** Pixels of the longer side by size. Smaller images keep their own. */
 export const RENDITION_SIDES: Record<RenditionSize, number> = { SMALL: 160, MEDIUM: 640, LARGE: 1600 };
 export const RENDITION_SIZES = Object.values(RenditionSize);
 export const RENDITION_TYPE = 'image/webp';
-
-interface Dimensions {
-  width: number;
-  height: number;
-}
 
 /** The renditions of an image: upright, in sRGB, without metadata. */
 export interface RenderedImage extends Dimensions {
@@ -28,11 +26,19 @@ export interface RenderedImage extends Dimensions {
 /** Renderings by type of the image, for metrics. */
 export const renderCounts = new DurationCounts(10);
 
+/**
+ * Renders images apart from the requests: at a low priority, and with memory that is returned when it ends
+ * (docs/decisions/0076-render-process.md).
+ */
+export const renderProcess = new WorkerProcess<RenderTask, RenderResult>({
+  file: new URL(`./render-program${extname(import.meta.url)}`, import.meta.url),
+  timeoutMs: DECODE_SECONDS * 1000,
+  idleMs: 10_000,
+});
+
 /** Returns the dimensions of a rendition, by those of the upright image. */
-export function toRenditionDimensions({ width, height }: Dimensions, size: RenditionSize): Dimensions {
-  const factor = Math.min(1, RENDITION_SIDES[size] / Math.max(width, height));
-  return { width: Math.max(1, Math.round(width * factor)), height: Math.max(1, Math.round(height * factor)) };
-}
+export const toRenditionDimensions = (dimensions: Dimensions, size: RenditionSize): Dimensions =>
+  fitInto(dimensions, RENDITION_SIDES[size]);
 
 /**
  * Renders an image of an accepted type in every size, in a slot of the share and within 30 seconds. Of an animation, the first frame is
@@ -44,13 +50,11 @@ export async function renderImage(
 ): Promise<RenderedImage> {
   const type = await detectImageType(path);
   if (!type) throw new BadImage('is not an image of an accepted type');
-  const header = isHeic(type) ? HEIC_HEADER : await headerOf(path, type);
+  const header = isHeic(type) ? HEIC_HEADER : withResizeMemory(await headerOf(path, type));
   const release: Release = share ? await acquireDecodeSlot(share, header, { signal }) : () => undefined;
-  const render = isHeic(type) ? () => renderHeic(path) : () => renderFile(path, header);
+  const task = { path, isHeic: isHeic(type), maxPixels: pixelsOf(header), sides: RENDITION_SIDES };
   return decodeInTime(
-    renderCounts.measure(type.slice('image/'.length), render).catch((error) => {
-      throw toBadImage(error);
-    }),
+    renderCounts.measure(type.slice('image/'.length), () => render(task)),
     release,
   );
 }
@@ -58,63 +62,17 @@ export async function renderImage(
 /** The dimensions are known once the file is decoded. */
 const HEIC_HEADER: ImageHeader = { width: 1, height: 1, frames: 1, needsFullImage: true, memory: HEIC_MEMORY };
 
-async function renderFile(path: string, header: ImageHeader): Promise<RenderedImage> {
-  const sharp = await loadDecoder();
-  const image = sharp(path, DECODE_OPTIONS);
-  const { width, height, orientation = 1 } = await image.metadata();
-  if (width * height > pixelsOf(header)) throw new BadImage('cannot be decoded');
-  return renderSizes(image, { width, height }, orientation);
+/** Reducing an image holds three times as many of its lines as decoding it, as measured. */
+const withResizeMemory = (header: ImageHeader): ImageHeader =>
+  header.needsFullImage ? header : { ...header, memory: header.memory * 3 };
+
+async function render(task: RenderTask): Promise<RenderedImage> {
+  const result = await renderProcess.run(task).catch((error: WorkerProcessError) => {
+    throw new BadImage(error.reason === 'TIMEOUT' ? TOO_SLOW : 'cannot be decoded', { cause: error });
+  });
+  if ('problem' in result) throw new BadImage(result.problem);
+  return result.image as RenderedImage;
 }
-
-async function renderHeic(path: string): Promise<RenderedImage> {
-  const { png, width, height } = await decodeHeic(path, RENDITION_SIDES.LARGE);
-  const sharp = await loadDecoder();
-  return renderSizes(sharp(png), { width, height }, 1);
-}
-
-/** Angle in degrees clockwise, and whether the image is mirrored horizontally before, by the EXIF orientation. */
-const TURNS: Record<number, readonly [angle: number, isMirrored: boolean]> = {
-  2: [0, true],
-  3: [180, false],
-  4: [180, true],
-  5: [270, true],
-  6: [90, false],
-  7: [90, true],
-  8: [270, false],
-};
-
-/**
- * Decodes the image once, reduced to the largest size. It is turned afterwards, because turning needs all pixels in memory.
- *
- * @param dimensions of the image as it is stored.
- */
-async function renderSizes(image: Sharp, dimensions: Dimensions, orientation: number): Promise<RenderedImage> {
-  const largest = toRenditionDimensions(dimensions, 'LARGE');
-  const { data, info } = await image
-    .resize({ ...largest, fit: 'fill' })
-    .toColourspace('srgb')
-    .timeout({ seconds: DECODE_SECONDS })
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  const [angle, isMirrored] = TURNS[orientation] ?? [0, false];
-  const isTurned = angle % 180 !== 0;
-  const upright = isTurned ? { width: dimensions.height, height: dimensions.width } : dimensions;
-  const sharp = await loadDecoder();
-  const files = {} as Record<RenditionSize, Buffer>;
-  for (const size of RENDITION_SIZES) {
-    files[size] = await sharp(data, { raw: { width: info.width, height: info.height, channels: info.channels } })
-      .rotate(angle)
-      .flop(isMirrored)
-      .resize({ ...toRenditionDimensions(upright, size), fit: 'fill' })
-      .webp({ quality: QUALITY, effort: EFFORT })
-      .toBuffer();
-  }
-  return { ...upright, files };
-}
-
-/** Chosen by measurement (docs/decisions/0053-renditions-as-webp.md). */
-const QUALITY = 78;
-const EFFORT = 0;
 
 let placeholders: Promise<Record<RenditionSize, Buffer>> | undefined;
 
@@ -125,7 +83,7 @@ export const PLACEHOLDER: Dimensions = { width: 1600, height: 1200 };
 export async function renderPlaceholder(size: RenditionSize): Promise<Buffer> {
   placeholders ??= loadDecoder().then(async (sharp) => {
     const grey = sharp({ create: { ...PLACEHOLDER, channels: 3, background: '#c9d1d8' } });
-    return (await renderSizes(grey, PLACEHOLDER, 1)).files;
+    return (await renderSizes(grey, PLACEHOLDER, 1, RENDITION_SIDES)).files as RenderedImage['files'];
   });
   return (await placeholders)[size];
 }

@@ -1,5 +1,11 @@
-/** What the supervisor sends to a worker. A `connection` message carries the socket as its handle. */
-export type SupervisorMessage = { type: 'connection' } | { type: 'draining' } | { type: 'stop' };
+/** What the supervisor sends to a worker. */
+export type SupervisorMessage =
+  /** The worker is no longer a standby: connections follow. */
+  | { type: 'serve' }
+  /** Carries the socket as its handle. */
+  | { type: 'connection' }
+  | { type: 'draining' }
+  | { type: 'stop' };
 
 /** What a worker sends to its supervisor. */
 export type WorkerMessage =

@@ -6,6 +6,8 @@ import { HEARTBEAT_MS, type SupervisorMessage, type WorkerMessage } from './mess
 import { YOUNG_GENERATION } from './young-generation.ts';
 
 interface SupervisorHandlers {
+  /** Called when the worker is no longer a standby. */
+  serve: () => void;
   /** Called when the instance must report that it is not ready, and keep serving. */
   drain: () => void;
   stop: () => void;
@@ -15,9 +17,10 @@ interface SupervisorHandlers {
  * Starts sending heartbeats and handling the supervisor's messages. Signals are ignored, because those of a terminal reach every process
  * and the supervisor handles them.
  */
-export function handleSupervisorMessages({ drain, stop }: SupervisorHandlers): void {
+export function handleSupervisorMessages({ serve, drain, stop }: SupervisorHandlers): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.on('message', ({ type }: SupervisorMessage) => {
+    if (type === 'serve') serve();
     if (type === 'draining') drain();
     if (type === 'stop') stop();
   });

@@ -1,0 +1,130 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { setPriority } from 'node:os';
+
+export interface WorkerProcessOptions {
+  /** Module that the process runs. It calls `handleTasks`. */
+  file: URL;
+  /** Milliseconds in which a task must end. */
+  timeoutMs: number;
+  /** Milliseconds without a task after which the process ends, so that its memory is returned. */
+  idleMs: number;
+}
+
+/** The process ended before the task had a result. The next task starts another process. */
+export class WorkerProcessError extends Error {
+  override name = 'WorkerProcessError';
+  readonly reason: 'TIMEOUT' | 'ENDED';
+
+  constructor(reason: WorkerProcessError['reason'], cause?: unknown) {
+    super(`A worker process did not finish its task (${reason}).`, { cause });
+    this.reason = reason;
+  }
+}
+
+/** Nice value of the process: while others need the processor, it has about a tenth of what they have. */
+const PRIORITY = 10;
+
+/** glibc returns freed blocks to the system. Nothing else of the environment is passed on, such as passwords of databases. */
+const ENVIRONMENT = { MALLOC_TRIM_THRESHOLD_: '1048576' };
+
+interface Task {
+  id: number;
+  task: unknown;
+}
+
+interface Response {
+  id: number;
+  result: unknown;
+}
+
+interface Pending {
+  resolve(result: unknown): void;
+  reject(error: WorkerProcessError): void;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * A process of low priority for tasks that need much memory or processor time, or whose code may crash. It starts with the first task,
+ * ends with this process, and one that ends is replaced by the next task.
+ */
+export class WorkerProcess<Request, Result> {
+  readonly #options: WorkerProcessOptions;
+  readonly #pending = new Map<number, Pending>();
+  #child: ChildProcess | null = null;
+  #count = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: WorkerProcessOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined while no process runs. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Runs a task and returns its result. A task beyond its time ends the process, and those that run beside it. Rejects with `WorkerProcessError`. */
+  run(task: Request): Promise<Result> {
+    clearTimeout(this.#idle);
+    this.#child ??= this.#start();
+    const child = this.#child;
+    const id = ++this.#count;
+    return new Promise<Result>((resolve, reject) => {
+      const timer = setTimeout(() => this.#end(child, new WorkerProcessError('TIMEOUT')), this.#options.timeoutMs);
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, timer });
+      hold(child, true);
+      child.send({ id, task } satisfies Task, (error) => {
+        if (error) this.#end(child, new WorkerProcessError('ENDED', error));
+      });
+    });
+  }
+
+  close(): void {
+    if (this.#child) this.#end(this.#child, new WorkerProcessError('ENDED'));
+  }
+
+  #start(): ChildProcess {
+    const child = fork(this.#options.file, { execArgv: [], env: ENVIRONMENT, serialization: 'advanced' });
+    child.on('message', ({ id, result }: Response) => this.#settle(id, (pending) => pending.resolve(result)));
+    child.on('error', (error) => this.#end(child, new WorkerProcessError('ENDED', error)));
+    child.on('exit', (code, signal) => {
+      this.#end(child, new WorkerProcessError('ENDED', new Error(`It ended with ${signal ?? `code ${code}`}.`)));
+    });
+    if (child.pid) setPriority(child.pid, PRIORITY);
+    return child;
+  }
+
+  #settle(id: number, settle: (pending: Pending) => void): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    this.#pending.delete(id);
+    clearTimeout(pending.timer);
+    settle(pending);
+    if (this.#pending.size > 0 || !this.#child) return;
+    // An idle process does not keep this one alive.
+    hold(this.#child, false);
+    this.#idle = setTimeout(() => this.close(), this.#options.idleMs).unref();
+  }
+
+  #end(child: ChildProcess, error: WorkerProcessError): void {
+    if (this.#child !== child) return;
+    this.#child = null;
+    clearTimeout(this.#idle);
+    child.kill('SIGKILL');
+    for (const id of [...this.#pending.keys()]) this.#settle(id, (pending) => pending.reject(error));
+  }
+}
+
+/** Whether this process stays alive for the sake of the child. */
+function hold(child: ChildProcess, isHeld: boolean): void {
+  for (const each of [child, child.channel]) isHeld ? each?.ref() : each?.unref();
+}
+
+/** Handles the tasks of a worker process, in the process itself. An error that the function throws ends it. */
+export function handleTasks<Request, Result>(handle: (task: Request) => Promise<Result>): void {
+  process.on('message', async ({ id, task }: Task) => {
+    const result = await handle(task as Request);
+    process.send!({ id, result } satisfies Response);
+  });
+  process.on('disconnect', () => process.exit());
+}

@@ -1,0 +1,74 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { WorkerProcess, type WorkerProcessOptions } from '../../src/shared/worker-process.ts';
+
+const processes: WorkerProcess<string, unknown>[] = [];
+
+const createProcess = (options: Partial<WorkerProcessOptions> = {}) => {
+  const file = new URL('../support/worker-program.ts', import.meta.url);
+  const created = new WorkerProcess<string, unknown>({ file, timeoutMs: 60_000, idleMs: 60_000, ...options });
+  processes.push(created);
+  return created;
+};
+
+afterEach(() => {
+  for (const each of processes.splice(0)) each.close();
+});
+
+describe('a worker process', () => {
+  it('returns the results of tasks that run beside each other', async () => {
+    const worker = createProcess();
+    const [first, second] = [worker.run('answer'), worker.run('priority')];
+    expect(await first).toBe('done');
+    expect(await second).toBe(10);
+    expect(await worker.run('answer')).toBe('done');
+  });
+
+  it('has nothing of the environment but the setting of its allocator', async () => {
+    process.env.TOKEN_SECRET_OF_A_TEST = 'secret';
+    const environment = (await createProcess().run('environment')) as Record<string, string>;
+    delete process.env.TOKEN_SECRET_OF_A_TEST;
+    const names = Object.keys(environment).filter((name) => !name.startsWith('NODE_CHANNEL'));
+    expect(names).toEqual(['MALLOC_TRIM_THRESHOLD_']);
+  });
+
+  it.each([
+    ['exits', 'exit'],
+    ['throws', 'throw'],
+  ])('that %s rejects its tasks, and the next task has another process', async (_, task) => {
+    const worker = createProcess();
+    const other = worker.run('never');
+    await expect(worker.run(task)).rejects.toMatchObject({ name: 'WorkerProcessError', reason: 'ENDED' });
+    await expect(other).rejects.toMatchObject({ reason: 'ENDED' });
+    expect(await worker.run('answer')).toBe('done');
+  });
+
+  it('ends with a task that takes more time than it may', async () => {
+    const worker = createProcess({ timeoutMs: 200 });
+    const late = worker.run('never');
+    const pid = worker.pid!;
+    await expect(late).rejects.toMatchObject({ reason: 'TIMEOUT' });
+    await expect.poll(() => isRunning(pid)).toBe(false);
+  });
+
+  it('that is closed rejects its tasks', async () => {
+    const worker = createProcess();
+    const task = worker.run('never');
+    worker.close();
+    await expect(task).rejects.toMatchObject({ reason: 'ENDED' });
+  });
+
+  it('ends after its idle time and starts again with the next task', async () => {
+    const worker = createProcess({ idleMs: 0 });
+    expect(await worker.run('answer')).toBe('done');
+    await expect.poll(() => worker.pid).toBeUndefined();
+    expect(await worker.run('answer')).toBe('done');
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

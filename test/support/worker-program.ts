@@ -1,0 +1,17 @@
+import { getPriority } from 'node:os';
+import { handleTasks } from '../../src/shared/worker-process.ts';
+
+/* What the process of worker-process.test.ts does, by the name of the task. */
+
+const TASKS: Record<string, () => unknown> = {
+  answer: () => 'done',
+  environment: () => process.env,
+  priority: () => getPriority(),
+  exit: () => process.exit(1),
+  throw: () => {
+    throw new Error('An error of the task.');
+  },
+  never: () => new Promise(() => undefined),
+};
+
+handleTasks<string, unknown>(async (task) => TASKS[task]!());
