@@ -15,8 +15,8 @@ const MAX_AGE_MS = 500;
 /** Maximum cached tokens per process and region. */
 const MAX_TOKENS = 10_000;
 
-/** Longer tokens are verified and not cached. The service signs none that long. */
-const MAX_TOKEN_LENGTH = 2_048;
+/** Tokens of longer headers are verified and not cached. The service signs none that long. */
+const MAX_HEADER_LENGTH = 2_048;
 
 /** Time since the last load after which an entry is dropped. */
 const IDLE_MS = 2_000;
@@ -51,7 +51,7 @@ export class AccessTokenVerifier {
   readonly #tokens: AccessTokens;
   readonly #databases: Databases;
   readonly #clock: Clock;
-  /** By token, in the order of the last load. */
+  /** By `Authorization` header in its usual notation, in the order of the last load. */
   readonly #cache: Record<RegionId, Map<string, CacheEntry>> = { au1: new Map(), us1: new Map() };
 
   constructor(options: { tokens: AccessTokens; databases: Databases; clock: Clock }) {
@@ -73,32 +73,29 @@ export class AccessTokenVerifier {
 
   /** Whether the header holds a token that was verified a short time ago. It may have expired or been revoked since. */
   isVerified(authorization: string): boolean {
-    if (!authorization.startsWith(SCHEME)) return false;
-    const token = authorization.slice(SCHEME.length);
-    return this.#cache.au1.has(token) || this.#cache.us1.has(token);
+    return this.#cache.au1.has(authorization) || this.#cache.us1.has(authorization);
   }
 
   async #findCaller(authorization: string, region: RegionId): Promise<Caller | null> {
     const cache = this.#cache[region];
     const now = this.#clock.now();
-    // Keys are verified tokens: a header in another notation is not found, and is parsed.
-    const candidate = authorization.startsWith(SCHEME) ? authorization.slice(SCHEME.length) : '';
-    const token = cache.has(candidate) ? candidate : parseBearerToken(authorization);
-    let entry = cache.get(token);
+    // Only headers of verified tokens are keys, so that most requests need not be parsed.
+    const key = cache.has(authorization) ? authorization : SCHEME + parseBearerToken(authorization);
+    let entry = cache.get(key);
     if (entry && now >= entry.claims.exp * 1000) {
-      cache.delete(token);
+      cache.delete(key);
       return null;
     }
     if (!entry || now - entry.loadedAt >= MAX_AGE_MS || now < entry.loadedAt) {
-      const claims = entry?.claims ?? (await this.#tokens.verify(token));
+      const claims = entry?.claims ?? (await this.#tokens.verify(key.slice(SCHEME.length)));
       if (!claims) return null;
       entry = { claims, loadedAt: now, caller: loadCaller(this.#databases[region], claims) };
-      addToCache(cache, token, entry, now);
+      addToCache(cache, key, entry, now);
     }
     try {
       return await entry.caller;
     } catch (error) {
-      cache.delete(token);
+      cache.delete(key);
       throw error;
     }
   }
@@ -114,8 +111,8 @@ export class AccessTokenVerifier {
    */
   evict(id: string): void {
     for (const cache of Object.values(this.#cache)) {
-      for (const [token, { claims }] of cache) {
-        if (claims.jti === id || familyOf(claims.jti) === id) cache.delete(token);
+      for (const [key, { claims }] of cache) {
+        if (claims.jti === id || familyOf(claims.jti) === id) cache.delete(key);
       }
     }
   }
@@ -127,10 +124,10 @@ function parseBearerToken(authorization: string): string {
   return match[1]!;
 }
 
-function addToCache(cache: Map<string, CacheEntry>, token: string, entry: CacheEntry, now: number): void {
-  if (token.length > MAX_TOKEN_LENGTH) return;
-  cache.delete(token);
-  cache.set(token, entry);
+function addToCache(cache: Map<string, CacheEntry>, key: string, entry: CacheEntry, now: number): void {
+  if (key.length > MAX_HEADER_LENGTH) return;
+  cache.delete(key);
+  cache.set(key, entry);
   for (const [oldest, { loadedAt }] of cache) {
     if (now - loadedAt < IDLE_MS && loadedAt <= now && cache.size <= MAX_TOKENS) break;
     cache.delete(oldest);

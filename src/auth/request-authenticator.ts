@@ -10,7 +10,6 @@ import type { FairShares } from '../shared/fair-shares.ts';
 import { idPattern } from '../shared/ids.ts';
 import { networkOf } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
-import { ResponseMeter } from '../shared/response-meter.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { AccessTokenVerifier } from './access-token-verifier.ts';
 import type { Caller } from './caller.ts';
@@ -92,18 +91,7 @@ export class RequestAuthenticator {
     }
     const { tokens, databases, storages, clock, shares, uploadQuota, eventTail, webhooks } = this.#dependencies;
     const usage = request.usage!;
-    const meter = new ResponseMeter();
-    const database = databases[region].withLimits({
-      acquireLargeRead: () => usage.acquireLargeRead(),
-      acquireLargeWrite: (bytes) => usage.acquireLargeWrite(bytes),
-      countLargeBytes: (bytes) => {
-        usage.countLargeBytes(bytes);
-        meter.hold(bytes);
-      },
-      runSlowRead: (read) => usage.runSlowRead(read),
-      runTransaction: (transaction) => usage.runTransaction(transaction),
-      runWrite: (transaction) => usage.runWrite(transaction),
-    });
+    const database = databases[region].withLimits(usage);
     const shareKey = shareKeyOf(caller);
     const refreshCaller = () => tokens.authenticate(request.headers.authorization, region);
     const access = { caller, builderHeader: parseBuilderHeader(request, caller), loaders: new Loaders(database) };
@@ -121,7 +109,7 @@ export class RequestAuthenticator {
       webhooks,
       shares,
       shareKey,
-      meter,
+      meter: usage.meter,
       usage,
       uploadQuota,
       refreshCaller,

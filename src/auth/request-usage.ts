@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DatabaseLimits } from '../database/database.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { jsonChunks } from '../shared/json-chunks.ts';
+import { ResponseMeter } from '../shared/response-meter.ts';
 import { inSlices } from '../shared/time-slice.ts';
 import type { Caller } from './caller.ts';
 
@@ -42,7 +44,8 @@ declare module 'fastify' {
 }
 
 /** Use that one request makes of the limits that callers share. All permits are released when its response ends. */
-export class RequestUsage {
+export class RequestUsage implements DatabaseLimits {
+  readonly meter = new ResponseMeter();
   readonly #shares: FairShares;
   readonly #shareKey: string;
   readonly #releases: Release[] = [];
@@ -104,9 +107,10 @@ export class RequestUsage {
     this.#heldBytes += bytes * WRITE_FACTOR;
   }
 
-  /** Counts bytes of large values that the request holds. */
+  /** Counts bytes of large values that the request holds. Throws 400 where they exceed the limit of its response. */
   countLargeBytes(bytes: number): void {
     this.#heldBytes += bytes;
+    this.meter.hold(bytes);
   }
 
   /** Runs a read that may take long, once the share has a permit. */

@@ -71,7 +71,10 @@ export class Database implements ReadDatabase {
 
   /** Returns the same database with the limits of a request. */
   withLimits(limits: DatabaseLimits): Database {
-    return Object.create(this, { limits: { value: limits } });
+    // Property descriptors would take 2 µs of every request.
+    const limited: { limits: DatabaseLimits } = Object.create(this);
+    limited.limits = limits;
+    return limited as Database;
   }
 
   /**
