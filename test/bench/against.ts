@@ -10,7 +10,8 @@ import { type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
 import { selectedWorks, type Work } from './works.ts';
 
-const WARM_UP_SECONDS = 3;
+/** V8 compiles for the first ten seconds, on threads that count too. */
+const WARM_UP_SECONDS = 10;
 /** Before each measurement: connections that were closed while the other build was measured are opened again. */
 const SETTLE_SECONDS = 0.3;
 
