@@ -35,6 +35,8 @@ export type Resolve<Parent = undefined> = (parent: Parent, args: any, context: C
 /** A query or mutation of the console, with the action of `staff-roles.ts` that it is. */
 export interface ConsoleOperation {
   action: StaffAction;
+  /** Records that a list without 'limit' is counted as in the cost of a query. */
+  maxRecords?: number;
   resolve: Resolve;
 }
 
@@ -44,7 +46,7 @@ export interface ConsoleArea {
   types: string;
   queries?: Record<string, ConsoleOperation>;
   mutations?: Record<string, ConsoleOperation>;
-  /** Resolvers of fields, by type and field. Other fields are properties of their parent. */
+  /** Resolvers of fields, by type and field. Other fields are properties of their parent. They read by loaders, for all parents together. */
   // biome-ignore lint/suspicious/noExplicitAny: each type has a parent of its own.
   fields?: Record<string, Record<string, Resolve<any>>>;
 }

@@ -1,6 +1,6 @@
 import { addResolversToSchema } from '@graphql-tools/schema';
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
-import { extendSchema, type GraphQLFieldConfig, type GraphQLSchema, getNamedType, parse } from 'graphql';
+import { extendSchema, type GraphQLFieldConfig, type GraphQLSchema, getNamedType, isObjectType, parse } from 'graphql';
 import { recordType, type Selection } from '../../../schema/selection.ts';
 import { requireStaffAction, type StaffAction } from '../../domain/access/staff-roles.ts';
 import type { FieldEdge, ResolverFactory } from '../../graphql/engine/resolver-factories.ts';
@@ -8,6 +8,7 @@ import { toFieldResolver, toResolverFactory } from '../../graphql/engine/resolve
 import { consoleAreas } from './areas.ts';
 import type { ConsoleContext, ConsoleOperation, Resolve } from './console-area.ts';
 import { toFieldError } from './field-error.ts';
+import { runInShare } from './load-batched.ts';
 import { type PersonalType, personalTypeOf } from './personal-reads.ts';
 import { selectionIn } from './selected.ts';
 
@@ -32,17 +33,28 @@ export function buildConsoleSchema(integratorSchema: GraphQLSchema): GraphQLSche
   const extended = extendSchema(queries, parse(consoleAreas.map(({ types }) => types).join('\n')));
   const resolvers: Record<string, Record<string, object>> = { Query: {}, Mutation: {} };
   for (const { queries = {}, mutations = {}, fields = {} } of consoleAreas) {
-    for (const [name, operation] of Object.entries(queries)) resolvers.Query![name] = toRootField(name, operation);
-    for (const [name, operation] of Object.entries(mutations)) resolvers.Mutation![name] = toRootField(name, operation);
+    for (const [name, operation] of Object.entries(queries))
+      resolvers.Query![name] = toRootField(name, operation, false);
+    for (const [name, operation] of Object.entries(mutations))
+      resolvers.Mutation![name] = toRootField(name, operation, true);
     for (const [type, methods] of Object.entries(fields)) {
-      const entries = Object.entries(methods).map(([name, resolve]) => [name, toEdge(inShare(resolve as Resolve))]);
+      const entries = Object.entries(methods).map(([name, resolve]) => [name, toEdge(resolve as Resolve)]);
       resolvers[type] = { ...resolvers[type], ...Object.fromEntries(entries) };
     }
   }
+  for (const name of findPages(extended)) resolvers[name] = { __extensions: { envelope: true } };
   return pruneSchema(
     addResolversToSchema({ schema: extended, resolvers: resolvers as never, updateResolversInPlace: true }),
   );
 }
+
+/** Returns the names of the console's page types, whose records count once for each in the cost of a query. */
+const findPages = (schema: GraphQLSchema): string[] =>
+  Object.values(schema.getTypeMap())
+    .filter(
+      (type) => isObjectType(type) && /Page$/.test(type.name) && !type.extensions.envelope && type.getFields().data,
+    )
+    .map(({ name }) => name);
 
 /** Requires the action of a query of builders' records, and notes the people whom the result is about. */
 function authorizeRead(field: Field): Field {
@@ -120,25 +132,23 @@ function withProperty(selection: Selection | null, { property }: PersonalType): 
 }
 
 /** Returns a query or mutation that requires its action. An error of the input names the field. */
-function toRootField(name: string, { action, resolve }: ConsoleOperation) {
+function toRootField(name: string, { action, resolve, maxRecords }: ConsoleOperation, isMutation: boolean) {
   const authorized: Resolve = async (source, args, context, info) => {
     requireStaffAction(context.staff.role, action);
     await context.authorization.authorize({ field: name, scope: null }, args.builderId ?? undefined);
+    // What the mutation before it has read may have changed.
+    if (isMutation) context.loaders.reset();
+    const run = async () => resolve(source, args, context, info);
     try {
-      return await resolve(source, args, context, info);
+      // Transactions and reads of builders' records are charged where they run.
+      return await (isMutation || action === READ_RECORDS ? run() : runInShare(context, run));
     } catch (error) {
       throw toFieldError(error);
     }
   };
   const field = toEdge(authorized);
-  return { ...field, extensions: { ...field.extensions, action } };
+  return { ...field, extensions: { ...field.extensions, action, maxRecords } };
 }
-
-/** Charges the reads of a field to the staff user's share of MikroORM's connections, which integrators' transactions use too. */
-const inShare =
-  (resolve: Resolve): Resolve =>
-  (source, args, context, info) =>
-    context.shares.transactions.run(context.shareKey, 1, async () => resolve(source, args, context, info));
 
 const toEdge = (resolve: Resolve) => ({
   resolve,

@@ -3,12 +3,18 @@ import { invalidField } from '../../shared/errors.ts';
 /** Maximum rows of a page of the console. */
 const MAX_ROWS = 200;
 
-/** Returns the window of a list. Throws 400 for a limit that is out of bounds. */
-export function toPageArgs({ after, limit }: { after?: string | null; limit?: number | null }) {
+/** Returns the number of rows of a list. Throws 400 for one that is out of bounds. */
+export function toLimit(limit?: number | null): number {
   const rows = limit ?? 50;
   if (rows < 1 || rows > MAX_ROWS) throw invalidField('limit', `must be from 1 to ${MAX_ROWS}`);
-  return { limit: rows, cursor: after ?? undefined };
+  return rows;
 }
+
+/** Returns the window of a list. Throws 400 for a limit that is out of bounds. */
+export const toPageArgs = ({ after, limit }: { after?: string | null; limit?: number | null }) => ({
+  limit: toLimit(limit),
+  cursor: after ?? undefined,
+});
 
 export const toPage = <T>(data: T[], nextCursor: string | null) => ({ data, meta: { nextCursor } });
 

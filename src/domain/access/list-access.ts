@@ -206,18 +206,18 @@ function parseChoice<T extends Record<string, string>>(field: string, text: stri
   );
 }
 
-const toIntegrator = ({ id, name, deepLinkSchemes, createdAt, updatedAt }: Integrator) => ({
+export const toIntegrator = ({ id, name, deepLinkSchemes, createdAt, updatedAt }: Integrator) => ({
   ...{ integratorId: id, name, deepLinkSchemes, createdAt, updatedAt },
 });
 
-const toClient = ({ id, type, internal, ...client }: OAuthClient) => ({
+export const toClient = ({ id, type, internal, ...client }: OAuthClient) => ({
   ...{ clientId: id, integratorId: client.integratorId, name: client.name },
   ...{ type: internal ? 'internal' : type.toLowerCase(), grants: client.grants, scopes: client.scopes },
   ...{ redirectUris: client.redirectUris, origins: client.origins, pilotAgreement: client.pilotAgreement },
   ...{ disabledAt: client.disabledAt, createdAt: client.createdAt, updatedAt: client.updatedAt },
 });
 
-const toConnection = ({ integratorId, builderId, status, scopes, createdAt, updatedAt }: Connection) => ({
+export const toConnection = ({ integratorId, builderId, status, scopes, createdAt, updatedAt }: Connection) => ({
   ...{ integratorId, builderId, status, scopes, createdAt, updatedAt },
 });
 
@@ -225,7 +225,7 @@ const toUser = ({ id, name, email, staffRole, passwordHash, disabledAt, createdA
   ...{ userId: id, name, email, staffRole, hasPassword: passwordHash !== null, disabledAt, createdAt, updatedAt },
 });
 
-const toMembership = ({ userId, builderId, role, createdAt, updatedAt }: Membership) => ({
+export const toMembership = ({ userId, builderId, role, createdAt, updatedAt }: Membership) => ({
   ...{ userId, builderId, role, createdAt, updatedAt },
 });
 

@@ -64,14 +64,6 @@ export class EventFilter {
     return group !== undefined && this.#types[group]!.includes(type);
   }
 
-  /** Returns the types that are visible by groups of builders; none for an audience of every builder. */
-  toGroups(): { types: string[]; builderIds: string[] }[] {
-    return Object.entries(this.#types).map(([group, types]) => ({
-      types,
-      builderIds: [...(this.#groups ?? [])].filter(([, each]) => each === group).map(([builderId]) => builderId),
-    }));
-  }
-
   toParameters(): FilterParameters {
     return {
       types: JSON.stringify(this.#types),

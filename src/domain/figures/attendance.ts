@@ -1,14 +1,8 @@
 import { OPEN } from '../../../entities/sign-on-visit.entity.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
-import {
-  type DayRange,
-  type FigureFilter,
-  midnightOf,
-  OF_BUILDER,
-  queryFigure,
-  rangeParameters,
-} from './figure-query.ts';
+import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { type DayRange, type FigureFilter, midnightOf, OF_BUILDER, rangeParameters } from './figure-query.ts';
 
 /** Weeks whose same weekday is typical of a day. */
 const TYPICAL_WEEKS = 8;
@@ -50,14 +44,14 @@ const ON_SITE: Statement = {
 
 /** Returns the attendance of each day of the range, also of days without visits. */
 export async function readAttendanceByDay(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
-  const rows = await queryFigure(database, BY_DAY, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, BY_DAY, rangeParameters(filter, range));
   return rows.map(([date, visits, workers]) => ({ date: date!, visits: Number(visits), workers: Number(workers) }));
 }
 
 /** Returns the sign-ons of each hour of the day, 0 to 23, with the average of that weekday in the eight weeks before. */
 export async function readSignOnsByHour(database: ReadDatabase, filter: FigureFilter, date: string) {
   const { builderId, projectId, timeZone } = filter;
-  const rows = await queryFigure(database, BY_HOUR, [builderId, projectId, timeZone, date]);
+  const rows = await runSlowStatement(database, BY_HOUR, [builderId, projectId, timeZone, date]);
   return rows.map(([hour, signOns, typical]) => {
     return { hour: Number(hour), signOns: Number(signOns), typicalSignOns: Math.round(Number(typical) * 100) / 100 };
   });
@@ -70,7 +64,7 @@ export async function readSignOnsByHour(database: ReadDatabase, filter: FigureFi
  */
 export async function readWorkersOnSite(database: ReadDatabase, filter: FigureFilter, now: string) {
   const { builderId, timeZone } = filter;
-  const rows = await queryFigure(database, ON_SITE, [builderId, timeZone, now]);
+  const rows = await runSlowStatement(database, ON_SITE, [builderId, timeZone, now]);
   return rows.map(([id, name, onSite, earlier]) => {
     return { project: { id, name, builderId }, onSite: Number(onSite), fromEarlierDays: Number(earlier) };
   });

@@ -1,6 +1,3 @@
-import type { Statement, TextRow } from '../../database/pool/pg-pipeline.ts';
-import type { ReadDatabase } from '../../database/read/read-database.ts';
-
 /** The records that a figure counts. */
 export interface FigureFilter {
   builderId: string;
@@ -27,9 +24,3 @@ export const OF_BUILDER = 'builder_id = $1 and ($2::text is null or project_id =
 
 /** SQL of midnight at the beginning of a day in the time zone `zone`. */
 export const midnightOf = (day: string, zone: string) => `((${day})::timestamp at time zone ${zone})`;
-
-/** Returns the rows of a figure. It runs beside the reads of requests, because it may visit many rows of an index. */
-export function queryFigure(database: ReadDatabase, statement: Statement, values: unknown[]): Promise<TextRow[]> {
-  const read = () => database.slowRunner.run(statement, values);
-  return database.limits ? database.limits.runSlowRead(read) : read();
-}

@@ -1,7 +1,8 @@
 import type { TimesheetStatus } from '../../../schema/enums.ts';
 import type { Statement, TextRow } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
-import { type DayRange, type FigureFilter, OF_BUILDER, queryFigure, rangeParameters } from './figure-query.ts';
+import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { type DayRange, type FigureFilter, OF_BUILDER, rangeParameters } from './figure-query.ts';
 
 interface WorkedHours {
   /** To a ten-thousandth. */
@@ -56,27 +57,27 @@ const toHours = (row: TextRow): WorkedHours => ({ hours: Number(row.at(-2)), tim
 
 /** Returns the hours of each week and status that has timesheets. A week is named by its Monday. */
 export async function readHoursByWeek(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
-  const rows = await queryFigure(database, BY_WEEK, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, BY_WEEK, rangeParameters(filter, range));
   return rows.map((row) => ({ week: row[0]!, status: row[1] as TimesheetStatus, ...toHours(row) }));
 }
 
 /** Returns the hours of each status that has timesheets. */
 export async function readHoursByStatus(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
-  const rows = await queryFigure(database, BY_STATUS, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, BY_STATUS, rangeParameters(filter, range));
   return rows.map((row) => ({ status: row[0] as TimesheetStatus, ...toHours(row) }));
 }
 
 /** Returns the hours of each project that has timesheets, by name. */
 export async function readHoursByProject(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
   const { builderId } = filter;
-  const rows = await queryFigure(database, BY_PROJECT, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, BY_PROJECT, rangeParameters(filter, range));
   return rows.map((row) => ({ project: { id: row[1]!, name: row[0]!, builderId }, ...toHours(row) }));
 }
 
 /** Returns the hours of each cost code that has timesheets, by code, and last those without a cost code. */
 export async function readHoursByCostCode(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
   const { builderId } = filter;
-  const rows = await queryFigure(database, BY_COST_CODE, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, BY_COST_CODE, rangeParameters(filter, range));
   return rows.map((row) => {
     const [code, id, description] = row;
     return { costCode: id == null ? null : { id, builderId, code, description }, ...toHours(row) };

@@ -1,14 +1,8 @@
 import type { InductionStatus, PhotoSource } from '../../../schema/enums.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
-import {
-  type DayRange,
-  type FigureFilter,
-  midnightOf,
-  OF_BUILDER,
-  queryFigure,
-  rangeParameters,
-} from './figure-query.ts';
+import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { type DayRange, type FigureFilter, midnightOf, OF_BUILDER, rangeParameters } from './figure-query.ts';
 
 const INDUCTIONS: Statement = {
   name: 'figures.inductions-by-status',
@@ -56,7 +50,7 @@ const AWAITING: Statement = {
 
 /** Returns the number of inductions of each status that there is. */
 export async function readInductionsByStatus(database: ReadDatabase, { builderId, projectId }: FigureFilter) {
-  const rows = await queryFigure(database, INDUCTIONS, [builderId, projectId]);
+  const rows = await runSlowStatement(database, INDUCTIONS, [builderId, projectId]);
   return rows.map(([status, inductions]) => ({ status: status as InductionStatus, inductions: Number(inductions) }));
 }
 
@@ -69,13 +63,13 @@ export async function readInsurancesByMonth(
   { builderId, timeZone }: FigureFilter,
   { startDate, endDate }: DayRange,
 ) {
-  const rows = await queryFigure(database, INSURANCES, [builderId, timeZone, startDate, endDate]);
+  const rows = await runSlowStatement(database, INSURANCES, [builderId, timeZone, startDate, endDate]);
   return rows.map(([month, insurances]) => ({ month: month!, insurances: Number(insurances) }));
 }
 
 /** Returns the number of photos of each day and source that has any, by the day on which they were added, without archived ones. */
 export async function readPhotosByDay(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
-  const rows = await queryFigure(database, PHOTOS, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, PHOTOS, rangeParameters(filter, range));
   return rows.map(([date, source, photos]) => ({ date: date!, source: source as PhotoSource, photos: Number(photos) }));
 }
 
@@ -91,7 +85,7 @@ export async function readItemsAwaitingAction(
   now: string,
   insuranceDays: number,
 ) {
-  const [row] = await queryFigure(database, AWAITING, [builderId, timeZone, now, insuranceDays]);
+  const [row] = await runSlowStatement(database, AWAITING, [builderId, timeZone, now, insuranceDays]);
   const [conflicts, pending, rejected, timesheets, inductions, insurances, endpoints] = row!.map(Number);
   return {
     signOnConflicts: conflicts!,

@@ -1,5 +1,7 @@
-import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import type { ReadDatabase } from '../../database/read/read-database.ts';
+import { runSlowStatement } from '../../database/read/slow-read.ts';
+import { invalidField } from '../../shared/errors.ts';
 
 /** Requests of one integrator on one day, in UTC. */
 export interface UsageByDay {
@@ -11,20 +13,25 @@ export interface UsageByDay {
   rejections: number;
 }
 
+/** Rows that one read returns at most. */
+const MAX_USAGE_ROWS = 20_000;
+
 const SELECT_USAGE: Statement = {
   name: 'usage.days',
   text: `select day.date::text, day.integrator_id, integrator.name, day.requests, day.errors, day.rejections
     from usage_day day join integrator on integrator.id = day.integrator_id
     where day.date between $1::date and $2::date and ($3::text is null or day.integrator_id = $3)
-    order by day.date, integrator.name, day.integrator_id`,
+    order by day.date, integrator.name, day.integrator_id limit $4::int`,
 };
 
-/** Returns the days with requests, both dates included. */
+/** Returns the days with requests, both dates included. Throws 400 for more than 20,000 days of integrators. */
 export async function readUsage(
-  { runner }: Database,
+  database: ReadDatabase,
   { since, until, integratorId }: { since: string; until: string; integratorId: string | null },
 ): Promise<UsageByDay[]> {
-  const rows = await runner.run(SELECT_USAGE, [since, until, integratorId]);
+  const rows = await runSlowStatement(database, SELECT_USAGE, [since, until, integratorId, MAX_USAGE_ROWS + 1]);
+  if (rows.length > MAX_USAGE_ROWS)
+    throw invalidField('since', 'must be later: there are too many integrators with requests');
   return rows.map(([date, id, name, ...counts]) => {
     const [requests, errors, rejections] = counts.map(Number) as [number, number, number];
     return { date: date!, integratorId: id!, integratorName: name!, requests, errors, rejections };
@@ -43,10 +50,10 @@ const SELECT_REJECTIONS: Statement = {
 
 /** Returns the latest rejections, the newest first. */
 export async function readRejections(
-  { runner }: Database,
+  database: ReadDatabase,
   { integratorId, code, limit }: { integratorId: string | null; code: string | null; limit: number },
 ) {
-  const rows = await runner.run(SELECT_REJECTIONS, [integratorId, code, String(limit)]);
+  const rows = await runSlowStatement(database, SELECT_REJECTIONS, [integratorId, code, limit]);
   return rows.map(
     ([at, id, integratorName, clientId, clientName, operation, status, rejectionCode, reason, requestId]) => ({
       ...{ at: at!, integratorId: id!, integratorName: integratorName!, clientId: clientId!, clientName: clientName! },

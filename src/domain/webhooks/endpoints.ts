@@ -76,8 +76,7 @@ const equalFilters = (one: string[] | null, other: string[] | null) => JSON.stri
 /** Returns the integrator's endpoints in the order of their creation; those of all integrators for an operator who names none. */
 export async function listEndpoints({ database }: WebhookContext, integratorId?: string): Promise<WebhookEndpoint[]> {
   const em = database.fork();
-  const endpoints = await findEndpoints(em, integratorId);
-  return Promise.all(endpoints.map((endpoint) => toShown(em, endpoint)));
+  return toShownEndpoints(em, await findEndpoints(em, integratorId));
 }
 
 /** Returns the endpoint; throws 404. */
@@ -201,10 +200,18 @@ const findEndpoints = (em: EntityManager, integratorId?: string) =>
 const toEndpoint = (fields: WebhookEndpoint): WebhookEndpoint =>
   Object.assign(Object.create(WebhookEndpoint.prototype) as WebhookEndpoint, fields);
 
-/** Returns a copy as clients see it: an active endpoint of a disabled client is paused (WHK-7). */
-export async function toShown(em: EntityManager, endpoint: WebhookEndpoint): Promise<WebhookEndpoint> {
-  const shown = toEndpoint({ ...endpoint });
-  if (endpoint.status !== 'ACTIVE') return shown;
-  const disabled = await em.count(OAuthClient, { id: endpoint.clientId, disabledAt: { $ne: null } });
-  return disabled === 0 ? shown : Object.assign(shown, { status: 'PAUSED', disabledReason: 'CLIENT_DISABLED' });
+/** Returns copies as clients see them: an active endpoint of a disabled client is paused (WHK-7). */
+export async function toShownEndpoints(em: EntityManager, endpoints: WebhookEndpoint[]): Promise<WebhookEndpoint[]> {
+  const owners = [...new Set(endpoints.filter(({ status }) => status === 'ACTIVE').map(({ clientId }) => clientId))];
+  const where = { id: { $in: owners }, disabledAt: { $ne: null } };
+  const found = owners.length === 0 ? [] : await em.find(OAuthClient, where, { fields: ['id'] });
+  const disabled = new Set(found.map(({ id }) => id));
+  return endpoints.map((endpoint) => {
+    const shown = toEndpoint({ ...endpoint });
+    if (endpoint.status !== 'ACTIVE' || !disabled.has(endpoint.clientId)) return shown;
+    return Object.assign(shown, { status: 'PAUSED', disabledReason: 'CLIENT_DISABLED' });
+  });
 }
+
+export const toShown = async (em: EntityManager, endpoint: WebhookEndpoint): Promise<WebhookEndpoint> =>
+  (await toShownEndpoints(em, [endpoint]))[0]!;

@@ -105,8 +105,9 @@ class CostEstimator {
     if (!field) return 1;
     const type = getNamedType(field.type);
     const isEnvelope = Boolean(type.extensions.envelope);
-    const records = isEnvelope ? 1 : this.#recordsOf(field, parent!, type, pageRecords);
-    return 1 + records * this.costOfSelections(type, node.selectionSet, isEnvelope ? this.#limitOf(field, node) : 1);
+    const limit = this.#limitOf(field, node);
+    const records = isEnvelope ? 1 : this.#recordsOf(field, parent!, type, limit ?? pageRecords);
+    return 1 + records * this.costOfSelections(type, node.selectionSet, isEnvelope ? (limit ?? LIST_RECORDS) : 1);
   }
 
   #fieldOf(parent: GraphQLNamedType | null, name: string): GraphQLField<unknown, unknown> | undefined {
@@ -115,6 +116,7 @@ class CostEstimator {
     return isObjectType(parent) ? parent.getFields()[name] : undefined;
   }
 
+  /** @param pageRecords Maximum records of the list where it is a page's or has a limit of its own. */
   #recordsOf(
     field: GraphQLField<unknown, unknown>,
     parent: GraphQLNamedType,
@@ -125,17 +127,28 @@ class CostEstimator {
     if (type.name.startsWith('__')) {
       return field.name === 'types' ? Object.keys(this.#schema.getTypeMap()).length : INTROSPECTED_ITEMS;
     }
-    if (parent.extensions.envelope) return pageRecords;
+    if (parent.extensions.envelope || field.args.some(isLimit)) return pageRecords;
+    if (field.extensions.maxRecords) return field.extensions.maxRecords as number;
     return type.extensions.scope === undefined || isAbstractType(type) ? 1 : LIST_RECORDS;
   }
 
-  /** Returns the maximum number of records of the page that a field requests. */
-  #limitOf(field: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number {
-    if (!field.args.some(({ name }) => name === 'limit')) return LIST_RECORDS;
-    const value = given.find(({ name }) => name.value === 'limit')?.value;
-    if (!value) return DEFAULT_LIMIT;
-    const limit = value.kind === Kind.VARIABLE ? this.#variables[value.name.value] : 'value' in value && value.value;
-    const count = Number(limit);
-    return Number.isInteger(count) && count > 0 && count < MAX_LIMIT ? count : MAX_LIMIT;
+  /** Returns the maximum number of records that a field requests; null for a field without a limit. */
+  #limitOf(field: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number | null {
+    const argument = field.args.find(isLimit);
+    if (!argument) return null;
+    const value = given.find(isNamedLimit)?.value;
+    const limit =
+      value?.kind === Kind.VARIABLE ? this.#variables[value.name.value] : value && 'value' in value && value.value;
+    const schema = getNamedType(argument.type).extensions.jsonSchema as
+      | { default?: number; maximum?: number }
+      | undefined;
+    const requested = Number(limit);
+    const hasLimit = Number.isInteger(requested) && requested > 0;
+    // The resolver of a limit without a maximum of its own rejects one that is too high.
+    const { default: byDefault = DEFAULT_LIMIT, maximum = Number.MAX_SAFE_INTEGER } = schema ?? {};
+    return hasLimit ? Math.min(requested, maximum) : ((argument.defaultValue as number | undefined) ?? byDefault);
   }
 }
+
+const isLimit = ({ name }: { name: string }) => name === 'limit';
+const isNamedLimit = ({ name }: { name: { value: string } }) => name.value === 'limit';

@@ -1,4 +1,5 @@
 import { INTERNAL_SCOPES, SCOPE_DECLARATIONS, SCOPES } from '../../../../schema/scopes.ts';
+import { findClientsOf, findConnectionsOf, findSecretsOf } from '../../../domain/access/access-of-parents.ts';
 import {
   createClient,
   disableClient,
@@ -8,23 +9,18 @@ import {
 } from '../../../domain/access/clients.ts';
 import { createConnection, revokeConnection, updateConnection } from '../../../domain/access/connections.ts';
 import { createIntegrator, updateIntegrator } from '../../../domain/access/integrators.ts';
-import {
-  listClients,
-  listConnections,
-  listIntegrators,
-  showClient,
-  showConnection,
-  showIntegrator,
-} from '../../../domain/access/list-access.ts';
+import { listClients, listConnections, listIntegrators, showConnection } from '../../../domain/access/list-access.ts';
 import { requireStaffAction } from '../../../domain/access/staff-roles.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
-import { listEndpoints } from '../../../domain/webhooks/endpoints.ts';
+import { findEndpointsOf } from '../../../domain/webhooks/list-endpoints.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
-import { toPage, toPageArgs, withoutNull } from '../page.ts';
+import { loadBatched } from '../load-batched.ts';
+import { toLimit, toPage, toPageArgs, withoutNull } from '../page.ts';
 import { selectionIn } from '../selected.ts';
 import { accessTypes } from './access.schema.ts';
-import { findClient, findIntegrator, toClient, toIntegrator } from './find-access.ts';
+import { findClient, findIntegrator, loadIntegrator, toClient, toIntegrator } from './find-access.ts';
 
+type Identified = { id: string };
 type ListedClient = Awaited<ReturnType<typeof listClients>>['clients'][number];
 type ListedConnection = Awaited<ReturnType<typeof listConnections>>['connections'][number];
 
@@ -76,6 +72,7 @@ export const accessArea: ConsoleArea = {
     connection: { action: 'access.read', resolve: (_, key, context) => showConnection(context, key) },
     scopes: {
       action: 'access.read',
+      maxRecords: SCOPES.length + INTERNAL_SCOPES.length,
       resolve: () => [
         ...SCOPES.map((scope) => ({ scope, description: SCOPE_DECLARATIONS[scope].description, internal: false })),
         ...INTERNAL_SCOPES.map((scope) => ({ scope, description: 'Read visits of workers to sites.', internal: true })),
@@ -165,18 +162,29 @@ export const accessArea: ConsoleArea = {
   },
   fields: {
     Integrator: {
-      clients: async ({ id }: { id: string }, _, context) => (await showIntegrator(context, id)).clients.map(toClient),
-      connections: async ({ id }: { id: string }, _, context) => (await showIntegrator(context, id)).connections,
-      webhookEndpoints: ({ id }: { id: string }, _, context) => listEndpoints(context, id),
+      async clients({ id }: Identified, args, context) {
+        const limit = toLimit(args.limit);
+        const clients = await loadBatched(context, `clients ${limit}`, id, (database, ids) =>
+          findClientsOf(database, ids, limit),
+        );
+        return clients!.map(toClient);
+      },
+      connections({ id }: Identified, args, context) {
+        const limit = toLimit(args.limit);
+        return loadBatched(context, `connections ${limit}`, id, (database, ids) =>
+          findConnectionsOf(database, ids, limit),
+        );
+      },
+      webhookEndpoints: ({ id }: Identified, _, context) =>
+        loadBatched(context, 'webhook endpoints', id, findEndpointsOf),
     },
     Client: {
       integrator: ({ integratorId }: ListedClient, _, context) =>
-        integratorId === null ? null : findIntegrator(context, integratorId),
-      secrets: async ({ clientId }: ListedClient, _, context) =>
-        (await showClient(context, clientId)).secrets.map(({ secretId, createdAt }) => ({ id: secretId, createdAt })),
+        integratorId === null ? null : loadIntegrator(context, integratorId),
+      secrets: ({ clientId }: ListedClient, _, context) => loadBatched(context, 'secrets', clientId, findSecretsOf),
     },
     Connection: {
-      integrator: ({ integratorId }: ListedConnection, _, context) => findIntegrator(context, integratorId),
+      integrator: ({ integratorId }: ListedConnection, _, context) => loadIntegrator(context, integratorId),
       builder: ({ builderId }: ListedConnection, _, context, info) =>
         context.loaders.load(builders.select(selectionIn(info)), builderId),
     },

@@ -6,8 +6,10 @@ export const accessTypes = /* GraphQL */ `
     name: String!
     "Schemes of deep links beyond https, without the colon."
     deepLinkSchemes: [String!]!
-    clients: [Client!]!
-    connections: [Connection!]!
+    "The first clients; the query 'clients' lists all of them."
+    clients(limit: Int = 100): [Client!]!
+    "The first connections; the query 'connections' lists all of them."
+    connections(limit: Int = 200): [Connection!]!
     webhookEndpoints: [WebhookEndpoint!]!
     createdAt: Timestamp!
     updatedAt: Timestamp!

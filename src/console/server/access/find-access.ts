@@ -1,5 +1,7 @@
+import { findClients, findIntegrators } from '../../../domain/access/access-of-parents.ts';
 import { showClient, showIntegrator } from '../../../domain/access/list-access.ts';
 import type { ConsoleContext } from '../console-area.ts';
+import { loadBatched } from '../load-batched.ts';
 
 /** Returns an integrator as the schema shows it. */
 export const toIntegrator = <T extends { integratorId: string }>(integrator: T) => ({
@@ -18,3 +20,11 @@ export const findIntegrator = async (context: ConsoleContext, id: string) =>
   toIntegrator(await showIntegrator(context, id));
 
 export const findClient = async (context: ConsoleContext, id: string) => toClient(await showClient(context, id));
+
+/** Returns the integrator that a row of a list refers to. */
+export const loadIntegrator = async (context: ConsoleContext, id: string) =>
+  toIntegrator((await loadBatched(context, 'integrators', id, findIntegrators))!);
+
+/** Returns the client that a row of a list refers to. */
+export const loadClient = async (context: ConsoleContext, id: string) =>
+  toClient((await loadBatched(context, 'clients by id', id, findClients))!);

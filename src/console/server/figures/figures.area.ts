@@ -23,6 +23,9 @@ import { figureTypes } from './figures.schema.ts';
 const DAY_MS = 24 * 3_600_000;
 const MAX_INSURANCE_DAYS = 365;
 
+/** Records that a figure is counted as in the cost of a query. */
+const FIGURE_RECORDS = 371;
+
 interface FigureArgs extends DayRange {
   builderId: string;
   projectId?: string | null;
@@ -36,6 +39,7 @@ type ReadRange = (database: ConsoleContext['database'], filter: FigureFilter, ra
 /** Returns the query of a figure, which needs the scope of the counted records. An unknown builder is 404. */
 const figure = (scope: Scope | null, read: Read): ConsoleOperation => ({
   action: 'records.read',
+  maxRecords: FIGURE_RECORDS,
   async resolve(_parent, args: FigureArgs, context) {
     context.caller.requireScope(scope);
     const builder = await requireFound(context.loaders.load(builders, args.builderId), 'Builder');

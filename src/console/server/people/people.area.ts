@@ -1,5 +1,6 @@
 import { OAuthClient } from '../../../../entities/oauth-client.entity.ts';
 import { User } from '../../../../entities/user.entity.ts';
+import { findMembershipsOf } from '../../../domain/access/access-of-parents.ts';
 import { listUsers, showUser } from '../../../domain/access/list-access.ts';
 import { addMembership, removeMembership } from '../../../domain/access/memberships.ts';
 import { inviteUser, type NewPasswordLink, resetPassword } from '../../../domain/access/password-links.ts';
@@ -9,7 +10,8 @@ import { type AuditFilter, listAuditEntries } from '../../../domain/audit/list-a
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
-import { toPage, toPageArgs, withoutNull } from '../page.ts';
+import { loadBatched } from '../load-batched.ts';
+import { toLimit, toPage, toPageArgs, withoutNull } from '../page.ts';
 import { selectionIn } from '../selected.ts';
 import { peopleTypes } from './people.schema.ts';
 
@@ -77,6 +79,7 @@ export const peopleArea: ConsoleArea = {
     audit: { action: 'audit.read', resolve: (_, args, context) => listAudit(context, args) },
     auditActions: {
       action: 'audit.read',
+      maxRecords: Object.keys(AUDIT_ACTIONS).length,
       resolve: () => Object.entries(AUDIT_ACTIONS).map(([action, description]) => ({ action, description })),
     },
   },
@@ -139,7 +142,12 @@ export const peopleArea: ConsoleArea = {
   },
   fields: {
     User: {
-      memberships: async ({ userId }: ListedUser, _, context) => (await showUser(context, userId)).memberships,
+      memberships: ({ userId }: ListedUser, args, context) => {
+        const limit = toLimit(args.limit);
+        return loadBatched(context, `memberships ${limit}`, userId, (database, ids) =>
+          findMembershipsOf(database, ids, limit),
+        );
+      },
     },
     Membership: {
       builder: ({ builderId }: { builderId: string }, _, context, info) =>

@@ -9,7 +9,8 @@ export const peopleTypes = /* GraphQL */ `
     staffRole: StaffRole
     hasPassword: Boolean!
     disabledAt: Timestamp
-    memberships: [Membership!]!
+    "The first memberships, in the order of creation."
+    memberships(limit: Int = 100): [Membership!]!
     createdAt: Timestamp!
     updatedAt: Timestamp!
   }

@@ -1,7 +1,7 @@
 import { readRejections, readUsage } from '../../../domain/usage/read-usage.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import type { ConsoleArea } from '../console-area.ts';
-import { toPageArgs } from '../page.ts';
+import { toLimit } from '../page.ts';
 import { usageTypes } from './usage.schema.ts';
 
 const MAX_DAYS = 400;
@@ -12,6 +12,7 @@ export const usageArea: ConsoleArea = {
   queries: {
     usage: {
       action: 'access.read',
+      maxRecords: MAX_DAYS,
       resolve(_, { since, until, integratorId = null }, { database }) {
         const days = (Date.parse(until) - Date.parse(since)) / 86_400_000 + 1;
         if (days < 1 || days > MAX_DAYS) throw invalidField('until', `must be at most ${MAX_DAYS} days after since`);
@@ -21,7 +22,7 @@ export const usageArea: ConsoleArea = {
     rejections: {
       action: 'access.read',
       resolve: (_, { integratorId = null, code = null, limit }, { database }) =>
-        readRejections(database, { integratorId, code, limit: toPageArgs({ limit }).limit }),
+        readRejections(database, { integratorId, code, limit: toLimit(limit) }),
     },
   },
 };

@@ -1,12 +1,11 @@
 import { OAuthClient } from '../../../../entities/oauth-client.entity.ts';
 import { WebhookEndpoint } from '../../../../entities/webhook-endpoint.entity.ts';
-import { WebhookProgress } from '../../../../entities/webhook-progress.entity.ts';
 import { parseId } from '../../../domain/access/access-values.ts';
 import { InvalidInputError } from '../../../domain/access/invalid-input-error.ts';
 import { isStaffActionAllowed } from '../../../domain/access/staff-roles.ts';
 import { encodeEventCursor } from '../../../domain/events/event-cursor.ts';
 import { findPositionBefore, readHead } from '../../../domain/events/event-log.ts';
-import { listDeliveries } from '../../../domain/webhooks/deliveries.ts';
+import { listDeliveriesOf } from '../../../domain/webhooks/deliveries.ts';
 import {
   createEndpoint,
   deleteEndpoint,
@@ -15,12 +14,14 @@ import {
   rotateEndpointSecret,
   updateEndpoint,
 } from '../../../domain/webhooks/endpoints.ts';
+import { findProgressOf, listEndpointPage } from '../../../domain/webhooks/list-endpoints.ts';
 import { startReplay } from '../../../domain/webhooks/replay.ts';
 import { sendTestEvent } from '../../../domain/webhooks/test-event.ts';
 import { notFound } from '../../../shared/errors.ts';
-import { findClient, findIntegrator } from '../access/find-access.ts';
+import { loadClient, loadIntegrator } from '../access/find-access.ts';
 import { type ConsoleArea, type ConsoleContext, toChangeContext } from '../console-area.ts';
-import { withoutNull } from '../page.ts';
+import { loadBatched } from '../load-batched.ts';
+import { toLimit, toPage, toPageArgs, withoutNull } from '../page.ts';
 import { webhookTypes } from './webhooks.schema.ts';
 
 /** Returns the key of an endpoint, whichever integrator it belongs to. Throws 404. */
@@ -41,34 +42,20 @@ async function findOwner({ database }: ConsoleContext, id: string) {
 
 const toSecret = ({ endpoint, secret }: EndpointWithSecret) => ({ ...endpoint, secret });
 
-const findProgress = ({ database }: ConsoleContext, endpointId: string) =>
-  database.fork().findOneOrFail(WebhookProgress, { endpointId });
-
-/** The endpoints of one integrator are at most 20, and those of all are shown together. */
-async function listAllEndpoints(context: ConsoleContext, { integratorId, status, failing }: Record<string, unknown>) {
-  const em = context.database.fork();
-  const where = withoutNull({ integratorId, deletedAt: undefined });
-  const endpoints = await em.find(
-    WebhookEndpoint,
-    { ...where, deletedAt: null },
-    { orderBy: { createdAt: 'asc', id: 'asc' }, limit: 1_000 },
-  );
-  const progress = await em.find(WebhookProgress, { endpointId: { $in: endpoints.map(({ id }) => id) } });
-  const isFailing = new Map(progress.map(({ endpointId, failingSince }) => [endpointId, failingSince !== null]));
-  const shown = await Promise.all(
-    endpoints.map(({ id, integratorId }) => getEndpoint(context, { endpointId: id, integratorId })),
-  );
-  return shown.filter(
-    (endpoint) =>
-      (status == null || endpoint.status === status) && (failing == null || isFailing.get(endpoint.id) === failing),
-  );
-}
+const loadProgress = (context: ConsoleContext, endpointId: string) =>
+  loadBatched(context, 'webhook progress', endpointId, findProgressOf);
 
 /** Webhook endpoints and their deliveries. */
 export const webhookArea: ConsoleArea = {
   types: webhookTypes,
   queries: {
-    webhookEndpoints: { action: 'access.read', resolve: (_, args, context) => listAllEndpoints(context, args) },
+    webhookEndpoints: {
+      action: 'access.read',
+      async resolve(_, { after, limit, ...filter }, { database }) {
+        const page = await listEndpointPage(database, withoutNull(filter), toPageArgs({ after, limit }));
+        return toPage(page.endpoints, page.nextCursor);
+      },
+    },
     webhookEndpoint: {
       action: 'access.read',
       resolve: async (_, { endpointId }, context) => getEndpoint(context, await findKey(context, endpointId)),
@@ -121,18 +108,18 @@ export const webhookArea: ConsoleArea = {
       // Paths and queries of receivers may be secret.
       url: ({ url }: WebhookEndpoint, _, { staff }) =>
         isStaffActionAllowed(staff.role, 'webhook_endpoint.updated') ? url : new URL(url).origin,
-      integrator: ({ integratorId }: WebhookEndpoint, _, context) => findIntegrator(context, integratorId),
-      client: ({ clientId }: WebhookEndpoint, _, context) => findClient(context, clientId),
-      failures: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).failures,
-      failingSince: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).failingSince,
-      suspendedUntil: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).suspendedUntil,
-      replaying: async ({ id }: WebhookEndpoint, _, context) => (await findProgress(context, id)).replayUntil !== null,
-      deliveries: async ({ id, integratorId }: WebhookEndpoint, { limit, ...query }, context) =>
-        listDeliveries(
-          context,
-          { endpointId: id, integratorId },
-          { ...query, limit: Math.min(Math.max(limit ?? 25, 1), 100) },
-        ),
+      integrator: ({ integratorId }: WebhookEndpoint, _, context) => loadIntegrator(context, integratorId),
+      client: ({ clientId }: WebhookEndpoint, _, context) => loadClient(context, clientId),
+      failures: async ({ id }: WebhookEndpoint, _, context) => (await loadProgress(context, id))!.failures,
+      failingSince: async ({ id }: WebhookEndpoint, _, context) => (await loadProgress(context, id))!.failingSince,
+      suspendedUntil: async ({ id }: WebhookEndpoint, _, context) => (await loadProgress(context, id))!.suspendedUntil,
+      replaying: async ({ id }: WebhookEndpoint, _, context) => (await loadProgress(context, id))!.replayUntil !== null,
+      deliveries: ({ id }: WebhookEndpoint, { limit, ...query }, context) => {
+        const window = { ...query, limit: toLimit(limit) };
+        return loadBatched(context, `deliveries ${JSON.stringify(window)}`, id, (database, ids) =>
+          listDeliveriesOf(database, ids, window),
+        );
+      },
     },
   },
 };

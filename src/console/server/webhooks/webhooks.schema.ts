@@ -16,6 +16,11 @@ export const webhookTypes = /* GraphQL */ `
     deliveries(status: WebhookDeliveryStatus, after: String, limit: Int = 25): WebhookDeliveryPage!
   }
 
+  type WebhookEndpointPage {
+    data: [WebhookEndpoint!]!
+    meta: CursorMeta!
+  }
+
   "Where a replay begins."
   input ReplayStart {
     "Events after this instant are delivered again."
@@ -24,7 +29,7 @@ export const webhookTypes = /* GraphQL */ `
 
   extend type Query {
     "Webhook endpoints of all integrators or of one, in the order of creation."
-    webhookEndpoints(integratorId: ID, status: WebhookEndpointStatus, failing: Boolean): [WebhookEndpoint!]!
+    webhookEndpoints(integratorId: ID, status: WebhookEndpointStatus, failing: Boolean, after: String, limit: Int = 50): WebhookEndpointPage!
     webhookEndpoint(endpointId: WebhookEndpointId!): WebhookEndpoint!
   }
 

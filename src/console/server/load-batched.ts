@@ -1,0 +1,18 @@
+import type { Database } from '../../database/database.ts';
+import type { ConsoleContext } from './console-area.ts';
+
+/** Charges reads to the staff user's share of MikroORM's connections, which integrators' transactions use too. */
+export const runInShare = <T>({ shares, shareKey }: ConsoleContext, read: () => Promise<T>): Promise<T> =>
+  shares.transactions.run(shareKey, 1, read);
+
+/**
+ * Returns what one read for all parents of a request has for this one; null where it has nothing. Reads of one name are one read: its
+ * name contains the arguments.
+ */
+export const loadBatched = <T>(
+  context: ConsoleContext,
+  name: string,
+  key: string,
+  read: (database: Database, keys: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+): Promise<T | null> =>
+  context.loaders.loadFrom(name, key, (database, keys) => runInShare(context, () => read(database, keys)));

@@ -1,0 +1,49 @@
+import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
+import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
+import type { WebhookEndpointStatus } from '../../../schema/webhook.scalars.ts';
+import type { Database } from '../../database/database.ts';
+import { toShownEndpoints } from './endpoints.ts';
+
+/** Conditions of which all must hold. Absent ones do not restrict. */
+export interface EndpointFilter {
+  integratorId?: string;
+  /** As clients see it: an active endpoint of a disabled client is paused (WHK-7). */
+  status?: WebhookEndpointStatus;
+  /** Whether it has failed since its last success. */
+  failing?: boolean;
+}
+
+const SELECT_PAGE = `select endpoint.id from webhook_endpoint endpoint
+    join webhook_progress progress on progress.endpoint_id = endpoint.id
+    join oauth_client client on client.id = endpoint.client_id
+  where endpoint.deleted_at is null and endpoint.id > ? and (?::text is null or endpoint.integrator_id = ?)
+    and (?::text is null or ? = case when endpoint.status = 'ACTIVE' and client.disabled_at is not null then 'PAUSED' else endpoint.status end)
+    and (?::boolean is null or ? = (progress.failing_since is not null))
+  order by endpoint.id limit ?`;
+
+/** Returns a page of the endpoints of all integrators, in the order of creation. @param page `cursor` is the last id of the page before. */
+export async function listEndpointPage(
+  database: Database,
+  { integratorId = null, status = null, failing = null }: { [Key in keyof EndpointFilter]: EndpointFilter[Key] | null },
+  { cursor = '', limit }: { cursor?: string; limit: number },
+) {
+  const em = database.fork();
+  const values = [cursor, integratorId, integratorId, status, status, failing, failing, limit + 1];
+  const ids = (await em.execute<{ id: string }[]>(SELECT_PAGE, values)).map(({ id }) => id);
+  const found = await em.find(WebhookEndpoint, { id: { $in: ids.slice(0, limit) } }, { orderBy: { id: 'asc' } });
+  return { endpoints: await toShownEndpoints(em, found), nextCursor: ids.length > limit ? found.at(-1)!.id : null };
+}
+
+/** Returns the endpoints of each integrator, of which none has more than 20 (WHK-3), in the order of creation. */
+export async function findEndpointsOf(database: Database, integratorIds: readonly string[]) {
+  const em = database.fork();
+  const where = { integratorId: { $in: [...integratorIds] }, deletedAt: null };
+  const endpoints = await toShownEndpoints(em, await em.find(WebhookEndpoint, where, { orderBy: { id: 'asc' } }));
+  return new Map(integratorIds.map((id) => [id, endpoints.filter(({ integratorId }) => integratorId === id)]));
+}
+
+/** Returns how far the deliveries of the endpoints have come, by endpoint. */
+export async function findProgressOf(database: Database, endpointIds: readonly string[]) {
+  const rows = await database.fork().find(WebhookProgress, { endpointId: { $in: [...endpointIds] } });
+  return new Map(rows.map((row) => [row.endpointId, row]));
+}
