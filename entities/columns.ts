@@ -1,4 +1,4 @@
-import { type EntityClass, type EntityProperty, type Platform, Type } from '@mikro-orm/core';
+import { BigIntType, type EntityClass, type EntityProperty, type Platform, Type } from '@mikro-orm/core';
 import { Enum, Index, ManyToOne, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
 import { Timestamp } from '../schema/scalars.ts';
@@ -99,6 +99,11 @@ export function Id() {
 /** Primary key that the database generates. */
 export function SerialId() {
   return Property({ type: 'integer', primary: true, autoincrement: true });
+}
+
+/** The same for rows of which 2^31 may come: a conflicting insert takes a number too. */
+export function LargeSerialId() {
+  return Property({ type: new BigIntType('number'), primary: true, autoincrement: true });
 }
 
 /** Index for paginated lists that are filtered by the property and ordered by `createdAt` and `id`. */

@@ -4,7 +4,16 @@ import { Field, Int, ObjectType } from 'type-graphql';
 import { SignOnConflictCode, SignOnType } from '../schema/enums.ts';
 import { Scoped } from '../schema/rest.ts';
 import { Builder } from './builder.entity.ts';
-import { EnumField, Instant, InstantField, ListIndex, Reference, SerialId, TextField, Timestamped } from './columns.ts';
+import {
+  EnumField,
+  Instant,
+  InstantField,
+  LargeSerialId,
+  ListIndex,
+  Reference,
+  TextField,
+  Timestamped,
+} from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
@@ -36,7 +45,7 @@ export type ConflictResolution = keyof typeof ConflictResolution;
 @ListIndex('builderId')
 @Index({ name: 'sign_on_conflict_open', properties: ['builderId', 'id'], where: 'resolved_at is null' })
 export class SignOnConflict extends Timestamped {
-  @SerialId()
+  @LargeSerialId()
   id!: number;
 
   @Reference(() => Integrator)

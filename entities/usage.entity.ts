@@ -1,5 +1,5 @@
 import { Entity, Index, Property } from '@mikro-orm/decorators/legacy';
-import { Instant, Reference, SerialId } from './columns.ts';
+import { Instant, LargeSerialId, Reference } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
 import { OAuthClient } from './oauth-client.entity.ts';
 import { PersonalData } from './personal-data.ts';
@@ -32,7 +32,7 @@ export class UsageDay {
 @PersonalData<Rejection>({ none: ['operation', 'code', 'reason', 'requestId'] })
 @Index({ properties: ['integratorId', 'id'] })
 export class Rejection {
-  @SerialId()
+  @LargeSerialId()
   id!: number;
 
   @Instant()

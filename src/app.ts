@@ -150,7 +150,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   paceUnauthenticated(app, (authorization) => tokens.isVerified(authorization));
   installHeaders(app, config);
   installRequestUsage(app);
-  countRequests(app, new RequestLog(databases, clock, (err) => app.log.error({ err }, 'usage was not written')));
+  const requestLog = new RequestLog(databases, clock, (err) => app.log.error({ err }, 'usage was not written'));
+  countRequests(app, requestLog);
   compressResponses(app);
   logFailures(app, config);
   installErrorHandler(app);
@@ -162,7 +163,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const acceptLargeBodies: LargeBodyParser['install'] = (scope, form) => largeBodies.install(scope, form);
   registerHealth(app, config, { databases, storages, isStopping: dependencies.isStopping });
   registerMetrics(app, config, {
-    ...{ databases, storages, shares, bodies: largeBodies },
+    ...{ databases, storages, shares, requestLog, bodies: largeBodies },
     budgets: [limits, tokenLimits, budgets.sync],
     backlogs: [unusedUploads, uncompactedCounters, unnumberedEvents, pendingRenditions],
   });

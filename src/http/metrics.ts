@@ -5,6 +5,7 @@ import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../config.ts';
 import type { Databases } from '../database/database.ts';
+import type { RequestLog } from '../domain/usage/request-log.ts';
 import type { Backlog } from '../shared/backlog.ts';
 import { forbidden, unavailable } from '../shared/errors.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
@@ -15,7 +16,7 @@ import { observeBacklogs } from './metrics/backlogs.ts';
 import { observeDatabases } from './metrics/database.ts';
 import { primaryRegistry } from './metrics/jobs.ts';
 import { observeLimits, observeWork } from './metrics/limits.ts';
-import { observeRequests } from './metrics/requests.ts';
+import { observeRequests, observeUsage } from './metrics/requests.ts';
 
 /**
  * Registers `/metrics` in the text format of Prometheus, with sums over all workers and the metrics of the process that runs the jobs. It
@@ -38,6 +39,7 @@ export function registerMetrics(app: FastifyInstance, config: Config, sources: M
   observeLimits(sources.budgets, sources.shares);
   observeWork(sources.bodies, sources.storages);
   observeBacklogs(sources.databases, sources.backlogs);
+  observeUsage(sources.requestLog);
 }
 
 /** What the metrics are read from. */
@@ -48,6 +50,7 @@ export interface MetricSources {
   budgets: readonly RateLimiter[];
   bodies: LargeBodyParser;
   backlogs: readonly Backlog[];
+  requestLog: RequestLog;
 }
 
 const withPrimaryMetrics = async (metrics: Promise<string>) => `${await metrics}\n${await primaryRegistry.metrics()}`;

@@ -44,7 +44,7 @@ export const parseJsonText: Conversion = (text) => JSON.parse(text);
 /** Selects the columns of a reader, and converts a row of text to a record with the entity's prototype. */
 export class RowMapper {
   readonly table: string;
-  readonly idType: 'text' | 'int';
+  readonly idType: 'text' | 'int' | 'bigint';
   /** Index of a column that is never null: null there marks a row without a record. */
   readonly nonNullColumnIndex: number;
   /** Converts a row whose columns begin at index `start`. */
@@ -103,7 +103,9 @@ export class RowMapper {
     if (this.omitsLargeValues) {
       this.#sizeColumn = `, case when greatest(${sizes.join()}) > ${LARGE_BYTES} then ${sizes.join(' + ')} end`;
     }
-    this.idType = findConversion(metadata.properties.id!.columnTypes[0]!) === Number ? 'int' : 'text';
+    const idColumnType = metadata.properties.id!.columnTypes[0]!;
+    const isNumber = findConversion(idColumnType) === Number;
+    this.idType = /^big/.test(idColumnType) ? 'bigint' : isNumber ? 'int' : 'text';
     const prototype = metadata.class.prototype as object;
     const unread = names.filter((name) => !selected.has(name));
     this.toRecord = this.#compileConstructor(

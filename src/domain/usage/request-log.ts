@@ -8,7 +8,7 @@ export const WRITE_INTERVAL_MS = 5_000;
 /** Rejections that are kept of each integrator. CON-11. */
 export const KEPT_REJECTIONS = 200;
 
-/** Rejections of one integrator that a process holds until the next write. */
+/** Rejections of one integrator that a process holds until they are written. */
 const MAX_HELD = 50;
 
 /** Characters of a rejection's reason and operation. */
@@ -33,13 +33,15 @@ interface Counts {
 /** Rows are locked in one order, so that concurrent writers do not deadlock. */
 const ADD_COUNTS = `insert into usage_day as day (integrator_id, date, requests, errors, rejections)
   select integrator_id, date, requests, errors, rejections from jsonb_to_recordset(?::jsonb)
-      as counted (integrator_id text, date date, requests int, errors int, rejections int) order by integrator_id, date
+      as counted (integrator_id text, date date, requests int, errors int, rejections int)
+    where exists (select from integrator where id = integrator_id) order by integrator_id, date
   on conflict (integrator_id, date) do update set requests = day.requests + excluded.requests,
     errors = day.errors + excluded.errors, rejections = day.rejections + excluded.rejections`;
 
 const ADD_REJECTIONS = `insert into rejection (at, integrator_id, client_id, operation, status, code, reason, request_id)
   select at, integrator_id, client_id, operation, status, code, reason, request_id from jsonb_to_recordset(?::jsonb)
-    as given (at timestamptz, integrator_id text, client_id text, operation text, status int, code text, reason text, request_id text)`;
+    as given (at timestamptz, integrator_id text, client_id text, operation text, status int, code text, reason text, request_id text)
+  where exists (select from oauth_client where id = client_id)`;
 
 const DROP_OLD = `delete from rejection using unnest(?::text[]) as integrator (id)
   where rejection.integrator_id = integrator.id and rejection.id <= (select kept.id from rejection kept
@@ -60,6 +62,7 @@ export class RequestLog {
   readonly #rejections: Record<RegionId, Map<string, Row[]>> = { au1: new Map(), us1: new Map() };
   readonly #timer: NodeJS.Timeout;
   #writing: Promise<void> = Promise.resolve();
+  #droppedRejections = 0;
 
   constructor(databases: Databases, clock: Clock, report: (error: unknown) => void) {
     this.#databases = databases;
@@ -81,22 +84,21 @@ export class RequestLog {
     if (isError) counts.errors++;
     if (!rejection) return;
     counts.rejections++;
-    const held = this.#rejections[region].get(integratorId) ?? [];
-    this.#rejections[region].set(integratorId, held);
-    if (held.length === MAX_HELD) held.shift();
-    held.push({
-      ...{
-        at,
-        integrator_id: integratorId,
-        client_id: rejection.clientId,
-        operation: rejection.operation.slice(0, MAX_TEXT),
+    this.#hold(region, integratorId, [
+      {
+        ...{ at, integrator_id: integratorId, client_id: rejection.clientId, status: rejection.status },
+        ...{ operation: toStorable(rejection.operation), reason: toStorable(rejection.reason) },
+        ...{ code: rejection.code, request_id: rejection.requestId },
       },
-      ...{ status: rejection.status, code: rejection.code, reason: rejection.reason.slice(0, MAX_TEXT) },
-      request_id: rejection.requestId,
-    });
+    ]);
   }
 
-  /** Writes what was counted since the last write. Counts that cannot be written are kept for the next time. */
+  /** Rejections that were not written, because there were too many of an integrator between two successful writes. */
+  get droppedRejections(): number {
+    return this.#droppedRejections;
+  }
+
+  /** Writes what was counted since the last write. What cannot be written is kept for the next time. */
   write(): Promise<void> {
     this.#writing = this.#writing.then(async () => {
       for (const region of REGIONS) await this.#writeRegion(region).catch(this.#report);
@@ -112,7 +114,7 @@ export class RequestLog {
 
   async #writeRegion(region: RegionId): Promise<void> {
     const counts = [...this.#counts[region]];
-    if (counts.length === 0) return;
+    if (counts.length === 0 && this.#rejections[region].size === 0) return;
     this.#counts[region].clear();
     const rejections = [...this.#rejections[region]];
     this.#rejections[region].clear();
@@ -128,8 +130,20 @@ export class RequestLog {
     });
     await work.catch((error) => {
       this.#restore(region, counts);
+      for (const [integratorId, held] of rejections) {
+        const since = this.#rejections[region].get(integratorId) ?? [];
+        this.#rejections[region].delete(integratorId);
+        this.#hold(region, integratorId, [...held, ...since]);
+      }
       throw error;
     });
+  }
+
+  /** Holds the latest rejections until the next write. */
+  #hold(region: RegionId, integratorId: string, added: readonly Row[]): void {
+    const held = [...(this.#rejections[region].get(integratorId) ?? []), ...added];
+    this.#droppedRejections += Math.max(0, held.length - MAX_HELD);
+    this.#rejections[region].set(integratorId, held.slice(-MAX_HELD));
   }
 
   #restore(region: RegionId, counts: [string, Counts][]): void {
@@ -143,3 +157,6 @@ export class RequestLog {
     }
   }
 }
+
+/** Returns the beginning of a text without what JSON of PostgreSQL rejects: it may repeat the input of a request. */
+const toStorable = (text: string): string => text.slice(0, MAX_TEXT).toWellFormed().replaceAll('\0', '');

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import promClient from 'prom-client';
+import type { RequestLog } from '../../domain/usage/request-log.ts';
 import { DurationCounts } from '../../shared/duration-counts.ts';
-import { collectDurations } from './collected.ts';
+import { collectCounter, collectDurations } from './collected.ts';
 
 /** Clients choose the names of GraphQL operations, so their number is bounded. */
 const MAX_OPERATIONS = 100;
@@ -54,4 +55,13 @@ function nameOf(name: string | null): string {
 function outcomeOf(status: number): string {
   if (status >= 500) return 'server_error';
   return status >= 400 ? 'client_error' : 'ok';
+}
+
+/** Registers the metric of what the log of requests has lost. */
+export function observeUsage(log: RequestLog): void {
+  collectCounter({
+    name: 'usage_rejections_dropped_total',
+    help: 'Rejections that were not kept, because an integrator had too many of them before they could be written.',
+    collect: () => [[{}, log.droppedRejections]],
+  });
 }

@@ -97,6 +97,42 @@ describe('usage', () => {
     ]);
   });
 
+  it('keeps the rejections of a failed write for the next one, and counts those it drops (CON-11)', async () => {
+    const run = (text: string) => service.databases.au1.fork().execute(text);
+    await run('delete from rejection');
+    await run(`select setval('rejection_id_seq', 5000000000)`);
+    const failures: unknown[] = [];
+    const log = new RequestLog(service.databases, service.clock, (error) => failures.push(error));
+    const add = (reason: string) =>
+      log.add('au1', integratorId, false, {
+        ...{ clientId, operation: 'GET /x', status: 404, code: 'NOT_FOUND', requestId: 'r', reason },
+      });
+    for (let number = 1; number <= 40; number++) add(`number ${number}`);
+    await run('alter table rejection rename to rejection_away');
+    await log.write();
+    expect(failures).toHaveLength(1);
+    expect(log.droppedRejections).toBe(0);
+    for (let number = 41; number <= 53; number++) add(`number ${number}`);
+    await run('alter table rejection_away rename to rejection');
+    await log.close();
+    expect(failures).toHaveLength(1);
+    expect(log.droppedRejections).toBe(3);
+    const rows = (await run('select reason from rejection order by id')) as { reason: string }[];
+    expect(rows.map(({ reason }) => reason)).toEqual(Array.from({ length: 50 }, (_, index) => `number ${index + 4}`));
+  });
+
+  it('writes what repeats any input of a request, and passes over a client that is deleted (CON-11)', async () => {
+    await service.databases.au1.fork().execute('delete from rejection');
+    const log = createLog();
+    const rejection = { clientId, operation: 'GET /x', status: 400, code: 'BAD_USER_INPUT', requestId: 'r' };
+    log.add('au1', integratorId, false, { ...rejection, reason: `a\0b \ud800 ${'😀'.repeat(200)}` });
+    log.add('au1', integratorId, false, { ...rejection, reason: 'of nobody', clientId: 'cli_deleted' });
+    log.add('au1', 'intg_deleted', false, { ...rejection, reason: 'of nobody', clientId: 'cli_deleted' });
+    await log.close();
+    const { rejections } = (await viewer.query('{ rejections { reason } }')).data;
+    expect(rejections).toEqual([{ reason: expect.stringMatching(/^ab \ufffd (?:😀)+\ufffd?$/u) }]);
+  });
+
   it('rejects more than 400 days', async () => {
     const { errors } = await viewer.query('{ usage(since: "2020-01-01", until: "2026-06-02") { requests } }');
     expect(errors![0]!.extensions).toMatchObject({ errors: [{ fieldName: 'until' }] });

@@ -6,7 +6,8 @@ import { toPage, toPageArgs } from '../page.ts';
 
 /** Names of a conflict's records, and what is recorded instead. */
 interface Related {
-  id: number;
+  /** A bigint. */
+  id: string;
   project: string;
   worker: string;
   integrator: string;
@@ -22,7 +23,7 @@ const SELECT_RELATED = `select conflict.id, project.name as project, worker.full
     join worker on worker.id = conflict.worker_id
     join integrator on integrator.id = conflict.integrator_id
     left join lateral (${RECORDED_EVENT}) event on true
-  where conflict.id = any(string_to_array(?, ',')::int[])`;
+  where conflict.id = any(string_to_array(?, ',')::bigint[])`;
 
 export type ShownConflict = ReturnType<typeof toShown>;
 
@@ -36,7 +37,7 @@ export interface ConflictFilter {
 
 /** Returns the number of a conflict. Throws 400 for a text that is none. */
 export function parseConflictId(text: string, fieldName = 'id'): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw invalidField(fieldName, 'must be the id of a conflict');
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw invalidField(fieldName, 'must be the id of a conflict');
   return Number(text);
 }
 
@@ -65,7 +66,7 @@ export async function findConflict(context: ConsoleContext, id: string): Promise
 async function withRelated({ database, personalReads }: ConsoleContext, conflicts: SignOnConflict[]) {
   const ids = conflicts.map(({ id }) => id).join();
   const related = await database.fork().execute<Related[]>(SELECT_RELATED, [ids]);
-  const byId = new Map(related.map((each) => [each.id, each]));
+  const byId = new Map(related.map((each) => [Number(each.id), each]));
   return conflicts.map((conflict) => {
     const { builderId, workerId } = conflict;
     const shown = byId.get(conflict.id)!;
