@@ -1,6 +1,7 @@
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
+import type { ReadDatabase } from '../../database/read/read-database.ts';
+import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { ID_PREFIXES } from '../../shared/ids.ts';
-import type { LogDatabase } from '../events/event-log.ts';
 
 /** Sites of which something changed, and the snapshot of the database up to which that is known. */
 export interface AttendanceChanges {
@@ -10,6 +11,9 @@ export interface AttendanceChanges {
 
 /** Milliseconds by which clocks of instances may differ, plus the longest time from an event's receipt to its commit. */
 const SKEW_MS = 30_000;
+
+/** Milliseconds between two reads from which the rows in between are read beside the small reads of requests. */
+const LONG_MS = 60_000;
 
 /** Sites that one read returns at most. */
 export const MAX_SITES = 500;
@@ -23,6 +27,8 @@ const transactionOf = (table: string) =>
     else (current.top >> 32 << 32 | ${table}.xmin::text::bigint) - 4294967296 end)::text::xid8`;
 
 const isNew = (table: string) => `not pg_visible_in_snapshot(${transactionOf(table)}, $2::pg_snapshot)`;
+
+const SELECT_SNAPSHOT: Statement = { name: 'attendance.snapshot', text: 'select pg_current_snapshot()::text' };
 
 /**
  * Rows that transactions have committed since a snapshot. Each change of attendance inserts a row: an event, a conflict, or the audit
@@ -55,13 +61,22 @@ const SELECT_CHANGES: Statement = {
  * @param since milliseconds: when that read was made.
  */
 export async function readAttendanceChanges(
-  { runner }: Pick<LogDatabase, 'runner'>,
+  database: ReadDatabase,
   snapshot: string | null,
   since: number,
+  now: number,
 ): Promise<AttendanceChanges> {
+  if (snapshot === null) {
+    const [row] = await database.runner.run(SELECT_SNAPSHOT, []);
+    return { sites: [], snapshot: row![0]! };
+  }
   const from = since - SKEW_MS;
   const firstId = `${ID_PREFIXES.signOnEvent}_a${Math.floor(from).toString(36).padStart(9, '0')}`;
-  const rows = await runner.run(SELECT_CHANGES, [firstId, snapshot ?? '1:1:', new Date(from).toISOString()]);
+  const values = [firstId, snapshot, new Date(from).toISOString()];
+  const isLong = now - since > LONG_MS;
+  const rows = await (isLong
+    ? runSlowStatement(database, SELECT_CHANGES, values)
+    : database.runner.run(SELECT_CHANGES, values));
   const sites = rows.flatMap(([projectId, builderId]) => (projectId ? [{ projectId, builderId: builderId! }] : []));
-  return { sites: snapshot === null ? [] : sites, snapshot: rows.find((row) => row[2] !== null)![2]! };
+  return { sites, snapshot: rows.find((row) => row[2] !== null)![2]! };
 }

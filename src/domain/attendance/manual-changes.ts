@@ -5,7 +5,7 @@ import { parseId, requireSingleLine } from '../access/access-values.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
-import { requireUnchanged } from '../edit-conflicts.ts';
+import { editConflict, requireUnchanged } from '../edit-conflicts.ts';
 
 export interface CloseVisitRequest {
   visitId: string;
@@ -17,7 +17,10 @@ export interface CloseVisitRequest {
   reason?: string;
 }
 
-/** Closes a visit that no gate has ended. A later sign-off for it gets 409, because manual entries are never overwritten. ATT-26, ATT-33. */
+/**
+ * Closes a visit that no gate has ended. A later sign-off for it gets 409, because manual entries are never overwritten. A visit that is
+ * closed already stays as it is; with `expectedUpdatedAt` this is 409 `EDIT_CONFLICT`. ATT-26, ATT-33.
+ */
 export async function closeVisit(context: ChangeContext, request: CloseVisitRequest) {
   const by = requireSingleLine('by', request.by);
   const reason = request.reason === undefined ? null : requireSingleLine('reason', request.reason, 500);
@@ -28,6 +31,11 @@ export async function closeVisit(context: ChangeContext, request: CloseVisitRequ
     if (visit.signedOffAt !== null)
       throw new InvalidInputError('visitId', `${visit.id} was signed off at ${visit.signedOffAt}`);
     const changed = visit.closedAt === null;
+    if (!changed && context.expectedUpdatedAt !== undefined) {
+      throw editConflict(
+        `${visit.closedBy} closed it at ${visit.closedAt}: ${visit.closingReason ?? 'without a reason'}`,
+      );
+    }
     if (changed) {
       const before = { closedAt: visit.closedAt, closedBy: visit.closedBy };
       Object.assign(visit, { closedAt: parseClosingTime(visit, request.at, now), closedBy: by });
@@ -38,11 +46,16 @@ export async function closeVisit(context: ChangeContext, request: CloseVisitRequ
   });
 }
 
-/** Archives a visit in any state: attendance no longer counts it, and a sign-off for it gets 409. */
+/**
+ * Archives a visit in any state: attendance no longer counts it, and a sign-off for it gets 409. A visit that is archived already stays
+ * as it is; with `expectedUpdatedAt` this is 409 `EDIT_CONFLICT`.
+ */
 export async function archiveVisit(context: ChangeContext, visitId: string) {
   return inTransaction(context, async (em, now) => {
     const visit = await lockVisit(context, em, visitId);
     const changed = visit.archivedAt === null;
+    if (!changed && context.expectedUpdatedAt !== undefined)
+      throw editConflict(`It was archived at ${visit.archivedAt}.`);
     if (changed) {
       const before = { archivedAt: visit.archivedAt };
       Object.assign(visit, { archivedAt: now, updatedAt: now });

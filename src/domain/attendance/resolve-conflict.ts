@@ -6,7 +6,7 @@ import { requireSingleLine } from '../access/access-values.ts';
 import { InvalidInputError } from '../access/invalid-input-error.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
-import { editConflict } from '../edit-conflicts.ts';
+import { editConflict, requireUnchanged } from '../edit-conflicts.ts';
 
 export interface ConflictDecision {
   id: number;
@@ -18,7 +18,8 @@ export interface ConflictDecision {
 
 /**
  * Stores what a person decided about an event that was refused. `USE_EVENT_TIME` ends the visit, open or closed by a person, when the
- * gate saw the worker leave; what a gate has recorded is not changed. Throws 409 `EDIT_CONFLICT` if somebody has decided otherwise before.
+ * gate saw the worker leave; what a gate has recorded is not changed. Throws 409 `EDIT_CONFLICT` if somebody has decided otherwise before,
+ * or if the visit has changed since `expectedUpdatedAt`, the latest change of the conflict and its visit that the person saw.
  * A repetition of the event by the gate is no change. CON-9.
  */
 export async function resolveConflict(context: ChangeContext, { id, resolution, by, ...decision }: ConflictDecision) {
@@ -35,8 +36,10 @@ export async function resolveConflict(context: ChangeContext, { id, resolution, 
     }
     const { builderId, workerId } = conflict;
     const shared = { ...context.source, at: now, builderId, personId: workerId };
+    const recorded = await lockVisitOf(em, conflict);
+    if (recorded) await requireSeen(context, em, recorded);
     if (resolution === 'USE_EVENT_TIME') {
-      const visit = await lockVisitOf(em, conflict, now);
+      const visit = requireVisitToClose(conflict, recorded, now);
       const before = { closedAt: visit.closedAt };
       const after = { closedAt: conflict.occurredAt, closingReason: reason };
       Object.assign(visit, after, { closedBy: by, updatedAt: now });
@@ -55,14 +58,25 @@ export const RECORDED_EVENT = `select event.id, event.visit_id, event.worker_id 
     and event.source_event_id in (conflict.source_event_id, conflict.source_sign_on_event_id)
   order by event.source_event_id = conflict.source_event_id desc limit 1`;
 
-async function lockVisitOf(em: EntityManager, conflict: SignOnConflict, now: string): Promise<SignOnVisit> {
-  const invalid = (problem: string) => new InvalidInputError('resolution', problem);
-  if (conflict.type !== 'SIGN_OFF') throw invalid('only a sign-off can end a visit');
+/** Locks the visit of the recorded event; null without one. */
+async function lockVisitOf(em: EntityManager, { id }: SignOnConflict): Promise<SignOnVisit | null> {
   const [found] = await em.execute<{ visit_id: string | null }[]>(
     `select event.visit_id from sign_on_conflict conflict, lateral (${RECORDED_EVENT}) event where conflict.id = ?`,
-    [conflict.id],
+    [id],
   );
-  const visit = found?.visit_id && (await lockRow(em, SignOnVisit, { id: found.visit_id }));
+  return found?.visit_id ? lockRow(em, SignOnVisit, { id: found.visit_id }) : null;
+}
+
+/** Throws 409 if the visit has changed since the person saw it with the conflict. The conflict may have been repeated since. */
+async function requireSeen(context: ChangeContext, em: EntityManager, visit: SignOnVisit): Promise<void> {
+  const { expectedUpdatedAt } = context;
+  if (expectedUpdatedAt === undefined || Date.parse(visit.updatedAt) <= Date.parse(expectedUpdatedAt)) return;
+  await requireUnchanged(context, em, visit, visit.id);
+}
+
+function requireVisitToClose(conflict: SignOnConflict, visit: SignOnVisit | null, now: string): SignOnVisit {
+  const invalid = (problem: string) => new InvalidInputError('resolution', problem);
+  if (conflict.type !== 'SIGN_OFF') throw invalid('only a sign-off can end a visit');
   if (!visit) throw invalid('no visit is recorded that the event could end');
   if (visit.workerId !== conflict.workerId) throw invalid('the recorded visit is of another worker');
   if (visit.archivedAt !== null) throw invalid(`the visit was archived at ${visit.archivedAt}`);

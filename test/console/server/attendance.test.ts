@@ -103,6 +103,56 @@ describe('closeVisit', () => {
   });
 });
 
+describe('a second person', () => {
+  const close = (who: ConsoleBrowser, id: string, seen: string) =>
+    who.query(
+      `mutation { closeVisit(visitId: "${id}", at: "${instant(-1)}", reason: "Went home", expectedUpdatedAt: "${seen}") { updatedAt } }`,
+    );
+  const archive = (id: string, seen: string) =>
+    kim.query(`mutation { archiveVisit(visitId: "${id}", expectedUpdatedAt: "${seen}") { updatedAt } }`);
+
+  it('who closes or archives a visit that is closed or archived already sees that (CON-6)', async () => {
+    const { visitId, updatedAt } = await addVisit();
+    service.clock.advance(1000);
+    const closed = (await close(kim, visitId, updatedAt)).data.closeVisit.updatedAt;
+    const second = await close(alex, visitId, closed);
+    expect(second.errors![0]).toMatchObject({
+      message: expect.stringMatching(/^Kim Tran closed it at .*: Went home$/),
+      extensions: { code: 'EDIT_CONFLICT' },
+    });
+    const archived = (await archive(visitId, closed)).data.archiveVisit.updatedAt;
+    expect((await archive(visitId, archived)).errors![0]!.message).toMatch(/^It was archived at /);
+  });
+
+  it.each(['USE_EVENT_TIME', 'KEEP_RECORD'])(
+    'who resolves a conflict by %s sees that the visit has changed since (CON-9)',
+    async (resolution) => {
+      const { visitId, eventId, updatedAt } = await addVisit();
+      const id = await addConflict(eventId);
+      const find = async () =>
+        (await alex.query(`{ conflict(id: "${id}") { updatedAt visit { closedAt } } }`)).data.conflict;
+      const seen = await find();
+      service.clock.advance(1000);
+      const closed = (await close(kim, visitId, updatedAt)).data.closeVisit.updatedAt;
+      const decide = (at: string) =>
+        alex.query(
+          `mutation { resolveConflict(id: "${id}", resolution: ${resolution}, reason: "The gate", expectedUpdatedAt: "${at}") { state } }`,
+        );
+      expect((await decide(seen.updatedAt)).errors![0]).toMatchObject({
+        message: expect.stringMatching(/^Kim Tran changed it at /),
+        extensions: { code: 'EDIT_CONFLICT' },
+      });
+      const [visit] = await sql('select closed_by from sign_on_visit where id = ?', [visitId]);
+      expect(visit).toEqual({ closed_by: 'Kim Tran' });
+      expect((await find()).updatedAt).toBe(closed);
+      // The gate sends its event again, which changes nothing.
+      service.clock.advance(1000);
+      await sql('update sign_on_conflict set answers = answers + 1, updated_at = ? where id = ?', [instant(0), id]);
+      expect((await decide(closed)).data.resolveConflict.state).toBe('RESOLVED');
+    },
+  );
+});
+
 describe('resolveConflict', () => {
   it('shows both sides, and ends the visit when the gate saw the worker leave (CON-9)', async () => {
     const { visitId, eventId } = await addVisit({ closedAt: instant(-2), closedBy: 'Robin' });
@@ -147,6 +197,18 @@ describe('resolveConflict', () => {
     await sql('update sign_on_visit set signed_off_at = ? where id = ?', [instant(-2), visitId]);
     const { errors } = await resolve(kim, await addConflict(eventId, 'ALREADY_SIGNED_OFF'), 'USE_EVENT_TIME');
     expect(errors![0]!.message).toContain('a gate signed the worker off at');
+  });
+});
+
+describe('the number of a conflict', () => {
+  it('may exceed 2^31: each repeated conflict takes one (CON-9)', async () => {
+    const { eventId } = await addVisit();
+    await sql(`select setval('sign_on_conflict_id_seq', 5000000000)`);
+    const id = await addConflict(eventId);
+    expect(id).toBe('5000000001');
+    expect((await kim.query(`{ conflict(id: "${id}") { id } }`)).data.conflict).toEqual({ id });
+    expect((await kim.query('{ conflicts(limit: 1) { data { id } } }')).data.conflicts.data).toEqual([{ id }]);
+    expect((await resolve(kim, id, 'KEEP_RECORD')).errors).toBeUndefined();
   });
 });
 
@@ -206,13 +268,43 @@ describe('changes', () => {
     const { cursor } = await poll(null);
     service.clock.advance(600_001);
     expect((await poll(cursor)).reset).toBe(true);
+    const { cursor: fresh } = await poll(null);
+    const [content, signature] = fresh.split('.');
+    const [events, , at] = JSON.parse(Buffer.from(content, 'base64url').toString());
+    const forged = Buffer.from(JSON.stringify([events, '1:1:', at - 500_000])).toString('base64url');
+    const feed = await service.get('/events', await service.as('A', ['read:projects']));
+    const statements: string[] = [];
+    const end = service.databases.au1.runner.onStatement(({ name }) => statements.push(name));
     for (const after of [
       'x',
+      '',
+      content,
+      `${content}.${'A'.repeat(22)}`,
+      `${forged}.${signature}`,
+      feed.json().meta.nextCursor,
       Buffer.from('["a","1:1:;drop",5]').toString('base64url'),
       Buffer.from('5').toString('base64url'),
     ]) {
       const { errors } = await kim.query('query($after: String) { changes(after: $after) { cursor } }', { after });
-      expect(errors![0]!.extensions).toMatchObject({ code: 'BAD_USER_INPUT', errors: [{ fieldName: 'after' }] });
+      expect(errors![0]!.extensions).toMatchObject({
+        code: 'BAD_USER_INPUT',
+        errors: [{ fieldName: 'after', message: 'must be the cursor of an earlier poll of this region' }],
+      });
     }
+    end();
+    expect(statements.filter((name) => /^(?:attendance|events.page)/.test(name))).toEqual([]);
+  });
+
+  it('reads the rows of more than a minute beside the small reads of requests (CON-8)', async () => {
+    const { cursor } = await poll(null);
+    const names: string[] = [];
+    const end = service.databases.au1.slowRunner.onStatement(({ name }) => names.push(name));
+    service.clock.advance(59_000);
+    expect((await poll(cursor)).reset).toBe(false);
+    expect(names).toEqual([]);
+    service.clock.advance(2_000);
+    expect((await poll(cursor)).reset).toBe(false);
+    end();
+    expect(names).toEqual(['attendance.changes']);
   });
 });

@@ -50,6 +50,7 @@ export const attendanceTypes = /* GraphQL */ `
     "Name of the person who resolved it."
     resolvedBy: String
     createdAt: Timestamp!
+    "The latest change of the conflict or of its visit."
     updatedAt: Timestamp!
   }
 

@@ -1,8 +1,11 @@
+import { createHmac } from 'node:crypto';
 import { MAX_SITES, readAttendanceChanges } from '../../../domain/attendance/attendance-changes.ts';
 import { decodeEventCursor, encodeEventCursor } from '../../../domain/events/event-cursor.ts';
 import { type LogHead, readHead, readLogPage } from '../../../domain/events/event-log.ts';
 import { EVERY_EVENT } from '../../../domain/events/event-tail.ts';
 import { ApiError, invalidField } from '../../../shared/errors.ts';
+import type { RegionId } from '../../../shared/regions.ts';
+import { digestOf, isSecretOf } from '../../../shared/secrets.ts';
 import type { ConsoleContext } from '../console-area.ts';
 
 /** Events that one poll reads at most; with more, everything is to be read again. */
@@ -10,6 +13,9 @@ const MAX_EVENTS = 500;
 
 /** Milliseconds after which a cursor is not continued: a hidden page does not poll. */
 const MAX_AGE_MS = 600_000;
+
+/** Bytes of a cursor's signature, without which a made-up cursor could make each poll read everything of ten minutes. */
+const SIGNATURE_BYTES = 16;
 
 /** Position of a poll: the cursor of the event log, the snapshot of attendance, and the time in milliseconds. */
 type Cursor = [events: string, snapshot: string, at: number];
@@ -26,19 +32,21 @@ export async function readChanges(
   const now = clock.now();
   const head = await readHead(database);
   const previous = after == null ? null : parseCursor(after);
-  const isContinued = previous !== null && Math.abs(now - previous[2]) <= MAX_AGE_MS;
-  const attendance = await readAttendanceChanges(
-    database,
-    isContinued ? previous[1] : null,
-    isContinued ? previous[2] : now,
-  );
-  const position = isContinued ? positionOf(previous[0], region, head) : null;
-  const page = position && (await readLogPage(database, position, EVERY_EVENT, MAX_EVENTS));
-  const events = page?.events ?? [];
+  const position = previous && positionOf(previous.cursor[0], region, head);
+  const isSigned = previous && isSecretOf(previous.signature, [digestOf(signatureOf(region, head, previous.cursor))]);
+  if (position && !isSigned) throw invalidCursor();
+  const isContinued = position !== null && Math.abs(now - previous!.cursor[2]) <= MAX_AGE_MS;
+  const [, snapshot, since] = isContinued ? previous!.cursor : [null, null, now];
+  const attendance = await readAttendanceChanges(database, snapshot, since, now);
+  const page = isContinued && (await readLogPage(database, position, EVERY_EVENT, MAX_EVENTS));
+  const events = page ? page.events : [];
   const changed = [...attendance.sites, ...events].filter((each) => !projectId || each.projectId === projectId);
   const projectIds = changed.map((each) => each.projectId).filter((id) => id !== null);
   return {
-    cursor: encodeCursor([encodeEventCursor(region, head, page?.next ?? head), attendance.snapshot, now]),
+    cursor: encodeCursor(region, head, [
+      encodeEventCursor(region, head, page ? page.next : head),
+      ...([attendance.snapshot, now] as const),
+    ]),
     projectIds: [...new Set(projectIds)],
     builderIds: [...new Set(changed.map(({ builderId }) => builderId))],
     reset: !page || page.hasMore || attendance.sites.length === MAX_SITES,
@@ -46,26 +54,37 @@ export async function readChanges(
 }
 
 /** Returns null for a cursor of an earlier epoch of the log, after which everything is to be read again. */
-function positionOf(cursor: string, region: ConsoleContext['region'], head: LogHead) {
+function positionOf(cursor: string, region: RegionId, head: LogHead) {
   try {
     return decodeEventCursor(region, head, cursor);
   } catch (error) {
     if (error instanceof ApiError && error.status === 410) return null;
-    throw error;
+    throw error instanceof ApiError && error.status === 400 ? invalidCursor() : error;
   }
 }
 
-const encodeCursor = (cursor: Cursor) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
+const encodeCursor = (region: RegionId, head: LogHead, cursor: Cursor): string =>
+  `${Buffer.from(JSON.stringify(cursor)).toString('base64url')}.${signatureOf(region, head, cursor)}`;
 
-/** Throws 400 for a text that is no cursor. */
-function parseCursor(text: string): Cursor {
+const signatureOf = (region: RegionId, { secret }: LogHead, cursor: Cursor): string =>
+  createHmac('sha256', secret)
+    .update(`changes ${region} ${JSON.stringify(cursor)}`)
+    .digest()
+    .subarray(0, SIGNATURE_BYTES)
+    .toString('base64url');
+
+const invalidCursor = () => invalidField('after', 'must be the cursor of an earlier poll of this region');
+
+/** Throws 400 for a text that is no cursor. The caller checks the signature. */
+function parseCursor(text: string): { cursor: Cursor; signature: string } {
   try {
-    const [events, snapshot, at] = JSON.parse(Buffer.from(text, 'base64url').toString()) as Cursor;
+    const [content = '', signature = ''] = text.split('.');
+    const [events, snapshot, at] = JSON.parse(Buffer.from(content, 'base64url').toString()) as Cursor;
     if (typeof events === 'string' && /^\d{1,19}:\d{1,19}:[\d,]*$/.test(snapshot) && Number.isSafeInteger(at)) {
-      return [events, snapshot, at];
+      return { cursor: [events, snapshot, at], signature };
     }
   } catch {
     // Reported below.
   }
-  throw invalidField('after', 'must be the cursor of an earlier poll');
+  throw invalidCursor();
 }

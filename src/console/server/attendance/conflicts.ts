@@ -13,16 +13,19 @@ interface Related {
   integrator: string;
   event_id: string | null;
   visit_id: string | null;
+  visit_updated_at: string | null;
   event_worker_id: string | null;
 }
 
 const SELECT_RELATED = `select conflict.id, project.name as project, worker.full_name as worker, integrator.name as integrator,
-    event.id as event_id, event.visit_id, event.worker_id as event_worker_id
+    event.id as event_id, event.visit_id, event.worker_id as event_worker_id,
+    to_char(visit.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as visit_updated_at
   from sign_on_conflict conflict
     join project on project.id = conflict.project_id
     join worker on worker.id = conflict.worker_id
     join integrator on integrator.id = conflict.integrator_id
     left join lateral (${RECORDED_EVENT}) event on true
+    left join sign_on_visit visit on visit.id = event.visit_id
   where conflict.id = any(string_to_array(?, ',')::bigint[])`;
 
 export type ShownConflict = ReturnType<typeof toShown>;
@@ -86,5 +89,7 @@ function toShown(conflict: SignOnConflict, related: Related) {
     integrator: { id: integratorId, name: related.integrator },
     eventId: related.event_id,
     visitId: related.visit_id,
+    // A person who decides has seen both.
+    updatedAt: [own.updatedAt, related.visit_updated_at ?? ''].sort().at(-1)!,
   };
 }
