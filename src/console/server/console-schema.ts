@@ -78,7 +78,7 @@ const PERSONAL_FIELDS = new Set(['PhotoReport.request']);
 function observeField(field: Field, name: string): Field {
   const edge = field.extensions?.edge as FieldEdge<ConsoleContext> | undefined;
   const createResolver =
-    edge && (PERSONAL_FIELDS.has(name) ? requirePersonRead(edge.createResolver) : observe(field, edge.createResolver));
+    edge && (PERSONAL_FIELDS.has(name) ? observeText(edge.createResolver, name) : observe(field, edge.createResolver));
   if (!createResolver) return field;
   const { authorizeParent, authorizeResult } = edge;
   return {
@@ -93,11 +93,16 @@ function observeField(field: Field, name: string): Field {
   };
 }
 
-const requirePersonRead =
-  (create: ResolverFactory<ConsoleContext>): ResolverFactory<ConsoleContext> =>
+/** Notes the record whose field names people. */
+const observeText =
+  (create: ResolverFactory<ConsoleContext>, category: string): ResolverFactory<ConsoleContext> =>
   (args, context, info) => {
     context.personalReads.requireAllowed();
-    return create(args, context, info);
+    const resolve = create(args, context, info);
+    return (source) => {
+      context.personalReads.addRecord((source as { id: string }).id, category, builderOf(source as object));
+      return resolve(source);
+    };
   };
 
 /** Returns a resolver factory that notes the people; null for a field whose records are about nobody. */
@@ -117,8 +122,12 @@ function observe(field: Field, create: ResolverFactory<ConsoleContext>): Resolve
       const result = await resolve(source);
       const records = inEnvelope ? (result as { data: object[] }).data : [result].flat();
       for (const record of records as (object | null)[]) {
-        for (const person of record ? personal.findPeople(record) : []) {
-          if (person) context.personalReads.add(person, category, builderOf(record!));
+        if (!record) continue;
+        const people = personal.findPeople(record).filter((person) => person != null);
+        for (const person of people) context.personalReads.add(person, category, builderOf(record));
+        // Its author may have no account.
+        if (people.length === 0 && 'sourceAuthor' in record) {
+          context.personalReads.addRecord((record as unknown as { id: string }).id, category, builderOf(record));
         }
       }
       return result;

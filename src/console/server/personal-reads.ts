@@ -3,7 +3,7 @@ import { personalDataOf } from '../../../entities/personal-data.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import type { Database } from '../../database/database.ts';
 import { requireStaffAction } from '../../domain/access/staff-roles.ts';
-import { type AuditSource, recordPersonalDataRead } from '../../domain/audit/record-audit.ts';
+import { type AuditSource, type PersonalDataRead, recordPersonalDataRead } from '../../domain/audit/record-audit.ts';
 
 /** Milliseconds for which a repeated read of the same data by the same staff user is not recorded again. */
 const REPEATED_MS = 3_600_000;
@@ -34,8 +34,10 @@ export class RecordedReads {
 export class PersonalReads {
   readonly #recorded: RecordedReads;
   readonly #source: AuditSource;
-  /** Categories by person, by builder. */
+  /** Categories by person or record, by builder. */
   readonly #reads = new Map<string | null, Map<string, Set<string>>>();
+  /** Which of them are records. */
+  readonly #recordIds = new Set<string>();
 
   constructor(recorded: RecordedReads, source: AuditSource) {
     this.#recorded = recorded;
@@ -49,6 +51,12 @@ export class PersonalReads {
     this.#reads.set(builderId, people.set(personId, (people.get(personId) ?? new Set()).add(category)));
   }
 
+  /** Notes a read of a record that names people without an identifier. Throws 403 as `add` does. */
+  addRecord(recordId: string, category: string, builderId: string | null): void {
+    this.add(recordId, category, builderId);
+    this.#recordIds.add(recordId);
+  }
+
   /** Throws 403 for a role that does not allow `person.read`. */
   requireAllowed(): void {
     const { actor } = this.#source;
@@ -58,7 +66,7 @@ export class PersonalReads {
   /** Writes the reads that were not recorded within the last hour to the audit log; to be awaited before the response. CON-5. */
   async record(database: Database, now: number): Promise<void> {
     const keys: string[] = [];
-    const groups = new Map<string, { builderId: string | null; categories: string[]; personIds: string[] }>();
+    const groups = new Map<string, PersonalDataRead & { personIds: string[]; recordIds: string[] }>();
     for (const [builderId, people] of this.#reads) {
       for (const [personId, all] of people) {
         const keyOf = (category: string) => `${database.region} ${this.#source.actor.id} ${personId} ${category}`;
@@ -66,8 +74,8 @@ export class PersonalReads {
         if (categories.length === 0) continue;
         keys.push(...categories.map(keyOf));
         const name = `${builderId} ${categories}`;
-        const group = groups.get(name) ?? { builderId, categories, personIds: [] };
-        group.personIds.push(personId);
+        const group = groups.get(name) ?? { builderId, categories, personIds: [], recordIds: [] };
+        (this.#recordIds.has(personId) ? group.recordIds : group.personIds).push(personId);
         groups.set(name, group);
       }
     }

@@ -51,6 +51,8 @@ export async function recordAudit(transaction: EntityManager, change: AuditedCha
 export interface PersonalDataRead {
   /** Users and workers whose data was read. */
   personIds: readonly string[];
+  /** Records that name people without an identifier. */
+  recordIds?: readonly string[];
   /** Kinds of records that were read: `Visit`, `User`. */
   categories: readonly string[];
   /** Null for data of no single builder. */
@@ -58,22 +60,22 @@ export interface PersonalDataRead {
 }
 
 /**
- * Records that a staff user reads personal data, with one entry for each person, so that each person's entries can be listed and erased.
+ * Records that a staff user reads personal data, with one entry for each person, so that each person's entries can be listed and erased,
+ * and for each record that names people without an identifier.
  * The caller returns the data after the transaction is committed. Throws 403 for a role that does not allow `person.read`. ACC-20, ACC-27.
  */
 export async function recordPersonalDataRead(
   transaction: EntityManager,
   source: AuditSource,
   at: string,
-  { personIds, categories, builderId }: PersonalDataRead,
+  { personIds, recordIds = [], categories, builderId }: PersonalDataRead,
 ): Promise<void> {
   if (source.actor.type === 'STAFF') requireStaffAction(source.actor.role, 'person.read');
-  const entries = [...new Set(personIds)].map((personId) =>
-    toAuditEntry({
-      ...{ ...source, at, action: 'person.read', objectId: personId, personId, builderId },
-      after: { categories },
-    }),
-  );
+  const read = { ...source, at, action: 'person.read', builderId, after: { categories } } as const;
+  const entries = [
+    ...[...new Set(personIds)].map((personId) => toAuditEntry({ ...read, objectId: personId, personId })),
+    ...[...new Set(recordIds)].map((objectId) => toAuditEntry({ ...read, objectId })),
+  ];
   await transaction.insertMany(AuditEntry, entries);
 }
 

@@ -110,6 +110,47 @@ describe('personal data that staff read', () => {
     expect((await viewer.query(report('title'))).errors).toBeUndefined();
   });
 
+  it('is recorded of the request and the author of a photo report, with the report (CON-5)', async () => {
+    await sql('update photo_report set mapped_admin_user_id = null');
+    for (const [fields, category] of [
+      ['request', 'PhotoReport.request'],
+      ['sourceAuthor { name }', 'PhotoReport'],
+    ]) {
+      const before = new Set((await reads()).map(({ id }) => id));
+      const { data, errors } = await operator.query(
+        `{ photoReports(builderId: "${builderId}", limit: 2) { data { id ${fields} } } }`,
+      );
+      expect(errors).toBeUndefined();
+      const added = (await reads()).filter(({ id }) => !before.has(id));
+      const ids = data.photoReports.data.map(({ id }: { id: string }) => id);
+      expect(ids.length).toBeGreaterThan(0);
+      expect(added.map(({ objectId }) => objectId).sort()).toEqual(ids.sort());
+      for (const entry of added) {
+        expect(entry).toMatchObject({ personId: null, builderId, valuesAfter: { categories: [category] } });
+      }
+    }
+  });
+
+  it('is recorded of the people whom the audit log names (CON-5)', async () => {
+    const alex = await signInToConsole(service.app, await addStaff(service, 'OPERATOR', { id: 'user_alex' }));
+    const own = async () => (await reads()).filter(({ actorId }) => actorId === 'user_alex');
+    const { data, errors } = await alex.query(
+      '{ audit(limit: 200, action: "person") { data { actorId actorName personId } } }',
+    );
+    expect(errors).toBeUndefined();
+    const named = data.audit.data.flatMap((entry: { actorId: string; personId: string | null }) => [
+      entry.actorId,
+      entry.personId,
+    ]);
+    const people = new Set(named.filter((id: string | null) => id !== null && id !== 'user_alex'));
+    expect(people).toContain('user_kim');
+    const entries = await own();
+    expect(new Set(entries.map(({ personId }) => personId))).toEqual(people);
+    expect(entries[0]!.valuesAfter).toEqual({ categories: ['AuditEntry'] });
+    await alex.query('{ audit(limit: 200, action: "person", actorId: "user_kim") { data { actorName } } }');
+    expect(await own()).toHaveLength(entries.length);
+  });
+
   it.each([
     ['small', 'profile { fullName }'],
     ['large', `profile { fullName } ${Array.from({ length: 200 }, (_, at) => `n${at}: notes`).join(' ')}`],

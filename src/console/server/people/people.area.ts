@@ -37,10 +37,17 @@ async function listAudit(context: ConsoleContext, { after, limit, ...filter }: R
   const page = { limit: rows, cursor: cursor ?? null };
   const found = await listAuditEntries(context.database, withoutNull(filter) as AuditFilter, page);
   if (!found) throw invalidField('after', 'must be the nextCursor of a page');
-  const names = await findActorNames(
-    context,
-    found.entries.map(({ actorId }) => actorId),
-  );
+  const actorIds = new Set(found.entries.map(({ actorId }) => actorId).filter((id) => id !== null));
+  const em = context.database.fork();
+  const where = { id: { $in: [...actorIds] } };
+  const users = await em.find(User, where, { fields: ['id', 'name'] });
+  const clients = await em.find(OAuthClient, where, { fields: ['id', 'name'] });
+  const names = new Map([...users, ...clients].map(({ id, name }) => [id, name]));
+  // Entries name the users who acted, and tell what happened to a person. One's own actions are no news.
+  const personIds = [...users.map(({ id }) => id), ...found.entries.map(({ personId }) => personId)];
+  for (const id of personIds) {
+    if (id !== null && id !== context.staff.id) context.personalReads.add(id, 'AuditEntry', null);
+  }
   const entries = found.entries.map((entry) => ({
     ...entry,
     actorName: entry.actorId === null ? null : (names.get(entry.actorId) ?? null),
@@ -49,15 +56,6 @@ async function listAudit(context: ConsoleContext, { after, limit, ...filter }: R
     after: entry.valuesAfter,
   }));
   return toPage(entries, found.nextCursor);
-}
-
-/** Returns the names of the users and clients with these ids. */
-async function findActorNames({ database }: ConsoleContext, ids: (string | null)[]): Promise<Map<string, string>> {
-  const where = { id: { $in: [...new Set(ids.filter((id) => id !== null))] } };
-  const em = database.fork();
-  const users = await em.find(User, where, { fields: ['id', 'name'] });
-  const clients = await em.find(OAuthClient, where, { fields: ['id', 'name'] });
-  return new Map([...users, ...clients].map(({ id, name }) => [id, name]));
 }
 
 /** Users and the audit log. */
