@@ -1,4 +1,5 @@
 import { OAuthClient } from '../../../../entities/oauth-client.entity.ts';
+import type { WebhookDelivery } from '../../../../entities/webhook-delivery.entity.ts';
 import { WebhookEndpoint } from '../../../../entities/webhook-endpoint.entity.ts';
 import { parseId } from '../../../domain/access/access-values.ts';
 import { InvalidInputError } from '../../../domain/access/invalid-input-error.ts';
@@ -89,7 +90,9 @@ export const webhookArea: ConsoleArea = {
       action: 'webhook_endpoint.tested',
       async resolve(_, { endpointId }, context) {
         const key = await findKey(context, endpointId);
-        const { status, body, durationMs: _ms, ...result } = await sendTestEvent(toChangeContext(context), key);
+        const send = () => sendTestEvent(toChangeContext(context), key);
+        const attempt = await context.shares.webhookTests.run(context.shareKey, 1, send);
+        const { status, body, durationMs: _ms, ...result } = attempt;
         return { ...result, responseStatus: status, responseBody: body };
       },
     },
@@ -104,6 +107,11 @@ export const webhookArea: ConsoleArea = {
     },
   },
   fields: {
+    WebhookDelivery: {
+      // A response of a receiver may contain its secrets, and data of people.
+      responseBody: ({ responseBody }: WebhookDelivery, _, { staff }) =>
+        isStaffActionAllowed(staff.role, 'webhook_endpoint.tested') ? responseBody : null,
+    },
     WebhookEndpoint: {
       // Paths and queries of receivers may be secret.
       url: ({ url }: WebhookEndpoint, _, { staff }) =>
