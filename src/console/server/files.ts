@@ -110,6 +110,7 @@ export async function registerConsoleFiles(
     if (!names.has(pathOf(request))) await limitPageRequest(request, reply);
   };
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (isGraphql(request)) throw methodNotAllowed(['POST']);
     if (!names.has(INDEX)) return reply.code(503).type(TYPES['.html']!).send(NOT_BUILT);
     return (await files.find(pathOf(request))).send(request, reply);
   };
@@ -120,7 +121,7 @@ export async function registerConsoleFiles(
       url,
       onRequest: async (request, reply) => {
         await limitPageRequest(request, reply);
-        throw methodNotAllowed(['GET', 'HEAD']);
+        throw methodNotAllowed(isGraphql(request) ? ['POST'] : ['GET', 'HEAD']);
       },
       handler: () => undefined,
     });
@@ -128,6 +129,9 @@ export async function registerConsoleFiles(
 }
 
 const pathOf = ({ params }: FastifyRequest): string => (params as { '*'?: string })['*'] ?? '';
+
+/** Whether it is the path of the GraphQL route, whose HEAD and OPTIONS are routed here. */
+const isGraphql = (request: FastifyRequest): boolean => pathOf(request) === 'graphql';
 
 /** Returns the names of the files in a folder and below it, with slashes; none where there is no folder. */
 async function listFiles(folder: string): Promise<ReadonlySet<string>> {

@@ -85,23 +85,23 @@ function createContextFactory(dependencies: ConsoleDependencies) {
   const recordedReads = new RecordedReads();
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleContext> => {
+    // Before the session is looked up: a made-up cookie costs a statement too.
+    await limitPageRequest(request, reply);
     requireOwnPage(request);
     const region = parseRegion(request);
     const findIn = (each: (typeof REGIONS)[number]) => findStaff(databases[each], request, secure, clock.now());
     const staff = await findIn(region);
-    if (!staff) {
-      await limitPageRequest(request, reply);
-      throw new ApiError(401, 'UNAUTHENTICATED', 'Sign in to the console.');
-    }
+    if (!staff) throw new ApiError(401, 'UNAUTHENTICATED', 'Sign in to the console.');
     const authenticated = await authenticator.admit(request, reply, region, toCaller(staff));
     const source: AuditSource = {
       actor: { type: 'STAFF', id: staff.id, role: staff.role },
       origin: { application: 'console', address: request.ip, requestId: request.id },
     };
+    const context = authenticator.createContext(request, authenticated);
     return {
-      ...authenticator.createContext(request, authenticated),
+      ...context,
       ...{
-        primary: databases[region],
+        primary: context.database,
         staff,
         source,
         passwordLinks,

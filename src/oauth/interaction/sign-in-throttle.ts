@@ -3,6 +3,7 @@ import { SignInAttempt } from '../../../entities/sign-in-attempt.entity.ts';
 import type { Database } from '../../database/database.ts';
 import { networkOf } from '../../shared/network.ts';
 import { digestOf } from '../../shared/secrets.ts';
+import type { AccountKind } from './sessions.ts';
 
 /** Number of failures after which attempts are delayed. OAU-27. */
 const MAX_UNDELAYED_FAILURES = 10;
@@ -18,6 +19,8 @@ export interface SignInAttemptKey {
   address: string;
   /** Lower case. */
   email: string;
+  /** Failures as a user of builders do not delay a staff user's sign-in, and the reverse. */
+  kind: AccountKind;
 }
 
 /** Rolls the transaction back, so that an attempt before `retryAt` is not counted. */
@@ -102,7 +105,7 @@ async function incrementFailures(
   return Date.parse(retryAt);
 }
 
-function keysOf({ address, email }: SignInAttemptKey): { address: string; account: string } {
-  const network = networkOf(address);
+function keysOf({ address, email, kind }: SignInAttemptKey): { address: string; account: string } {
+  const network = kind === 'user' ? networkOf(address) : `${kind} ${networkOf(address)}`;
   return { address: digestOf(network), account: digestOf(`${network} ${email}`) };
 }

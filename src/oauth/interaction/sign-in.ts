@@ -9,8 +9,8 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
   const email = fields.get('email') ?? '';
   const { databases, request, now } = page;
   const region = databases.map((database) => database.region).join(' ');
-  const attempt = { address: request.ip, email: email.trim().toLowerCase() };
-  const result = await verifySignIn(databases, attempt, fields.get('password') ?? '', now, page.accountKind);
+  const attempt = { address: request.ip, email: email.trim().toLowerCase(), kind: page.accountKind };
+  const result = await verifySignIn(databases, attempt, fields.get('password') ?? '', now);
   switch (result.kind) {
     case 'throttled': {
       const { seconds } = result;

@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts';
 import { FairSemaphore } from '../../shared/fair-semaphore.ts';
 import { networkOf } from '../../shared/network.ts';
 import { verifyPassword } from '../../shared/passwords.ts';
-import { type Account, type AccountKind, findAccount } from './sessions.ts';
+import { type Account, findAccount } from './sessions.ts';
 import { clearAttempt, countAttempt, type SignInAttemptKey } from './sign-in-throttle.ts';
 
 /** Longer than any password that can be set. Bounds the hashing time, which grows with the length. */
@@ -41,7 +41,6 @@ export async function verifySignIn(
   attempt: SignInAttemptKey,
   password: string,
   now: number,
-  kind: AccountKind,
 ): Promise<SignInResult> {
   for (const database of databases) {
     const seconds = await countAttempt(database, attempt, now);
@@ -52,7 +51,7 @@ export async function verifySignIn(
   // The attempt guessed no password in a region without an account.
   const databasesWithoutAccount: Database[] = [];
   for (const database of databases) {
-    const account = await findAccount(database, attempt.email, kind);
+    const account = await findAccount(database, attempt.email, attempt.kind);
     const isPasswordCorrect = await runPasswordHash(attempt.address, () =>
       verifyPassword(isLengthValid ? password : '', account?.passwordHash ?? null),
     );
