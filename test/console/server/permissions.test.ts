@@ -1,45 +1,14 @@
-import {
-  type GraphQLField,
-  type GraphQLInputType,
-  getNamedType,
-  isEnumType,
-  isInputObjectType,
-  isLeafType,
-  isListType,
-  isNonNullType,
-} from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { buildConsoleSchema } from '../../../src/console/server/console-schema.ts';
 import { STAFF_ROLES, type StaffRole } from '../../../src/domain/access/staff-roles.ts';
 import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { callOf, consoleOperations, LOWEST_ROLES } from '../../support/console-operations.ts';
 import { type Service, startService } from '../../support/harness.ts';
 
 const integratorSchema = buildServiceSchema();
 const schema = buildConsoleSchema(integratorSchema);
-const isOwn = (kind: 'Query' | 'Mutation', name: string) =>
-  kind === 'Mutation' || !(name in integratorSchema.getQueryType()!.getFields()) || /^(?:me|webhook)/.test(name);
-const operations = (['Query', 'Mutation'] as const).flatMap((kind) =>
-  Object.values((kind === 'Query' ? schema.getQueryType() : schema.getMutationType())!.getFields()).map((field) => ({
-    kind,
-    field,
-  })),
-);
-
-/** Who may call which operation of the console, written a second time: a change of permissions must be made in both places. */
-const VIEWER = [
-  ...['me', 'signOut', 'integrators', 'integrator', 'clients', 'client', 'connections', 'connection', 'scopes'],
-  ...['changes', 'usage', 'rejections', 'webhookEndpoints', 'webhookEndpoint'],
-];
-const OPERATOR = [
-  ...['people', 'person', 'audit', 'auditActions', 'conflicts', 'conflict', 'createIntegrator', 'updateIntegrator'],
-  ...['createClient', 'updateClient', 'rotateClientSecret', 'disableClient', 'enableClient', 'createConnection'],
-  ...['updateConnection', 'revokeConnection', 'createUser', 'inviteUser', 'resetPassword', 'updateUser', 'disableUser'],
-  ...['enableUser', 'addMembership', 'removeMembership', 'closeVisit', 'archiveVisit', 'resolveConflict'],
-  ...['createWebhookEndpoint', 'updateWebhookEndpoint', 'deleteWebhookEndpoint', 'rotateWebhookSecret'],
-  ...['testWebhookEndpoint', 'replayWebhookEndpoint'],
-];
-
+const operations = consoleOperations(schema);
 let service: Service;
 const browsers = {} as Record<StaffRole, ConsoleBrowser>;
 
@@ -48,39 +17,6 @@ beforeAll(async () => {
   for (const role of STAFF_ROLES) browsers[role] = await signInToConsole(service.app, await addStaff(service, role));
 });
 afterAll(() => service.stop());
-
-const SAMPLES: Record<string, unknown> = {
-  ...{ Int: 1, Float: 1, Boolean: true, Timestamp: '2026-06-01T00:00:00.000Z', CalendarDate: '2026-06-01' },
-  ...{
-    WebhookUrl: 'https://example.com/hook',
-    RangeStart: '2026-06-01',
-    RangeEnd: '2026-06-30',
-    InductionKey: 'ind_none',
-  },
-};
-
-/** Returns any value of a type. */
-function sampleOf(type: GraphQLInputType): unknown {
-  if (isNonNullType(type)) return sampleOf(type.ofType);
-  if (isListType(type)) return [sampleOf(type.ofType)];
-  if (isEnumType(type)) return type.getValues()[0]!.name;
-  if (isInputObjectType(type)) {
-    return Object.fromEntries(Object.values(type.getFields()).map((field) => [field.name, sampleOf(field.type)]));
-  }
-  const pattern = (type.extensions.jsonSchema as { pattern?: string } | undefined)?.pattern;
-  const prefix = pattern && /^\^([a-z]+)_\[/.exec(pattern)?.[1];
-  return prefix ? `${prefix}_none` : (SAMPLES[type.name] ?? 'none');
-}
-
-/** Returns an operation that calls a field with any values of its required arguments. */
-function callOf(kind: string, { name, args, type }: GraphQLField<unknown, unknown>) {
-  const required = args.filter((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
-  const declared = required.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
-  const given = required.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
-  const selection = isLeafType(getNamedType(type)) ? '' : '{ __typename }';
-  const query = `${kind.toLowerCase()}${declared && `(${declared})`} { ${name}${given && `(${given})`} ${selection} }`;
-  return { query, variables: Object.fromEntries(required.map((argument) => [argument.name, sampleOf(argument.type)])) };
-}
 
 const isForbidden = ({ errors }: { errors?: { message: string }[] }) =>
   Boolean(errors?.some(({ message }) => message.startsWith('The role ')));
@@ -93,16 +29,16 @@ describe('the operations of the console', () => {
     ).toEqual([]);
   });
 
-  const own = operations.filter(({ kind, field }) => isOwn(kind, field.name) && !field.extensions.figure);
-  it.each(own.map(({ kind, field }) => [field.name, kind, field] as const))(
+  it('are all in the table of this test, and no others', () => {
+    expect(operations.map(({ field }) => field.name).sort()).toEqual(Object.keys(LOWEST_ROLES).sort());
+  });
+
+  const others = operations.filter(({ field }) => field.name !== 'signOut');
+  it.each(others.map(({ kind, field }) => [field.name, kind, field] as const))(
     '%s is for the roles of its action (CON-4)',
     async (name, kind, field) => {
-      // Figures have tests of their own.
-      const lowest = VIEWER.includes(name) ? 'VIEWER' : OPERATOR.includes(name) ? 'OPERATOR' : null;
-      const action = field.extensions.action as string;
-      expect(lowest ?? (action === 'records.read' ? 'VIEWER' : name)).toMatch(/^(?:VIEWER|OPERATOR)$/);
+      const lowest = LOWEST_ROLES[name];
       const { query, variables } = callOf(kind, field);
-      if (name === 'signOut') return;
       for (const role of STAFF_ROLES) {
         const result = await browsers[role].query(query, variables);
         expect([role, isForbidden(result)]).toEqual([role, lowest === 'OPERATOR' && role === 'VIEWER']);

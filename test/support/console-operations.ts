@@ -1,0 +1,125 @@
+import {
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
+import type { StaffRole } from '../../src/domain/access/staff-roles.ts';
+
+/** Returns the queries and mutations of the console. */
+export const consoleOperations = (schema: GraphQLSchema) =>
+  (['Query', 'Mutation'] as const).flatMap((kind) =>
+    Object.values((kind === 'Query' ? schema.getQueryType() : schema.getMutationType())!.getFields()).map((field) => ({
+      kind,
+      field,
+    })),
+  );
+
+/** Who may call which operation of the console, written a second time: a change of permissions must be made in both places. */
+const VIEWER = [
+  ...['me', 'signOut', 'integrators', 'integrator', 'clients', 'client', 'connections', 'connection', 'scopes'],
+  ...['changes', 'usage', 'rejections', 'webhookEndpoints', 'webhookEndpoint'],
+  // Figures.
+  ...[
+    'hoursByWeek',
+    'hoursByStatus',
+    'hoursByProject',
+    'hoursByCostCode',
+    'attendanceByDay',
+    'signOnsByHour',
+    'workersOnSite',
+    'inductionsByStatus',
+    'insurancesByMonth',
+    'photosByDay',
+    'itemsAwaitingAction',
+  ],
+  // Records of builders.
+  ...[
+    'builders',
+    'builder',
+    'defects',
+    'defect',
+    'subcontractorInductions',
+    'projectInductions',
+    'induction',
+    'meetings',
+    'meeting',
+    'meetingNotes',
+    'photoFolders',
+    'photoFolder',
+    'photos',
+    'photo',
+    'photoReports',
+    'photoReport',
+    'projects',
+    'project',
+    'subcontractorInsurances',
+    'insurance',
+    'insurances',
+    'subcontractorPrequalifications',
+    'prequalification',
+    'subcontractors',
+    'subcontractor',
+    'subcontractorProjects',
+    'subcontractorSwms',
+    'swmsDocument',
+    'timesheets',
+    'timesheet',
+    'costCodes',
+    'timeTypes',
+  ],
+];
+const OPERATOR = [
+  // Contacts are people.
+  'subcontractorContacts',
+  ...['people', 'person', 'audit', 'auditActions', 'conflicts', 'conflict', 'createIntegrator', 'updateIntegrator'],
+  ...['createClient', 'updateClient', 'rotateClientSecret', 'disableClient', 'enableClient', 'createConnection'],
+  ...['updateConnection', 'revokeConnection', 'createUser', 'inviteUser', 'resetPassword', 'updateUser', 'disableUser'],
+  ...['enableUser', 'addMembership', 'removeMembership', 'closeVisit', 'archiveVisit', 'resolveConflict'],
+  ...['createWebhookEndpoint', 'updateWebhookEndpoint', 'deleteWebhookEndpoint', 'rotateWebhookSecret'],
+  ...['testWebhookEndpoint', 'replayWebhookEndpoint'],
+];
+
+/** The lowest role that may call each operation. */
+export const LOWEST_ROLES: Record<string, StaffRole> = Object.fromEntries([
+  ...VIEWER.map((name) => [name, 'VIEWER'] as const),
+  ...OPERATOR.map((name) => [name, 'OPERATOR'] as const),
+]);
+
+const SAMPLES: Record<string, unknown> = {
+  ...{ Int: 1, Float: 1, Boolean: true, Timestamp: '2026-06-01T00:00:00.000Z', CalendarDate: '2026-06-01' },
+  ...{
+    WebhookUrl: 'https://example.com/hook',
+    RangeStart: '2026-06-01',
+    RangeEnd: '2026-06-30',
+    InductionKey: 'ind_none',
+  },
+};
+
+/** Returns any value of a type. */
+function sampleOf(type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return sampleOf(type.ofType);
+  if (isListType(type)) return [sampleOf(type.ofType)];
+  if (isEnumType(type)) return type.getValues()[0]!.name;
+  if (isInputObjectType(type)) {
+    return Object.fromEntries(Object.values(type.getFields()).map((field) => [field.name, sampleOf(field.type)]));
+  }
+  const pattern = (type.extensions.jsonSchema as { pattern?: string } | undefined)?.pattern;
+  const prefix = pattern && /^\^([a-z]+)_\[/.exec(pattern)?.[1];
+  return prefix ? `${prefix}_none` : (SAMPLES[type.name] ?? 'none');
+}
+
+/** Returns an operation that calls a field with any values of its required arguments. */
+export function callOf(kind: string, { name, args, type }: GraphQLField<unknown, unknown>) {
+  const required = args.filter((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
+  const declared = required.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
+  const given = required.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  const selection = isLeafType(getNamedType(type)) ? '' : '{ __typename }';
+  const query = `${kind.toLowerCase()}${declared && `(${declared})`} { ${name}${given && `(${given})`} ${selection} }`;
+  return { query, variables: Object.fromEntries(required.map((argument) => [argument.name, sampleOf(argument.type)])) };
+}
