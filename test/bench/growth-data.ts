@@ -42,6 +42,8 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
     if (rows.length > 0) return rows[0].data;
     const base = await loadData(url, { builders: BUILDERS, timesheets: 0 });
     await client.query('delete from photo');
+    await client.query(`insert into usage_day (integrator_id, date, requests, errors, rejections)
+      select id, day, 1000, 1, 10 from integrator, generate_series(date '2025-11-16', date '2026-12-20', interval '1 day') day`);
     // The rows are right by construction.
     await client.query('set session_replication_role = replica');
     for (const [table, rowsOf] of Object.entries(TABLES)) {

@@ -13,6 +13,7 @@ import {
   readItemsAwaitingAction,
   readPhotosByDay,
 } from '../../src/domain/figures/records.ts';
+import { readUsage } from '../../src/domain/usage/read-usage.ts';
 import type { GrowthData } from './growth-data.ts';
 
 /** A figure of the console, read from both sizes. */
@@ -24,6 +25,7 @@ export interface FigureCase {
 const QUARTER = { startDate: '2026-09-28', endDate: '2026-12-20' };
 const YEAR = { startDate: '2026-01-05', endDate: '2026-12-20' };
 const MONTH = { startDate: '2026-11-20', endDate: '2026-12-20' };
+const USAGE = { since: '2025-11-16', until: '2026-12-20', integratorId: null };
 const NOW = '2026-12-20T02:00:00.000Z';
 
 /** Every figure of one builder. */
@@ -46,5 +48,6 @@ export function figureCases({ builders }: GrowthData): FigureCase[] {
     figure('insurances by month, a year', (database) => readInsurancesByMonth(database, all, YEAR)),
     figure('photos by day, a month', (database) => readPhotosByDay(database, all, MONTH)),
     figure('items awaiting action', (database) => readItemsAwaitingAction(database, all, NOW, 30)),
+    figure('usage by integrator and day, 400 days', (database) => readUsage(database, USAGE)),
   ];
 }

@@ -9,6 +9,7 @@ Parts:
   growth            requests over 10,000,000 timesheets beside a thousandth of them, one connection
   events            what the event log costs writes and an import, and its pages, cursors and updatedSince over 10,000,000 rows
   observability     what metrics, log lines, tracing and compression cost; under four minutes
+  console           integrators' requests with and without 20 tabs of the console that show Today and the board
   replicas          dashboards beside integrators' requests, with 0, 1 and 2 standbys
   scale             tables, unique indexes and reads that name the builder, and those that do not
   memory            resident memory at rest and after 100,000 mixed requests
@@ -20,7 +21,7 @@ Parts:
 
 Options:
   --only TEXT       works whose name holds the text
-  --seconds N       of each measurement (5; 1 for observability)
+  --seconds N       of each measurement (5; 1 for observability, 2 for console)
   --rounds N        of each work, one service after the other in turn (5; 15 with --against and for observability)
   --against DIR     another built checkout of this project, to compare the CPU time per request with
   --connections N   repeatable (32 and 1)
@@ -32,6 +33,9 @@ Options:
   --json            prints the figures as JSON
   --write FILE      also writes the figures between the part's markers of that page, with machine and date
 `;
+
+/** Seconds of each measurement of a part, where they are not 5. */
+const SECONDS: Record<string, string> = { observability: '1', console: '2' };
 
 export interface Options {
   part: string;
@@ -77,7 +81,7 @@ export function readOptions(): Options | null {
   const isObservability = positionals[0] === 'observability';
   return {
     part: positionals[0] ?? (values.against === undefined ? 'compare' : 'against'),
-    seconds: count('seconds', values.seconds ?? (isObservability ? '1' : '5')),
+    seconds: count('seconds', values.seconds ?? SECONDS[positionals[0]!] ?? '5'),
     rounds: count('rounds', values.rounds ?? (values.against === undefined && !isObservability ? '5' : '15')),
     connections: values.connections.map((text) => count('connections', text)),
     only: values.only,

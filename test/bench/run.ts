@@ -19,6 +19,7 @@ const PARTS: Record<string, () => Promise<Part>> = {
   replicas: async () => (await import('./replicas.ts')).replicas,
   events: async () => (await import('./events.ts')).events,
   observability: async () => (await import('./observability.ts')).observability,
+  console: async () => (await import('./console.ts')).consoleInUse,
   memory: async () => (await import('./memory.ts')).memory,
   profile: async () => (await import('./profile.ts')).profile,
   'photo-report': async () => {
