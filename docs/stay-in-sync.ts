@@ -1,77 +1,60 @@
-/** Keeps a copy of everything that a token reads: first the lists, then the events after a cursor from before. */
+type Event = { type: string; occurredAt: string; builderId: string; resource: { id: string; path: string | null } };
 const SOURCES = ['GALLERY', 'SITE_DIARY', 'PRE_START', 'CHECKLIST', 'ITP', 'PLATFORM_ACTION', 'DEFECT'];
-/** Lists of a builder B, and of each of its records ID. */
-const LISTS: Record<string, Record<string, string>> = {
-  builder: {
-    ...{ project: '/builders/B/projects', meeting: '/builders/B/meetings', defect: '/builders/B/defects' },
-    ...{ timesheet: '/timesheets', cost_code: '/timesheets/cost-codes', time_type: '/timesheets/time-types' },
-    ...{ photo: `/builders/B/photos?source=${SOURCES.join('&source=')}`, photo_folder: '/builders/B/photo-folders' },
-    subcontractor: '/subcontractors',
-  },
-  project: { induction: '/builders/B/projects/ID/inductions' },
-  meeting: { meeting_note: '/builders/B/meetings/ID/notes' },
-  subcontractor: {
-    ...{ swms_document: '/subcontractors/ID/swms', prequalification: '/subcontractors/ID/prequalifications' },
-    ...{ insurance: '/subcontractors/ID/insurances', contact: '/subcontractors/ID/contacts' },
-  },
+// biome-ignore format: lists of a builder B, and of each of its records ID, by the prefix of their identifiers
+const LISTS: Record<string, string[]> = {
+  buil: ['/builders/B/projects', '/builders/B/meetings', '/builders/B/defects', '/builders/B/photo-folders',
+    `/builders/B/photos?source=${SOURCES.join('&source=')}`, '/timesheets', '/timesheets/cost-codes',
+    '/timesheets/time-types', '/subcontractors'],
+  proj: ['/builders/B/projects/ID/inductions'], meet: ['/builders/B/meetings/ID/notes'],
+  sub: ['swms', 'prequalifications', 'insurances', 'contacts'].map((name) => `/subcontractors/ID/${name}`),
 };
 
+/** A copy of everything that a token reads: first the lists, then the events after a cursor from before. */
 export class Copy {
-  /** Rows by resource and id, such as `timesheet ts_…`; `owner` is the subcontractor that handed the record in. */
-  readonly rows = new Map<string, { owner?: string; row: object }>();
-  // biome-ignore lint/suspicious/noExplicitAny: the bodies are those of the OpenAPI document.
+  /** Rows by identifier, with the path that they were read from. */
+  readonly rows = new Map<string, { path: string; row: object }>();
+  // biome-ignore lint/suspicious/noExplicitAny: the bodies are those of the OpenAPI document; null after 404 and 410.
   constructor(readonly get: (path: string, builderId?: string) => Promise<any>) {}
 
-  /** Copies every list. Returns the cursor from which `follow` continues. */
+  /** Copies every list into an empty copy. Returns the cursor from which `follow` continues. */
   async copyLists(): Promise<string> {
     const { meta } = await this.get('/events');
-    for (const id of await this.copyRows('builder', '/builders')) await this.copyListsOf('builder', id, id);
+    this.rows.clear();
+    await this.read('/builders');
     return meta.nextCursor;
   }
 
   /** Applies what has changed, or waits where nothing has. Store the returned cursor together with the rows. */
-  async follow(cursor: string, wait = 20): Promise<{ cursor: string; isCurrent: boolean }> {
-    const { data, meta } = await this.get(`/events?after=${cursor}&wait=${wait}`);
-    const lists = new Map<string, { name: string; path: string; builderId: string; since: string }>();
-    for (const { type, occurredAt: since, builderId, resource } of data) {
-      const { id, path, type: name } = resource;
-      const list = lists.get(`${builderId} ${path}`) ?? { name, path, builderId, since };
-      if (type.endsWith('.archived')) this.remove(name, id);
-      else if (path && !path.includes(id))
-        lists.set(`${builderId} ${path}`, { ...list, since: since < list.since ? since : list.since });
-      else if (path && !(await this.copyRows(name, path, builderId)).length) this.remove(name, id);
-      if (type === 'subcontractor.restored') await this.copyListsOf(name, id, builderId);
+  async follow(cursor: string, wait = 20): Promise<string> {
+    const page = await this.get(`/events?after=${cursor}&wait=${wait}`);
+    if (!page) return this.copyLists(); // The cursor has expired: more than 30 days offline, or events were lost.
+    for (const { type, resource } of page.data) if (type.endsWith('.archived')) this.remove(resource.id);
+    const byPath = Map.groupBy<string, Event>(page.data, (event) => `${event.builderId} ${event.resource.path}`);
+    for (const events of byPath.values()) {
+      const { builderId, resource } = events[0]!;
+      const since = events.map(({ occurredAt }) => occurredAt).sort()[0];
+      const isRecord = resource.path?.includes(resource.id);
+      if (isRecord && !(await this.read(resource.path!, builderId))) this.remove(resource.id);
+      if (resource.path && !isRecord) await this.read(`${resource.path}?updatedSince=${since}`, builderId);
     }
-    for (const { name, path, builderId, since } of lists.values())
-      await this.copyRows(name, `${path}?updatedSince=${since}`, builderId);
-    return { cursor: meta.nextCursor, isCurrent: data.length === 0 && !meta.hasMore };
+    return page.meta.nextCursor;
   }
 
-  private async copyListsOf(resource: string, id: string, builderId: string): Promise<void> {
-    for (const [name, path] of Object.entries(LISTS[resource] ?? {}))
-      for (const child of await this.copyRows(name, path.replace('/B/', `/${builderId}/`).replace('ID', id), builderId))
-        await this.copyListsOf(name, child, builderId);
-  }
-
-  /** Copies the rows of a list, or one record. Returns their ids. */
-  private async copyRows(name: string, path: string, builderId?: string): Promise<string[]> {
-    const ids: string[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const query = `${path.includes('?') ? '&' : '?'}includeBuilderCompany=true&cursor=${cursor}`;
-      const page = await this.get(path + query, builderId);
-      // `data` of a record: the answers of an induction, which lists do not have.
-      for (const { data, ...row } of page?.id ? [page] : (page?.data ?? [])) {
-        this.rows.set(`${name} ${row.id}`, { owner: path.match(/^\/subcontractors\/(\w+)\//)?.[1], row });
-        ids.push(row.id);
-      }
-      cursor = page?.meta?.nextCursor ?? null;
+  /** Reads a list or a record, and the lists of what is new. Only records have `data`: the answers of an induction. */
+  private async read(path: string, builderId?: string, cursor = ''): Promise<boolean> {
+    const separator = path.includes('?') ? '&' : '?';
+    const page = await this.get(`${path}${separator}includeBuilderCompany=true&cursor=${cursor}`, builderId);
+    for (const { data, ...row } of page?.id ? [page] : (page?.data ?? [])) {
+      const lists = this.rows.has(row.id) ? [] : (LISTS[row.id.split('_')[0]] ?? []);
+      const builder = builderId ?? row.id;
+      this.rows.set(row.id, { path, row });
+      for (const list of lists) await this.read(list.replace('/B/', `/${builder}/`).replace('ID', row.id), builder);
     }
-    return ids;
+    return page?.meta?.nextCursor ? this.read(path, builderId, page.meta.nextCursor) : page !== null;
   }
 
-  /** Removes a record; what an archived subcontractor handed in cannot be read any more either. */
-  private remove(name: string, id: string): void {
-    this.rows.delete(`${name} ${id}`);
-    for (const [key, { owner }] of this.rows) if (owner === id) this.rows.delete(key);
+  /** Removes a record with the records in its lists, which cannot be read any more either. */
+  private remove(id: string): void {
+    for (const [key, { path }] of this.rows) if (key === id || path.includes(`/${id}/`)) this.rows.delete(key);
   }
 }

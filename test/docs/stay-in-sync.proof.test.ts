@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Copy } from '../../docs/stay-in-sync.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
   get = async (path, builderId) => {
     const headers = { authorization: `Bearer ${token}`, ...(builderId && { 'x-service-builder-id': builderId }) };
     const response = await fetch(`${origin}${path}`, { headers });
-    if (response.status === 404) return null;
+    if (response.status === 404 || response.status === 410) return null;
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.json();
   };
@@ -89,24 +90,42 @@ describe('the program of the guide "Stay in sync"', { timeout: 60_000 }, () => {
     const stopSequencer = startSequencer(service.databases, { error: () => undefined, info: () => undefined });
     let changes = 0;
     let requests = 0;
+    let isCurrent = false;
     /** Something changes before every third request, in the copy and after it. */
     const copy = new Copy(async (path, builderId) => {
       if (++requests % 3 === 0 && changes < 4 * CHANGES.length) {
         await client.query(CHANGES[changes % CHANGES.length]!, [String(changes++)]);
       }
-      return get(path, builderId);
+      const body = (await get(path, builderId)) as { data: object[]; meta: { hasMore: boolean } };
+      if (path.startsWith('/events?')) isCurrent = body.data.length === 0 && !body.meta.hasMore;
+      return body;
     });
     let cursor = await copy.copyLists();
     await importing.query('commit');
     await importing.end();
-    for (let isCurrent = false; !isCurrent || changes < 4 * CHANGES.length; ) {
+    while (!isCurrent || changes < 4 * CHANGES.length) {
       while ((await client.query('select from event_pending limit 1')).rowCount! > 0);
-      ({ cursor, isCurrent } = await copy.follow(cursor, 0));
+      cursor = await copy.follow(cursor, 0);
     }
     await stopSequencer();
     const truth = new Copy(get);
     await truth.copyLists();
     expect(truth.rows.size).toBeGreaterThan(200);
     expect(comparable(copy)).toEqual(comparable(truth));
+  });
+
+  it('copies the lists again into an empty copy when its cursor has expired, as after 30 days (EVT-12)', async () => {
+    const copy = new Copy(get);
+    const expired = await copy.copyLists();
+    copy.rows.set('ts_removed', { path: '/timesheets', row: { id: 'ts_removed' } });
+    await client.query('select renew_event_epoch()');
+    const cursor = await copy.follow(expired, 0);
+    const truth = new Copy(get);
+    expect(cursor).toBe(await truth.copyLists());
+    expect(comparable(copy)).toEqual(comparable(truth));
+  });
+
+  it('has at most 60 lines', async () => {
+    expect((await readFile('docs/stay-in-sync.ts', 'utf8')).trimEnd().split('\n').length).toBeLessThanOrEqual(60);
   });
 });
