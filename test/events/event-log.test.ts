@@ -17,6 +17,7 @@ import { pathOf } from '../../src/domain/events/event-types.ts';
 import { maintainPartitions } from '../../src/domain/events/retention.job.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { createDatabase } from '../setup/database.ts';
+import { ConcurrentTransaction } from '../support/concurrent-transaction.ts';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
@@ -275,6 +276,22 @@ describe('the epoch of the log', () => {
 
 describe('the partitions of the log', () => {
   const DAY_MS = 86_400_000;
+
+  it('are created by two processes at the same time without an error', async () => {
+    const create = `select create_event_partition('2100-01-01')`;
+    const transaction = await ConcurrentTransaction.open(made.url);
+    try {
+      const [second] = await transaction.whileOpen(create, [], async () => {
+        const waiting = client.query(create).catch((error: Error) => error.message);
+        await transaction.untilWaiting(1);
+        return [waiting];
+      });
+      expect(await second).toMatchObject({ rowCount: 1 });
+    } finally {
+      await transaction.close();
+    }
+    await client.query('drop table event_21000101');
+  });
 
   it('exist before their day, and are dropped after 30 days with a note of their last number (EVT-11)', async () => {
     const now = Date.now() + 100 * DAY_MS;

@@ -49,7 +49,7 @@ export class Migration20261122125638EventLog extends Migration {
 
   override up(): void {
     this.#createTables();
-    this.#createPartitionFunction();
+    this.addSql(toPartitionFunction());
     this.#createEpochFunction();
     this.addSql(NUMBER_FUNCTION);
     this.addSql(`create function public.set_changed_at() returns trigger language plpgsql set search_path = '' as $$
@@ -116,20 +116,6 @@ export class Migration20261122125638EventLog extends Migration {
         autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 100000);`);
     // Not unique: a restore may bring rows of another database's sequence.
     this.addSql(`create index "event_pending_seq_index" on "event_pending" ("seq");`);
-  }
-
-  #createPartitionFunction(): void {
-    // Run as the owner of the log, which the role of the service need not be.
-    this.addSql(`create function public.create_event_partition(at date) returns void language plpgsql security definer set search_path = '' as $$
-      declare
-        name text := 'event_' || to_char(at, 'YYYYMMDD');
-      begin
-        if to_regclass('public.' || name) is null then
-          execute format('create table if not exists public.%I (like public.event including all)', name);
-          -- Attaching locks the log less than creating a partition does: readers go on.
-          execute format('alter table public.event attach partition public.%I for values from (%L) to (%L)', name, at, at + 1);
-        end if;
-      end $$;`);
   }
 
   #createEpochFunction(): void {
@@ -202,6 +188,25 @@ function toInsertSql(changes: string): string {
             when pending.change = 'updated' and excluded.change = 'restored' then 'restored'
             else pending.change end;`;
 }
+
+/**
+ * Creates the partition of a day. It runs as the owner of the log, which the role of the service need not be.
+ *
+ * @param beforeCreation statements that precede the creation of a missing partition
+ */
+export const toPartitionFunction = (
+  beforeCreation = '',
+) => `create or replace function public.create_event_partition(at date) returns void language plpgsql security definer set search_path = '' as $$
+      declare
+        name text := 'event_' || to_char(at, 'YYYYMMDD');
+      begin
+        if to_regclass('public.' || name) is null then
+          ${beforeCreation}
+          execute format('create table if not exists public.%I (like public.event including all)', name);
+          -- Attaching locks the log less than creating a partition does: readers go on.
+          execute format('alter table public.event attach partition public.%I for values from (%L) to (%L)', name, at, at + 1);
+        end if;
+      end $$;`;
 
 /**
  * Numbers committed events. The lock of the log's row makes it the only one; it returns null where another process has the lock. The
