@@ -123,7 +123,7 @@ export class WebhookResolver {
   @Mutation(() => WebhookTestResult, {
     description: 'Sends a test event to an endpoint, once, and returns what its receiver answered.',
   })
-  @Rest('POST /webhook-endpoints/{id}/test', ofEndpoint)
+  @Rest('POST /webhook-endpoints/{id}/test', { ...ofEndpoint, conflicts: ['WEBHOOK_SECRET_UNREADABLE'] })
   async testWebhookEndpoint(
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,

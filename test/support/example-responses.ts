@@ -128,6 +128,13 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
       'replayWebhookEndpoint 409 WEBHOOK_ENDPOINT_NOT_ACTIVE',
       () => replay(`update webhook_endpoint set status = 'PAUSED'`),
     ],
+    [
+      'testWebhookEndpoint 409 WEBHOOK_SECRET_UNREADABLE',
+      async () => {
+        await sql(`update webhook_endpoint set secret = 'v1.00000000.'`);
+        return send('testWebhookEndpoint');
+      },
+    ],
   ];
 
   const stranger = () => service.as('B');

@@ -218,7 +218,18 @@ describe('a failed delivery', () => {
 });
 
 describe('an endpoint is disabled', () => {
-  it('when its receiver returns 410 (WHK-11)', async () => {
+  const auditOf = (id: string) =>
+    execute(
+      `select actor_type, actor_id, values_before, values_after from audit_entry
+        where object_id = ? and action = 'webhook_endpoint.disabled'`,
+      [id],
+    );
+  const disabledBy = (disabledReason: string) => ({
+    ...{ actor_type: 'JOB', actor_id: 'deliver events', values_before: { status: 'ACTIVE', disabledReason: null } },
+    values_after: { status: 'DISABLED', disabledReason },
+  });
+
+  it('when its receiver returns 410 (WHK-11, ACC-20)', async () => {
     const { id } = await createEndpoint();
     receiver.respond = (_received, response) => void response.writeHead(410).end();
     await changeProjects(3);
@@ -226,6 +237,7 @@ describe('an endpoint is disabled', () => {
     await run(dispatcher);
     await run(dispatcher);
     expect(await call('GET', `/${id}`)).toMatchObject({ status: 'DISABLED', disabledReason: 'GONE' });
+    expect(await auditOf(id)).toEqual([disabledBy('GONE')]);
     const count = receiver.received.length;
     await changeProjects(3);
     service.clock.advance(HOUR);
@@ -241,7 +253,7 @@ describe('an endpoint is disabled', () => {
     expect(new Set(receiver.ids).size).toBe(6);
   });
 
-  it('after five days without a success (WHK-11)', async () => {
+  it('after five days without a success (WHK-11, ACC-20)', async () => {
     const { id } = await createEndpoint();
     receiver.respond = (_received, response) => void response.writeHead(500).end();
     const dispatcher = startDispatcher();
@@ -255,6 +267,7 @@ describe('an endpoint is disabled', () => {
     await run(dispatcher);
     token = await service.as('A');
     expect(await call('GET', `/${id}`)).toMatchObject({ status: 'DISABLED', disabledReason: 'NO_SUCCESS' });
+    expect(await auditOf(id)).toEqual([disabledBy('NO_SUCCESS')]);
   });
 });
 

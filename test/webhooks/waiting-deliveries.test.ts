@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { signWebhook } from '../../src/domain/webhooks/signature.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
-import { Receiver } from '../support/receiver.ts';
+import { type Received, Receiver } from '../support/receiver.ts';
 
 let service: Service;
 let receiver: Receiver;
@@ -174,6 +175,39 @@ describe('an endpoint that is far behind', () => {
   });
 });
 
+describe('the requests to the endpoints of an integrator', () => {
+  it('are at most 64 at a time, and one more for each endpoint that has none (WHK-13)', async () => {
+    const changeTimesheets = async () => {
+      await execute(
+        'update timesheet set hours = hours where id in (select id from timesheet where builder_id = ? order by id limit 40)',
+        [builderId],
+      );
+      await numberAll();
+    };
+    const create = (name: string) =>
+      request('POST', '', { url: `${receiver.url}${name}`, types: ['timesheet.updated'] });
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await create(name);
+    // Each success allows an endpoint one more at a time, up to 16.
+    await changeTimesheets();
+    await run();
+    expect(receiver.received).toHaveLength(5 * 40);
+    const held: (() => void)[] = [];
+    receiver.respond = (_received, response) => void held.push(() => response.writeHead(204).end());
+    await changeTimesheets();
+    await dispatcher.poll();
+    await receiver.waitFor(5 * 40 + 65);
+    expect(dispatcher.statistics.inFlight).toBe(65);
+    await create('f');
+    await dispatcher.renewNow();
+    await changeTimesheets();
+    await dispatcher.poll();
+    await receiver.waitFor(5 * 40 + 66);
+    expect(dispatcher.statistics.inFlight).toBe(66);
+    receiver.respond = (_received, response) => void response.writeHead(204).end();
+    for (const respond of held) respond();
+  });
+});
+
 describe('a lease that is not renewed', () => {
   it('ends the requests that run under it, although the database does not respond (WHK-13)', async () => {
     const id = await createEndpoint();
@@ -198,6 +232,26 @@ describe('POST /webhook-endpoints/{id}/test', () => {
     receiver.respond = (_received, response) => void response.writeHead(410).end();
     expect((await request('POST', `/${id}/test`)).body).toMatchObject({ succeeded: false, responseStatus: 410 });
     expect((await request('GET', `/${id}`)).body).toMatchObject({ status: 'DISABLED', disabledReason: 'GONE' });
+    const entries = await execute(`select values_after from audit_entry where object_id = ? and actor_type = 'JOB'`, [
+      id,
+    ]);
+    expect(entries).toEqual([{ values_after: { status: 'DISABLED', disabledReason: 'GONE' } }]);
+  });
+
+  it('is 409 while no key decrypts the secret, which a rotation repairs at once (WHK-5, WHK-14)', async () => {
+    const id = await createEndpoint();
+    const { secrets } = createWebhookTools({ production: false }, [Buffer.alloc(32, 3).toString('base64url')]);
+    await execute('update webhook_endpoint set secret = ? where id = ?', [secrets.encrypt('whsec_AAAA', id), id]);
+    expect(await request('POST', `/${id}/test`)).toMatchObject({
+      status: 409,
+      body: { code: 'WEBHOOK_SECRET_UNREADABLE', message: expect.stringContaining('Rotate the secret') },
+    });
+    expect(receiver.received).toEqual([]);
+    const { secret } = (await request('POST', `/${id}/rotate-secret`)).body;
+    expect((await request('POST', `/${id}/test`)).body.succeeded).toBe(true);
+    const [{ headers, body }] = receiver.received as [Received];
+    const message = { id: headers['webhook-id']!, timestamp: Number(headers['webhook-timestamp']), body };
+    expect(headers).toMatchObject(signWebhook([secret], message));
   });
 
   it('is 429 beyond four at a time of an integrator (WHK-14)', async () => {

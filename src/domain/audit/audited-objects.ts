@@ -23,7 +23,7 @@ export const AUDITED_PROPERTIES = {
   /** `receiver` is the origin of the URL, whose path may contain a secret. */
   webhook_endpoint: [
     ...['integratorId', 'clientId', 'receiver', 'types', 'builderIds', 'status', 'previousSecretUntil', 'cursor'],
-    'succeeded',
+    ...['succeeded', 'disabledReason'],
   ],
   image_host: ['host'],
   site_access: ['workerId', 'projectId', 'grantedAt', 'revokedAt'],
@@ -70,6 +70,8 @@ export const AUDIT_ACTIONS = {
   'webhook_endpoint.created': 'A webhook endpoint was created.',
   'webhook_endpoint.updated': 'Receiver, filters or status of a webhook endpoint changed.',
   'webhook_endpoint.deleted': 'A webhook endpoint was deleted.',
+  'webhook_endpoint.disabled':
+    'The service disabled a webhook endpoint, whose receiver is gone or has failed for five days.',
   'webhook_endpoint.secret_rotated': 'A webhook endpoint got a new secret; the one before signs for 24 hours too.',
   'webhook_endpoint.replayed': 'Events were to be delivered to a webhook endpoint again.',
   'image_host.approved': 'A host was approved for imageUrl.',

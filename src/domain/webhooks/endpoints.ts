@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { WebhookEndpoint } from '../../../entities/webhook-endpoint.entity.ts';
 import { WebhookProgress } from '../../../entities/webhook-progress.entity.ts';
@@ -9,7 +10,8 @@ import { newId } from '../../shared/ids.ts';
 import { requireUnchanged } from '../edit-conflicts.ts';
 import { readHead } from '../events/event-log.ts';
 import { checkEndpointInput, type EndpointChanges, type NewEndpoint, toFilter } from './endpoint-input.ts';
-import { recordEndpoint, toAuditedEndpoint } from './record-endpoint.ts';
+import { recordEndpoint, toAuditedEndpoint, toDisabledEntry } from './record-endpoint.ts';
+import { UnknownKeyError } from './secret-box.ts';
 import { newWebhookSecret } from './signature.ts';
 import type { EndpointKey, WebhookChangeContext, WebhookContext } from './webhook-context.ts';
 
@@ -120,13 +122,15 @@ const RESET_FAILURES = `update webhook_progress set generation = generation + 1,
 
 /** Disables an endpoint whose receiver has returned 410, unless it was disabled or got another URL meanwhile (WHK-11). */
 export async function disableGone({ clock, database }: WebhookContext, { id, url }: WebhookEndpoint): Promise<void> {
-  const changes = {
-    status: 'DISABLED',
-    disabledReason: 'GONE',
-    updatedAt: new Date(clock.now()).toISOString(),
-  } as const;
-  const where = { id, url, status: { $ne: 'DISABLED' as const } };
-  await database.transaction((em) => em.nativeUpdate(WebhookEndpoint, where, changes));
+  await database.transaction(async (em) => {
+    const where = { id, url, status: { $ne: 'DISABLED' as const }, deletedAt: null };
+    const endpoint = await em.findOne(WebhookEndpoint, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!endpoint) return;
+    await em.insert(AuditEntry, toDisabledEntry(endpoint, endpoint.status, 'GONE', clock.now()));
+    endpoint.status = 'DISABLED';
+    endpoint.disabledReason = 'GONE';
+    endpoint.updatedAt = new Date(clock.now()).toISOString();
+  });
 }
 
 /** Deletes an endpoint; its pending deliveries are not made. A job removes the rows. */
@@ -149,8 +153,10 @@ export async function rotateEndpointSecret(
   return database.transaction(async (em) => {
     const endpoint = await lockEndpoint(context, em, key);
     const secret = newWebhookSecret();
-    endpoint.previousSecret = endpoint.secret;
-    endpoint.previousSecretUntil = new Date(clock.now() + PREVIOUS_SECRET_MS).toISOString();
+    // A secret that cannot be decrypted signs nothing, and would keep the new one from signing too.
+    const isReadable = webhooks.secrets.keyOf(endpoint.secret) !== 'UNKNOWN';
+    endpoint.previousSecret = isReadable ? endpoint.secret : null;
+    endpoint.previousSecretUntil = isReadable ? new Date(clock.now() + PREVIOUS_SECRET_MS).toISOString() : null;
     endpoint.secret = webhooks.secrets.encrypt(secret, endpoint.id);
     endpoint.updatedAt = new Date(clock.now()).toISOString();
     const after = { previousSecretUntil: endpoint.previousSecretUntil };
@@ -159,13 +165,19 @@ export async function rotateEndpointSecret(
   });
 }
 
-/** Returns the secrets that sign a delivery now, the newest first. */
+/** Returns the secrets that sign a delivery now, the newest first. Throws 409 where no configured key decrypts one of them. */
 export function signingSecrets(
   { clock, webhooks }: Pick<WebhookContext, 'clock' | 'webhooks'>,
   { id, secret, previousSecret, previousSecretUntil }: WebhookEndpoint,
 ): string[] {
   const isValid = previousSecret !== null && clock.now() < Date.parse(previousSecretUntil!);
-  return [secret, ...(isValid ? [previousSecret] : [])].map((stored) => webhooks.secrets.decrypt(stored, id));
+  try {
+    return [secret, ...(isValid ? [previousSecret] : [])].map((stored) => webhooks.secrets.decrypt(stored, id));
+  } catch (error) {
+    if (!(error instanceof UnknownKeyError)) throw error;
+    const message = 'The service cannot read the signing secret of the endpoint any more. Rotate the secret.';
+    throw conflict('WEBHOOK_SECRET_UNREADABLE', message);
+  }
 }
 
 /** Returns the endpoint as it is stored; throws 404. */

@@ -4,6 +4,7 @@ import { EventFilter } from '../../events/event-filter.ts';
 import type { LoggedEvent, LogPosition } from '../../events/event-log.ts';
 import { createEventBody } from '../event-body.ts';
 import type { Attempt } from '../receiver-client.ts';
+import { toDisabledEntry } from '../record-endpoint.ts';
 import { signWebhook } from '../signature.ts';
 import { isSuccess } from '../test-event.ts';
 import type { WebhookTools } from '../webhook-context.ts';
@@ -121,6 +122,9 @@ export class EndpointDelivery {
       ...{ endpoint_id: id, generation, ...this.#position, failures: this.#failures },
       ...{ failing_since: toIso(this.#failingSince), suspended_until: toIso(this.#suspendedUntil) },
       disabled_reason: this.#disabledReason,
+      audit:
+        this.#disabledReason &&
+        toDisabledEntry(this.endpoint, 'ACTIVE', this.#disabledReason, this.#environment.clock.now()),
     };
     return { progress, rows };
   }

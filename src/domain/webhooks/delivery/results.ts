@@ -1,3 +1,5 @@
+import type { AuditEntry } from '../../../../entities/audit-entry.entity.ts';
+import { snakeCase } from '../../../../entities/columns.ts';
 import type { WebhookDeliveryStatus, WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
 import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
@@ -35,6 +37,8 @@ export interface ProgressRow {
   failing_since: string | null;
   suspended_until: string | null;
   disabled_reason: WebhookDisabledReason | null;
+  /** Entry of the audit log when the endpoint is to be disabled. */
+  audit: AuditEntry | null;
 }
 
 /** Returns the event of a delivery. The day of its number is not stored. */
@@ -87,7 +91,11 @@ const WRITE: Statement = {
     disabled as (
       update webhook_endpoint set status = 'DISABLED', disabled_reason = progress.disabled_reason, updated_at = clock_timestamp()
         from progress join owned using (endpoint_id)
-        where webhook_endpoint.id = progress.endpoint_id and progress.disabled_reason is not null and status = 'ACTIVE')
+        where webhook_endpoint.id = progress.endpoint_id and progress.disabled_reason is not null and status = 'ACTIVE'
+        returning webhook_endpoint.id),
+    audited as (
+      insert into audit_entry select entry.* from json_populate_recordset(null::audit_entry, $4::json) entry
+        where object_id in (select id from disabled))
     select endpoint_id from owned`,
 };
 
@@ -98,9 +106,13 @@ export async function writeResults(
   progress: readonly ProgressRow[],
   deliveries: readonly DeliveryRow[],
 ): Promise<Set<string>> {
-  const rows = await runner.run(WRITE, [owner, JSON.stringify(progress), JSON.stringify(deliveries)]);
+  const entries = progress.flatMap(({ audit }) => (audit ? [toRow(audit)] : []));
+  const rows = await runner.run(WRITE, [owner, ...[progress, deliveries, entries].map((each) => JSON.stringify(each))]);
   return new Set(rows.map(([endpointId]) => endpointId!));
 }
+
+const toRow = (entry: AuditEntry) =>
+  Object.fromEntries(Object.entries(entry).map(([property, value]) => [snakeCase(property), value]));
 
 const SELECT_PENDING: Statement = {
   name: 'webhooks.pending',
