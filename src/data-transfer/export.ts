@@ -57,7 +57,8 @@ export async function exportFolder(
       return { files, commit: true };
     });
   try {
-    const replica = await database.replicas?.findUsable();
+    // The operator may have erased a person just before.
+    const replica = await database.replicas?.findCurrent();
     // A standby may cancel a long read, because it conflicts with what the primary has removed.
     const exported = replica ? await exportFrom(replica.url).catch(removeDrafts) : undefined;
     const { files } = exported ?? (await exportFrom(database.url));

@@ -12,6 +12,8 @@ import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { DemoFile } from '../../src/demo/demo-file.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
+import { numberEvents } from '../../src/domain/events/event-log.ts';
+import { exportPerson } from '../../src/domain/privacy/export-person.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { ReplicatedPostgres } from '../proof/replicated-postgres.ts';
@@ -67,20 +69,29 @@ const countsOf = (server: string) => databases.au1.replicas!.counts.get(server) 
 
 /** Waits until the standby is usable, or no longer is. */
 const waitForUse = (isUsed: boolean) =>
-  vi.waitFor(async () => expect((await databases.au1.replicas!.findUsable()) !== null).toBe(isUsed), {
-    timeout: 30_000,
-    interval: 100,
-  });
+  vi.waitFor(
+    async () => {
+      await databases.au1.replicas!.measure();
+      expect(databases.au1.replicas!.choose() !== null).toBe(isUsed);
+    },
+    { timeout: 30_000, interval: 100 },
+  );
 
 beforeEach(() => waitForUse(true), 40_000);
 
 const graphql = async (name: string) => {
+  const headers = await bearer(name);
+  const payload = { query: '{ builders { data { id name } } }' };
+  return (await app.inject({ method: 'POST', url: '/graphql', headers, payload })).json();
+};
+
+const OPERATOR = { actor: { type: 'OPERATOR', id: 'test' }, origin: {} } as const;
+
+const bearer = async (name: string) => {
   const { clientId, scopes } = demo.clients.find((client) => client.name === name)!;
   const tokens = new AccessTokens({ keys: [TOKEN_KEY], issuer: BASE_URL, clock: systemClock });
   const { token } = await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') });
-  const headers = { authorization: `Bearer ${token}` };
-  const payload = { query: '{ builders { data { id name } } }' };
-  return (await app.inject({ method: 'POST', url: '/graphql', headers, payload })).json();
+  return { authorization: `Bearer ${token}` };
 };
 
 describe('a standby', () => {
@@ -96,18 +107,44 @@ describe('a standby', () => {
     expect(countsOf(databases.au1.replicas!.replicas[0]!.name).ok).toBeGreaterThan(before);
   });
 
-  it('is what an export reads', async () => {
-    const { rows } = await servers.executeOnPrimary('au1', (client) =>
-      client.query<{ id: string; name: string }>('select id, name from builder order by id limit 1'),
-    );
+  const renameBuilders = (name: string) =>
+    servers.executeOnPrimary('au1', (client) => client.query('update builder set name = $1', [name]));
+  const exportedBuilders = () => readFile(join(folder, 'export', 'builders.ndjson'), 'utf8');
+
+  it('is what an export reads, with everything that was committed before', async () => {
+    const { metadata, replicas } = databases.au1;
+    const unreachable = { metadata, replicas, url: 'postgresql://u:p@127.0.0.1:1/none' };
+    for (const name of ['one', 'two', 'three']) {
+      await renameBuilders(name);
+      await exportFolder(unreachable, join(folder, 'export'));
+      expect(await exportedBuilders()).toContain(JSON.stringify(name));
+    }
+  }, 20_000);
+
+  it('is not what an export reads while it does not catch up', async () => {
     await executeOnStandby('select pg_wal_replay_pause()');
     try {
-      await servers.executeOnPrimary('au1', (client) => client.query(`update builder set name = 'later'`));
+      await renameBuilders('later');
       await exportFolder(databases.au1, join(folder, 'export'));
     } finally {
       await executeOnStandby('select pg_wal_replay_resume()');
     }
-    expect(await readFile(join(folder, 'export', 'builders.ndjson'), 'utf8')).toContain(JSON.stringify(rows[0]!.name));
+    expect(await exportedBuilders()).toContain('"later"');
+  }, 20_000);
+
+  it('is not what the export of a person reads, which shows what was erased a moment before', async () => {
+    const before = new Map(databases.au1.replicas!.counts);
+    const [worker] = await databases.au1.fork().execute<{ id: string }[]>('select id from worker order by id limit 1');
+    await executeOnStandby('select pg_wal_replay_pause()');
+    try {
+      await databases.au1.fork().execute(`update worker set full_name = 'Erased' where id = ?`, [worker!.id]);
+      const context = { database: databases.au1, clock: systemClock, source: OPERATOR };
+      const { records } = await exportPerson(context, [worker!.id]);
+      expect(JSON.stringify(records)).toContain('"Erased"');
+      expect(databases.au1.replicas!.counts).toEqual(before);
+    } finally {
+      await executeOnStandby('select pg_wal_replay_resume()');
+    }
   }, 20_000);
 
   it('has its lag and its share in the metrics', async () => {
@@ -171,5 +208,115 @@ describe('the primary', () => {
     const [[count, port]] = (await reading) as [string[]];
     expect([count, Number(port) === standbyPort()]).toEqual(['500', false]);
     expect(countsOf(databases.au1.replicas!.replicas[0]!.name).failed).toBe(failedBefore + 1);
+  }, 40_000);
+});
+
+describe('GET /events with a cursor from before the last minute', () => {
+  const [SECOND_MS, MINUTE_MS] = [1_000, 60_000];
+  let after: string;
+  let timesheets: string[];
+
+  const readEvents = async (cursor?: string) => {
+    const url = cursor ? `/events?after=${cursor}&types=timesheet.updated` : '/events';
+    const response = await app.inject({ url, headers: await bearer('A') });
+    expect(response.statusCode, response.body).toBe(200);
+    return response.json() as { data: { resource: { id: string } }[]; meta: { nextCursor: string } };
+  };
+  const expectOldEvents = async () =>
+    expect((await readEvents(after)).data.map(({ resource }) => resource.id).toSorted()).toEqual(timesheets);
+  const standby = () => databases.au1.replicas!.replicas[0]!.name;
+  const numberAll = async () => {
+    while ((await numberEvents(databases.au1)) !== 0);
+  };
+
+  beforeAll(async () => {
+    await numberAll();
+    after = (await readEvents()).meta.nextCursor;
+    const rows = await databases.au1
+      .fork()
+      .execute<{ id: string }[]>(
+        `update timesheet set hours = hours where builder_id = any(string_to_array(?, ',')) returning id`,
+        [demo.clients.find(({ name }) => name === 'A')!.builderIds.join()],
+      );
+    timesheets = rows.map(({ id }) => id).toSorted();
+    await numberAll();
+    // The process notes where the log ends, at most once a second, and is a minute older.
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + SECOND_MS);
+    await readEvents();
+    clock.mockImplementation(() => now() + SECOND_MS + MINUTE_MS);
+  }, 20_000);
+
+  afterAll(() => vi.restoreAllMocks());
+
+  it('is answered from the standby', async () => {
+    const before = countsOf(standby()).ok;
+    await expectOldEvents();
+    expect(countsOf(standby()).ok).toBeGreaterThan(before);
+  });
+
+  it('is answered from the primary for a cursor of now', async () => {
+    const { nextCursor } = (await readEvents()).meta;
+    const before = countsOf(standby()).ok;
+    expect((await readEvents(nextCursor)).data).toEqual([]);
+    expect(countsOf(standby()).ok).toBe(before);
+  });
+
+  it('is answered by the primary while the standby lags', async () => {
+    await executeOnStandby('select pg_wal_replay_pause()');
+    try {
+      await servers.executeOnPrimary('au1', (client) => client.query('update proof_row set id = id'));
+      await waitForUse(false);
+      const before = countsOf(standby()).ok;
+      await expectOldEvents();
+      expect(countsOf(standby()).ok).toBe(before);
+    } finally {
+      await executeOnStandby('select pg_wal_replay_resume()');
+    }
+  }, 40_000);
+
+  it('is answered by the primary while the standby stalls', async () => {
+    const before = countsOf(standby()).failed;
+    await servers.signalStandby(0, 'SIGSTOP');
+    try {
+      await expectOldEvents();
+      expect(countsOf(standby()).failed).toBe(before + 1);
+    } finally {
+      await servers.signalStandby(0, 'SIGCONT');
+    }
+  }, 40_000);
+
+  it('is answered by the primary when the standby cancels the query', async () => {
+    const before = countsOf(standby()).failed;
+    const waiting = `select pid from pg_stat_activity where datname = 'au1' and wait_event_type = 'Lock'`;
+    let response: Promise<void> | undefined;
+    try {
+      await servers.executeOnPrimary('au1', async (client) => {
+        await client.query('begin; lock table event in access exclusive mode');
+        await client.query('select pg_switch_wal()');
+        await vi.waitFor(
+          async () =>
+            expect(
+              (await executeOnStandby(`select from pg_locks where mode = 'AccessExclusiveLock'`)).rowCount,
+            ).toBeGreaterThan(0),
+          { timeout: 10_000 },
+        );
+        // The standby keeps the lock when the primary has released it.
+        await executeOnStandby('select pg_wal_replay_pause()');
+        await vi.waitFor(async () =>
+          expect((await executeOnStandby('select pg_get_wal_replay_pause_state() as state')).rows).toEqual([
+            { state: 'paused' },
+          ]),
+        );
+        await client.query('rollback');
+      });
+      response = expectOldEvents();
+      await vi.waitFor(async () => expect((await executeOnStandby(waiting)).rowCount).toBe(1), { timeout: 10_000 });
+      await executeOnStandby(`select pg_cancel_backend(pid) from (${waiting}) waiting`);
+      await response;
+      expect(countsOf(standby()).failed).toBe(before + 1);
+    } finally {
+      await executeOnStandby('select pg_wal_replay_resume()');
+    }
   }, 40_000);
 });

@@ -34,7 +34,7 @@ describe('a read that a standby may answer', () => {
   ])('is answered by the primary when the server %s', async (_, urlOf) => {
     const database = new Database('au1', made.url, undefined, [await urlOf()]);
     try {
-      expect(await database.replicas!.findUsable()).toBeNull();
+      expect(await database.replicas!.findCurrent()).toBeNull();
       const limited = database.withLimits(database.limits!).onReplica();
       expect(await limited.runner.run(ONE, [1])).toEqual([['a']]);
       expect(await limited.slowRunner.run(ONE, [1])).toEqual([['a']]);

@@ -13,6 +13,9 @@ const EQUAL_LAG_MS = 1_000;
 /** Pause after which the lags are measured again. */
 const INTERVAL_MS = 500;
 
+/** Pause after which a standby that is not current is measured again. */
+const CATCH_UP_MS = 50;
+
 const PRIMARY_POSITION: Statement = {
   name: 'replica.primary_position',
   text: `select pg_current_wal_lsn() - '0/0'::pg_lsn, left(pg_walfile_name(pg_current_wal_lsn()), 8)`,
@@ -76,18 +79,27 @@ export class ReplicaSet {
     return equal[this.#next]!;
   }
 
-  /** Measures now, and returns a usable standby. For programs that read from it once. */
-  async findUsable(): Promise<Replica | null> {
-    await this.measure();
-    return this.choose();
+  /**
+   * Returns a standby that has applied everything that was committed before the call, for which it waits up to the maximum lag; null where
+   * none does. For programs that read once, and may follow a command of the same operator.
+   */
+  async findCurrent(): Promise<Replica | null> {
+    const began = performance.now();
+    for (;;) {
+      const now = await this.measure();
+      const current = this.replicas.find(({ lagMs }) => now - lagMs >= began);
+      if (current) return current;
+      if (now - began > MAX_LAG_MS || this.replicas.every(({ lagMs }) => lagMs > MAX_LAG_MS)) return null;
+      await sleep(CATCH_UP_MS);
+    }
   }
 
   startMeasuring(): void {
     this.#measuring ??= this.#measureRepeatedly();
   }
 
-  /** Measures the lag of every standby. Rejects the reads of those that have become unusable. */
-  async measure(): Promise<void> {
+  /** Measures the lag of every standby, and returns when. Rejects the reads of those that have become unusable. */
+  async measure(): Promise<number> {
     await this.#addSample();
     const positions = await Promise.all(this.replicas.map((replica) => replica.readPosition()));
     // After the standbys: one that is ahead of its primary has changes that a promotion has lost.
@@ -101,6 +113,7 @@ export class ReplicaSet {
       replica.lagMs = sample ? now - sample.at : Number.POSITIVE_INFINITY;
       if (replica.lagMs > MAX_LAG_MS) replica.rejectReads();
     }
+    return now;
   }
 
   async close(): Promise<void> {
