@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyMutant, findMutants } from './mutants.ts';
 import { recordReach } from './reach.ts';
+import { toInterval } from './report.ts';
 
 /** Sources with one change each. */
 const mutate = (source: string) => findMutants('a.ts', source).map((mutant) => applyMutant(source, mutant));
@@ -55,5 +56,16 @@ describe('recordReach', () => {
     const javascript = code.replace(': number', '');
     const reached = new Function(`${javascript} g(); return [...globalThis.reachedFunctions].toSorted();`)();
     expect(reached).toEqual(['a.ts:0', 'a.ts:1']);
+  });
+});
+
+describe('toInterval', () => {
+  it.each([
+    [9, 10, [60, 98]],
+    [10, 10, [72, 100]],
+    [90, 100, [83, 94]],
+    [0, 5, [0, 43]],
+  ])('is the Wilson interval of %i among %i', (count, total, interval) => {
+    expect(toInterval(count, total)).toEqual(interval);
   });
 });

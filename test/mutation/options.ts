@@ -21,6 +21,8 @@ export const folderOf = (file: string): string | undefined =>
 
 export interface Options {
   minutes: number;
+  /** Test one in so many mutants of each folder; 1 for all of them. */
+  sample: number;
   only: string[];
   tests: string[];
   seed: number;
@@ -35,6 +37,7 @@ Changes one expression of the sources at a time, and runs the tests that reach i
 Results are kept in .mutation, and a later run tests the mutants that have none yet.
 
   --minutes N       stop after N minutes; 20
+  --sample N        one in N mutants of each folder, always the same ones; the table estimates the others
   --only PREFIX     mutants of files whose path begins so; may be repeated
   --tests PREFIX    tests whose path begins so; may be repeated
   --per-mutant N    run at most N test files for a mutant, those that reach most of its file first; 8
@@ -49,6 +52,7 @@ export function readOptions(args: readonly string[]): Options | null {
     args: [...args],
     options: {
       minutes: { type: 'string', default: '20' },
+      sample: { type: 'string', default: '1' },
       only: { type: 'string', multiple: true, default: [] },
       tests: { type: 'string', multiple: true, default: [] },
       'per-mutant': { type: 'string', default: '8' },
@@ -60,5 +64,7 @@ export function readOptions(args: readonly string[]): Options | null {
   });
   const { only, tests, retry, write, help } = values;
   const [minutes, seed, perMutant] = [Number(values.minutes), Number(values.seed), Number(values['per-mutant'])];
-  return help ? null : { minutes, only, tests, seed, perMutant, retry, write };
+  const sample = Number(values.sample);
+  if (!Number.isInteger(sample) || sample < 1) throw new Error('--sample has to be a positive integer.');
+  return help ? null : { minutes, sample, only, tests, seed, perMutant, retry, write };
 }

@@ -13,8 +13,20 @@ export type Tested = Mutant & { result: Result | undefined };
 export const readReasons = async (): Promise<Reasons> =>
   JSON.parse(await readFile('test/mutation/reasons.json', 'utf8'));
 
-const HEADER = `| Folder | Mutants | Tested | Killed | Timeout | Survived | Equivalent | Score | Goal |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|`;
+const HEADER = `| Folder | Mutants | Tested | Killed | Timeout | Survived | Equivalent | Score | 95 % interval | Goal |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|`;
+
+/** Quantile of the normal distribution for an interval of 95 %. */
+const Z = 1.96;
+
+/** Returns the Wilson interval in percent in which the share of all lies when that many of a random sample have a property. */
+export function toInterval(count: number, total: number): [low: number, high: number] {
+  const share = count / total;
+  const centre = share + Z ** 2 / (2 * total);
+  const spread = Z * Math.sqrt((share * (1 - share)) / total + Z ** 2 / (4 * total ** 2));
+  const toPercent = (value: number) => Math.max(0, Math.round((value / (1 + Z ** 2 / total)) * 100));
+  return [toPercent(centre - spread), toPercent(centre + spread)];
+}
 
 /** Markdown table of the mutants by folder. The score is the share of killed mutants among those tested that are not equivalent. */
 export function tableOf(mutants: readonly Tested[], reasons: Reasons): string {
@@ -29,7 +41,8 @@ export function tableOf(mutants: readonly Tested[], reasons: Reasons): string {
     const [killed, timeout, survived] = [count('killed'), count('timeout'), count('survived') - equivalent];
     const judged = killed + timeout + survived;
     const score = judged === 0 ? '–' : `${Math.round(((killed + timeout) / judged) * 100)} %`;
-    const cells = [inside.length, tested.length, killed, timeout, survived, equivalent, score, `${goal} %`];
+    const interval = judged === 0 ? '–' : `${toInterval(killed + timeout, judged).join(' to ')} %`;
+    const cells = [inside.length, tested.length, killed, timeout, survived, equivalent, score, interval, `${goal} %`];
     return [`| \`${folder}\` | ${cells.join(' | ')} |`];
   });
   return [HEADER, ...rows].join('\n');

@@ -60,7 +60,7 @@ async function measureTests(runner: TestRunner, store: Store, sources: Source[],
 }
 
 /**
- * The tests that reach the mutant: those that reach most of its file first, and of these the fastest first. What is evaluated
+ * The tests that reach the mutant: those that reach most of its file, the fastest of them first. What is evaluated
  * while modules are loaded, such as the text of a statement, is reached by the tests of the files that import it.
  */
 function testsOf(mutant: Mutant, source: Source, sources: Source[], store: Store, options: Options): string[] {
@@ -78,10 +78,24 @@ function testsOf(mutant: Mutant, source: Source, sources: Source[], store: Store
       .toSorted((one, other) => other.reach - one.reach || one.milliseconds - other.milliseconds);
   const tests = called === null ? [] : find([source.file], called);
   const found = tests.length > 0 ? tests : find([source.file, ...importers], null);
-  return found.slice(0, options.perMutant).map(({ test }) => test);
+  return found
+    .slice(0, options.perMutant)
+    .toSorted((one, other) => one.milliseconds - other.milliseconds)
+    .map(({ test }) => test);
 }
 
-async function testMutants(options: Options, sources: Source[], store: Store): Promise<void> {
+/** Ids of the mutants that a sample consists of: a fixed share of each folder, which changes elsewhere leave as it is. */
+function sampleMutants(sources: Source[], { sample }: Options): Set<string> {
+  const mutants = sources.flatMap((source) => source.mutants);
+  const folders = Map.groupBy(mutants, ({ file }) => folderOf(file));
+  const chosen = [...folders.values()].flatMap((inside) => {
+    const ids = inside.map(({ id }) => ({ id, order: digest(id) }));
+    return ids.toSorted((one, other) => (one.order < other.order ? -1 : 1)).slice(0, Math.ceil(ids.length / sample));
+  });
+  return new Set(chosen.map(({ id }) => id));
+}
+
+async function testMutants(options: Options, sources: Source[], sample: Set<string>, store: Store): Promise<void> {
   const deadline = Date.now() + options.minutes * 60_000;
   const runner = await TestRunner.start(Store.folder);
   try {
@@ -92,6 +106,7 @@ async function testMutants(options: Options, sources: Source[], store: Store): P
       .filter(({ file }) => beginsWithOne(file, options.only))
       .flatMap((source) => source.mutants.map((mutant) => ({ mutant, source })))
       .filter(({ mutant, source }) => {
+        if (!sample.has(mutant.id)) return false;
         const result = currentResult(store, source, mutant);
         return options.retry ? result?.status === 'survived' : !result || result.tests === 0;
       });
@@ -99,7 +114,9 @@ async function testMutants(options: Options, sources: Source[], store: Store): P
       if (Date.now() >= deadline) return;
       const tests = testsOf(mutant, source, sources, store, options);
       const began = performance.now();
-      const outcome = tests.length === 0 ? { status: 'survived' as const, by: null } : await runner.test(mutant, tests);
+      const slowest = Math.max(0, ...tests.map((test) => store.reach[test]!.milliseconds));
+      const outcome =
+        tests.length === 0 ? { status: 'survived' as const, by: null } : await runner.test(mutant, tests, slowest);
       store.results[mutant.id] = { ...outcome, source: source.digest, tests: tests.length };
       await store.save();
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
@@ -120,12 +137,15 @@ if (options) {
   if (options.write) await requireMarkers('docs/testing.md', 'mutation');
   const sources = await readSources();
   const store = await Store.open();
-  if (options.minutes > 0) await testMutants(options, sources, store);
+  const sample = sampleMutants(sources, options);
+  if (options.minutes > 0) await testMutants(options, sources, sample, store);
   const mutants: Tested[] = sources
     .flatMap((source) => source.mutants.map((mutant) => ({ ...mutant, result: currentResult(store, source, mutant) })))
-    .filter(({ file }) => folderOf(file) !== undefined);
+    .filter(({ file }) => folderOf(file) !== undefined)
+    // What was tested besides the sample was chosen for a reason, and would distort the estimate.
+    .map((mutant) => (sample.has(mutant.id) ? mutant : { ...mutant, result: undefined }));
   console.info(`\n${tableOf(mutants, await readReasons())}`);
-  const note = `Random sample; at most ${options.perMutant} test files for a mutant, each for at most ${LIMIT_MS / 1000} s.`;
+  const note = `One in ${options.sample} mutants of each folder; at most ${options.perMutant} test files for a mutant, each for at most ${LIMIT_MS / 1000} s.`;
   if (options.write) await writeReport(mutants, note);
 } else {
   console.info(HELP);

@@ -6,6 +6,8 @@ import { recordReach } from './reach.ts';
 
 /** Longest run of one test file. */
 export const LIMIT_MS = 120_000;
+/** Longest run of a test file that takes a moment when nothing is changed. */
+const MIN_LIMIT_MS = 20_000;
 
 export type Status = 'killed' | 'survived' | 'timeout';
 
@@ -92,14 +94,20 @@ export class TestRunner {
     }
   }
 
-  /** Runs the tests, in their order, until one fails. */
-  async test(mutant: Mutant, tests: readonly string[]): Promise<Outcome> {
+  /**
+   * Runs the tests, in their order, until one fails.
+   *
+   * @param milliseconds that the slowest of them takes when nothing is changed: a mutant may loop for ever
+   */
+  async test(mutant: Mutant, tests: readonly string[], milliseconds: number): Promise<Outcome> {
+    const limit = Math.min(LIMIT_MS, Math.max(MIN_LIMIT_MS, 5 * milliseconds));
+    process.env.MUTATION_LIMIT_MS = String(limit);
     this.#change(mutant.file, (source) => applyMutant(source, mutant));
     try {
       const began = performance.now();
       const failure = findFailure(await this.#run(tests));
       if (!failure) return { status: 'survived', by: null };
-      const isTimeout = !failure.test && performance.now() - began >= LIMIT_MS;
+      const isTimeout = !failure.test && performance.now() - began >= limit;
       return { status: isTimeout ? 'timeout' : 'killed', by: failure.name };
     } finally {
       this.#restore(mutant.file);
