@@ -5,37 +5,42 @@ import { Database } from '../../src/database/database.ts';
 import { migrations } from '../../src/database/migrations/index.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { Balancer } from './balancer.ts';
-import { burst, wrongBurst } from './burst.ts';
+import { type Budget, burst, wrongBurst } from './burst.ts';
 import { countBy } from './exchange.ts';
 import { Instance } from './instance.ts';
 import { MixedLoad } from './load.ts';
+import { race } from './races.ts';
 import { restartInstances } from './rolling-restart.ts';
 import { BASE_URL, ProofSite, type Say } from './site.ts';
 
 export interface ClusterOptions {
   /** Rounds in which every instance is replaced. */
   rounds: number;
+  /** Whether no instance is replaced, which takes most of the time. */
+  short: boolean;
   say: Say;
 }
 
 const INSTANCES = 3;
-const STARTERS = 5;
+const STARTERS = { short: 3, full: 5 };
 /** Rows that a job has to clear away. */
 const OVER = 300;
-/** Small, so that a burst of it is over within a window. */
-const LIMIT = { requests: 400, seconds: 10 };
+/** Small, so that a burst of them is over within a window. */
+const LIMITS = { short: { requests: 300, seconds: 5 }, full: { requests: 400, seconds: 10 } };
 /** Milliseconds within which what was revoked is refused everywhere. */
 const REVOKED_MS = 1_000;
 
 /** Three instances behind a balancer, on one database and store: what holds for one holds for all of them together. */
-export async function cluster({ rounds, say }: ClusterOptions) {
+export async function cluster({ rounds, short, say }: ClusterOptions) {
+  const form = short ? 'short' : 'full';
+  const [starters, limit] = [STARTERS[form], LIMITS[form]];
   const site = await ProofSite.start({
-    ...{ RATE_LIMIT_API: `${LIMIT.requests}/${LIMIT.seconds}`, TRUST_PROXY: '1' },
+    ...{ RATE_LIMIT_API: `${limit.requests}/${limit.seconds}`, TRUST_PROXY: '1' },
   });
   const wrong: string[] = [];
   try {
-    const migrated = await migrateTogether(site, wrong);
-    say(`${STARTERS} instances started at once on empty databases; migrations applied: ${migrated}`);
+    const migrated = await migrateTogether(site, starters, wrong);
+    say(`${starters} instances started at once on empty databases; migrations applied: ${migrated}`);
     await layJob(site);
     await Promise.all(Array.from({ length: INSTANCES }, () => site.addInstance()));
     const balancer = await Balancer.start();
@@ -48,16 +53,11 @@ export async function cluster({ rounds, say }: ClusterOptions) {
     const load = await MixedLoad.start(site, options);
     const revoked = await revocations(site, wrong);
     say(`what is revoked is refused everywhere after at most ${revoked} ms`);
-    const allowed = await spendBudget(site, balancer, wrong);
-    say(`of a budget of ${LIMIT.requests}, three instances together gave ${allowed}`);
-    const slowestStop = await restartInstances(site, balancer, {}, wrong, say);
-    await addColumns(site, wrong);
-    say('a column was added to each table');
-    await sleep(3_000);
-    let slowerStop = 0;
-    for (let round = 1; round < Math.max(2, rounds); round++) {
-      slowerStop = Math.max(slowerStop, await restartInstances(site, balancer, {}, wrong, say));
-    }
+    const allowed = await spendBudget(site, balancer, limit, wrong);
+    say(`of a budget of ${limit.requests}, three instances together gave ${allowed}`);
+    const raced = await race(site, short ? 6 : 20, wrong);
+    say(raced);
+    const replaced = short ? 'no instance replaced' : await replaceInstances(site, balancer, rounds, wrong, say);
     await load.end();
 
     const { all } = load.exchanges;
@@ -66,23 +66,39 @@ export async function cluster({ rounds, say }: ClusterOptions) {
     }
     const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
     wrong.push(...(await load.differences(site.database(), storage)));
-    const stop = Math.max(slowestStop, slowerStop);
     const statuses = JSON.stringify(countBy(all, ({ status }) => status));
-    const replaced = INSTANCES * Math.max(2, rounds);
     return {
       wrong,
-      figures: `${all.length} requests ${statuses}, ${load.acknowledged} acknowledged writes, ${replaced} instances replaced (longest stop ${stop} ms), ${allowed} of ${LIMIT.requests} requests allowed, revoked after ${revoked} ms, a job done ${runs} times, never twice at once, migrations once by ${STARTERS} starters`,
+      figures: `${all.length} requests ${statuses}, ${load.acknowledged} acknowledged writes, ${replaced}, ${allowed} of ${limit.requests} requests allowed, revoked after ${revoked} ms, a job done ${runs} times, never twice at once, migrations once by ${starters} starters, ${raced}`,
     };
   } finally {
     await site.close(say);
   }
 }
 
+/** Replaces every instance in each round, before and after the next release has added its columns. */
+async function replaceInstances(
+  site: ProofSite,
+  balancer: Balancer,
+  rounds: number,
+  wrong: string[],
+  say: Say,
+): Promise<string> {
+  const stops = [await restartInstances(site, balancer, {}, wrong, say)];
+  await addColumns(site, wrong);
+  say('a column was added to each table');
+  await sleep(3_000);
+  for (let round = 1; round < Math.max(2, rounds); round++) {
+    stops.push(await restartInstances(site, balancer, {}, wrong, say));
+  }
+  return `${INSTANCES * stops.length} instances replaced (longest stop ${Math.max(...stops)} ms)`;
+}
+
 /** Many instances that start at once on empty databases. */
-async function migrateTogether(site: ProofSite, wrong: string[]): Promise<number> {
+async function migrateTogether(site: ProofSite, starters: number, wrong: string[]): Promise<number> {
   const [au1, us1] = [await site.postgres.createDatabase('fresh_au1'), await site.postgres.createDatabase('fresh_us1')];
   const env = { ...site.env, DATABASE_URL_AU1: au1, DATABASE_URL_US1: us1, MIGRATE: 'auto', LOG_LEVEL: 'warn' };
-  const started = await Promise.all(Array.from({ length: STARTERS }, () => Instance.start(env)));
+  const started = await Promise.all(Array.from({ length: starters }, () => Instance.start(env)));
   for (const instance of started) {
     if (instance.attempts > 1) wrong.push(`an instance started only at attempt ${instance.attempts}`);
     await instance.kill();
@@ -186,14 +202,14 @@ async function revocations(site: ProofSite, wrong: string[]): Promise<number> {
   return longest;
 }
 
-async function spendBudget(site: ProofSite, balancer: Balancer, wrong: string[]): Promise<number> {
+async function spendBudget(site: ProofSite, balancer: Balancer, limit: Budget, wrong: string[]): Promise<number> {
   const client = site.demo.clients.find(({ name }) => name === 'A without read:timesheets')!;
   const tokens = new AccessTokens({ keys: [site.env.TOKEN_KEY!], issuer: BASE_URL, clock: Date });
   const claims = { sub: client.clientId, client_id: client.clientId, scope: client.scopes.join(' ') };
   const { token } = await tokens.sign(claims);
   const headers = { authorization: `Bearer ${token}` };
-  const statuses = await burst(LIMIT, () => fetch(`${balancer.origin}/builders?limit=1`, { headers }));
-  wrong.push(...wrongBurst('requests of a client', LIMIT, statuses, INSTANCES));
+  const statuses = await burst(limit, () => fetch(`${balancer.origin}/builders?limit=1`, { headers }));
+  wrong.push(...wrongBurst('requests of a client', limit, statuses, INSTANCES));
   return statuses[200] ?? 0;
 }
 

@@ -26,7 +26,7 @@ export interface FaultsOptions {
   /** Seconds for which PostgreSQL refuses connections. */
   refuseSeconds: number;
   /** Whether only what is over in seconds happens. */
-  brief: boolean;
+  short: boolean;
   say: Say;
 }
 
@@ -51,18 +51,18 @@ const CLOCK = new URL('./moved-clock.js', import.meta.url).href;
  * Three integrators work at two instances while one thing after the other goes wrong. What was acknowledged is there, once; what
  * cannot be answered is 503 with `Retry-After` in time; and soon after each fault all is well without anybody's help.
  */
-export async function faults({ refuseSeconds, brief, say }: FaultsOptions) {
-  const disks = brief || mountRefused ? null : { databaseBytes: 1_500 * MEBIBYTE, storeBytes: 64 * MEBIBYTE };
+export async function faults({ refuseSeconds, short, say }: FaultsOptions) {
+  const disks = short || mountRefused ? null : { databaseBytes: 1_500 * MEBIBYTE, storeBytes: 64 * MEBIBYTE };
   if (mountRefused) say(`NOT PROVED: a full disk. ${mountRefused}`);
   const site = await ProofSite.start({}, disks);
   const wrong: string[] = [];
   try {
     const clockFile = join(site.dataDir, 'clock');
     await site.addInstance();
-    if (brief) await site.addInstance();
+    if (short) await site.addInstance();
     else await site.addInstance({ MOVED_CLOCK: clockFile }, ['--import', CLOCK]);
-    const list = brief
-      ? [killPostgres, refuse(1), killInstance]
+    const list = short
+      ? [killPostgres, killInstance]
       : [
           ...[killInstance, killPostgres, killPostgres, hang(10)],
           ...(disks ? [fullStore(8), fullDatabase(8)] : []),
@@ -71,7 +71,7 @@ export async function faults({ refuseSeconds, brief, say }: FaultsOptions) {
     const storage = openStorages(loadConfig(site.env), { secrets: [site.env.TOKEN_KEY!], clock: Date }).au1;
     const first = await suffer(site, 'local', list, storage, say);
     wrong.push(...first.wrong);
-    const second = brief ? null : await sufferStore(site, say);
+    const second = short ? null : await sufferStore(site, say);
     wrong.push(...(second?.wrong ?? []));
     const exchanges = [...first.exchanges, ...(second?.exchanges ?? [])];
     const windows = [...first.windows, ...(second?.windows ?? [])];

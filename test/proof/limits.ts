@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
-import { burst, wrongBurst } from './burst.ts';
+import { type Budget, burst, wrongBurst } from './burst.ts';
 import { percentile } from './exchange.ts';
-import type { Instance } from './instance.ts';
+import { Instance } from './instance.ts';
 import { residentOf } from './memory.ts';
 import { excesses, wrongRefusals } from './refusals.ts';
 import { BASE_URL, ProofSite, type Say } from './site.ts';
@@ -11,13 +11,26 @@ import { Dawdlers, idleConnections } from './slow.ts';
 export interface LimitsOptions {
   /** Connections that keep still. */
   connections: number;
+  /** Whether windows are of three seconds, and neither slow nor idle clients are tried, which takes minutes. */
+  short: boolean;
   say: Say;
 }
 
 const INSTANCES = 3;
-const API = { requests: 1_000, seconds: 10 };
-const SYNC = { requests: 200, seconds: 10 };
-const TOKEN = { requests: 120, seconds: 60 };
+/** Those of the defaults. */
+const BUDGETS = {
+  api: { requests: 1_000, seconds: 10 },
+  sync: { requests: 200, seconds: 10 },
+  token: { requests: 120, seconds: 60 },
+};
+const SHORT_BUDGETS: typeof BUDGETS = {
+  api: { requests: 250, seconds: 3 },
+  sync: { requests: 80, seconds: 3 },
+  token: { requests: 80, seconds: 3 },
+};
+/** Milliseconds by which the clock of one instance is ahead: less than tokens are valid, more than windows last. */
+const AHEAD_MS = 600_000;
+const CLOCK = new URL('./moved-clock.js', import.meta.url).href;
 const REQUEST_SECONDS = 15;
 /** Node looks for late requests every 30 seconds. */
 const CUT_MS = (2 * REQUEST_SECONDS + 35) * 1000;
@@ -25,14 +38,21 @@ const CUT_MS = (2 * REQUEST_SECONDS + 35) * 1000;
 const PROMPT_MS = 1_000;
 
 /** What the service allows nobody: too many requests, too much in one, and to hold it up. */
-export async function limits({ connections, say }: LimitsOptions) {
+export async function limits({ connections, short, say }: LimitsOptions) {
   const site = await ProofSite.start();
   const wrong: string[] = [];
   try {
-    const limited = { RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RATE_LIMIT_TOKEN: '' };
-    for (let count = 0; count < INSTANCES; count++) await site.addInstance(limited);
-    const spent = await spendBudgets(site, wrong);
-    say(`rate limits over ${INSTANCES} instances: ${spent}`);
+    const budgets = short ? SHORT_BUDGETS : BUDGETS;
+    const format = ({ requests, seconds }: Budget) => (short ? `${requests}/${seconds}` : '');
+    const limited = {
+      ...{ RATE_LIMIT_API: format(budgets.api), RATE_LIMIT_SYNC: format(budgets.sync) },
+      RATE_LIMIT_TOKEN: format(budgets.token),
+    };
+    const ahead = await startAhead(site, limited, wrong);
+    await Promise.all(Array.from({ length: INSTANCES }, () => site.addInstance(limited)));
+    const spent = await spendBudgets(site, budgets, ahead, wrong);
+    await ahead.kill();
+    say(`rate limits over ${INSTANCES} instances, and another one whose clock is wrong: ${spent}`);
     for (const instance of site.instances.splice(0)) await instance.kill();
 
     const instance = await site.addInstance({ REQUEST_SECONDS: String(REQUEST_SECONDS) });
@@ -41,6 +61,7 @@ export async function limits({ connections, say }: LimitsOptions) {
     const list = excesses(builderId);
     wrong.push(...(await wrongRefusals(origin, token, list)));
     say(`${list.length} requests that pass a limit were refused`);
+    if (short) return { wrong, figures: `${spent}; ${list.length} excesses refused` };
     const slow = await dawdle(instance, token, builderId, wrong);
     say(slow);
     const idle = await beStill(instance, token, connections, wrong);
@@ -60,13 +81,46 @@ async function tokenOf(site: ProofSite, name: string): Promise<string> {
   return (await tokens.sign({ sub: clientId, client_id: clientId, scope: scopes.join(' ') })).token;
 }
 
-/** Each budget as it is by default, from several instances at the same time. */
-async function spendBudgets(site: ProofSite, wrong: string[]): Promise<string> {
+/**
+ * Starts an instance whose clock is ahead, and waits until it has purged the database: what has expired is gone, and what expires later,
+ * though before the time of its clock, is there.
+ */
+async function startAhead(site: ProofSite, settings: Record<string, string>, wrong: string[]): Promise<Instance> {
+  const em = site.database().fork();
+  await em.execute(`insert into oauth_revoked_token (jti, expires_at)
+    values ('proof-past', now() - interval '1 day'), ('proof-future', now() + interval '5 minutes')`);
+  const instance = await Instance.start({ ...site.env, ...settings, MOVED_CLOCK_MS: String(AHEAD_MS) }, [
+    '--import',
+    CLOCK,
+  ]);
+  site.afterwards(() => instance.kill());
+  const read = async () => {
+    const rows = await em.execute<{ jti: string }[]>(`select jti from oauth_revoked_token where jti like 'proof-%'`);
+    return rows.map(({ jti }) => jti);
+  };
+  for (const begun = Date.now(); (await read()).includes('proof-past') && Date.now() - begun < 20_000; )
+    await sleep(50);
+  const left = await read();
+  if (left.join() !== 'proof-future')
+    wrong.push(`an instance whose clock is ahead has left ${left.join() || 'nothing'}`);
+  return instance;
+}
+
+/** Each budget, from several instances at the same time, while the one whose clock is ahead removes the windows that it takes for over. */
+async function spendBudgets(
+  site: ProofSite,
+  { api: API, sync: SYNC, token: TOKEN }: typeof BUDGETS,
+  ahead: Instance,
+  wrong: string[],
+): Promise<string> {
   const at = (number: number) => site.instances[number % INSTANCES]!.origin;
   const headers = async (name: string) => ({ authorization: `Bearer ${await tokenOf(site, name)}` });
   const [api, sync] = [await headers('A'), await headers('B')];
   const builderId = clientOf(site, 'B').builderIds[0]!;
-  const requests = await burst(API, (number) => fetch(`${at(number)}/builders?limit=1`, { headers: api }));
+  const requests = await burst(API, async (number) => {
+    if (number === API.requests >> 1) await fetch(`${ahead.origin}/builders?limit=1`, { headers: sync });
+    return fetch(`${at(number)}/builders?limit=1`, { headers: api });
+  });
   const syncs = await burst(SYNC, (number) =>
     fetch(`${at(number)}/builders/${builderId}/photo-reports/sync`, {
       ...{ method: 'POST', headers: { ...sync, 'content-type': 'application/json' }, body: '{}' },
@@ -84,7 +138,8 @@ async function spendBudgets(site: ProofSite, wrong: string[]): Promise<string> {
     ...wrongBurst('token requests of an address', TOKEN, tokens, INSTANCES),
   );
   const allowed = [requests[200], syncs[400], tokens[401]];
-  return `${allowed[0]} of 1,000 requests, ${allowed[1]} of 200 syncs, ${allowed[2]} of 120 token requests allowed`;
+  const [most, mostSyncs, mostTokens] = [API, SYNC, TOKEN].map((budget) => budget.requests);
+  return `${allowed[0]} of ${most} requests, ${allowed[1]} of ${mostSyncs} syncs, ${allowed[2]} of ${mostTokens} token requests allowed`;
 }
 
 /** How long ordinary requests take, one every 20 ms, for as long as the work goes on. */

@@ -1,11 +1,11 @@
 /**
- * Loaded before the service (`--import`), it makes the clock of the process jump: at SIGUSR2 to as many milliseconds from the true
- * time as the file says that MOVED_CLOCK names.
+ * Loaded before the service (`--import`), it moves the clock of the process by MOVED_CLOCK_MS milliseconds, and at SIGUSR2 to as many
+ * milliseconds from the true time as the file says that MOVED_CLOCK names.
  */
 import { readFileSync } from 'node:fs';
 
 const True = Date;
-let offset = 0;
+let offset = Number(process.env.MOVED_CLOCK_MS ?? 0);
 
 class MovedDate extends True {
   constructor(...given: unknown[]) {

@@ -39,7 +39,6 @@ interface Report {
 
 interface Options {
   keep?: boolean;
-  brief?: boolean;
   short?: boolean;
   refuse?: string;
   connections?: string;
@@ -79,9 +78,9 @@ const PROOFS: Record<string, Proof> = {
   },
   'event-log': {
     about:
-      'writers and readers of the event log while PostgreSQL and instances are killed: every commit read once, in order',
-    run: ({ seconds = '45' }) =>
-      eventLog({ writers: 32, readers: 6, records: 200, seconds: Number(seconds), pause: 2_500, say }),
+      'writers and readers of the event log while PostgreSQL and instances are killed: every commit read once, in order; --short',
+    run: ({ short, seconds = short ? '8' : '45' }) =>
+      eventLog({ writers: 32, readers: 6, records: 200, seconds: Number(seconds), pause: short ? 1_000 : 2_500, say }),
   },
   fuzz: {
     about: 'requests generated from the OpenAPI document and the GraphQL schema, every answer judged by the document',
@@ -106,8 +105,8 @@ const PROOFS: Record<string, Proof> = {
   },
   faults: {
     about:
-      'mixed load through kills, a full disk, a database that hangs or refuses, a failing store, a clock that jumps',
-    run: ({ refuse = '60', brief = false }) => faults({ refuseSeconds: Number(refuse), brief, say }),
+      'mixed load through kills, a full disk, a database that hangs or refuses, a failing store, a clock that jumps; --short',
+    run: ({ refuse = '60', short = false }) => faults({ refuseSeconds: Number(refuse), short, say }),
   },
   failover: {
     about: 'the primary is killed for good under mixed load and its standby promoted; --rounds N, 10 by default',
@@ -123,8 +122,9 @@ const PROOFS: Record<string, Proof> = {
       ),
   },
   cluster: {
-    about: 'three instances behind a balancer: limits, revocation, jobs, replaced under load without a failed request',
-    run: () => cluster({ rounds: 2, say }),
+    about:
+      'three instances behind a balancer: limits, revocation, races, jobs, replaced under load without a failed request; --short',
+    run: ({ short = false }) => cluster({ rounds: 2, short, say }),
   },
   fleet: {
     about:
@@ -137,13 +137,14 @@ const PROOFS: Record<string, Proof> = {
     run: () => rotateKeys({ say }),
   },
   limits: {
-    about: 'rate limits over instances, what one request may ask for, slow clients, 10,000 idle connections',
-    run: ({ connections = '10000' }) => limits({ connections: Number(connections), say }),
+    about:
+      'rate limits and clocks over instances, what one request may ask for, slow clients, idle connections; --short',
+    run: ({ connections = '10000', short = false }) => limits({ connections: Number(connections), short, say }),
   },
   'noisy-neighbour': {
     about:
-      "an integrator's ordinary requests while another one attacks the service; --only NAMES, --brief, --seconds N, --write FILE",
-    run: ({ brief, only, seconds, write }) => noisyNeighbour({ brief, only, seconds, write, say }),
+      "an integrator's ordinary requests while another one attacks the service; --only NAMES, --short, --seconds N, --write FILE",
+    run: ({ short, only, seconds, write }) => noisyNeighbour({ short, only, seconds, write, say }),
   },
   restore: {
     about:
@@ -168,18 +169,39 @@ const PROOFS: Record<string, Proof> = {
       return upgrade({ from: revision, say });
     },
   },
+  critical: {
+    about:
+      'the short forms of faults, event-log, cluster and limits, one after the other: what must hold before a merge',
+    run: runCritical,
+  },
   soak: {
     about: 'minutes of mixed requests: the resident size of the service does not grow',
     run: ({ minutes = '10' }) => soak({ minutes: Number(minutes), say }),
   },
 };
 
+/** Proofs of what a change breaks most easily without a failing test: locks, clocks, commits and the event log. */
+const CRITICAL = ['faults', 'event-log', 'cluster', 'limits'] as const;
+
+async function runCritical(): Promise<Report> {
+  const wrong: string[] = [];
+  const figures: string[] = [];
+  for (const name of CRITICAL) {
+    const began = performance.now();
+    const { wrong: found } = await PROOFS[name]!.run({ short: true });
+    const seconds = Math.round((performance.now() - began) / 1000);
+    figures.push(`${name} ${found.length === 0 ? 'holds' : 'does not hold'} (${seconds} s)`);
+    say(figures.at(-1)!);
+    wrong.push(...found.map((line) => `${name}: ${line}`));
+  }
+  return { wrong, figures: figures.join(', ') };
+}
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     list: { type: 'boolean' },
     keep: { type: 'boolean' },
-    brief: { type: 'boolean' },
     short: { type: 'boolean' },
     refuse: { type: 'string' },
     connections: { type: 'string' },

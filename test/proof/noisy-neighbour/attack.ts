@@ -10,7 +10,7 @@ export interface Attack {
   /** Row of the table of findings that it repeats. */
   row?: string;
   /** Whether the quick run includes it. */
-  brief?: boolean;
+  short?: boolean;
   /** Settings of the service in this case. */
   settings?: Record<string, string>;
   run(session: AttackSession): Promise<unknown>;

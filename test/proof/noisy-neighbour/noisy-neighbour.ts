@@ -7,7 +7,7 @@ import { prepareScenario } from './scenario.ts';
 
 export interface NoisyNeighbourOptions {
   /** A few cases for a few seconds each. */
-  brief?: boolean;
+  short?: boolean;
   /** Names of cases, separated by commas. */
   only?: string;
   /** Seconds of each attack, and of the victim alone. */
@@ -30,12 +30,12 @@ const PRODUCTION = { SUPERVISE: '', RATE_LIMIT_API: '', RATE_LIMIT_SYNC: '', RAT
  * Measures an integrator's ordinary requests while another integrator attacks the service in every way that is known, each over a
  * service that was started for it.
  */
-export async function noisyNeighbour({ brief = false, only, write, say, ...given }: NoisyNeighbourOptions) {
-  const defaults = brief ? BRIEF : FULL;
+export async function noisyNeighbour({ short = false, only, write, say, ...given }: NoisyNeighbourOptions) {
+  const defaults = short ? BRIEF : FULL;
   const { warmUpMs, volume } = defaults;
   const seconds = Number(given.seconds ?? defaults.seconds);
   const baselineSeconds = Number(given.seconds ?? defaults.baselineSeconds);
-  const attacks = selectAttacks(brief, only);
+  const attacks = selectAttacks(short, only);
   const site = await ProofSite.start();
   try {
     say(`Loading ${volume.timesheets} timesheets and records as large as the API accepts.`);
@@ -78,14 +78,14 @@ export async function noisyNeighbour({ brief = false, only, write, say, ...given
   }
 }
 
-function selectAttacks(brief: boolean, only: string | undefined): Attack[] {
+function selectAttacks(short: boolean, only: string | undefined): Attack[] {
   const names = only?.split(',');
   for (const name of names ?? []) {
     if (!ATTACKS.some((attack) => attack.name === name)) {
       throw new Error(`There is no case ${name}. There are: ${ATTACKS.map((attack) => attack.name).join(', ')}.`);
     }
   }
-  return ATTACKS.filter((attack) => (names ? names.includes(attack.name) : !brief || attack.brief));
+  return ATTACKS.filter((attack) => (names ? names.includes(attack.name) : !short || attack.short));
 }
 
 function lineOf(measurement: Measurement, wrong: string[]): string {

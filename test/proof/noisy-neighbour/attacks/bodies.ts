@@ -34,7 +34,7 @@ const renumber = (text: string, name: string, revision: number) =>
 
 export const bodyAttacks: Attack[] = [
   {
-    ...{ name: 'bodies-tokens', row: '7', brief: true },
+    ...{ name: 'bodies-tokens', row: '7', short: true },
     about: 'Photo-report bodies of 30 MB of repeated `{},`, 8 connections',
     run: (session) => {
       const { attacker } = session;
@@ -56,7 +56,7 @@ export const bodyAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'uploads-bulk', row: '6', brief: true },
+    ...{ name: 'uploads-bulk', row: '6', short: true },
     about: 'Bulk uploads of 200 MB with a token of `read:builders`, and one signed upload URL that is PUT many times',
     run: async (session) => {
       const { attacker } = session;

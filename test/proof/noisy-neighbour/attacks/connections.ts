@@ -2,7 +2,7 @@ import { type Attack, get } from '../attack.ts';
 
 export const connectionAttacks: Attack[] = [
   {
-    ...{ name: 'connections-slow', brief: true },
+    ...{ name: 'connections-slow', short: true },
     about: 'Two thousand idle connections and a thousand that send a header a second',
     run: async (session) => {
       for (let at = 0; at < 2_000; at++) session.open('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n').resume();

@@ -51,7 +51,7 @@ async function neverRead(session: AttackSession, connections: number, make: (num
 
 export const graphqlAttacks: Attack[] = [
   {
-    ...{ name: 'graphql-aliases', row: '1a', brief: true },
+    ...{ name: 'graphql-aliases', row: '1a', short: true },
     about: `GraphQL: nested timesheets → project → timesheets, ${ID_ALIASES} aliases of \`id\` in a fragment, 3 at once`,
     run: (session) => {
       const { attacker } = session;
@@ -60,7 +60,7 @@ export const graphqlAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'graphql-notes', row: '1b', brief: true },
+    ...{ name: 'graphql-notes', row: '1b', short: true },
     about: `GraphQL: ${NOTES_ALIASES} aliases of one 900 KB text, 5 at once`,
     run: (session) => {
       const { attacker } = session;
@@ -96,7 +96,7 @@ export const graphqlAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'graphql-validation', row: '8', brief: true },
+    ...{ name: 'graphql-validation', row: '8', short: true },
     about:
       'GraphQL documents of 15 KB whose validation is expensive (repeated response keys, introspection), 16 connections',
     run: (session) => {

@@ -72,12 +72,12 @@ async function consumeImages(
 
 export const imageAttacks: Attack[] = [
   {
-    ...{ name: 'images-large', row: '2a', brief: true },
+    ...{ name: 'images-large', row: '2a', short: true },
     about: 'Eight photo creates at once, all the time, each of a new PNG of 200 megapixels',
     run: (session) => consumeImages(session, session.attacker, 8, createLargePng(14_142, 14_142, 0), 'image/png'),
   },
   {
-    ...{ name: 'images-mislabelled', row: '2b', brief: true },
+    ...{ name: 'images-mislabelled', row: '2b', short: true },
     about: 'A WebP of 50 megapixels in 28 bytes, declared as a JPEG: twenty creates at once that name one upload',
     run: async (session) => {
       const { attacker } = session;

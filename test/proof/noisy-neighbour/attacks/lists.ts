@@ -2,7 +2,7 @@ import { type Attack, aliases, get, graphql, post } from '../attack.ts';
 
 export const listAttacks: Attack[] = [
   {
-    ...{ name: 'lists-interpreted', row: '3a', brief: true },
+    ...{ name: 'lists-interpreted', row: '3a', short: true },
     about: '25 meetings with notes of 1 MB: ten requests at once of five aliases of `meetings { data { id } }`',
     run: (session) => {
       const { attacker } = session;
@@ -12,7 +12,7 @@ export const listAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'lists-large', row: '3b', brief: true },
+    ...{ name: 'lists-large', row: '3b', short: true },
     about: '25 meetings with notes of 1 MB: twenty list requests at once',
     run: (session) => {
       const { attacker } = session;
@@ -45,7 +45,7 @@ export const listAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'lists-deep', brief: true },
+    ...{ name: 'lists-deep', short: true },
     about: 'Pages in the middle of a large list of timesheets, with and without filters, 64 connections',
     run: (session) => {
       const { attacker, scenario } = session;

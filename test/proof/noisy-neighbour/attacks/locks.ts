@@ -44,7 +44,7 @@ function contend(session: AttackSession, attacker: Attacker, connections: number
 
 export const lockAttacks: Attack[] = [
   {
-    ...{ name: 'locks-report', brief: true },
+    ...{ name: 'locks-report', short: true },
     about: 'Syncs of one photo report, revision after revision, 128 connections',
     run: (session) => {
       const { attacker } = session;

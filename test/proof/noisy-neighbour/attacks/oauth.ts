@@ -7,7 +7,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 export const oauthAttacks: Attack[] = [
   {
-    ...{ name: 'oauth-public-client', row: '4', brief: true },
+    ...{ name: 'oauth-public-client', row: '4', short: true },
     about: "Invalid refresh requests with the id of the victim's public client, from one address, at full rate",
     run: (session) => {
       const { publicClientId } = session.scenario.victim;
@@ -36,7 +36,7 @@ export const oauthAttacks: Attack[] = [
     },
   },
   {
-    ...{ name: 'oauth-parameters', row: '5', brief: true },
+    ...{ name: 'oauth-parameters', row: '5', short: true },
     about: '`GET /oauth/authorize` with 2,900 different parameters, without a token, 16 connections',
     run: (session) => {
       const names = Array.from({ length: 2_900 }, (_, at) => `${at.toString(36)}=`).join('&');
