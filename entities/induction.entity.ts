@@ -23,6 +23,7 @@ import { Worker } from './worker.entity.ts';
   project: true,
 })
 @Unique({ properties: ['projectId', 'identifier'] })
+@ListIndex('builderId')
 @ListIndex('projectId')
 @ListIndex('subcontractorId')
 @ListIndex('workerId')

@@ -24,6 +24,7 @@ import { TimeType } from './time-type.entity.ts';
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })
+@ListIndex('costCodeId', { include: ['projectId', 'status', 'date'] })
 @ChangeIndex('builderId')
 @Index({
   properties: ['builderId', 'date'],

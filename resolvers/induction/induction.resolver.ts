@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Induction, InductionDetails } from '../../entities/induction.entity.ts';
 import { InductionStatus } from '../../schema/enums.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { Rest } from '../../schema/rest.ts';
+import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InductionKey, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
@@ -47,6 +47,19 @@ export class InductionResolver {
     const owned = first ? first.builderId === builderId : await projects.findOne(database, projectId, { builderId });
     if (!owned) throw notFound('Project');
     return found;
+  }
+
+  @Query(() => InductionPage, { description: "The inductions to all of a builder's projects." })
+  @Scoped('read:inductions')
+  inductions(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Arg('status', () => InductionStatus, { nullable: true }) status: InductionStatus | null,
+    @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
+    @Ctx() { database }: RequestContext,
+  ): Promise<Page<Induction>> {
+    return inductions.select(selection).findPage(database, { builderId, projectId, status }, windowOf(page));
   }
 
   @Query(() => InductionDetails, { description: 'One induction to a project, with what the worker filled in.' })

@@ -7,8 +7,8 @@ import { TimesheetStatus } from '../../schema/enums.ts';
 import { ListOf } from '../../schema/list.ts';
 import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
 import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
-import { Rest } from '../../schema/rest.ts';
-import { BuilderId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
+import { Rest, Scoped } from '../../schema/rest.ts';
+import { BuilderId, CostCodeId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { costCodes, timesheets, timeTypes } from '../../src/domain/readers/timesheet.reader.ts';
@@ -35,6 +35,22 @@ export class TimesheetResolver {
     return timesheets
       .select(selection)
       .findPage(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
+  }
+
+  @Query(() => TimesheetPage, { description: 'The timesheets of a cost code.' })
+  @Scoped('read:timesheets')
+  costCodeTimesheets(
+    @Arg('builderId', () => BuilderId) builderId: string,
+    @Arg('costCodeId', () => CostCodeId) costCodeId: string,
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Arg('status', () => TimesheetStatus, { nullable: true }) status: TimesheetStatus | null,
+    @Args() range: DateRangeArgs,
+    @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
+    @Ctx() { database }: RequestContext,
+  ): Promise<Page<Timesheet>> {
+    const where = { builderId, costCodeId, projectId, status, ...rangeOf(range) };
+    return timesheets.select(selection).findPage(database, where, windowOf(page));
   }
 
   @Query(() => Timesheet, { description: 'One timesheet.' })

@@ -40,10 +40,12 @@ const VIEWER = [
   ],
   // Records of builders.
   ...[
+    'findBuilders',
     'builders',
     'builder',
     'defects',
     'defect',
+    'inductions',
     'subcontractorInductions',
     'projectInductions',
     'induction',
@@ -69,6 +71,7 @@ const VIEWER = [
     'subcontractorSwms',
     'swmsDocument',
     'timesheets',
+    'costCodeTimesheets',
     'timesheet',
     'costCodes',
     'timeTypes',

@@ -1,4 +1,5 @@
 import type { EntityClass, EntityProperty } from '@mikro-orm/core';
+import { Builder } from '../../../entities/builder.entity.ts';
 import { Connection, ConnectionStatus } from '../../../entities/connection.entity.ts';
 import { ImageHost } from '../../../entities/image-host.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
@@ -44,6 +45,22 @@ const containing = (part: string | undefined) =>
   part === undefined ? undefined : { $ilike: `%${part.replace(/[\\%_]/g, '\\$&')}%` };
 
 const isSet = (wanted: boolean | undefined) => (wanted === undefined ? undefined : wanted ? { $ne: null } : null);
+
+export interface BuilderFilter {
+  /** Only this builder. */
+  id?: string;
+  /** Part of the name. */
+  name?: string;
+}
+
+/** Returns builders by name, and how many match. */
+export async function listBuilders({ database }: ReadContext, { id, name }: BuilderFilter, limit: number) {
+  const where = { ...(id !== undefined && { id }), ...(name && { name: containing(name)! }) };
+  const [rows, totalCount] = await database
+    .fork()
+    .findAndCount(Builder, where, { orderBy: { name: 'asc', id: 'asc' }, limit });
+  return { rows, totalCount };
+}
 
 export interface IntegratorFilter {
   /** Part of the name. */

@@ -73,6 +73,9 @@ const LOWEST_ROLE: Partial<Record<StaffAction, StaffRole>> = {
   'builder.erasure_cancelled': 'ADMIN',
 };
 
+/** Returns the lowest role that may do an action; null for an action that no role may do. */
+export const lowestRoleOf = (action: StaffAction): StaffRole | null => LOWEST_ROLE[action] ?? null;
+
 /** Whether a staff user with the role may do the action. */
 export function isStaffActionAllowed(role: StaffRole, action: StaffAction): boolean {
   const lowest = LOWEST_ROLE[action];

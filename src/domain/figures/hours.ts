@@ -26,7 +26,8 @@ const sumBy = (name: string, key: string, columns: string, joins = '', by = '1')
   text: `select ${columns}, round(sum(hours)::numeric, 4), sum(timesheets) from (
       select ${DAY} as day, key, hours, timesheets from (
         select date, ${key} as key, sum(hours) as hours, count(*) as timesheets from timesheet
-          where ${OF_BUILDER} and date >= $4::date - 1 and date < $5::date + 2 group by date, key) by_date) by_day ${joins}
+          where ${OF_BUILDER} and ($6::text is null or cost_code_id = $6)
+            and date >= $4::date - 1 and date < $5::date + 2 group by date, key) by_date) by_day ${joins}
     where day between $4::date and $5::date group by ${by} order by ${by}`,
 });
 
@@ -53,31 +54,42 @@ const BY_COST_CODE = sumBy(
   '1, 2, 3',
 );
 
+/** Filter of the hours of a builder. */
+export interface HoursFilter extends FigureFilter {
+  /** Absent or null for all cost codes. */
+  costCodeId?: string | null;
+}
+
+const toParameters = (filter: HoursFilter, range: DayRange) => [
+  ...rangeParameters(filter, range),
+  filter.costCodeId ?? null,
+];
+
 const toHours = (row: TextRow): WorkedHours => ({ hours: Number(row.at(-2)), timesheets: Number(row.at(-1)) });
 
 /** Returns the hours of each week and status that has timesheets. A week is named by its Monday. */
-export async function readHoursByWeek(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
-  const rows = await runSlowStatement(database, BY_WEEK, rangeParameters(filter, range));
+export async function readHoursByWeek(database: ReadDatabase, filter: HoursFilter, range: DayRange) {
+  const rows = await runSlowStatement(database, BY_WEEK, toParameters(filter, range));
   return rows.map((row) => ({ week: row[0]!, status: row[1] as TimesheetStatus, ...toHours(row) }));
 }
 
 /** Returns the hours of each status that has timesheets. */
-export async function readHoursByStatus(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
-  const rows = await runSlowStatement(database, BY_STATUS, rangeParameters(filter, range));
+export async function readHoursByStatus(database: ReadDatabase, filter: HoursFilter, range: DayRange) {
+  const rows = await runSlowStatement(database, BY_STATUS, toParameters(filter, range));
   return rows.map((row) => ({ status: row[0] as TimesheetStatus, ...toHours(row) }));
 }
 
 /** Returns the hours of each project that has timesheets, by name. */
-export async function readHoursByProject(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
+export async function readHoursByProject(database: ReadDatabase, filter: HoursFilter, range: DayRange) {
   const { builderId } = filter;
-  const rows = await runSlowStatement(database, BY_PROJECT, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, BY_PROJECT, toParameters(filter, range));
   return rows.map((row) => ({ project: { id: row[1]!, name: row[0]!, builderId }, ...toHours(row) }));
 }
 
 /** Returns the hours of each cost code that has timesheets, by code, and last those without a cost code. */
-export async function readHoursByCostCode(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
+export async function readHoursByCostCode(database: ReadDatabase, filter: HoursFilter, range: DayRange) {
   const { builderId } = filter;
-  const rows = await runSlowStatement(database, BY_COST_CODE, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, BY_COST_CODE, toParameters(filter, range));
   return rows.map((row) => {
     const [code, id, description] = row;
     return { costCode: id == null ? null : { id, builderId, code, description }, ...toHours(row) };

@@ -16,6 +16,7 @@ const summaries = {
 export const inductions = new Reader(Induction, {
   ...summaries,
   filters: {
+    builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',
     subcontractorId: belongsToActiveSubcontractor,
     workerId: 't.worker_id = :workerId',

@@ -21,6 +21,7 @@ export const timesheets = new Reader(Timesheet, {
   filters: {
     builderId: 't.builder_id = :builderId',
     projectId: 't.project_id = :projectId',
+    costCodeId: 't.cost_code_id = :costCodeId',
     status: 't.status = :status',
     startDate: 't.date >= :startDate::timestamptz',
     endDate: 't.date <= :endDate::timestamptz',

@@ -1,4 +1,5 @@
 import { INTERNAL_SCOPES, SCOPE_DECLARATIONS, SCOPES } from '../../../../schema/scopes.ts';
+import { timeZoneOf } from '../../../../schema/time-zone.ts';
 import { findClientsOf, findConnectionsOf, findSecretsOf } from '../../../domain/access/access-of-parents.ts';
 import {
   createClient,
@@ -9,7 +10,7 @@ import {
 } from '../../../domain/access/clients.ts';
 import { createConnection, revokeConnection, updateConnection } from '../../../domain/access/connections.ts';
 import { createIntegrator, updateIntegrator } from '../../../domain/access/integrators.ts';
-import { listClients, listConnections, listIntegrators, showConnection } from '../../../domain/access/list-access.ts';
+import { listBuilders, listClients, listConnections, listIntegrators, showConnection } from '../../../domain/access/list-access.ts';
 import { requireStaffAction } from '../../../domain/access/staff-roles.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { findEndpointsOf } from '../../../domain/webhooks/list-endpoints.ts';
@@ -70,6 +71,14 @@ export const accessArea: ConsoleArea = {
       },
     },
     connection: { action: 'access.read', resolve: (_, key, context) => showConnection(context, key) },
+    findBuilders: {
+      action: 'access.read',
+      async resolve(_, { limit, ...filter }, context) {
+        const { rows, totalCount } = await listBuilders(context, withoutNull(filter), toPageArgs({ limit }).limit);
+        const data = rows.map((row) => ({ id: row.id, name: row.name, timeZone: timeZoneOf(row, context.region) }));
+        return { data, totalCount };
+      },
+    },
     scopes: {
       action: 'access.read',
       maxRecords: SCOPES.length + INTERNAL_SCOPES.length,

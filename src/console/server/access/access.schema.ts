@@ -98,6 +98,20 @@ export const accessTypes = /* GraphQL */ `
     internal: Boolean!
   }
 
+  "A builder to choose."
+  type BuilderMatch {
+    id: BuilderId!
+    name: String!
+    "Time zone of its days in the console."
+    timeZone: TimeZone!
+  }
+
+  "The first builders that match, and how many there are."
+  type BuilderMatches {
+    data: [BuilderMatch!]!
+    totalCount: Int!
+  }
+
   extend type Query {
     "Integrators in the order of creation. 'name' matches a part of the name."
     integrators(name: String, after: String, limit: Int = 50): IntegratorPage!
@@ -108,6 +122,8 @@ export const accessTypes = /* GraphQL */ `
     "Connections of integrators and builders in the order of creation."
     connections(integratorId: ID, builderId: BuilderId, status: ConnectionStatus, scope: String, after: String, limit: Int = 50): ConnectionPage!
     connection(integratorId: ID!, builderId: BuilderId!): Connection!
+    "Builders by name. 'name' matches a part of the name, and 'id' one builder."
+    findBuilders(id: BuilderId, name: String, limit: Int = 25): BuilderMatches!
     "All scopes, in the documented order."
     scopes: [ScopeDescription!]!
   }

@@ -1,8 +1,9 @@
 import type { Scope } from '../../../../schema/scopes.ts';
 import { timeZoneOf } from '../../../../schema/time-zone.ts';
 import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../../domain/figures/attendance.ts';
-import type { DayRange, FigureFilter } from '../../../domain/figures/figure-query.ts';
+import type { DayRange } from '../../../domain/figures/figure-query.ts';
 import {
+  type HoursFilter,
   readHoursByCostCode,
   readHoursByProject,
   readHoursByStatus,
@@ -29,12 +30,13 @@ const FIGURE_RECORDS = 371;
 interface FigureArgs extends DayRange {
   builderId: string;
   projectId?: string | null;
+  costCodeId?: string | null;
   date: string;
   insuranceDays?: number | null;
 }
 
-type Read = (context: ConsoleContext, filter: FigureFilter, args: FigureArgs) => Promise<unknown>;
-type ReadRange = (database: ConsoleContext['database'], filter: FigureFilter, range: DayRange) => Promise<unknown>;
+type Read = (context: ConsoleContext, filter: HoursFilter, args: FigureArgs) => Promise<unknown>;
+type ReadRange = (database: ConsoleContext['database'], filter: HoursFilter, range: DayRange) => Promise<unknown>;
 
 /** Returns the query of a figure, which needs the scope of the counted records. An unknown builder is 404. */
 const figure = (scope: Scope | null, read: Read): ConsoleOperation => ({
@@ -44,7 +46,8 @@ const figure = (scope: Scope | null, read: Read): ConsoleOperation => ({
     context.caller.requireScope(scope);
     const builder = await requireFound(context.loaders.load(builders, args.builderId), 'Builder');
     const timeZone = timeZoneOf(builder, context.region);
-    return read(context, { builderId: args.builderId, projectId: args.projectId ?? null, timeZone }, args);
+    const { builderId, projectId = null, costCodeId = null } = args;
+    return read(context, { builderId, projectId, costCodeId, timeZone }, args);
   },
 });
 

@@ -104,13 +104,13 @@ export const figureTypes = /* GraphQL */ `
 
   extend type Query {
     "Hours by week and status, in at most 371 days. Both ends are included."
-    hoursByWeek(builderId: BuilderId!, projectId: ProjectId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByWeek!]!
+    hoursByWeek(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByWeek!]!
     "Hours by status, in at most 371 days."
-    hoursByStatus(builderId: BuilderId!, projectId: ProjectId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByStatus!]!
+    hoursByStatus(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByStatus!]!
     "Hours by project in the order of their names, in at most 371 days."
-    hoursByProject(builderId: BuilderId!, projectId: ProjectId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByProject!]!
+    hoursByProject(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByProject!]!
     "Hours by cost code, in at most 371 days."
-    hoursByCostCode(builderId: BuilderId!, projectId: ProjectId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByCostCode!]!
+    hoursByCostCode(builderId: BuilderId!, projectId: ProjectId, costCodeId: CostCodeId, startDate: CalendarDate!, endDate: CalendarDate!): [HoursByCostCode!]!
     "Visits of each day, in at most 93 days."
     attendanceByDay(builderId: BuilderId!, projectId: ProjectId, startDate: CalendarDate!, endDate: CalendarDate!): [AttendanceByDay!]!
     "Sign-ons of each hour of a day."

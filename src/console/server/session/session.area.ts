@@ -1,4 +1,4 @@
-import { isStaffActionAllowed, STAFF_ACTIONS } from '../../../domain/access/staff-roles.ts';
+import { isStaffActionAllowed, lowestRoleOf, STAFF_ACTIONS } from '../../../domain/access/staff-roles.ts';
 import type { ConsoleArea } from '../console-area.ts';
 import { sessionTypes } from './session.schema.ts';
 
@@ -11,6 +11,10 @@ export const sessionArea: ConsoleArea = {
       resolve: async (_, _args, { staff, region, caller, session }) => ({
         ...{ ...staff, regionId: region, regions: await session.findRegions(), scopes: [...caller.scopes] },
         actions: STAFF_ACTIONS.filter((action) => isStaffActionAllowed(staff.role, action)),
+        otherActions: STAFF_ACTIONS.filter((action) => !isStaffActionAllowed(staff.role, action)).map((action) => ({
+          action,
+          role: lowestRoleOf(action),
+        })),
       }),
     },
   },

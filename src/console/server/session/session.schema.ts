@@ -7,6 +7,13 @@ export const sessionTypes = /* GraphQL */ `
     ADMIN
   }
 
+  "An action that the signed-in staff user may not do."
+  type OtherAction {
+    action: String!
+    "The lowest role that may do it."
+    role: StaffRole!
+  }
+
   "The signed-in staff user, in one region."
   type StaffUser {
     id: ID!
@@ -19,6 +26,8 @@ export const sessionTypes = /* GraphQL */ `
     regions: [RegionId!]!
     "Actions that the role allows, such as 'client.created'."
     actions: [String!]!
+    "Actions that need a higher role."
+    otherActions: [OtherAction!]!
     "Scopes with which the role reads builders' records."
     scopes: [String!]!
     "When the session ends at the latest."

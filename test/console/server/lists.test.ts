@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addStaff, type ConsoleBrowser, signInToConsole } from '../../support/console.ts';
+import { type Service, startService } from '../../support/harness.ts';
+
+let service: Service;
+let viewer: ConsoleBrowser;
+let operator: ConsoleBrowser;
+let builderId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  viewer = await signInToConsole(service.app, await addStaff(service, 'VIEWER'));
+  operator = await signInToConsole(service.app, await addStaff(service, 'OPERATOR'));
+  builderId = service.demo('A').builderIds[0]!;
+});
+afterAll(() => service.stop());
+
+const select = <T>(sql: string, values: unknown[] = []) => service.databases.au1.fork().execute<T[]>(sql, values);
+const statusesOf = ({ errors }: { errors?: { extensions: { http: { status: number } } }[] }) =>
+  errors?.map(({ extensions }) => extensions.http.status);
+
+describe('findBuilders', () => {
+  it('lists builders by name, with their number', async () => {
+    const { data } = await viewer.query('{ findBuilders(limit: 2) { totalCount data { id name timeZone } } }');
+    const names = (await select<{ name: string }>('select name from builder order by name')).map(({ name }) => name);
+    expect(data.findBuilders.totalCount).toBe(names.length);
+    expect(data.findBuilders.data.map(({ name }: { name: string }) => name)).toEqual(names.slice(0, 2));
+    expect(data.findBuilders.data[0].timeZone).toBe('Australia/Sydney');
+  });
+
+  it('finds a part of a name in any case, without patterns', async () => {
+    const [{ name }] = (await select<{ name: string }>('select name from builder where id = ?', [builderId])) as [
+      { name: string },
+    ];
+    const find = async (part: string) =>
+      (await viewer.query('query ($part: String) { findBuilders(name: $part) { data { id } } }', { part })).data
+        .findBuilders.data;
+    expect(await find(name.slice(1, 6).toUpperCase())).toEqual([{ id: builderId }]);
+    expect(await find('%')).toEqual([]);
+  });
+
+  it('finds one builder by its id', async () => {
+    const found = await viewer.query(`{ findBuilders(id: "${builderId}") { totalCount data { id } } }`);
+    expect(found.data.findBuilders).toEqual({ totalCount: 1, data: [{ id: builderId }] });
+    const none = await viewer.query('{ findBuilders(id: "buil_none") { totalCount } }');
+    expect(none.data.findBuilders.totalCount).toBe(0);
+  });
+
+  it('is 400 for a limit that is out of bounds', async () => {
+    expect(statusesOf(await viewer.query('{ findBuilders(limit: 201) { totalCount } }'))).toEqual([400]);
+  });
+});
+
+describe('inductions', () => {
+  it('lists those of all projects of the builder, by status and project', async () => {
+    const [{ total, waiting }] = (await select<{ total: string; waiting: string }>(
+      `select count(*) as total, count(*) filter (where status = 'WAITING_REVIEW') as waiting from induction where builder_id = ?`,
+      [builderId],
+    )) as [{ total: string; waiting: string }];
+    const { data } = await operator.query(`{
+      all: inductions(builderId: "${builderId}") { meta { totalCount } data { project { id } } }
+      waiting: inductions(builderId: "${builderId}", status: WAITING_REVIEW) { meta { totalCount } data { status } }
+      none: inductions(builderId: "${builderId}", projectId: "proj_none") { meta { totalCount } }
+    }`);
+    expect(data.all.meta.totalCount).toBe(Number(total));
+    expect(new Set(data.all.data.map((row: { project: { id: string } }) => row.project.id)).size).toBeGreaterThan(1);
+    expect(data.waiting.meta.totalCount).toBe(Number(waiting));
+    expect(Number(waiting)).toBeGreaterThan(0);
+    expect(data.none.meta.totalCount).toBe(0);
+  });
+
+  it('is 403 for a viewer who selects the workers', async () => {
+    const result = await viewer.query(`{ inductions(builderId: "${builderId}") { data { worker { fullName } } } }`);
+    expect(statusesOf(result)).toEqual([403]);
+  });
+});
+
+describe('costCodeTimesheets', () => {
+  it('lists the timesheets of the cost code, and the hours of charts are theirs', async () => {
+    const [{ id, total, hours }] = (await select<{ id: string; total: string; hours: number }>(
+      `select cost_code_id as id, count(*) as total, sum(hours) as hours from timesheet
+        where builder_id = ? and cost_code_id is not null and date between '2025-06-01' and '2026-05-31' group by 1 order by 2 desc limit 1`,
+      [builderId],
+    )) as [{ id: string; total: string; hours: number }];
+    const of = `builderId: "${builderId}", costCodeId: "${id}", startDate: "2025-06-01", endDate: "2026-05-31"`;
+    const { data } = await operator.query(`{
+      costCodeTimesheets(${of}) { meta { totalCount } }
+      hoursByWeek(${of}) { hours }
+      hoursByStatus(${of}) { hours }
+      hoursByProject(${of}) { hours }
+      hoursByCostCode(${of}) { hours costCode { id } }
+    }`);
+    expect(data.costCodeTimesheets.meta.totalCount).toBe(Number(total));
+    expect(Number(total)).toBeGreaterThan(1);
+    for (const figure of ['hoursByWeek', 'hoursByStatus', 'hoursByProject', 'hoursByCostCode']) {
+      const sum = data[figure].reduce((all: number, row: { hours: number }) => all + row.hours, 0);
+      expect([figure, sum.toFixed(4)]).toEqual([figure, Number(hours).toFixed(4)]);
+    }
+    expect(data.hoursByCostCode.map((row: { costCode: { id: string } }) => row.costCode.id)).toEqual([id]);
+  });
+
+  it('is an empty list for a cost code of another builder', async () => {
+    const other = service.demo('B').builderIds[0]!;
+    const [{ id }] = (await select<{ id: string }>(
+      'select cost_code_id as id from timesheet where builder_id = ? and cost_code_id is not null limit 1',
+      [other],
+    )) as [{ id: string }];
+    const query = `{ costCodeTimesheets(builderId: "${builderId}", costCodeId: "${id}") { meta { totalCount } data { id } } }`;
+    const { data } = await operator.query(query);
+    expect(data.costCodeTimesheets).toEqual({ meta: { totalCount: 0 }, data: [] });
+  });
+});
+
+describe('otherActions', () => {
+  it('are those that need a higher role, with the role', async () => {
+    const read = async (browser: ConsoleBrowser) =>
+      (await browser.query('{ me { actions otherActions { action role } } }')).data.me;
+    const { actions, otherActions } = await read(viewer);
+    expect(otherActions).toContainEqual({ action: 'visit.closed', role: 'OPERATOR' });
+    expect(otherActions).toContainEqual({ action: 'internal_client.changed', role: 'ADMIN' });
+    const both = actions.filter((action: string) => otherActions.some((other: { action: string }) => other.action === action));
+    expect(both).toEqual([]);
+    const roles = (await read(operator)).otherActions.map(({ role }: { role: string }) => role);
+    expect(new Set(roles)).toEqual(new Set(['ADMIN']));
+  });
+});
