@@ -23,17 +23,20 @@ const PUBLIC_CALLBACK = 'http://127.0.0.1:8977/callback';
 const AGREEMENT = 'DEMO-PILOT-1';
 
 interface DemoIntegrator {
+  /** Name by which tests and documents call it. */
   name: string;
+  /** Name in the database where there is a recent scenario, which people look at. */
+  company: string;
   region: RegionId;
   /** Indexes of the builders that it is connected to. */
   builderIndexes: number[];
 }
 
 const INTEGRATORS: DemoIntegrator[] = [
-  { name: 'A', region: 'au1', builderIndexes: [0, 1] },
-  { name: 'B', region: 'au1', builderIndexes: [2] },
-  { name: 'C', region: 'au1', builderIndexes: [0] },
-  { name: 'D', region: 'us1', builderIndexes: [0] },
+  { name: 'A', company: 'TurnGate Access', region: 'au1', builderIndexes: [0, 1] },
+  { name: 'B', company: 'Ledgerline Payroll', region: 'au1', builderIndexes: [2] },
+  { name: 'C', company: 'Fieldnote Reports', region: 'au1', builderIndexes: [0] },
+  { name: 'D', company: 'Plumbline Sync', region: 'us1', builderIndexes: [0] },
 ];
 
 export interface Account {
@@ -137,12 +140,17 @@ export interface Credentials {
 }
 
 /** Creates the rows of integrators, clients, connections, users and memberships. */
-export function createAccountRows(region: RegionId, { secrets, passwordHashes }: Credentials): Rows {
+export function createAccountRows(
+  region: RegionId,
+  { secrets, passwordHashes }: Credentials,
+  hasScenario: boolean,
+): Rows {
   const rows = new Rows();
   const inRegion = <T extends { region: RegionId }>(all: T[]) => all.filter((one) => one.region === region);
   for (const integrator of inRegion(INTEGRATORS)) {
     const integratorId = integratorIdOf(integrator.name);
-    rows.add(Integrator, { id: integratorId, ...DATES, name: integrator.name, deepLinkSchemes: [] });
+    const name = hasScenario ? integrator.company : integrator.name;
+    rows.add(Integrator, { id: integratorId, ...DATES, name, deepLinkSchemes: [] });
     for (const builderId of builderIdsOf(integrator)) {
       rows.add(Connection, { ...DATES, integratorId, builderId, status: 'ACTIVE', scopes: [...SCOPES] });
     }

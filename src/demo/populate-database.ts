@@ -22,7 +22,7 @@ export async function populateDatabase(database: Database, file: DemoFile, size:
   const { region } = database;
   const hashing = readCredentials(file, region);
   const builders = Array.from({ length: BUILDERS[region] }, (_, index) => createBuilderRows(region, index, size));
-  const rows = createAccountRows(region, await hashing);
+  const rows = createAccountRows(region, await hashing, now !== undefined);
   if (now !== undefined && region === 'au1') addLimitedIntegrator(rows, now);
   for (const builder of builders) rows.addAll(builder);
   await runInTransaction(database, async (client) => {

@@ -349,10 +349,10 @@ class Writers {
   }
 
   /** Returns the time from which the connection is revoked. */
-  async revoke({ integrator }: DemoClient, builderId: string): Promise<number> {
-    const sql = `update connection set status = 'REVOKED' from integrator
-      where integrator.id = integrator_id and integrator.name = $1 and builder_id = $2`;
-    const { rowCount } = await this.#pool.query(sql, [integrator, builderId]);
+  async revoke({ clientId, integrator }: DemoClient, builderId: string): Promise<number> {
+    const sql = `update connection set status = 'REVOKED' from oauth_client client
+      where client.integrator_id = connection.integrator_id and client.id = $1 and builder_id = $2`;
+    const { rowCount } = await this.#pool.query(sql, [clientId, builderId]);
     if (rowCount !== 1) throw new Error(`${integrator} is not connected to ${builderId}.`);
     return Date.now();
   }
