@@ -18,6 +18,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
 import type { LargeBodyForm } from '../../shared/large-body.ts';
 import { REGIONS } from '../../shared/regions.ts';
+import { MAX_COST } from '../../shared/response-meter.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
 import { buildConsoleSchema } from './console-schema.ts';
 import { registerConsoleFiles } from './files.ts';
@@ -57,7 +58,7 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
     publicError: dependencies.publicError,
     acceptLargeBodies: dependencies.acceptLargeBodies,
     createContext: createContextFactory(dependencies),
-    plugins: [recordPersonalReads(databases, clock), ApolloServerPluginLandingPageDisabled()],
+    plugins: [reportCost, recordPersonalReads(databases, clock), ApolloServerPluginLandingPageDisabled()],
   });
 }
 
@@ -135,6 +136,23 @@ const toCaller = ({ id, role }: StaffUser) =>
     ...{ clientId: id, clientName: 'Console', integratorId: null, internal: true, userId: null, builderId: null },
     ...{ scopes: new Set(staffScopesOf(role)), connections: new Map() },
   });
+
+/** Header with which the explorer requests the cost of a response. */
+const COST_HEADER = 'x-console-cost';
+
+/** Adds the cost of a response, fields of records, and the limit to its extensions, where a request has the header. */
+const reportCost: ApolloServerPlugin<RequestContext> = {
+  requestDidStart: async () => ({
+    async willSendResponse({ contextValue, request, response }) {
+      if (!request.http?.headers.has(COST_HEADER) || response.body.kind !== 'single') return;
+      const { singleResult } = response.body;
+      singleResult.extensions = {
+        ...singleResult.extensions,
+        cost: { cost: contextValue.meter.fields, limit: MAX_COST },
+      };
+    },
+  }),
+};
 
 /** Records whose personal data a response contains before it is sent. Without the record there is no response. CON-5. */
 function recordPersonalReads(databases: Databases, clock: Clock): ApolloServerPlugin<RequestContext> {

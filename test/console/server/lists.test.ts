@@ -118,9 +118,26 @@ describe('otherActions', () => {
     const { actions, otherActions } = await read(viewer);
     expect(otherActions).toContainEqual({ action: 'visit.closed', role: 'OPERATOR' });
     expect(otherActions).toContainEqual({ action: 'internal_client.changed', role: 'ADMIN' });
-    const both = actions.filter((action: string) => otherActions.some((other: { action: string }) => other.action === action));
+    const both = actions.filter((action: string) =>
+      otherActions.some((other: { action: string }) => other.action === action),
+    );
     expect(both).toEqual([]);
     const roles = (await read(operator)).otherActions.map(({ role }: { role: string }) => role);
     expect(new Set(roles)).toEqual(new Set(['ADMIN']));
+  });
+});
+
+describe('the cost of a response', () => {
+  const query = '{ findBuilders(limit: 2) { data { id name } } }';
+
+  it('is in the extensions where the header requests it', async () => {
+    const result = await viewer.query(query, {}, { 'x-console-cost': '1' });
+    const { cost } = (result as unknown as { extensions: { cost: { cost: number; limit: number } } }).extensions;
+    expect(cost.limit).toBe(500_000);
+    expect(cost.cost).toBeGreaterThanOrEqual(5);
+  });
+
+  it('is left out of other responses', async () => {
+    expect(await viewer.query(query)).not.toHaveProperty('extensions');
   });
 });

@@ -25,6 +25,7 @@ export function Explorer() {
       headers: {
         'Content-Type': 'application/json',
         'X-Console-CSRF': '1',
+        'X-Console-Cost': '1',
         'X-Service-Region-Id': region,
       },
       body: JSON.stringify(parameters),
