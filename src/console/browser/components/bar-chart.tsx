@@ -19,11 +19,13 @@ interface Props {
   labels: readonly string[];
   /** At most six. Bars are stacked in this order, from the bottom. */
   series: readonly Series[];
+  /** What the vertical axis counts, such as `Hours`. */
+  unit: string;
   height?: number;
 }
 
 /** A chart of stacked bars, with its figures as a table. */
-export function BarChart({ title, labelHeader, labels, series, height = 200 }: Props) {
+export function BarChart({ title, labelHeader, labels, series, unit, height = 200 }: Props) {
   const container = useRef<HTMLDivElement>(null);
   const theme = useTheme();
   const [hovered, setHovered] = useState<{ index: number; left: number } | null>(null);
@@ -48,14 +50,17 @@ export function BarChart({ title, labelHeader, labels, series, height = 200 }: P
     <figure className="chart">
       {series.length > 1 && (
         <div className="legend" aria-hidden="true">
-          {series.map(({ name }, index) => (
+          {series.map(({ name, line }, index) => (
             <span key={name}>
-              <i className={`s${index + 1}`} />
+              <i className={`s${index + 1}${line ? ' line' : ''}`} />
               {name}
             </span>
           ))}
         </div>
       )}
+      <div className="unit" aria-hidden="true">
+        {unit}
+      </div>
       <div ref={container} aria-hidden="true" />
       {hovered && labels[hovered.index] !== undefined && (
         <div
@@ -76,7 +81,9 @@ export function BarChart({ title, labelHeader, labels, series, height = 200 }: P
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the region scrolls, so the keyboard must reach it. */}
         <section className="table-scroll" aria-label={title} tabIndex={0}>
           <table className="data">
-            <caption className="visually-hidden">{title}</caption>
+            <caption className="visually-hidden">
+              {title}, in {unit.toLowerCase()}
+            </caption>
             <thead>
               <tr>
                 <th scope="col">{labelHeader}</th>
@@ -121,6 +128,11 @@ function chartData(labels: readonly string[], series: readonly Series[]): uPlot.
   return [labels.map((_, index) => index), ...stacks.reverse(), ...lines];
 }
 
+/** Steps of the vertical axis: whole numbers, because it counts. */
+const INCREMENTS = [1, 2, 5]
+  .flatMap((step) => [0, 1, 2, 3, 4, 5, 6].map((power) => step * 10 ** power))
+  .sort((a, b) => a - b);
+
 /** Pixels that a label of the horizontal axis needs. */
 const LABEL_WIDTH = 56;
 
@@ -158,7 +170,15 @@ function chartOptions(
         },
         values: (_, splits) => splits.map((index) => labels[index] ?? ''),
       },
-      { stroke, font, grid, ticks: { show: false }, size: 48, values: (_, splits) => splits.map(formatNumber) },
+      {
+        stroke,
+        font,
+        grid,
+        ticks: { show: false },
+        size: 48,
+        incrs: INCREMENTS,
+        values: (_, splits) => splits.map(formatNumber),
+      },
     ],
     series: [
       {},

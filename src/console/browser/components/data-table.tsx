@@ -7,6 +7,8 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
   /** Numbers are aligned to the right. */
   number?: boolean;
+  /** Short texts stay on one line. */
+  nowrap?: boolean;
 }
 
 interface Props<Row> {
@@ -41,8 +43,8 @@ export function DataTable<Row>({ caption, columns, rows, rowKey, onOpen, selecte
             const key = rowKey(row);
             return (
               <tr key={key} data-selected={key === selected}>
-                {columns.map(({ header, cell, number }, index) => (
-                  <td key={header} data-label={header} className={number ? 'number' : undefined}>
+                {columns.map(({ header, cell, number, nowrap }, index) => (
+                  <td key={header} data-label={header} className={number ? 'number' : nowrap ? 'nowrap' : undefined}>
                     {index === 0 && onOpen ? (
                       <button type="button" className="link" data-row onClick={() => onOpen(row)}>
                         {cell(row)}

@@ -137,15 +137,17 @@ export type ConflictState =
 export type TodayQueryVariables = Exact<{
   builderId: string;
   date: string;
+  from: string;
   attendance: boolean;
 }>;
 
 
-export type TodayQuery = { workersOnSite?: Array<{ onSite: number, fromEarlierDays: number, project: { id: string, name: string } }>, signOnsByHour?: Array<{ hour: number, signOns: number, typicalSignOns: number }>, itemsAwaitingAction: { signOnConflicts: number | null, pendingSignOffs: number | null, rejectedSignOffs: number | null, timesheets: number, inductions: number, insurances: number, failingWebhookEndpoints: number } };
+export type TodayQuery = { attendanceByDay?: Array<{ date: string, workers: number }>, workersOnSite?: Array<{ onSite: number, fromEarlierDays: number, project: { id: string, name: string } }>, signOnsByHour?: Array<{ hour: number, signOns: number, typicalSignOns: number }>, itemsAwaitingAction: { signOnConflicts: number | null, pendingSignOffs: number | null, rejectedSignOffs: number | null, timesheets: number, inductions: number, insurances: number, failingWebhookEndpoints: number } };
 
 export type TimesheetFiguresQueryVariables = Exact<{
   builderId: string;
   projectId?: string | null | undefined;
+  costCodeId?: string | null | undefined;
   from: string;
   until: string;
 }>;
@@ -180,10 +182,23 @@ export type PhotoFiguresQueryVariables = Exact<{
 
 export type PhotoFiguresQuery = { photosByDay: Array<{ date: string, source: PhotoSource, photos: number }> };
 
-export type ScopeQueryVariables = Exact<{ [key: string]: never; }>;
+export type ScopeQueryVariables = Exact<{
+  builderId?: string | null | undefined;
+  hasBuilder: boolean;
+}>;
 
 
-export type ScopeQuery = { me: { id: string, name: string, email: string, role: StaffRole, regionId: RegionId, regions: Array<RegionId>, actions: Array<string>, scopes: Array<string>, expiresAt: string }, builders: { data: Array<{ id: string, name: string, timeZone: string }> } };
+export type ScopeQuery = { me: { id: string, name: string, email: string, role: StaffRole, regionId: RegionId, regions: Array<RegionId>, actions: Array<string>, scopes: Array<string>, expiresAt: string, otherActions: Array<{ action: string, role: StaffRole }> }, chosen?: { data: Array<{ id: string, name: string, timeZone: string }> }, first: { data: Array<{ id: string, name: string, timeZone: string }> } };
+
+export type BuilderChoiceFragment = { id: string, name: string, timeZone: string };
+
+export type BuilderSearchQueryVariables = Exact<{
+  id?: string | null | undefined;
+  name?: string | null | undefined;
+}>;
+
+
+export type BuilderSearchQuery = { findBuilders: { totalCount: number, data: Array<{ id: string, name: string, timeZone: string }> } };
 
 export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
 
@@ -211,12 +226,25 @@ export type PendingSignOffsQueryVariables = Exact<{
 
 export type PendingSignOffsQuery = { builder: { id: string, pendingSignOffs: { meta: { totalCount: number, offset: number, limit: number }, data: Array<{ id: string, occurredAt: string, deviceId: string | null, sourceEventId: string, sourceSignOnEventId: string | null, integrator: { name: string }, worker: { id: string, fullName: string }, project: { id: string, name: string } }> } } };
 
+export type ProjectChoicePartFragment = { data: Array<{ id: string, name: string }> };
+
 export type ProjectChoiceQueryVariables = Exact<{
   builderId: string;
 }>;
 
 
-export type ProjectChoiceQuery = { projects: { data: Array<{ id: string, name: string }> } };
+export type ProjectChoiceQuery = { first: { data: Array<{ id: string, name: string }> }, second: { data: Array<{ id: string, name: string }> }, third: { data: Array<{ id: string, name: string }> }, fourth: { data: Array<{ id: string, name: string }> } };
+
+export type LaterVisitsQueryVariables = Exact<{
+  builderId: string;
+  projectId: string;
+  date: string;
+  timeZone: string;
+  offset: number;
+}>;
+
+
+export type LaterVisitsQuery = { project: { id: string, attendance: { data: Array<{ id: string, updatedAt: string, signedOnAt: string, signedOffAt: string | null, closedAt: string | null, closedBy: string | null, closingReason: string | null, anomaly: VisitAnomaly | null, worker: { id: string, fullName: string }, events: { data: Array<{ id: string, type: SignOnType, occurredAt: string, createdAt: string, status: SignOnEventStatus, deviceId: string | null, sourceEventId: string, integrator: { name: string } }> } }> } } };
 
 export type BoardQueryVariables = Exact<{
   builderId: string;
@@ -624,16 +652,39 @@ export type TimesheetsQueryVariables = Exact<{
 
 export type TimesheetsQuery = { timesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> } };
 
+export type CostCodeTimesheetsQueryVariables = Exact<{
+  builderId: string;
+  costCodeId: string;
+  projectId?: string | null | undefined;
+  status?: TimesheetStatus | null | undefined;
+  startDate?: string | null | undefined;
+  endDate?: string | null | undefined;
+  offset?: number | null | undefined;
+  cursor?: string | null | undefined;
+}>;
+
+
+export type CostCodeTimesheetsQuery = { timesheets: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> } };
+
+export type TimesheetPartFragment = { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, date: string, hours: number, status: TimesheetStatus, timeType: string | null, costCode: string | null, notes: string | null, profile: { fullName: string, type: ProfileType }, project: { id: string, name: string } }> };
+
+export type CostCodesQueryVariables = Exact<{
+  builderId: string;
+}>;
+
+
+export type CostCodesQuery = { costCodes: { data: Array<{ id: string, code: string, description: string }> } };
+
 export type InductionsQueryVariables = Exact<{
   builderId: string;
-  projectId: string;
+  projectId?: string | null | undefined;
   status?: InductionStatus | null | undefined;
   offset?: number | null | undefined;
   cursor?: string | null | undefined;
 }>;
 
 
-export type InductionsQuery = { projectInductions: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, identifier: number, type: InductionType, status: InductionStatus, createdAt: string, updatedAt: string, worker: { id: string, fullName: string }, subcontractor: { id: string, name: string } }> } };
+export type InductionsQuery = { inductions: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, identifier: number, type: InductionType, status: InductionStatus, createdAt: string, updatedAt: string, project: { id: string, name: string }, worker: { id: string, fullName: string }, subcontractor: { id: string, name: string } }> } };
 
 export type InsurancesQueryVariables = Exact<{
   builderId: string;
@@ -648,7 +699,11 @@ export type InsurancesQueryVariables = Exact<{
 
 export type InsurancesQuery = { insurances: { meta: { totalCount: number, offset: number, limit: number, nextCursor: string | null }, data: Array<{ id: string, name: string, type: InsuranceType, customType: string | null, status: InsuranceStatus, expiry: string | null, subcontractor: { id: string, name: string } }> } };
 
-export const TodayDocument = `query Today($builderId: BuilderId!, $date: CalendarDate!, $attendance: Boolean!) {
+export const TodayDocument = `query Today($builderId: BuilderId!, $date: CalendarDate!, $from: CalendarDate!, $attendance: Boolean!) {
+  attendanceByDay(builderId: $builderId, startDate: $from, endDate: $date) @include(if: $attendance) {
+    date
+    workers
+  }
   workersOnSite(builderId: $builderId) @include(if: $attendance) {
     onSite
     fromEarlierDays
@@ -672,12 +727,13 @@ export const TodayDocument = `query Today($builderId: BuilderId!, $date: Calenda
     failingWebhookEndpoints
   }
 }` as unknown as TypedDocumentNode<TodayQuery, TodayQueryVariables>;
-export const TimesheetFiguresDocument = `query TimesheetFigures($builderId: BuilderId!, $projectId: ProjectId, $from: CalendarDate!, $until: CalendarDate!) {
+export const TimesheetFiguresDocument = `query TimesheetFigures($builderId: BuilderId!, $projectId: ProjectId, $costCodeId: CostCodeId, $from: CalendarDate!, $until: CalendarDate!) {
   hoursByWeek(
     builderId: $builderId
     startDate: $from
     endDate: $until
     projectId: $projectId
+    costCodeId: $costCodeId
   ) {
     week
     status
@@ -689,6 +745,7 @@ export const TimesheetFiguresDocument = `query TimesheetFigures($builderId: Buil
     startDate: $from
     endDate: $until
     projectId: $projectId
+    costCodeId: $costCodeId
   ) {
     hours
     project {
@@ -701,6 +758,7 @@ export const TimesheetFiguresDocument = `query TimesheetFigures($builderId: Buil
     startDate: $from
     endDate: $until
     projectId: $projectId
+    costCodeId: $costCodeId
   ) {
     hours
     costCode {
@@ -734,7 +792,7 @@ export const PhotoFiguresDocument = `query PhotoFigures($builderId: BuilderId!, 
     photos
   }
 }` as unknown as TypedDocumentNode<PhotoFiguresQuery, PhotoFiguresQueryVariables>;
-export const ScopeDocument = `query Scope {
+export const ScopeDocument = `query Scope($builderId: BuilderId, $hasBuilder: Boolean!) {
   me {
     id
     name
@@ -743,17 +801,42 @@ export const ScopeDocument = `query Scope {
     regionId
     regions
     actions
+    otherActions {
+      action
+      role
+    }
     scopes
     expiresAt
   }
-  builders {
+  chosen: findBuilders(id: $builderId) @include(if: $hasBuilder) {
     data {
-      id
-      name
-      timeZone
+      ...BuilderChoice
     }
   }
+  first: findBuilders(limit: 1) {
+    data {
+      ...BuilderChoice
+    }
+  }
+}
+fragment BuilderChoice on BuilderMatch {
+  id
+  name
+  timeZone
 }` as unknown as TypedDocumentNode<ScopeQuery, ScopeQueryVariables>;
+export const BuilderSearchDocument = `query BuilderSearch($id: BuilderId, $name: String) {
+  findBuilders(id: $id, name: $name) {
+    totalCount
+    data {
+      ...BuilderChoice
+    }
+  }
+}
+fragment BuilderChoice on BuilderMatch {
+  id
+  name
+  timeZone
+}` as unknown as TypedDocumentNode<BuilderSearchQuery, BuilderSearchQueryVariables>;
 export const SignOutDocument = `mutation SignOut {
   signOut
 }` as unknown as TypedDocumentNode<SignOutMutation, SignOutMutationVariables>;
@@ -799,13 +882,63 @@ fragment PendingPart on SignOnEvent {
   }
 }` as unknown as TypedDocumentNode<PendingSignOffsQuery, PendingSignOffsQueryVariables>;
 export const ProjectChoiceDocument = `query ProjectChoice($builderId: BuilderId!) {
-  projects(builderId: $builderId, status: IN_PROGRESS) {
-    data {
-      id
-      name
-    }
+  first: projects(builderId: $builderId, status: IN_PROGRESS) {
+    ...ProjectChoicePart
+  }
+  second: projects(builderId: $builderId, status: IN_PROGRESS, offset: 25) {
+    ...ProjectChoicePart
+  }
+  third: projects(builderId: $builderId, status: IN_PROGRESS, offset: 50) {
+    ...ProjectChoicePart
+  }
+  fourth: projects(builderId: $builderId, status: IN_PROGRESS, offset: 75) {
+    ...ProjectChoicePart
+  }
+}
+fragment ProjectChoicePart on ProjectPage {
+  data {
+    id
+    name
   }
 }` as unknown as TypedDocumentNode<ProjectChoiceQuery, ProjectChoiceQueryVariables>;
+export const LaterVisitsDocument = `query LaterVisits($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!, $timeZone: TimeZone!, $offset: PageOffset!) {
+  project(builderId: $builderId, projectId: $projectId) {
+    id
+    attendance(date: $date, timeZone: $timeZone, offset: $offset) {
+      data {
+        ...VisitPart
+      }
+    }
+  }
+}
+fragment VisitPart on SignOnVisit {
+  id
+  updatedAt
+  signedOnAt
+  signedOffAt
+  closedAt
+  closedBy
+  closingReason
+  anomaly
+  worker {
+    id
+    fullName
+  }
+  events(limit: 5) {
+    data {
+      id
+      type
+      occurredAt
+      createdAt
+      status
+      deviceId
+      sourceEventId
+      integrator {
+        name
+      }
+    }
+  }
+}` as unknown as TypedDocumentNode<LaterVisitsQuery, LaterVisitsQueryVariables>;
 export const BoardDocument = `query Board($builderId: BuilderId!, $projectId: ProjectId!, $date: CalendarDate!, $timeZone: TimeZone!) {
   project(builderId: $builderId, projectId: $projectId) {
     id
@@ -1205,7 +1338,7 @@ export const IntegratorsDocument = `query Integrators($name: String, $after: Str
     errors
     rejections
   }
-  rejections(limit: 12) {
+  rejections(limit: 100) {
     ...RejectionPart
   }
 }
@@ -1243,7 +1376,7 @@ export const OneIntegratorDocument = `query OneIntegrator($id: ID!, $since: Cale
     errors
     rejections
   }
-  rejections(integratorId: $id, limit: 25) {
+  rejections(integratorId: $id, limit: 100) {
     ...RejectionPart
   }
 }
@@ -2077,33 +2210,84 @@ export const TimesheetsDocument = `query Timesheets($builderId: BuilderId!, $pro
     offset: $offset
     cursor: $cursor
   ) {
-    meta {
-      totalCount
-      offset
-      limit
-      nextCursor
+    ...TimesheetPart
+  }
+}
+fragment TimesheetPart on TimesheetPage {
+  meta {
+    totalCount
+    offset
+    limit
+    nextCursor
+  }
+  data {
+    id
+    date
+    hours
+    status
+    timeType
+    costCode
+    notes
+    profile {
+      fullName
+      type
     }
-    data {
+    project {
       id
-      date
-      hours
-      status
-      timeType
-      costCode
-      notes
-      profile {
-        fullName
-        type
-      }
-      project {
-        id
-        name
-      }
+      name
     }
   }
 }` as unknown as TypedDocumentNode<TimesheetsQuery, TimesheetsQueryVariables>;
-export const InductionsDocument = `query Inductions($builderId: BuilderId!, $projectId: ProjectId!, $status: InductionStatus, $offset: PageOffset, $cursor: ListCursor) {
-  projectInductions(
+export const CostCodeTimesheetsDocument = `query CostCodeTimesheets($builderId: BuilderId!, $costCodeId: CostCodeId!, $projectId: ProjectId, $status: TimesheetStatus, $startDate: RangeStart, $endDate: RangeEnd, $offset: PageOffset, $cursor: ListCursor) {
+  timesheets: costCodeTimesheets(
+    builderId: $builderId
+    costCodeId: $costCodeId
+    projectId: $projectId
+    status: $status
+    startDate: $startDate
+    endDate: $endDate
+    offset: $offset
+    cursor: $cursor
+  ) {
+    ...TimesheetPart
+  }
+}
+fragment TimesheetPart on TimesheetPage {
+  meta {
+    totalCount
+    offset
+    limit
+    nextCursor
+  }
+  data {
+    id
+    date
+    hours
+    status
+    timeType
+    costCode
+    notes
+    profile {
+      fullName
+      type
+    }
+    project {
+      id
+      name
+    }
+  }
+}` as unknown as TypedDocumentNode<CostCodeTimesheetsQuery, CostCodeTimesheetsQueryVariables>;
+export const CostCodesDocument = `query CostCodes($builderId: BuilderId!) {
+  costCodes(builderId: $builderId) {
+    data {
+      id
+      code
+      description
+    }
+  }
+}` as unknown as TypedDocumentNode<CostCodesQuery, CostCodesQueryVariables>;
+export const InductionsDocument = `query Inductions($builderId: BuilderId!, $projectId: ProjectId, $status: InductionStatus, $offset: PageOffset, $cursor: ListCursor) {
+  inductions(
     builderId: $builderId
     projectId: $projectId
     status: $status
@@ -2123,6 +2307,10 @@ export const InductionsDocument = `query Inductions($builderId: BuilderId!, $pro
       status
       createdAt
       updatedAt
+      project {
+        id
+        name
+      }
       worker {
         id
         fullName

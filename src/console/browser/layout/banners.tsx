@@ -26,7 +26,7 @@ function SessionEnded() {
   const client = useClient();
   const { me } = useScope();
   const [dismissed, setDismissed] = useState(false);
-  const check = () => client.query(ScopeDocument, {}, { requestPolicy: 'network-only' }).toPromise();
+  const check = () => client.query(ScopeDocument, { hasBuilder: false }, { requestPolicy: 'network-only' }).toPromise();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the check is repeated on each return to the tab.
   useEffect(() => {
     const onVisible = () => {

@@ -1,16 +1,17 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'react-router';
+import { Restricted } from '../components/restricted.tsx';
 import { Empty } from '../components/states.tsx';
 import { LiveProvider } from '../shared/live.tsx';
 import { useScope } from '../shared/scope.tsx';
 import { Banners } from './banners.tsx';
-import { PAGES } from './pages.ts';
+import { PAGES, type PageEntry } from './pages.ts';
 import { Sidebar } from './sidebar.tsx';
 import { TopBar } from './top-bar.tsx';
 
 /** Navigation, the choice of region and builder, and the page. */
 export function Layout({ children }: { children: ReactNode }) {
-  const { builder } = useScope();
+  const { builder, can } = useScope();
   const { pathname } = useLocation();
   const [open, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
@@ -40,6 +41,8 @@ export function Layout({ children }: { children: ReactNode }) {
             <Banners />
             {needsBuilder && !builder ? (
               <Empty title="This region has no builders">Import one, or choose another region.</Empty>
+            ) : page && !can(page.personal ? 'person.read' : (page.action ?? 'records.read')) ? (
+              <NotPermitted page={page} />
             ) : (
               children
             )}
@@ -49,3 +52,16 @@ export function Layout({ children }: { children: ReactNode }) {
     </LiveProvider>
   );
 }
+
+/** Says who may see a page that the role does not allow. */
+const NotPermitted = ({ page: { title, personal, action } }: { page: PageEntry }) => (
+  <>
+    <h1>{title}</h1>
+    <section className="panel">
+      <Empty title="Your role does not allow this page">
+        {personal && <p>Its rows name people.</p>}
+        <Restricted action={personal ? 'person.read' : action!} to="see it" />
+      </Empty>
+    </section>
+  </>
+);

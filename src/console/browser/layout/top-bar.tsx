@@ -1,4 +1,5 @@
 import { useNavigate } from 'react-router';
+import { BuilderPicker } from '../components/builder-picker.tsx';
 import { Glyph } from '../components/glyph.tsx';
 import { useFilters } from '../shared/filters.ts';
 import { useScope } from '../shared/scope.tsx';
@@ -8,7 +9,7 @@ import { toggleTheme, useTheme } from '../shared/theme.ts';
 const STATES = { online: 'Live', offline: 'No connection', ended: 'Signed out' } as const;
 
 export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu: () => void }) {
-  const { me, region, builders, builder } = useScope();
+  const { me, region, builder } = useScope();
   const connection = useConnection();
   const theme = useTheme();
   const filters = useFilters();
@@ -28,13 +29,7 @@ export function TopBar({ showsBuilder, onMenu }: { showsBuilder: boolean; onMenu
         <Glyph name="menu" />
       </button>
       {showsBuilder && builder && (
-        <select aria-label="Builder" value={builder.id} onChange={({ target }) => chooseBuilder(target.value)}>
-          {builders.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <BuilderPicker label="Builder" hideLabel value={builder.name} onChoose={({ id }) => chooseBuilder(id)} />
       )}
       <span className="grow" />
       <span className="live" data-state={connection === 'online' ? 'online' : 'offline'} role="status">

@@ -6,8 +6,8 @@ const SCOPE = ['region', 'builder'];
 export interface Filters {
   /** Value of a parameter of the address; undefined without one. */
   get(name: string): string | undefined;
-  /** Changes parameters as a step that the back button undoes; an empty value removes one. The first page of lists is shown again. */
-  set(changes: Record<string, string | null | undefined>): void;
+  /** Changes parameters as a step that the back button undoes, unless it replaces the one before; an empty value removes one. The first page of lists is shown again. */
+  set(changes: Record<string, string | null | undefined>, options?: { replace?: boolean }): void;
 }
 
 /** Returns the filters, which the address holds. */
@@ -15,14 +15,14 @@ export function useFilters(): Filters {
   const [parameters, setParameters] = useSearchParams();
   return {
     get: (name) => parameters.get(name) || undefined,
-    set: (changes) => {
+    set: (changes, options) => {
       const next = new URLSearchParams(parameters);
       if (!('page' in changes)) next.delete('page');
       for (const [name, value] of Object.entries(changes)) {
         if (value) next.set(name, value);
         else next.delete(name);
       }
-      setParameters(next);
+      setParameters(next, options);
     },
   };
 }

@@ -17,21 +17,25 @@ function formatter(timeZone: string, options: Intl.DateTimeFormatOptions): Intl.
 export const formatTime = (instant: string | number | Date, timeZone: string): string =>
   formatter(timeZone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(instant));
 
+/** Names of months with three letters each: those of the locale have three to five. */
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Formats a calendar date as `22 Nov`. */
+export const formatShortDay = (date: string): string =>
+  `${Number(date.slice(8, 10))} ${MONTHS[Number(date.slice(5, 7)) - 1]}`;
+
+/** Formats a month (`2026-11` or a date in it) as `Nov 2026`. */
+export const formatMonth = (month: string): string => `${MONTHS[Number(month.slice(5, 7)) - 1]} ${month.slice(0, 4)}`;
+
 /** Formats a day, such as `22 Nov 2026`. */
-export const formatDay = (instant: string | number | Date, timeZone: string): string =>
-  formatter(timeZone, { day: 'numeric', month: 'short', year: 'numeric' }).format(new Date(instant));
+export function formatDay(instant: string | number | Date, timeZone: string): string {
+  const date = toCalendarDate(instant, timeZone);
+  return `${formatShortDay(date)} ${date.slice(0, 4)}`;
+}
 
 /** Formats a calendar date (`2026-11-22`) as `Sunday 22 November`. */
 export const formatCalendarDay = (date: string): string =>
   formatter('UTC', { weekday: 'long', day: 'numeric', month: 'long' }).format(new Date(`${date}T00:00:00Z`));
-
-/** Formats a calendar date as `22 Nov`. */
-export const formatShortDay = (date: string): string =>
-  formatter('UTC', { day: 'numeric', month: 'short' }).format(new Date(`${date.slice(0, 10)}T00:00:00Z`));
-
-/** Formats a month (`2026-11` or a date in it) as `Nov 2026`. */
-export const formatMonth = (month: string): string =>
-  formatter('UTC', { month: 'short', year: 'numeric' }).format(new Date(`${month.slice(0, 7)}-01T00:00:00Z`));
 
 /** Formats a day and a time, such as `22 Nov 2026, 06:42`. */
 export const formatInstant = (instant: string | number | Date, timeZone: string): string =>
@@ -92,6 +96,13 @@ export function formatEnum(value: string): string {
   const words = value.toLowerCase().replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** Formats a time zone such as `Australia/Sydney` as `Sydney time`. */
+export const formatTimeZone = (timeZone: string): string =>
+  timeZone === 'UTC' ? 'UTC' : `${timeZone.split('/').at(-1)!.replaceAll('_', ' ')} time`;
+
+/** Formats a builder's name of a role: `SITE_MANAGER` as `site manager`, others as they are. */
+export const formatRole = (role: string): string => (/^[A-Z_]+$/.test(role) ? formatEnum(role).toLowerCase() : role);
 
 /** Formats a count with its noun, such as `1 visit` or `3 visits`. */
 export const formatPlural = (count: number, noun: string): string =>

@@ -1,8 +1,9 @@
 import { Empty, Loaded } from '../../components/states.tsx';
-import { BoardDocument, ProjectChoiceDocument } from '../../graphql/generated.ts';
+import { BoardDocument } from '../../graphql/generated.ts';
+import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { addDays, formatCalendarDay, formatPlural, toCalendarDate } from '../../shared/format.ts';
+import { addDays, formatCalendarDay, formatPlural, formatTimeZone, toCalendarDate } from '../../shared/format.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
 import { Board } from './board.tsx';
@@ -11,20 +12,18 @@ import { ConflictDrawer } from './conflict-drawer.tsx';
 import { ConflictList } from './conflict-list.tsx';
 import { PendingDrawer } from './pending-drawer.tsx';
 import { PendingList } from './pending-list.tsx';
+import { useLaterVisits } from './use-later-visits.ts';
 import { VisitDrawer } from './visit-drawer.tsx';
 
 export default function AttendancePage() {
   const builder = useBuilder();
   const filters = useFilters();
-  const { me } = useScope();
-  const projects = useRequest(ProjectChoiceDocument, { builderId: builder.id });
-  if (!me.scopes.includes('read:attendance'))
-    return <Empty title="Your role does not read attendance">Operators and administrators do.</Empty>;
+  const projects = useProjects(builder.id);
   if (filters.get('show') === 'conflicts') return <ConflictList />;
   if (filters.get('show') === 'pending') return <PendingList />;
   return (
     <Loaded request={projects}>
-      {({ projects: { data } }) => {
+      {(data) => {
         const project = data.find(({ id }) => id === filters.get('project')) ?? data[0];
         if (!project) return <Empty title="No project is in progress" />;
         return <ProjectDay projects={data} project={project} />;
@@ -45,7 +44,9 @@ function ProjectDay({ projects, project }: { projects: readonly Choice[]; projec
   const now = useNow();
   const today = toCalendarDate(now, timeZone);
   const date = filters.get('date') ?? today;
-  const request = useRequest(BoardDocument, { builderId, projectId: project.id, date, timeZone }, { live: true });
+  const variables = { builderId, projectId: project.id, date, timeZone };
+  const request = useRequest(BoardDocument, variables, { live: true });
+  const later = useLaterVisits(variables, request.data?.project.first.meta.totalCount ?? 0);
   const setDate = (next: string) => filters.set({ date: next === today ? null : next });
   return (
     <>
@@ -53,7 +54,7 @@ function ProjectDay({ projects, project }: { projects: readonly Choice[]; projec
         <div>
           <h1>Attendance</h1>
           <p>
-            {formatCalendarDay(date)}, {timeZone.replaceAll('_', ' ')} time
+            {formatCalendarDay(date)}, {formatTimeZone(timeZone)}
           </p>
         </div>
         <div className="filters">
@@ -96,7 +97,7 @@ function ProjectDay({ projects, project }: { projects: readonly Choice[]; projec
       </div>
       <Loaded request={request} lines={14}>
         {(data) => {
-          const rows = toBoardRows(data, date, timeZone);
+          const rows = toBoardRows(data, later, date, timeZone);
           const visits = rows.flatMap((row) => row.visits);
           const total = data.project.first.meta.totalCount;
           const close = () => filters.set({ visit: null, conflict: null, pending: null });
@@ -107,8 +108,8 @@ function ProjectDay({ projects, project }: { projects: readonly Choice[]; projec
             <>
               <Board rows={rows} date={date} now={now} />
               {total > visits.length && (
-                <p className="notice warn">
-                  The board shows the first {visits.length} of {formatPlural(total, 'visit')} of the day.
+                <p className="notice" role="status">
+                  The first {visits.length} of {formatPlural(total, 'visit')} are shown. The others are loading.
                 </p>
               )}
               {visit && <VisitDrawer key={visit.updatedAt} visit={visit} now={now} onClose={close} />}

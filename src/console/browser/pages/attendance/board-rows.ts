@@ -22,7 +22,12 @@ const DAY_MS = 24 * HOUR_MS;
 const USUAL = [6, 18] as const;
 
 /** Returns one row per worker, by name, with what concerns the day. */
-export function toBoardRows({ project, conflicts }: BoardQuery, date: string, timeZone: string): BoardRow[] {
+export function toBoardRows(
+  { project, conflicts }: BoardQuery,
+  later: readonly Visit[],
+  date: string,
+  timeZone: string,
+): BoardRow[] {
   const rows = new Map<string, BoardRow>();
   const rowOf = ({ id, fullName }: { id: string; fullName: string }): BoardRow => {
     let row = rows.get(id);
@@ -37,7 +42,7 @@ export function toBoardRows({ project, conflicts }: BoardQuery, date: string, ti
     return time >= 0 && time < DAY_MS;
   };
   const { first, second, third, fourth } = project;
-  for (const visit of [first, second, third, fourth].flatMap(({ data }) => data))
+  for (const visit of [...[first, second, third, fourth].flatMap(({ data }) => data), ...later])
     rowOf(visit.worker).visits.push(visit);
   for (const event of project.pendingSignOffs.data)
     if (isOfDay(event.occurredAt)) rowOf(event.worker).pending.push(event);

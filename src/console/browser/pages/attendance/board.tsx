@@ -49,7 +49,7 @@ export function Board({ rows, date, now }: { rows: readonly BoardRow[]; date: st
         <div className="board-hours" aria-hidden="true">
           {marks.map((hour) => (
             <span key={hour} style={{ left: `${((hour - from) / (until - from)) * 100}%` }}>
-              {hour}
+              {String(hour).padStart(2, '0')}
             </span>
           ))}
         </div>

@@ -48,9 +48,9 @@ export function ConflictList() {
                   selected={open}
                   onOpen={({ id }) => filters.set({ conflict: id })}
                   columns={[
-                    { header: 'Worker', cell: ({ worker }) => worker.fullName },
+                    { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
                     { header: 'Project', cell: ({ project }) => project.name },
-                    { header: 'Event', cell: ({ type }) => EVENT_NAMES[type] },
+                    { header: 'Event', cell: ({ type }) => EVENT_NAMES[type], nowrap: true },
                     { header: 'At', cell: ({ occurredAt }) => <Instant at={occurredAt} /> },
                     { header: 'Why', cell: ({ description }) => description },
                     { header: 'Integrator', cell: ({ integrator }) => integrator.name },

@@ -39,7 +39,7 @@ export function PendingList() {
                   selected={opened}
                   onOpen={({ id }) => filters.set({ pending: id, page: filters.get('page') })}
                   columns={[
-                    { header: 'Worker', cell: ({ worker }) => worker.fullName },
+                    { header: 'Worker', cell: ({ worker }) => worker.fullName, nowrap: true },
                     { header: 'Project', cell: ({ project }) => project.name },
                     { header: 'Left at', cell: ({ occurredAt }) => <Instant at={occurredAt} /> },
                     { header: 'Gate', cell: ({ deviceId }) => deviceId },

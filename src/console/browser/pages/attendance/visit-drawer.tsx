@@ -5,7 +5,7 @@ import { EVENT_NAMES, Facts, Instant } from '../../components/facts.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ArchiveVisitDocument, CloseVisitDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
-import { formatDuration } from '../../shared/format.ts';
+import { formatDuration, formatTimeZone } from '../../shared/format.ts';
 import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { endOf, stateOf, type Visit } from './board-rows.ts';
@@ -83,7 +83,7 @@ function CloseForm({ visit, onDone }: { visit: Visit; onDone: () => void }) {
         For a worker who left without signing off. A sign-off that arrives later is a conflict, and changes nothing.
       </p>
       <label className="field">
-        Left at ({timeZone.replaceAll('_', ' ')})
+        Left at ({formatTimeZone(timeZone)})
         <input type="datetime-local" required value={at} onChange={({ target }) => setAt(target.value)} />
       </label>
       <label className="field">

@@ -3,6 +3,7 @@ import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { SecretBox } from '../../components/secret-box.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
@@ -119,6 +120,8 @@ export function ClientDrawer({ client: given, onClose, onChanged }: Props) {
         )}
         <p className="soft small">Tokens lose a removed scope within a second.</p>
       </form>
+      <Restricted action="client.updated" to="change clients and their secrets" />
+      {client.type === 'INTERNAL' && <Restricted action="internal_client.changed" to="change internal clients" />}
       <Problem error={update.error ?? rotate.error ?? disable.error ?? enable.error} />
       {can('client.disabled') && (
         <div className="actions">

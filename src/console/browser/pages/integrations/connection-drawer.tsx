@@ -1,10 +1,13 @@
 import { type FormEvent, useState } from 'react';
+import { BuilderPicker } from '../../components/builder-picker.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import {
+  type BuilderChoiceFragment,
   type ConnectionPartFragment,
   CreateConnectionDocument,
   RevokeConnectionDocument,
@@ -27,9 +30,9 @@ interface Props {
 
 /** What a builder allows an integrator. */
 export function ConnectionDrawer({ integratorId, connection, connected = [], clients, onClose }: Props) {
-  const { builders, can } = useScope();
-  const free = builders.filter(({ id }) => !connected.includes(id));
-  const [builderId, setBuilderId] = useState(connection?.builderId ?? free[0]?.id ?? '');
+  const { can } = useScope();
+  const [chosen, setChosen] = useState<BuilderChoiceFragment>();
+  const builderId = connection?.builderId ?? chosen?.id ?? '';
   const [scopes, setScopes] = useState<readonly string[]>(
     connection?.scopes ?? [...new Set(clients.flatMap((client) => client.scopes))],
   );
@@ -68,16 +71,7 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
           />
         </>
       ) : (
-        <label className="field">
-          Builder
-          <select value={builderId} onChange={({ target }) => setBuilderId(target.value)}>
-            {free.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <BuilderPicker label="Builder" value={chosen?.name ?? ''} excluded={connected} onChoose={setChosen} />
       )}
       {overtaken && <Overtaken />}
       {missing.length > 0 && (
@@ -101,6 +95,7 @@ export function ConnectionDrawer({ integratorId, connection, connected = [], cli
           </div>
         )}
       </form>
+      <Restricted action="connection.updated" to="change or revoke connections" />
       <Problem error={create.error ?? update.error ?? revoke.error} />
       {active && can('connection.revoked') && (
         <div className="actions">

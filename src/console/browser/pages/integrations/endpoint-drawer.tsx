@@ -20,7 +20,7 @@ import {
 import { useAction } from '../../graphql/use-action.ts';
 import { type Request, useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { formatInstant } from '../../shared/format.ts';
+import { formatInstant, formatPlural } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { Overtaken } from './overtaken.tsx';
 import { ReplayForm } from './replay-form.tsx';
@@ -102,7 +102,10 @@ function EndpointState({ endpoint, request, onDeleted }: StateProps) {
           ['Integrator', endpoint.integrator.name],
           ['Client', endpoint.client.name],
           ['Events', endpoint.types?.join(', ') ?? 'All types that the client may read'],
-          ['Builders', endpoint.builderIds?.join(', ') ?? 'All that are connected'],
+          [
+            'Builders',
+            endpoint.builderIds ? formatPlural(endpoint.builderIds.length, 'builder') : 'All that are connected',
+          ],
           ['Disabled', endpoint.disabledReason && REASONS[endpoint.disabledReason]],
           ['Failing since', endpoint.failingSince && <Instant key="since" at={endpoint.failingSince} />],
           ['Next attempt', endpoint.suspendedUntil && <Instant key="next" at={endpoint.suspendedUntil} />],

@@ -3,6 +3,8 @@ import { Link, useNavigate } from 'react-router';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { Restricted } from '../../components/restricted.tsx';
+import { SearchFilter } from '../../components/search-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { CreateIntegratorDocument, IntegratorsDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
@@ -31,15 +33,7 @@ export function IntegratorList() {
           <p>Integrators, their clients and connections, and what they are doing</p>
         </div>
         <div className="filters">
-          <label className="field">
-            Name
-            <input
-              type="search"
-              value={name ?? ''}
-              placeholder="Search"
-              onChange={({ target }) => filters.set({ name: target.value, after: null })}
-            />
-          </label>
+          <SearchFilter name="name" label="Name" />
           {can('integrator.created') && (
             <button type="button" className="primary" onClick={() => setAdding(true)}>
               New integrator
@@ -106,6 +100,10 @@ export function IntegratorList() {
                   />
                 )}
               </section>
+              <Restricted
+                action="integrator.created"
+                to="register integrators, clients, connections and webhook endpoints"
+              />
               <RejectionTable rejections={rejections} />
             </>
           );

@@ -1,5 +1,6 @@
 import { Link, useParams } from 'react-router';
 import { DataTable } from '../../components/data-table.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { OneIntegratorDocument } from '../../graphql/generated.ts';
@@ -141,6 +142,7 @@ export function IntegratorView() {
                 />
               )}
             </section>
+            <Restricted action="client.created" to="add clients, connections and webhook endpoints" />
             <RejectionTable rejections={rejections} />
             {client && (
               <ClientDrawer key={client.updatedAt} client={client} onClose={close} onChanged={request.retry} />

@@ -1,7 +1,9 @@
 import { type FormEvent, useState } from 'react';
 import { Problem } from '../../components/problem.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { ReplayWebhookEndpointDocument } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
+import { formatTimeZone } from '../../shared/format.ts';
 import { fromLocalInput, toLocalInput } from '../../shared/local-time.ts';
 import { useScope } from '../../shared/scope.tsx';
 
@@ -18,7 +20,7 @@ export function ReplayForm({ endpoint, onStarted }: Props) {
   const action = useAction(ReplayWebhookEndpointDocument);
   const [since, setSince] = useState(() => toLocalInput(Date.now() - HOUR_MS, timeZone));
   const [started, setStarted] = useState(false);
-  if (!can('client.updated')) return null;
+  if (!can('client.updated')) return <Restricted action="client.updated" to="change endpoints and replay events" />;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const { data } = await action.run({ endpointId: endpoint.id, since: fromLocalInput(since, timeZone) });
@@ -29,7 +31,7 @@ export function ReplayForm({ endpoint, onStarted }: Props) {
     <form className="side" onSubmit={submit}>
       <h3>Deliver events again</h3>
       <label className="field">
-        Events since ({timeZone.replaceAll('_', ' ')})
+        Events since ({formatTimeZone(timeZone)})
         <input type="datetime-local" required value={since} onChange={({ target }) => setSince(target.value)} />
       </label>
       <Problem error={action.error} />

@@ -31,6 +31,7 @@ export function UsageChart({ usage, until }: { usage: readonly UsageDay[]; until
         <BarChart
           title="Requests by day and outcome"
           labelHeader="Day (UTC)"
+          unit="Requests"
           labels={days.map(formatShortDay)}
           series={[
             {

@@ -1,22 +1,41 @@
+import { Link } from 'react-router';
+import { BuilderFilter } from '../../components/builder-picker.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { DayFilter, SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
-import { type AuditActorType, AuditDocument, type AuditQuery } from '../../graphql/generated.ts';
+import { type AuditActorType, AuditDocument, type AuditQuery, BuilderSearchDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
-import { useFilters } from '../../shared/filters.ts';
-import { addDays, formatEnum } from '../../shared/format.ts';
+import { useAddress, useFilters } from '../../shared/filters.ts';
+import { addDays, formatEnum, formatPlural } from '../../shared/format.ts';
 import { fromLocalInput } from '../../shared/local-time.ts';
 import { useScope } from '../../shared/scope.tsx';
 
 type Entry = AuditQuery['audit']['data'][number];
 
+interface Row extends Entry {
+  /** Ids of the records of equal entries that follow. */
+  others: string[];
+}
+
+/** Returns the entries, with consecutive reads of personal data by one person in one row: a page of a list makes one for each of its people. */
+function groupReads(entries: readonly Entry[]): Row[] {
+  const rows: Row[] = [];
+  for (const entry of entries) {
+    const last = rows.at(-1);
+    if (entry.action === 'person.read' && last?.action === entry.action && last.actorId === entry.actorId)
+      last.others.push(entry.objectId);
+    else rows.push({ ...entry, others: [] });
+  }
+  return rows;
+}
+
 const ACTORS = ['OPERATOR', 'STAFF', 'USER', 'CLIENT', 'JOB', 'IMPORT'] as const satisfies AuditActorType[];
 
 /** Who changed which access, when and from where. */
 export default function AuditPage() {
-  const { builders, timeZone } = useScope();
+  const { timeZone } = useScope();
   const filters = useFilters();
   const [from, until] = [filters.get('from'), filters.get('until')];
   const request = useRequest(AuditDocument, {
@@ -40,11 +59,11 @@ export default function AuditPage() {
             name="action"
             label="Action"
             options={(request.data?.auditActions ?? []).map(
-              ({ action, description }) => [action, description] as const,
+              ({ action, description }) => [action, withoutStop(description)] as const,
             )}
           />
           <SelectFilter name="actor" label="By" options={ACTORS} all="Anybody" />
-          <SelectFilter name="of" label="Builder" options={builders.map(({ id, name }) => [id, name] as const)} />
+          <BuilderFilter />
           <DayFilter name="from" label="From" />
           <DayFilter name="until" label="Until" />
         </div>
@@ -52,19 +71,27 @@ export default function AuditPage() {
       <section className="panel" aria-label="Audit log">
         <Loaded request={request} lines={14}>
           {({ audit: { data, meta } }) => {
-            const entry = data.find(({ id }) => id === opened);
+            const entry = groupReads(data).find(({ id }) => id === opened);
             if (data.length === 0) return <Empty title="No entries match" />;
             return (
               <>
                 <DataTable
                   caption="Audit log"
-                  rows={data}
+                  rows={groupReads(data)}
                   rowKey={({ id }) => id}
                   selected={opened}
                   onOpen={({ id }) => filters.set({ entry: id })}
                   columns={[
-                    { header: 'What', cell: ({ description }) => description },
-                    { header: 'Object', cell: ({ objectId }) => <code className="wrap">{objectId}</code> },
+                    { header: 'What', cell: ({ description }) => withoutStop(description) },
+                    {
+                      header: 'Object',
+                      cell: ({ objectId, others }) =>
+                        others.length > 0 ? (
+                          formatPlural(others.length + 1, 'record')
+                        ) : (
+                          <code className="wrap">{objectId}</code>
+                        ),
+                    },
                     {
                       header: 'By',
                       cell: ({ actorName, actorId, actorType }) => (
@@ -104,19 +131,39 @@ export default function AuditPage() {
   );
 }
 
+/** Descriptions of actions are sentences; lists show them without the full stop. */
+const withoutStop = (text: string) => text.replace(/\.$/, '');
+
+/** Name of a builder; its id while it is read, or where the builder is no longer there. */
+function BuilderName({ id }: { id: string }) {
+  const { data } = useRequest(BuilderSearchDocument, { id });
+  return data?.findBuilders.data[0]?.name ?? <code>{id}</code>;
+}
+
 const format = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function EntryDrawer({ entry, onClose }: { entry: Entry; onClose: () => void }) {
+function EntryDrawer({ entry, onClose }: { entry: Row; onClose: () => void }) {
+  const address = useAddress();
   const [before, after] = [toRecord(entry.before), toRecord(entry.after)];
   const properties = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return (
-    <Drawer title={entry.description} onClose={onClose}>
+    <Drawer title={withoutStop(entry.description)} onClose={onClose}>
       <Facts
         facts={[
           ['When', <Instant key="at" at={entry.at} />],
           ['Action', <code key="action">{entry.action}</code>],
-          ['Object', <code key="object">{entry.objectId}</code>],
-          ['Builder', entry.builderId],
+          [
+            'Object',
+            entry.objectType === 'user' ? (
+              <Link key="object" to={address('/people', { person: entry.objectId })}>
+                <code>{entry.objectId}</code>
+              </Link>
+            ) : (
+              <code key="object">{entry.objectId}</code>
+            ),
+          ],
+          ['Also', entry.others.length > 0 && <code key="others">{entry.others.join(', ')}</code>],
+          ['Builder', entry.builderId && <BuilderName key="builder" id={entry.builderId} />],
           ['By', entry.actorName ?? entry.actorId],
           ['As', formatEnum(entry.actorType)],
           ...Object.entries(toRecord(entry.origin)).map(([name, value]) => [name, format(value)] as const),

@@ -1,25 +1,27 @@
 import { type FormEvent, useState } from 'react';
+import { BuilderPicker } from '../../components/builder-picker.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { CreateUserDocument, type StaffRole } from '../../graphql/generated.ts';
+import { Restricted } from '../../components/restricted.tsx';
+import { type BuilderChoiceFragment, CreateUserDocument, type StaffRole } from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { type Link, PasswordLinkResult } from './password-link.tsx';
 
 /** Registers a person and makes the link with which the person chooses a password. */
 export function InviteForm({ onClose }: { onClose: () => void }) {
-  const { builders, builder, can } = useScope();
+  const { builder, can } = useScope();
   const action = useAction(CreateUserDocument);
   const [email, setEmail] = useState('');
   const [name, setName] = useState('');
   const [staffRole, setStaffRole] = useState<StaffRole | ''>('');
-  const [builderId, setBuilderId] = useState(builder?.id ?? '');
+  const [place, setPlace] = useState<BuilderChoiceFragment | undefined>(builder);
   const [role, setRole] = useState('MEMBER');
   const [link, setLink] = useState<Link | null>(null);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const place = staffRole ? { staffRole } : { builderId, role };
-    const { data } = await action.run({ email, name, ...place });
+    const target = staffRole ? { staffRole } : { builderId: place?.id, role };
+    const { data } = await action.run({ email, name, ...target });
     if (data) setLink(data.createUser);
   };
   if (link)
@@ -57,22 +59,14 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
         )}
         {!staffRole && (
           <>
-            <label className="field">
-              Builder
-              <select value={builderId} onChange={({ target }) => setBuilderId(target.value)}>
-                {builders.map(({ id, name: builderName }) => (
-                  <option key={id} value={id}>
-                    {builderName}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <BuilderPicker label="Builder" value={place?.name ?? ''} onChoose={setPlace} />
             <label className="field">
               Role, in the builder's words
               <input required maxLength={100} value={role} onChange={({ target }) => setRole(target.value)} />
             </label>
           </>
         )}
+        <Restricted action="staff.created" to="invite staff" />
         <Problem error={action.error} />
         <div className="actions">
           <button type="submit" className="primary" disabled={action.running}>

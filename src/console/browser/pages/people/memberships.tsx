@@ -1,21 +1,28 @@
 import { type FormEvent, useState } from 'react';
+import { BuilderPicker } from '../../components/builder-picker.tsx';
 import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { AddMembershipDocument, type PersonPartFragment, RemoveMembershipDocument } from '../../graphql/generated.ts';
+import {
+  AddMembershipDocument,
+  type BuilderChoiceFragment,
+  type PersonPartFragment,
+  RemoveMembershipDocument,
+} from '../../graphql/generated.ts';
 import { useAction } from '../../graphql/use-action.ts';
+import { formatRole } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 
 /** The builders whose accounts a user is in. */
 export function Memberships({ person, onChanged }: { person: PersonPartFragment; onChanged: () => void }) {
-  const { builders, can } = useScope();
+  const { can } = useScope();
   const add = useAction(AddMembershipDocument);
   const remove = useAction(RemoveMembershipDocument);
-  const free = builders.filter(({ id }) => person.memberships.every(({ builderId }) => builderId !== id));
-  const [builderId, setBuilderId] = useState(free[0]?.id ?? '');
+  const [place, setPlace] = useState<BuilderChoiceFragment>();
   const [role, setRole] = useState('MEMBER');
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const { data } = await add.run({ userId: person.id, builderId, role });
+    if (!place) return;
+    const { data } = await add.run({ userId: person.id, builderId: place.id, role });
     if (data) onChanged();
   };
   return (
@@ -25,7 +32,7 @@ export function Memberships({ person, onChanged }: { person: PersonPartFragment;
         {person.memberships.map((membership) => (
           <li key={membership.builderId} className="actions">
             <span>
-              {membership.builder.name} <span className="soft">{membership.role}</span>
+              {membership.builder.name} <span className="soft">{formatRole(membership.role)}</span>
             </span>
             {can('membership.deleted') && (
               <ConfirmButton
@@ -41,23 +48,19 @@ export function Memberships({ person, onChanged }: { person: PersonPartFragment;
           </li>
         ))}
       </ul>
-      {can('membership.created') && free.length > 0 && (
+      {can('membership.created') && (
         <form className="filters" onSubmit={submit}>
-          <label className="field">
-            Builder
-            <select value={builderId} onChange={({ target }) => setBuilderId(target.value)}>
-              {free.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
+          <BuilderPicker
+            label="Builder"
+            value={place?.name ?? ''}
+            excluded={person.memberships.map((membership) => membership.builderId)}
+            onChoose={setPlace}
+          />
           <label className="field">
             Role
             <input required value={role} onChange={({ target }) => setRole(target.value)} />
           </label>
-          <button type="submit" disabled={add.running}>
+          <button type="submit" disabled={add.running || !place}>
             Add
           </button>
         </form>

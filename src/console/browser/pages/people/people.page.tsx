@@ -1,11 +1,13 @@
 import { useState } from 'react';
+import { BuilderFilter } from '../../components/builder-picker.tsx';
 import { DataTable } from '../../components/data-table.tsx';
+import { SearchFilter } from '../../components/search-filter.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { PeopleDocument } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { formatEnum } from '../../shared/format.ts';
+import { formatEnum, formatRole } from '../../shared/format.ts';
 import { useScope } from '../../shared/scope.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { PersonDrawer } from './person-drawer.tsx';
@@ -18,7 +20,7 @@ const KINDS = [
 
 /** Users of builders and of the operator. */
 export default function PeoplePage() {
-  const { builders, can } = useScope();
+  const { can } = useScope();
   const filters = useFilters();
   const [adding, setAdding] = useState(false);
   const kind = filters.get('kind');
@@ -38,17 +40,9 @@ export default function PeoplePage() {
           <p>Users of builders, and staff</p>
         </div>
         <div className="filters">
-          <label className="field">
-            E-mail
-            <input
-              type="search"
-              placeholder="Search"
-              value={filters.get('email') ?? ''}
-              onChange={({ target }) => filters.set({ email: target.value, after: null })}
-            />
-          </label>
+          <SearchFilter name="email" label="E-mail" />
           <SelectFilter name="kind" label="Kind" options={KINDS} />
-          <SelectFilter name="of" label="Builder" options={builders.map(({ id, name }) => [id, name] as const)} />
+          <BuilderFilter />
           {can('user.created') && (
             <button type="button" className="primary" onClick={() => setAdding(true)}>
               Invite a person
@@ -70,15 +64,15 @@ export default function PeoplePage() {
                   selected={opened}
                   onOpen={({ id }) => filters.set({ person: id })}
                   columns={[
-                    { header: 'Name', cell: ({ name }) => name },
-                    { header: 'E-mail', cell: ({ email }) => <span className="wrap">{email}</span> },
+                    { header: 'Name', cell: ({ name }) => name, nowrap: true },
+                    { header: 'E-mail', cell: ({ email }) => email, nowrap: true },
                     {
                       header: 'Role',
                       cell: ({ staffRole, memberships }) =>
                         staffRole ? (
                           <span className="badge brand">Staff, {formatEnum(staffRole).toLowerCase()}</span>
                         ) : (
-                          memberships.map(({ builder, role }) => `${builder.name} (${role})`).join(', ')
+                          memberships.map(({ builder, role }) => `${builder.name}, ${formatRole(role)}`).join('; ')
                         ),
                     },
                     {
@@ -89,7 +83,7 @@ export default function PeoplePage() {
                         ) : hasPassword ? (
                           <span className="badge good">Active</span>
                         ) : (
-                          <span className="badge warn">No password</span>
+                          <span className="badge">No password yet</span>
                         ),
                     },
                   ]}

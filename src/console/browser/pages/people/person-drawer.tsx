@@ -3,6 +3,7 @@ import { ConfirmButton } from '../../components/confirm-button.tsx';
 import { Drawer } from '../../components/drawer.tsx';
 import { Facts, Instant } from '../../components/facts.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { Restricted } from '../../components/restricted.tsx';
 import { Loaded } from '../../components/states.tsx';
 import {
   DisableUserDocument,
@@ -63,6 +64,7 @@ function PersonContent({ person, onChanged }: { person: PersonPartFragment; onCh
       {overtaken && <Overtaken />}
       {!person.staffRole && <Memberships person={person} onChanged={onChanged} />}
       {can(`${of}.updated`) && <DetailsForm person={person} onFinished={finish} />}
+      <Restricted action={`${of}.updated`} to={`change ${of === 'staff' ? 'staff' : 'users'}`} />
       {link && <PasswordLinkResult link={link} />}
       <Problem error={invite.error ?? reset.error ?? disable.error ?? enable.error} />
       <div className="actions">

@@ -42,6 +42,7 @@ export function PhotoChart({ builderId, projectId }: { builderId: string; projec
               <BarChart
                 title="Photos by day and area"
                 labelHeader="Day"
+                unit="Photos"
                 labels={days.map(formatShortDay)}
                 series={series}
                 height={130}

@@ -1,7 +1,8 @@
 import { Pager } from '../../components/data-table.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
-import { type PhotoSource, PhotosDocument, ProjectChoiceDocument } from '../../graphql/generated.ts';
+import { type PhotoSource, PhotosDocument } from '../../graphql/generated.ts';
+import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDay, formatPlural } from '../../shared/format.ts';
@@ -24,10 +25,10 @@ interface Choice {
 export default function PhotosPage() {
   const { id: builderId } = useBuilder();
   const filters = useFilters();
-  const projects = useRequest(ProjectChoiceDocument, { builderId });
+  const projects = useProjects(builderId);
   return (
     <Loaded request={projects}>
-      {({ projects: { data } }) => {
+      {(data) => {
         const project = data.find(({ id }) => id === filters.get('project')) ?? data[0];
         return project ? <Gallery projects={data} project={project} /> : <Empty title="No project is in progress" />;
       }}

@@ -52,11 +52,24 @@ function PageContent({ page, depth }: { page: Page; depth: number }) {
   return (
     <>
       {page.shortDescription && <p className="soft">{page.shortDescription}</p>}
-      {page.blocks.map((block) => (
-        <BlockContent key={block.sourceBlockId} block={block} depth={depth} />
-      ))}
+      {page.blocks
+        .filter((block) => !isTitle(block, page))
+        .map((block) => (
+          <BlockContent key={block.sourceBlockId} block={block} depth={depth} />
+        ))}
     </>
   );
+}
+
+/** Whether a block repeats the title of its page, which is shown above. */
+const isTitle = (block: Block, { title, blocks }: Page): boolean =>
+  block === blocks[0] &&
+  block.__typename === 'ReportHeading' &&
+  block.richText.map(({ text }) => text).join('') === title;
+
+function toListClass({ type, items }: Extract<Block, { __typename: 'ReportList' }>): string {
+  if (items.some(({ checked }) => checked !== null && checked !== undefined)) return 'checklist';
+  return type === 'ORDERED_LIST' ? 'ordered' : 'bulleted';
 }
 
 function BlockContent({ block, depth }: { block: Block; depth: number }) {
@@ -75,7 +88,7 @@ function BlockContent({ block, depth }: { block: Block; depth: number }) {
       );
     case 'ReportList':
       return (
-        <ul className={block.type === 'ORDERED_LIST' ? 'ordered' : 'bulleted'}>
+        <ul className={toListClass(block)}>
           {block.items.map(({ id, depth: indent, checked, richText }) => (
             <li key={id} style={{ marginLeft: `${indent * 18}px` }}>
               {checked !== null && checked !== undefined && (checked ? '☑ ' : '☐ ')}

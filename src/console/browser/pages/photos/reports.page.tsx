@@ -2,7 +2,8 @@ import { DataTable, Pager } from '../../components/data-table.tsx';
 import { SelectFilter } from '../../components/select-filter.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { ProjectChoiceDocument, ReportsDocument } from '../../graphql/generated.ts';
+import { ReportsDocument } from '../../graphql/generated.ts';
+import { useProjects } from '../../graphql/use-projects.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
 import { formatDay } from '../../shared/format.ts';
@@ -26,7 +27,7 @@ export default function ReportsPage() {
     },
     { live: true },
   );
-  const projects = useRequest(ProjectChoiceDocument, { builderId });
+  const projects = useProjects(builderId);
   const opened = filters.get('report');
   return (
     <>
@@ -39,7 +40,7 @@ export default function ReportsPage() {
           <SelectFilter
             name="project"
             label="Project"
-            options={projects.data?.projects.data.map(({ id, name }) => [id, name] as const) ?? []}
+            options={projects.data?.map(({ id, name }) => [id, name] as const) ?? []}
           />
           <SelectFilter name="state" label="State" options={[['archived', 'Archived']]} all="Active" />
         </div>
@@ -63,7 +64,11 @@ export default function ReportsPage() {
                     { header: 'Author', cell: ({ sourceAuthor }) => sourceAuthor.name },
                     { header: 'From', cell: ({ sourceApp }) => sourceApp },
                     { header: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
-                    { header: 'Walkthrough', cell: ({ walkthroughDate }) => formatDay(walkthroughDate, timeZone) },
+                    {
+                      header: 'Walkthrough',
+                      cell: ({ walkthroughDate }) => formatDay(walkthroughDate, timeZone),
+                      nowrap: true,
+                    },
                   ]}
                 />
                 <Pager

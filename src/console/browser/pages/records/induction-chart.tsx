@@ -1,31 +1,58 @@
+import { BarChart } from '../../components/bar-chart.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { formatStatus } from '../../components/status-badge.tsx';
 import { InductionFiguresDocument, type InductionStatus } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useFilters } from '../../shared/filters.ts';
-import { formatCount } from '../../shared/format.ts';
+import { formatCount, formatPlural } from '../../shared/format.ts';
 
 const STATUSES = ['WAITING_REVIEW', 'CHANGES_REQUESTED', 'REVIEWED'] as const satisfies InductionStatus[];
 
 /** Inductions by status, each of which filters the list. */
-export function InductionChart({ builderId, projectId }: { builderId: string; projectId: string }) {
+export function InductionChart({ builderId, projectId }: { builderId: string; projectId: string | undefined }) {
   const filters = useFilters();
   const request = useRequest(InductionFiguresDocument, { builderId, projectId }, { live: true });
   return (
     <Loaded request={request} lines={2}>
-      {({ inductionsByStatus }) => (
-        <div className="stats">
-          {STATUSES.map((status) => {
-            const count = inductionsByStatus.find((point) => point.status === status)?.inductions ?? 0;
-            return (
-              <button key={status} type="button" className="stat" onClick={() => filters.set({ status })}>
-                <b className={status !== 'REVIEWED' && count > 0 ? 'warn' : undefined}>{formatCount(count)}</b>
-                <span>{formatStatus(status)}</span>
-              </button>
-            );
-          })}
-        </div>
-      )}
+      {({ inductionsByStatus }) => {
+        const countOf = (status: InductionStatus) =>
+          inductionsByStatus.find((point) => point.status === status)?.inductions ?? 0;
+        return (
+          <div className="columns figures">
+            <section className="panel">
+              <header>
+                <h2>Inductions by status</h2>
+                <span className="soft small">
+                  {formatPlural(
+                    STATUSES.reduce((sum, status) => sum + countOf(status), 0),
+                    'induction',
+                  )}
+                </span>
+              </header>
+              <div className="body">
+                <BarChart
+                  title="Inductions by status"
+                  labelHeader="Status"
+                  unit="Inductions"
+                  labels={STATUSES.map(formatStatus)}
+                  series={[{ name: 'Inductions', values: STATUSES.map(countOf) }]}
+                  height={150}
+                />
+              </div>
+            </section>
+            <div className="stats column">
+              {STATUSES.map((status) => (
+                <button key={status} type="button" className="stat" onClick={() => filters.set({ status })}>
+                  <b className={status !== 'REVIEWED' && countOf(status) > 0 ? 'warn' : undefined}>
+                    {formatCount(countOf(status))}
+                  </b>
+                  <span>{formatStatus(status)}</span>
+                </button>
+              ))}
+            </div>
+          </div>
+        );
+      }}
     </Loaded>
   );
 }

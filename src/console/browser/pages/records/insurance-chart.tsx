@@ -27,6 +27,7 @@ export function InsuranceChart({ builderId }: { builderId: string }) {
             <BarChart
               title="Insurances by the month in which cover ends"
               labelHeader="Month"
+              unit="Insurances"
               labels={months.map(formatMonth)}
               series={[
                 {

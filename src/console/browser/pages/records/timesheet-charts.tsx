@@ -7,19 +7,20 @@ import { formatNumber, formatShortDay } from '../../shared/format.ts';
 
 const STATUSES = ['APPROVED_2', 'APPROVED_1', 'WAITING_REVIEW', 'REJECTED'] as const satisfies TimesheetStatus[];
 /** Rows of the lists of projects and cost codes. */
-const TOP = 8;
+const TOP = 5;
 
 interface Props {
   builderId: string;
   projectId: string | undefined;
+  costCodeId: string | undefined;
   status: TimesheetStatus | undefined;
   startDate: string;
   endDate: string;
 }
 
 /** Hours of the filters' days by week and status, by project and by cost code. */
-export function TimesheetCharts({ builderId, projectId, status, startDate, endDate }: Props) {
-  const variables = { builderId, projectId, from: startDate, until: endDate };
+export function TimesheetCharts({ builderId, projectId, costCodeId, status, startDate, endDate }: Props) {
+  const variables = { builderId, projectId, costCodeId, from: startDate, until: endDate };
   const request = useRequest(TimesheetFiguresDocument, variables, { live: true });
   return (
     <Loaded request={request} lines={5}>
@@ -33,8 +34,10 @@ export function TimesheetCharts({ builderId, projectId, status, startDate, endDa
         const points = hoursByWeek.filter((point) => shown.some((one) => one === point.status));
         const hours = points.reduce((sum, point) => sum + point.hours, 0);
         const sheets = points.reduce((sum, { timesheets }) => sum + timesheets, 0);
+        // The list says that nothing matches.
+        if (sheets === 0) return null;
         return (
-          <div className="columns wide">
+          <div className="columns figures">
             <section className="panel">
               <header>
                 <h2>Hours by week</h2>
@@ -46,6 +49,8 @@ export function TimesheetCharts({ builderId, projectId, status, startDate, endDa
                 <BarChart
                   title="Hours by week and status"
                   labelHeader="Week from"
+                  unit="Hours"
+                  height={220}
                   labels={weeks.map(formatShortDay)}
                   series={shown.map((one) => ({
                     name: formatStatus(one),
@@ -54,19 +59,17 @@ export function TimesheetCharts({ builderId, projectId, status, startDate, endDa
                 />
               </div>
             </section>
-            <div className="columns">
-              <TopList
-                title="By project"
-                rows={hoursByProject.map((row) => ({ name: row.project.name, hours: row.hours }))}
-              />
-              <TopList
-                title="By cost code"
-                rows={hoursByCostCode.map((row) => ({
-                  name: row.costCode ? `${row.costCode.code} ${row.costCode.description}` : 'Without a cost code',
-                  hours: row.hours,
-                }))}
-              />
-            </div>
+            <TopList
+              title="By project"
+              rows={hoursByProject.map((row) => ({ name: row.project.name, hours: row.hours }))}
+            />
+            <TopList
+              title="By cost code"
+              rows={hoursByCostCode.map((row) => ({
+                name: row.costCode ? `${row.costCode.code} ${row.costCode.description}` : 'Without a cost code',
+                hours: row.hours,
+              }))}
+            />
           </div>
         );
       }}

@@ -4,7 +4,15 @@ import { Empty, Loaded } from '../../components/states.tsx';
 import { TodayDocument, type TodayQuery } from '../../graphql/generated.ts';
 import { useRequest } from '../../graphql/use-request.ts';
 import { useAddress } from '../../shared/filters.ts';
-import { formatCalendarDay, formatCount, formatTime, toCalendarDate } from '../../shared/format.ts';
+import {
+  addDays,
+  formatCalendarDay,
+  formatCount,
+  formatShortDay,
+  formatTime,
+  formatTimeZone,
+  toCalendarDate,
+} from '../../shared/format.ts';
 import { useBuilder, useScope } from '../../shared/scope.tsx';
 import { useNow } from '../../shared/use-now.ts';
 
@@ -12,6 +20,8 @@ type Figures = TodayQuery;
 type Sites = NonNullable<Figures['workersOnSite']>;
 type Hours = NonNullable<Figures['signOnsByHour']>;
 
+/** Days of the chart of workers: four weeks. */
+const DAYS = 28;
 /** Hours that the chart shows at least. */
 const USUAL = [5, 18] as const;
 
@@ -22,23 +32,30 @@ export default function TodayPage() {
   const now = useNow();
   const attendance = me.scopes.includes('read:attendance');
   const date = toCalendarDate(now, timeZone);
-  const request = useRequest(TodayDocument, { builderId: builder.id, date, attendance }, { live: true });
+  const request = useRequest(
+    TodayDocument,
+    { builderId: builder.id, date, from: addDays(date, 1 - DAYS), attendance },
+    { live: true },
+  );
   return (
     <>
       <div className="page-head">
         <div>
-          <h1>{builder.name}</h1>
+          <h1>Today at {builder.name}</h1>
           <p>
-            {formatCalendarDay(date)}, {formatTime(now, timeZone)} in {timeZone.replaceAll('_', ' ')}
+            {formatCalendarDay(date)}, {formatTime(now, timeZone)} {formatTimeZone(timeZone)}
           </p>
         </div>
       </div>
       <Loaded request={request} lines={14}>
-        {({ itemsAwaitingAction, workersOnSite, signOnsByHour }) => (
+        {({ itemsAwaitingAction, workersOnSite, signOnsByHour, attendanceByDay }) => (
           <>
             <Awaiting items={itemsAwaitingAction} />
             <div className="columns wide">
-              {workersOnSite && <OnSite sites={workersOnSite} />}
+              <div className="stack">
+                {workersOnSite && <OnSite sites={workersOnSite} />}
+                {attendanceByDay && <WorkersByDay from={addDays(date, 1 - DAYS)} counts={attendanceByDay} />}
+              </div>
               {signOnsByHour && <SignOns hours={signOnsByHour} date={date} />}
             </div>
           </>
@@ -60,7 +77,7 @@ function Awaiting({ items }: { items: Figures['itemsAwaitingAction'] }) {
       '',
     ],
     [items.inductions, 'inductions to review', address('/inductions', { status: 'WAITING_REVIEW' }), ''],
-    [items.insurances, 'insurances end in 30 days', address('/insurances', { ends: '30' }), 'warn'],
+    [items.insurances, 'insurances ending within 30 days', address('/insurances', { ends: '30' }), 'warn'],
     [items.failingWebhookEndpoints, 'failing webhooks', address('/integrations'), 'bad'],
   ] as const;
   return (
@@ -115,6 +132,30 @@ function OnSite({ sites }: { sites: Sites }) {
   );
 }
 
+function WorkersByDay({ from, counts }: { from: string; counts: NonNullable<Figures['attendanceByDay']> }) {
+  const days = Array.from({ length: DAYS }, (_, index) => addDays(from, index));
+  return (
+    <section className="panel">
+      <header>
+        <h2>Workers by day</h2>
+        <span className="soft small">last four weeks</span>
+      </header>
+      <div className="body">
+        <BarChart
+          title="Workers on site by day"
+          labelHeader="Day"
+          unit="Workers"
+          labels={days.map(formatShortDay)}
+          series={[
+            { name: 'Workers', values: days.map((day) => counts.find(({ date }) => date === day)?.workers ?? 0) },
+          ]}
+          height={130}
+        />
+      </div>
+    </section>
+  );
+}
+
 function SignOns({ hours, date }: { hours: Hours; date: string }) {
   const busy = hours.filter(({ signOns, typicalSignOns }) => signOns > 0 || typicalSignOns > 0).map(({ hour }) => hour);
   const from = Math.min(USUAL[0], ...busy);
@@ -142,6 +183,7 @@ function SignOns({ hours, date }: { hours: Hours; date: string }) {
               line: true,
             },
           ]}
+          unit="Sign-ons"
           height={240}
         />
       </div>

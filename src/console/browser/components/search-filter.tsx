@@ -1,0 +1,25 @@
+import { useEffect, useState } from 'react';
+import { useFilters } from '../shared/filters.ts';
+
+/** Milliseconds without a keystroke after which a search is sent. */
+const PAUSE_MS = 300;
+
+/** A text to search for, which the address holds. What is typed in one go is one step of the back button. */
+export function SearchFilter({ name, label }: { name: string; label: string }) {
+  const filters = useFilters();
+  const current = filters.get(name) ?? '';
+  const [text, setText] = useState(current);
+  useEffect(() => setText(current), [current]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed is sent.
+  useEffect(() => {
+    if (text === current) return;
+    const timer = setTimeout(() => filters.set({ [name]: text, after: null }, { replace: current !== '' }), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <label className="field">
+      {label}
+      <input type="search" placeholder="Search" value={text} onChange={({ target }) => setText(target.value)} />
+    </label>
+  );
+}
