@@ -23,24 +23,49 @@ if (!executablePath) {
 }
 
 export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  chromium.launch({
+    executablePath: executablePath!,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    // The language of date inputs.
+    env: { ...process.env, LANGUAGE: 'en_AU' } as Record<string, string>,
+  });
+
+/** Expects no accessibility violations, except inside the excluded elements. */
+export async function expectAccessible(page: Page, name: string, excluded: string[] = []): Promise<void> {
+  await page.evaluate(axe.source);
+  const { violations, passes } = await page.evaluate(
+    (exclude) => (globalThis as unknown as { axe: typeof axe }).axe.run({ include: [['html']], exclude }),
+    excluded.map((selector) => [selector]),
+  );
+  expect(
+    violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html })),
+    name,
+  ).toEqual([]);
+  expect(passes.length, 'rules that were checked').toBeGreaterThan(15);
+}
+
+/** Saves a screenshot where `PICTURES` is set: of the whole page, or of the window while a dialog is open. */
+export async function savePicture(page: Page, name: string): Promise<void> {
+  if (!PICTURES) return;
+  await mkdir(PICTURES, { recursive: true });
+  const fullPage = (await page.locator('dialog[open]').count()) === 0;
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage });
+}
+
+/** Expects that a viewport of the width shows the page without horizontal scrolling. */
+export async function expectFits(page: Page, name: string, viewport: { width: number; height: number }): Promise<void> {
+  await page.setViewportSize(viewport);
+  // Charts follow the width of the window after it has changed.
+  await expect
+    .poll(() => page.evaluate('document.documentElement.scrollWidth'), { message: name })
+    .toBe(viewport.width);
+}
 
 /** Expects no accessibility violations and no horizontal overflow, on a phone and a desktop viewport. */
 export async function expectUsable(page: Page, name: string): Promise<void> {
   for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
-    await page.setViewportSize(viewport);
-    await page.evaluate(axe.source);
-    const { violations, passes } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-    expect(
-      violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes[0]?.html })),
-      `${name}, ${device}`,
-    ).toEqual([]);
-    expect(passes.length, 'rules that were checked').toBeGreaterThan(15);
-    const width = await page.evaluate('document.documentElement.scrollWidth');
-    expect(width, `${name}, ${device}`).toBe(viewport.width);
-    if (PICTURES) {
-      await mkdir(PICTURES, { recursive: true });
-      await page.screenshot({ path: join(PICTURES, `${device}-${name}.png`), fullPage: true });
-    }
+    await expectFits(page, `${name}, ${device}`, viewport);
+    await expectAccessible(page, `${name}, ${device}`);
+    await savePicture(page, `${device}-${name}`);
   }
 }

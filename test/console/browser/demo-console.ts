@@ -3,23 +3,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Browser, Page } from 'playwright-core';
+import { DEFAULT_TIME_ZONES } from '../../../schema/time-zone.ts';
 import { buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { Database, type Databases } from '../../../src/database/database.ts';
 import { runPendingMigrations } from '../../../src/database/run-migrations.ts';
 import { type DemoFile, readDemoFile } from '../../../src/demo/demo-file.ts';
 import { loadDemo } from '../../../src/demo/load.ts';
+import { LocalCalendar } from '../../../src/demo/scenario/local-calendar.ts';
 import { storeDemoPictures } from '../../../src/demo/store-pictures.ts';
 import { startSequencer } from '../../../src/domain/events/sequencer.ts';
-import { systemClock } from '../../../src/shared/clock.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
 import { newSecret } from '../../../src/shared/secrets.ts';
 import { openStorages } from '../../../src/storage/storage.ts';
 import { launchChromium } from '../../oauth/chromium.ts';
 import { createDatabase } from '../../setup/database.ts';
 import { freePort } from '../../support/ports.ts';
 
-/** The service over the demo company, with the system's clock, and a browser. */
+/** Minutes after midnight at which the demo is loaded: 10:30, when workers are on site. */
+const MORNING = 10 * 60 + 30;
+
+/** The service over the demo company, on the morning of the last working day, and a browser with the same clock. */
 export interface DemoConsole {
+  clock: Clock;
   baseUrl: string;
   databases: Databases;
   demo: DemoFile;
@@ -29,7 +35,18 @@ export interface DemoConsole {
   close(): Promise<void>;
 }
 
+/** Returns a clock that began at 10:30 of the last working day in the time zone of the demo's builders. */
+function createMorningClock(): Clock {
+  const startedAt = Date.now();
+  const calendar = new LocalCalendar(startedAt, DEFAULT_TIME_ZONES.au1);
+  let day = 0;
+  while (!calendar.isWeekday(day) || calendar.instantOf(day, MORNING) > startedAt) day--;
+  const offset = calendar.instantOf(day, MORNING) - startedAt;
+  return { now: () => Date.now() + offset };
+}
+
 export async function startDemoConsole(): Promise<DemoConsole> {
+  const clock = createMorningClock();
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-console-'));
   const [au1, us1] = await Promise.all([createDatabase('template1'), createDatabase('template1')]);
   const databases: Databases = { au1: new Database('au1', au1.url), us1: new Database('us1', us1.url) };
@@ -39,18 +56,23 @@ export async function startDemoConsole(): Promise<DemoConsole> {
   const limits = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' };
   const env = { PORT: String(port), BASE_URL: baseUrl, DATA_DIR: folder, LOG_LEVEL: 'silent', TOKEN_KEY: newSecret() };
   const config = loadConfig({ ...env, ...limits });
-  const storages = openStorages(config, { secrets: config.tokenKeys!, clock: systemClock });
-  const loaded = await loadDemo(databases, config, systemClock, () => storeDemoPictures(storages));
+  const storages = openStorages(config, { secrets: config.tokenKeys!, clock });
+  const loaded = await loadDemo(databases, config, clock, () => storeDemoPictures(storages));
   const demo = (await readDemoFile(loaded!.file))!;
-  const app = await buildApp(config, { databases, clock: systemClock, tokenKeys: config.tokenKeys! });
+  const app = await buildApp(config, { databases, clock, tokenKeys: config.tokenKeys! });
   await app.listen({ host: '127.0.0.1', port });
   const stopSequencer = startSequencer(databases, pino({ level: 'silent' }));
   const chromium = await launchChromium();
   return {
-    ...{ baseUrl, databases, demo, chromium },
+    ...{ clock, baseUrl, databases, demo, chromium },
     async signIn(role, path = '/console/today') {
-      const context = await chromium.newContext({ reducedMotion: 'reduce', acceptDownloads: true });
+      const context = await chromium.newContext({
+        // A browser of another time zone than the builder's, which no page depends on.
+        ...{ locale: 'en-AU', timezoneId: 'Europe/Berlin' },
+        ...{ reducedMotion: 'reduce', acceptDownloads: true },
+      });
       context.setDefaultTimeout(10_000);
+      await context.clock.install({ time: clock.now() });
       const page = await context.newPage();
       await page.goto(`${baseUrl}${path}`);
       await submitSignIn(page, demo, role);

@@ -1,6 +1,13 @@
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { executablePath, expectUsable } from '../../oauth/chromium.ts';
+import type { Page, Route } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  DESKTOP,
+  executablePath,
+  expectAccessible,
+  expectFits,
+  expectUsable,
+  savePicture,
+} from '../../oauth/chromium.ts';
 import { type DemoConsole, startDemoConsole } from './demo-console.ts';
 
 let staffConsole: DemoConsole;
@@ -16,6 +23,10 @@ beforeAll(async () => {
   page.on('pageerror', (error) => complaints.push(String(error)));
 }, 180_000);
 afterAll(() => staffConsole?.close());
+afterEach(async () => {
+  await page?.unrouteAll({ behavior: 'ignoreErrors' });
+  await page?.context().setOffline(false);
+});
 
 const firstRow = (table: string) => async () => {
   await page.getByRole('table', { name: table, exact: true }).getByRole('button').first().click();
@@ -27,6 +38,8 @@ const openLink = (name: string) => async () => {
   await page.getByRole('heading', { level: 1, name }).waitFor();
   await settle();
 };
+
+const WIDE = { width: 1920, height: 1080 };
 
 /** Pages, each with what is opened on it. */
 const PAGES: readonly [name: string, path: string, open?: () => Promise<void>][] = [
@@ -69,18 +82,97 @@ async function settle(): Promise<void> {
   await expect.poll(() => page.locator('.skeleton').count(), { timeout: 20_000 }).toBe(0);
 }
 
+/** Opens a page of the console in a theme, at the width of a desktop. */
+async function open(path: string, theme: 'light' | 'dark'): Promise<void> {
+  complaints.length = 0;
+  await page.setViewportSize(DESKTOP);
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+  await page.goto(`${staffConsole.baseUrl}/console/${path}`);
+}
+
+/** What a page shows where it has no data: a path, the operation that a response is made up for, and a text. */
+const STATES: readonly [name: string, path: string, operation: string | null, text: string][] = [
+  ['empty-attendance', 'attendance?date=2001-01-01', null, 'Nobody signed on'],
+  ['empty-timesheets', 'timesheets?from=2001-01-01&until=2001-01-31', null, 'No timesheets match'],
+  ['empty-insurances', 'insurances?type=WORK_COVER&status=EXPIRED&ends=7', null, 'No insurances match'],
+  ['empty-photos', 'photos?source=ITP', null, 'No photos here'],
+  ['empty-people', 'people?email=nobody', null, 'Nobody matches'],
+  ['error-today', 'today', 'query Today', 'This did not work'],
+  ['error-timesheets', 'timesheets', 'query Timesheets', 'This did not work'],
+  ['error-integrations', 'integrations', 'query Integrators', 'This did not work'],
+];
+
+/** Answers an operation with an error of the service. */
+const failing = (operation: string) => async (route: Route) => {
+  const { query } = route.request().postDataJSON() as { query: string };
+  if (!query.includes(`${operation}(`)) return route.continue();
+  const error = {
+    message: 'The service is not available.',
+    extensions: { code: 'UNAVAILABLE', http: { status: 503 } },
+  };
+  return route.fulfill({ status: 200, json: { errors: [error] } });
+};
+
 describe.skipIf(!executablePath)('the pages of the console in Chromium', { timeout: 180_000 }, () => {
   describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
-    it.each(PAGES)('%s is accessible and fits on a phone', async (name, path, open) => {
-      complaints.length = 0;
-      await page.setViewportSize({ width: 1280, height: 800 });
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-      await page.goto(`${staffConsole.baseUrl}/console/${path}`);
+    it.each(PAGES)('%s is accessible, and fits on a phone and a wide screen', async (name, path, openMore) => {
+      await open(path, theme);
       await page.getByRole('navigation', { name: 'Pages of the console' }).waitFor();
       await settle();
-      await open?.();
+      await openMore?.();
       await expectUsable(page, `${name}-${theme}`);
+      await expectFits(page, `${name}-${theme}, wide`, WIDE);
+      await savePicture(page, `wide-${name}-${theme}`);
       expect(complaints).toEqual([]);
+    });
+
+    it.each(STATES)('%s says what happened', async (name, path, operation, text) => {
+      if (operation) await page.route('**/console/graphql', failing(operation));
+      await open(path, theme);
+      await page.getByText(text).first().waitFor();
+      await settle();
+      await expectUsable(page, `${name}-${theme}`);
+    });
+
+    it('shows that a page is loading', async () => {
+      let release = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route('**/console/graphql', async (route) => {
+        const { query } = route.request().postDataJSON() as { query: string };
+        if (query.includes('query Timesheet')) await released;
+        await route.continue();
+      });
+      await open('timesheets', theme);
+      await page.getByRole('heading', { level: 1, name: 'Timesheets' }).waitFor();
+      expect(await page.locator('.skeleton').count()).toBeGreaterThan(0);
+      await expectFits(page, `loading, ${theme}`, DESKTOP);
+      await expectAccessible(page, `loading, ${theme}`);
+      await savePicture(page, `desktop-loading-timesheets-${theme}`);
+      release();
+      await settle();
+      await page.getByRole('table', { name: 'Timesheets', exact: true }).waitFor();
+    });
+
+    it('keeps what a page shows while there is no connection, and says so', async () => {
+      await open('today', theme);
+      await page.getByRole('heading', { name: 'On site now' }).waitFor();
+      await page.context().setOffline(true);
+      await page.getByText('No connection. The page shows what was loaded last').waitFor();
+      expect(await page.getByRole('heading', { name: 'On site now' }).count()).toBe(1);
+      await expectUsable(page, `offline-today-${theme}`);
+      await page.context().setOffline(false);
+      await page.getByText('No connection. The page').waitFor({ state: 'detached' });
+    });
+
+    it('has an explorer that is accessible', async () => {
+      await open('explorer', theme);
+      await page.getByLabel('Example').selectOption({ index: 1 });
+      await page.locator('.monaco-editor .view-line').first().waitFor();
+      // GraphiQL draws a tab as an element with the role `tab` that contains its buttons, which it has no option for.
+      await expectAccessible(page, `explorer, ${theme}`, ['.graphiql-tab']);
+      await savePicture(page, `desktop-explorer-${theme}`);
     });
   });
 });
