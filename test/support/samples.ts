@@ -24,6 +24,7 @@ export const SAMPLED = new Set([
   'InsuranceId',
   'InductionKey',
   'TimesheetId',
+  'CostCodeId',
   'DefectId',
   'MeetingId',
   'PhotoReportId',
@@ -41,7 +42,8 @@ export function requireSample(samples: Samples, scalar: string): string {
 
 /** One row of the builder with everything that an operation may ask for. */
 const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as "SwmsId", q.id as "PrequalificationId",
-    i.id as "InsuranceId", n.id as "InductionKey", t.id as "TimesheetId", d.id as "DefectId", m.id as "MeetingId",
+    i.id as "InsuranceId", n.id as "InductionKey", t.id as "TimesheetId",
+    t.cost_code_id as "CostCodeId", d.id as "DefectId", m.id as "MeetingId",
     a.worker_id as "WorkerId", r.id as "PhotoReportId", r.source_app as "ReportSourceApp",
     r.source_external_id as "ReportExternalId", other.source_external_id as "OtherReportExternalId"
   from subcontractor s
@@ -50,7 +52,7 @@ const COMPLETE = `select s.id as "SubcontractorId", p.id as "ProjectId", w.id as
   join swms_document w on w.subcontractor_id = s.id
   join prequalification q on q.subcontractor_id = s.id
   join insurance i on i.subcontractor_id = s.id
-  join timesheet t on t.project_id = p.id
+  join timesheet t on t.project_id = p.id and t.cost_code_id is not null
   join defect d on d.project_id = p.id
   join site_access a on a.project_id = p.id
   join meeting m on m.builder_id = s.builder_id
