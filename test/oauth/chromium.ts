@@ -23,12 +23,7 @@ if (!executablePath) {
 }
 
 export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: executablePath!,
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    // The language of date inputs.
-    env: { ...process.env, LANGUAGE: 'en_AU' } as Record<string, string>,
-  });
+  chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 
 /** Expects no accessibility violations, except inside the excluded elements. */
 export async function expectAccessible(page: Page, name: string, excluded: string[] = []): Promise<void> {

@@ -10,12 +10,12 @@ export function SearchFilter({ name, label }: { name: string; label: string }) {
   const current = filters.get(name) ?? '';
   const [text, setText] = useState(current);
   useEffect(() => setText(current), [current]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed is sent.
+  // After each render, so that a filter that was changed in the meantime is kept.
   useEffect(() => {
     if (text === current) return;
     const timer = setTimeout(() => filters.set({ [name]: text, after: null }, { replace: current !== '' }), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text]);
+  });
   return (
     <label className="field">
       {label}
