@@ -6,6 +6,7 @@ import { AttachmentId, BuilderId, DefectId, ProjectId } from '../schema/scalars.
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, EnumField, IdField, InstantField, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { DefectAssignee } from './defect-assignee.type.ts';
+import { KeepsTotal } from './list-total.entity.ts';
 import { Location } from './location.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
@@ -17,6 +18,7 @@ import { Publishes } from './published.ts';
 @Entity()
 @PersonalData<Defect>({ none: ['photoIds'], mentions: ['title', 'description', 'assignees'] })
 @Publishes('defect', 'defect', { path: '/builders/{builderId}/defects/{id}', project: true })
+@KeepsTotal('defect', 'status')
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('builderId')
 @ListIndex('projectId')

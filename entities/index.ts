@@ -12,6 +12,7 @@ import { ImageHost } from './image-host.entity.ts';
 import { Induction } from './induction.entity.ts';
 import { Insurance } from './insurance.entity.ts';
 import { Integrator } from './integrator.entity.ts';
+import { ListDayChange, ListDayTotal } from './list-day.entity.ts';
 import { ListTotal } from './list-total.entity.ts';
 import { Location } from './location.entity.ts';
 import { Meeting } from './meeting.entity.ts';
@@ -75,6 +76,8 @@ export const entities = [
   Erasure,
   Project,
   ListTotal,
+  ListDayChange,
+  ListDayTotal,
   Profile,
   CostCode,
   TimeType,

@@ -6,6 +6,7 @@ import { InductionId } from '../schema/scalars.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, EnumField, IdField, ListIndex, Reference, Tracked } from './columns.ts';
 import { InductionAnswer } from './induction-answer.type.ts';
+import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
 import { Publishes } from './published.ts';
@@ -22,6 +23,7 @@ import { Worker } from './worker.entity.ts';
   path: '/builders/{builderId}/projects/{projectId}/inductions/{id}',
   project: true,
 })
+@KeepsTotal('induction', 'status', { parent: 'subcontractor_id' })
 @Unique({ properties: ['projectId', 'identifier'] })
 @ListIndex('builderId')
 @ListIndex('projectId')

@@ -32,10 +32,16 @@ export class ListTotal {
   added!: number;
 }
 
-/** A list with stored totals: its table, the column of the kind, and the condition of the counted rows. */
+/** A list with stored totals, and the columns that they are divided by. */
 export interface CountedList {
   table: string;
+  /** Status of a timesheet, source of a photo. */
   kind: string;
+  /** A second parent beside the project, such as the folder of a photo. */
+  parent: string | null;
+  /** Date that the list is filtered by. */
+  date: string | null;
+  /** Condition of the counted rows. */
   active: 'archived_at is null' | 'true';
 }
 
@@ -43,14 +49,23 @@ export interface CountedList {
 export const countedLists: CountedList[] = [];
 
 /**
- * Stores totals of the table per builder, project and value of the column `kind`, of the active rows only if `active` is given. A
- * migration creates the function `<table>_total` of the triggers.
+ * Stores totals of the table per builder, project, parent, value of the column `kind` and day. A migration creates the function
+ * `<table>_total` of the triggers.
  */
-export function KeepsTotal(table: string, kind: string, active?: 'archived_at is null') {
-  const columns = ['builder_id', 'project_id', kind, ...(active ? [active] : [])];
-  const key = (row: string) => `(${columns.map((column) => `${row}.${column}`).join(', ')})`;
+export function KeepsTotal(table: string, kind: string, options: Partial<CountedList> = {}) {
+  const list: CountedList = { table, kind, parent: null, date: null, active: 'true', ...options };
+  const columns = (row: string) => [
+    ...['builder_id', 'project_id', kind].map((name) => `${row}.${name}`),
+    ...(list.parent ? [`${row}.${list.parent}`] : []),
+    ...(list.active === 'true' ? [] : [`${row}.${list.active}`]),
+    ...['created_at', ...(list.date ? [list.date] : [])].map((name) => toDaySql(`${row}.${name}`)),
+  ];
+  const key = (row: string) => `(${columns(row).join(', ')})`;
   return (owner: new () => object) => {
-    countedLists.push({ table, kind, active: active ?? 'true' });
+    countedLists.push(list);
     declareChangeTriggers(owner, { table, prefix: `${table}_total`, procedure: `${table}_total`, key });
   };
 }
+
+/** Returns SQL of the begin of an instant's day in UTC. */
+export const toDaySql = (instant: string) => `date_trunc('day', ${instant}, 'UTC')`;

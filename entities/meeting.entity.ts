@@ -17,6 +17,7 @@ import {
   Tracked,
 } from './columns.ts';
 import { Integrator } from './integrator.entity.ts';
+import { KeepsTotal } from './list-total.entity.ts';
 import { MeetingTemplate } from './meeting-template.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Project } from './project.entity.ts';
@@ -52,6 +53,7 @@ export interface NoteBlock {
   mentions: ['title', 'agenda', 'plainNotes', 'noteBlocks', 'templateResponse'],
 })
 @Publishes('meeting', 'meeting', { path: '/builders/{builderId}/meetings', project: true })
+@KeepsTotal('meeting', 'status', { date: 'date' })
 // A meeting without both source fields has no identity beyond its id: nulls are distinct.
 @Unique({ properties: ['integratorId', 'builderId', 'sourceApp', 'externalSourceId'] })
 @ListIndex('builderId')

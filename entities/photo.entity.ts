@@ -29,7 +29,7 @@ const ACTIVE = 'archived_at is null';
   project: true,
   archivable: true,
 })
-@KeepsTotal('photo', 'source', ACTIVE)
+@KeepsTotal('photo', 'source', { parent: 'folder_id', active: ACTIVE })
 @QueuesRenditions
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'folderId', 'source'], where: ACTIVE })

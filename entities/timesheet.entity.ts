@@ -20,7 +20,7 @@ import { TimeType } from './time-type.entity.ts';
 @Entity()
 @PersonalData<Timesheet>({ of: { profile: 'profileId' }, none: ['timesheetGroupId'], cleared: ['notes'] })
 @Publishes('timesheet', 'timesheet', { path: '/timesheets/{id}', project: true })
-@KeepsTotal('timesheet', 'status')
+@KeepsTotal('timesheet', 'status', { date: 'date' })
 // The indexes include the filter columns, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['projectId', 'status', 'date'] })
 @ListIndex('projectId', { include: ['builderId', 'status', 'date'] })

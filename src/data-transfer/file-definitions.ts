@@ -15,6 +15,7 @@ import { Induction } from '../../entities/induction.entity.ts';
 import { InductionAnswer } from '../../entities/induction-answer.type.ts';
 import { Insurance } from '../../entities/insurance.entity.ts';
 import { Integrator } from '../../entities/integrator.entity.ts';
+import { ListDayChange, ListDayTotal } from '../../entities/list-day.entity.ts';
 import { ListTotal } from '../../entities/list-total.entity.ts';
 import { Location } from '../../entities/location.entity.ts';
 import { Meeting } from '../../entities/meeting.entity.ts';
@@ -259,6 +260,8 @@ export const excludedEntities: EntityClass<object>[] = [
   AuditEntry,
   Erasure,
   ListTotal,
+  ListDayChange,
+  ListDayTotal,
   UploadUsage,
   ImageHost,
   Upload,

@@ -1,7 +1,7 @@
 import { escapeLiteral } from 'pg';
 import type { CountedList } from '../../entities/list-total.entity.ts';
 import { findPublishedTable } from '../../entities/published.ts';
-import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
+import { countedColumns, findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import type { CheckConstraint } from './catalog.ts';
 import type { Column, FileMapping, Reference } from './file-mapping.ts';
 import { DEFAULT } from './row-reader.ts';
@@ -172,15 +172,10 @@ export function upsert(mapping: FileMapping, pass: number): string {
       order by s.__line
       on conflict (${mapping.key.map(({ name }) => name).join(', ')}) do ${action}
       returning old.${first} is null as fresh ${list ? changedColumns(list) : ''}${published?.bulk.returning ?? ''})${
-        list ? `, counted as (${countWritten(list)})` : ''
+        list ? `, ${countWritten(list)}` : ''
       }${published ? `, published as (${published.bulk.toInsertSql('written')})` : ''}
     select (count(*) filter (where fresh))::int as inserted, (count(*) filter (where not fresh))::int as updated from written`;
 }
-
-const countedColumns = ({ kind, active }: CountedList) => [
-  ...['builder_id', 'project_id', kind],
-  ...(active === 'true' ? [] : ['archived_at']),
-];
 
 /** Old and new values of the columns that list totals are counted by. */
 const changedColumns = (list: CountedList) =>

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os';
 import type pg from 'pg';
 import type { Database } from '../database/database.ts';
-import { findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
+import { countedColumns, findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import { ID_PREFIXES } from '../shared/ids.ts';
 import { withClient } from './connection.ts';
 import { BASE, baseDay, HISTORY_DAYS } from './dates.ts';
 import { TIME_TYPES, TIMESHEET_NOTES } from './texts/trades.ts';
+
+const LIST = findCountedList('timesheet')!;
 
 /** Rows per transaction. */
 const BATCH = 20_000;
@@ -167,9 +169,7 @@ select '${ID_PREFIXES.timesheet}_a' || ${base36('created')} || left(digest, 16),
   case when choice3 % 10 > 0 then '${ID_PREFIXES.timesheetGroup}_a' || left(md5(profile_id || week), 25) end
 from chosen
 on conflict (id) do nothing
-returning builder_id, project_id, status
+returning ${countedColumns(LIST).join(', ')}
 ),
-counted as (
-${toCounterInsertSql(findCountedList('timesheet')!, 'select *, 1 as added from inserted')}
-)
+${toCounterInsertSql(LIST, 'select *, 1 as added from inserted')}
 select count(*)::int as count from inserted`;

@@ -1,6 +1,7 @@
 import type { RegionId } from '../../src/shared/regions.ts';
 import { dashboards } from './dashboards.ts';
 import type { GrowthData } from './growth-data.ts';
+import { listCases } from './growth-lists.ts';
 
 interface GrowthRequest {
   method?: string;
@@ -20,7 +21,7 @@ export interface GrowthCase {
   request(n: number, total: number, region: RegionId): GrowthRequest;
 }
 
-const GOAL = 1.5;
+export const GOAL = 1.5;
 
 export function growthCases(data: GrowthData): GrowthCase[] {
   const builder = data.builders[0]!;
@@ -36,30 +37,14 @@ export function growthCases(data: GrowthData): GrowthCase[] {
     return [
       { name: `${name}, first page`, goal, request: at(() => 0) },
       { name: `${name}, last page`, goal, request: at((total) => total - limit) },
-      { name: `${name}, in the middle`, request: at((total) => total / 2) },
+      { name: `${name}, in the middle`, goal, request: at((total) => total / 2) },
     ];
   };
   const one = (name: string, request: GrowthCase['request'], goal?: number): GrowthCase => ({ name, request, goal });
-  const week = 'startDate=2026-03-02&endDate=2026-03-08';
   const graphql = (body: object) => ({ method: 'POST', path: '/graphql', body });
   return [
-    ...list('GET /timesheets', '/timesheets?limit=25', GOAL),
-    ...list('GET /timesheets?projectId', `/timesheets?projectId=${projectId}&limit=15`, GOAL),
-    ...list('GET /timesheets?status', '/timesheets?status=REJECTED&limit=25'),
-    ...list('GET /timesheets?projectId&status', `/timesheets?projectId=${projectId}&status=REJECTED&limit=2`),
-    ...list('GET /timesheets, a week', `/timesheets?${week}&limit=4`),
-    ...list('GET /timesheets, a week of a project', `/timesheets?${week}&projectId=${projectId}&limit=1`),
-    ...list('GET /timesheets, a year', '/timesheets?startDate=2025-03-01&endDate=2026-03-01&limit=25'),
-    ...list(
-      'GET /timesheets, a status in a year',
-      '/timesheets?startDate=2025-03-01&endDate=2026-03-01&status=REJECTED&limit=25',
-    ),
-    ...list('GET photos', `${photos}?limit=25`, GOAL),
-    ...list('GET photos?projectId', `${photos}?projectId=${projectId}&limit=5`, GOAL),
-    ...list('GET photos?source', `${photos}?source=GALLERY&limit=25`),
-    ...list('GET photos?projectId&source', `${photos}?projectId=${projectId}&source=SITE_DIARY&limit=1`),
+    ...listCases(data).flatMap(({ name, path, goal }) => list(name, path, goal)),
     one('GET /builders', () => ({ path: '/builders' })),
-    one('GET /subcontractors', () => ({ path: '/subcontractors', headers: header })),
     one('GET /subcontractors/{id}', (n) => ({ path: `/subcontractors/${builder.subcontractorIds[n % 50]}` })),
     one('GET /builders/{id}/projects', () => ({ path: `/builders/${builder.id}/projects` })),
     one('GET a photo', () => ({ path: `${photos}/${data.photoId}` })),

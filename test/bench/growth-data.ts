@@ -2,7 +2,7 @@ import pg from 'pg';
 import { INTERNAL_SCOPES, SCOPES } from '../../schema/scopes.ts';
 import { rebuildTotals } from '../../src/database/write/list-counters.ts';
 import { type DataSet, loadData } from './data.ts';
-import { id, PROJECTS } from './data-site.ts';
+import { id, PROJECTS, SUBCONTRACTORS } from './data-site.ts';
 import { say } from './stage.ts';
 
 /** Sees every builder, through GraphQL. */
@@ -11,10 +11,15 @@ export const INTERNAL_CLIENT = 'cli_growth';
 export const BUILDERS = 20;
 /** Projects of each builder that photos and visits are of. */
 const BUSY = 5;
+/** Photo folders of each builder. */
+const FOLDERS = 4;
+/** Added to the numbers of inductions, of which the base data have some. */
+const INDUCTIONS = 100_000;
 const CHUNK = 500_000;
 
 export interface GrowthData extends DataSet {
   photoId: string;
+  folderId: string;
   timesheetId: string;
 }
 
@@ -23,6 +28,9 @@ export interface GrowthSize {
   timesheets: number;
   photos: number;
   visits: number;
+  meetings?: number;
+  defects?: number;
+  inductions?: number;
 }
 
 const BEGIN = `'2025-01-06T00:00:00Z'::timestamptz`;
@@ -44,10 +52,13 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
     await client.query('delete from photo');
     await client.query(`insert into usage_day (integrator_id, date, requests, errors, rejections)
       select id, day, 1000, 1, 10 from integrator, generate_series(date '2025-11-16', date '2026-12-20', interval '1 day') day`);
+    await client.query(`insert into photo_folder (id, created_at, updated_at, builder_id, name)
+      select ${id('fold', 'n')}, ${BEGIN}, ${BEGIN}, ${id('buil', `(n - 1) / ${FOLDERS} + 1`)}, 'Level ' || n
+      from generate_series(1, ${BUILDERS * FOLDERS}) n`);
     // The rows are right by construction.
     await client.query('set session_replication_role = replica');
     for (const [table, rowsOf] of Object.entries(TABLES)) {
-      const count = size[`${table}s` as keyof GrowthSize];
+      const count = size[`${table}s` as keyof GrowthSize] ?? 0;
       for (let first = 1; first <= count; first += CHUNK) {
         await client.query(rowsOf(first, Math.min(first + CHUNK - 1, count), count));
         say(`${table}: ${Math.min(first + CHUNK - 1, count)} of ${count}`);
@@ -58,7 +69,7 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
     await client.query('vacuum analyze');
     await client.query('checkpoint');
     const { rows: first } = await client.query(
-      `select ${id('att', '20')} as "photoId", ${id('ts', '20')} as "timesheetId"`,
+      `select ${id('att', '20')} as "photoId", ${id('fold', '1')} as "folderId", ${id('ts', '20')} as "timesheetId"`,
     );
     const data = { ...base, ...first[0] };
     await client.query('insert into growth_data values ($1)', [JSON.stringify(data)]);
@@ -87,12 +98,31 @@ const TABLES: Record<string, RowsOf> = {
       from ${numbered(first, last)}`,
   photo: (first, last, count) => `
     insert into photo (id, created_at, updated_at, builder_id, project_id, source, file_name, content_type, key, file_size,
-        description, sort_date, integrator_id, source_app, page_external_source_id, external_source_id)
+        description, sort_date, folder_id, integrator_id, source_app, page_external_source_id, external_source_id)
       select ${id('att', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
         ${id('proj', `b * ${PROJECTS} + k % ${BUSY} + 1`)}, case when k % 10 > 0 then 'GALLERY' else 'SITE_DIARY' end,
         'IMG ' || n || '.jpg', 'image/jpeg', 'photos/' || ${id('buil', 'b + 1')} || '/' || md5('photo' || n) || '.jpg',
         2000000 + n % 500000, case when k % 3 = 0 then 'Level ' || k % 12 end, ${instant('n', count)},
-        'intg_bench', 'walker', 'page ' || n / 200, n::text
+        case when k % 3 = 0 then ${id('fold', `b * ${FOLDERS} + k / 3 % ${FOLDERS} + 1`)} end, 'intg_bench', 'walker', 'page ' || n / 200, n::text
+      from ${numbered(first, last)}`,
+  meeting: (first, last, count) => `
+    insert into meeting (id, created_at, updated_at, builder_id, project_id, title, date, status)
+      select ${id('meet', 'n')}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
+        ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, 'Weekly site meeting ' || n,
+        ${instant('n', count)} + k % 72 * interval '1 hour', (array['DRAFT', 'RUNNING', 'COMPLETED', 'DISTRIBUTED'])[k / 7 % 4 + 1]
+      from ${numbered(first, last)}`,
+  defect: (first, last, count) => `
+    insert into defect (id, created_at, updated_at, identifier, builder_id, project_id, title, status, priority)
+      select ${id('defect', 'n')}, ${instant('n', count)}, ${instant('n', count)}, 1000 + k, ${id('buil', 'b + 1')},
+        ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, 'Crack ' || n,
+        (array['OPEN', 'IN_PROGRESS', 'READY_FOR_REVIEW', 'CLOSED'])[k / 7 % 4 + 1], 'LOW'
+      from ${numbered(first, last)}`,
+  induction: (first, last, count) => `
+    insert into induction (id, created_at, updated_at, builder_id, project_id, worker_id, subcontractor_id, identifier, type, status)
+      select ${id('ind', `n + ${INDUCTIONS}`)}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
+        ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, ${id('wkr', 'b * 500 + k % 500 + 1')},
+        ${id('sub', `b * ${SUBCONTRACTORS} + k / 5 % ${SUBCONTRACTORS} + 1`)}, 1000 + k, 'PROJECT_INDUCTION',
+        (array['REVIEWED', 'WAITING_REVIEW', 'CHANGES_REQUESTED', 'REVIEWED'])[k / 7 % 4 + 1]
       from ${numbered(first, last)}`,
   visit: (first, last, count) => `
     insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at)

@@ -14,7 +14,10 @@ import { migrated, type Stage, say } from './stage.ts';
 import { markdown } from './table.ts';
 
 const FACTOR = 1000;
-const LARGE: GrowthSize = { timesheets: 10_000_000, photos: 1_000_000, visits: 1_000_000 };
+const ROWS = 10_000_000;
+const LARGE: Required<GrowthSize> = {
+  ...{ timesheets: ROWS, photos: ROWS, meetings: ROWS, defects: ROWS, inductions: ROWS, visits: 1_000_000 },
+};
 export const REQUESTS = 60;
 const WARM_UP = 10;
 
@@ -41,9 +44,9 @@ export async function growth(stage: Stage, options: Options): Promise<void> {
     const url = await migrated(cluster, options.shrink === 1 ? name : `${name}_${options.shrink}`);
     stage.urls[region as RegionId] = url;
     const part = (rows: number) => Math.max(BUILDERS, rows / divisor / options.shrink);
-    const { timesheets, photos, visits } = LARGE;
+    const sizes = Object.entries(LARGE).map(([list, rows]) => [list, part(rows)]);
     // Both have the same ids.
-    data = await growTo(url, { timesheets: part(timesheets), photos: part(photos), visits: part(visits) });
+    data = await growTo(url, Object.fromEntries(sizes));
   }
   const { origin } = await stage.startOurs();
   const tokens = {
@@ -123,7 +126,7 @@ export const cells = ({ name, large, small, ratio, goal }: Figure) => [
 const table = (figures: Figure[]) => `
 ${markdown(['request', 'large, ms', 'small, ms', 'ratio', 'at most'], figures.map(cells))}
 
-Medians at one connection, the two sizes in turn. Large: ${LARGE.timesheets.toLocaleString('en')} timesheets,
-${LARGE.photos.toLocaleString('en')} photos and ${LARGE.visits.toLocaleString('en')} visits of 20 builders; small: a thousandth. Pages are as long in both.
+Medians at one connection, the two sizes in turn. Large: ${ROWS.toLocaleString('en')} timesheets,
+photos, meetings, defects and inductions each, and ${LARGE.visits.toLocaleString('en')} visits, of 20 builders; small: a thousandth. Pages are as long in both.
 Figures are those of the console, read without HTTP.
 `;

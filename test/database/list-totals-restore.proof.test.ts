@@ -19,7 +19,10 @@ const WRONG = `
   select list, builder_id, project_id, kind, sum(kept)::int as kept, sum(counted)::int as counted from (
     select list, builder_id, project_id, kind, added as kept, 0 as counted from public.list_total
     union all select 'timesheet', builder_id, project_id, status, 0, 1 from public.timesheet
-    union all select 'photo', builder_id, project_id, source, 0, 1 from public.photo where archived_at is null) side_by_side
+    union all select 'photo', builder_id, project_id, source, 0, 1 from public.photo where archived_at is null
+    union all select 'meeting', builder_id, project_id, status, 0, 1 from public.meeting
+    union all select 'defect', builder_id, project_id, status, 0, 1 from public.defect
+    union all select 'induction', builder_id, project_id, status, 0, 1 from public.induction) side_by_side
   group by 1, 2, 3, 4 having sum(kept) <> sum(counted)`;
 
 /** Rows on which timesheets and photos depend, then those of two statuses and sources, one of them archived. */

@@ -15,7 +15,10 @@ const WRONG = `
   select list, builder_id, project_id, kind, sum(kept) as kept, sum(counted) as counted from (
     select list, builder_id, project_id, kind, added as kept, 0 as counted from list_total
     union all select 'timesheet', builder_id, project_id, status, 0, 1 from timesheet
-    union all select 'photo', builder_id, project_id, source, 0, 1 from photo where archived_at is null) side_by_side
+    union all select 'photo', builder_id, project_id, source, 0, 1 from photo where archived_at is null
+    union all select 'meeting', builder_id, project_id, status, 0, 1 from meeting
+    union all select 'defect', builder_id, project_id, status, 0, 1 from defect
+    union all select 'induction', builder_id, project_id, status, 0, 1 from induction) side_by_side
   group by 1, 2, 3, 4 having sum(kept) <> sum(counted)`;
 
 /** Timesheets of which groups of four have the same creation time. */

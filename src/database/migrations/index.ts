@@ -20,6 +20,8 @@ import { Migration20261122170000EventOrder } from './20261122170000-event-order.
 import { Migration20261122171000ActiveAfter } from './20261122171000-active-after.ts';
 import { Migration20261122172000PromotionWithoutLoss } from './20261122172000-promotion-without-loss.ts';
 import { Migration20261122173000EventPartitionLock } from './20261122173000-event-partition-lock.ts';
+import { Migration20261122180000DayTotals } from './20261122180000-day-totals.ts';
+import { Migration20261122180100DayTotalsOfRows } from './20261122180100-day-totals-of-rows.ts';
 import { Migration20261122192918ConsoleListIndexes } from './20261122192918-console-list-indexes.ts';
 import { Migration20261122201600LargeSerialIds } from './20261122201600-large-serial-ids.ts';
 
@@ -47,6 +49,8 @@ export const migrations = [
   Migration20261122171000ActiveAfter,
   Migration20261122172000PromotionWithoutLoss,
   Migration20261122173000EventPartitionLock,
+  Migration20261122180000DayTotals,
+  Migration20261122180100DayTotalsOfRows,
   Migration20261122192918ConsoleListIndexes,
   Migration20261122201600LargeSerialIds,
 ];

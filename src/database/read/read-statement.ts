@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Statement } from '../pool/pg-pipeline.ts';
+import { findDayTotals, toDayTotalSql, toLocatedPageSql } from './day-totals.ts';
 import type { ColumnOptions, RowMapper } from './row-mapper.ts';
 
 export interface ReadOptions<Filter extends string> extends ColumnOptions {
@@ -19,17 +20,19 @@ export interface ReadOptions<Filter extends string> extends ColumnOptions {
    * column take their total from the counters.
    */
   counterKind?: 'status' | 'source';
+  /** Filters that most rows of the list match, so that its first pages are read in the list's order. */
+  mostRowsMatch?: NoInfer<Filter>[];
   /** Skip the total count. */
   skipTotal?: boolean;
 }
 
 /**
- * Kind of a read: a page with its total; a page at a large offset or with a counted total (`deep`); the first page by cursor, and one
+ * Kind of a read: a page with its total; a page whose days are found by totals by day (`located`); the first page by cursor, and one
  * after a position (`next`); the row of an id; all rows. The second column of a page by cursor is its total and the position of the row,
  * separated by `|`. The first column of each row is the number, from 1, of the batch element that it belongs to. The second column of a page is its total;
  * an empty page is one row with null in all further columns.
  */
-export type ReadKind = 'page' | 'deep' | 'first' | 'next' | 'one' | 'all';
+export type ReadKind = 'page' | 'located' | 'first' | 'next' | 'one' | 'all';
 
 export interface PreparedRead {
   statement: Statement;
@@ -49,6 +52,17 @@ export function hasStoredTotal({ counterKind }: AnyReadOptions, filters: readonl
   return filters.every((name) => name === 'builderId' || name === 'projectId' || name === counterKind);
 }
 
+/** Whether the rows and the total of a page with those filters are found by totals by day. */
+export function hasDayTotals(table: string, options: AnyReadOptions, filters: readonly string[]): boolean {
+  return findDayTotals(toFilteredList(table, options, filters)) !== null;
+}
+
+function toFilteredList(table: string, options: AnyReadOptions, filters: readonly string[]) {
+  const { condition = 'true', order = 't.created_at, t.id' } = options;
+  const conditions = filters.map((name) => options.filters![name]!);
+  return { table, filters, conditions, matching: [condition, ...conditions].join(' and '), order };
+}
+
 /** Returns a read as a prepared statement. A statement with the name '' is planned for each use. */
 export function prepareRead(
   name: string,
@@ -58,18 +72,19 @@ export function prepareRead(
   options: AnyReadOptions,
 ): PreparedRead {
   const { text, names } = bindParameters(buildSql(kind, filters, mapper, options));
-  const isByCursor = kind === 'first' || kind === 'next';
-  const isCounted = options.counterKind !== undefined && !options.skipTotal && !hasStoredTotal(options, filters);
-  const isSlow = kind === 'deep' || (isByCursor && isCounted);
+  const isPage = kind !== 'one' && kind !== 'all';
+  const isCounted =
+    isPage && options.counterKind !== undefined && !options.skipTotal && !hasStoredTotal(options, filters);
+  const isSlow = isCounted && !(kind === 'page' && hasDayTotals(mapper.table, options, filters));
   return { statement: { name: toStatementName(name), text }, parameterNames: names, kind, mapper, isSlow };
 }
 
 /** `:batch` is the table `q` of the batch elements, with their numbers `q.n`. */
 function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper, options: AnyReadOptions): string {
   const { table } = mapper;
-  const { joins = '', condition = 'true', order = 't.created_at, t.id' } = options;
-  const conditions = filters.map((name) => options.filters![name]!);
-  const matching = [condition, ...conditions].join(' and ');
+  const { joins = '' } = options;
+  const list = toFilteredList(table, options, filters);
+  const { matching, order } = list;
   const columns = mapper.toSelectList(filters);
   if (kind === 'one') {
     // `xmin` is always true and in no index: it prevents a full scan of a covering index while the table is small.
@@ -79,42 +94,34 @@ function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper,
   if (kind === 'all') {
     return `select q.n, ${columns} from :batch join ${table} t on ${matching} ${joins} order by q.n, ${order}`;
   }
-  const counted = `:batch cross join lateral (${buildTotalSql(filters, conditions, matching, table, options)}) c`;
-  if (kind !== 'deep' || filters.includes('updatedSince')) {
-    const isByCursor = kind === 'first' || kind === 'next';
-    const [orderColumn] = order.split(',', 1);
-    const [source, total] = options.skipTotal ? [':batch', 'null'] : [counted, 'c.total'];
-    const value = isByCursor ? `concat(${total}, '|', ${orderColumn}, '|', t.id)` : total;
-    const position = `and (${orderColumn}, t.id) > (:afterValue::timestamptz, :afterId::${mapper.idType})`;
-    const rows = `${table} t where ${matching} ${kind === 'next' ? position : ''}`;
-    // The planner cannot know that few records have changed, and would rather read the list in its order until the page is full.
-    const from = filters.includes('updatedSince') ? `(select t.* from ${rows} offset 0) t` : rows;
-    const window = `select t.* from ${from} order by ${order} limit :limit::int offset :offset::int`;
-    return `select q.n, ${value}, ${columns} from ${source} left join lateral (${window}) t on true ${joins}
-      order by q.n, ${order}`;
+  if (kind === 'located') {
+    const { total, ids } = toLocatedPageSql(findDayTotals(list)!);
+    return `select q.n, c.total, ${columns} from :batch cross join lateral (${total}) c left join lateral (${ids}) w on true
+      left join ${table} t on t.id = w.id ${joins} order by q.n, ${order}`;
   }
-  // An index-only scan finds the ids, from the nearer end of the list.
-  return `select q.n, c.total, ${columns} from ${counted} left join lateral (
-      (select t.id from ${table} t where ${matching} and :offset::int <= c.total / 2
-        order by ${order} limit :limit::int offset :offset::int)
-      union all
-      (select t.id from ${table} t where ${matching} and :offset::int > c.total / 2 and :offset::int < c.total
-        order by ${order.replaceAll(',', ' desc,')} desc limit greatest(least(:limit::int, c.total - :offset::int), 0)
-        offset greatest(c.total - :offset::int - :limit::int, 0))
-    ) w on true left join ${table} t on t.id = w.id ${joins} order by q.n, ${order}`;
+  const isByCursor = kind === 'first' || kind === 'next';
+  const [orderColumn] = order.split(',', 1);
+  const counted = `:batch cross join lateral (${buildTotalSql(list, options)}) c`;
+  const [source, total] = options.skipTotal ? [':batch', 'null'] : [counted, 'c.total'];
+  const value = isByCursor ? `concat(${total}, '|', ${orderColumn}, '|', t.id)` : total;
+  const position = `and (${orderColumn}, t.id) > (:afterValue::timestamptz, :afterId::${mapper.idType})`;
+  const rows = `${table} t where ${matching} ${kind === 'next' ? position : ''}`;
+  // The planner cannot know that few records have changed, and would rather read the list in its order until the page is full.
+  const from = filters.includes('updatedSince') ? `(select t.* from ${rows} offset 0) t` : rows;
+  const window = `select t.* from ${from} order by ${order} limit :limit::int offset :offset::int`;
+  return `select q.n, ${value}, ${columns} from ${source} left join lateral (${window}) t on true ${joins}
+    order by q.n, ${order}`;
 }
 
-function buildTotalSql(
-  filters: readonly string[],
-  conditions: string[],
-  matching: string,
-  table: string,
-  options: AnyReadOptions,
-): string {
-  if (!hasStoredTotal(options, filters)) return `select count(*) as total from ${table} t where ${matching}`;
-  const list = table.replaceAll('"', "'");
-  const where = conditions.join(' and ').replaceAll(`t.${options.counterKind}`, 't.kind');
-  return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${list} and ${where}`;
+function buildTotalSql(list: ReturnType<typeof toFilteredList>, options: AnyReadOptions): string {
+  const { table, filters, conditions, matching } = list;
+  if (hasStoredTotal(options, filters)) {
+    const name = table.replaceAll('"', "'");
+    const where = conditions.join(' and ').replaceAll(`t.${options.counterKind}`, 't.kind');
+    return `select coalesce(sum(t.added), 0)::bigint as total from list_total t where t.list = ${name} and ${where}`;
+  }
+  const days = findDayTotals(list);
+  return days ? toDayTotalSql(days) : `select count(*) as total from ${table} t where ${matching}`;
 }
 
 /**

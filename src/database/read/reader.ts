@@ -4,12 +4,13 @@ import type { Selection } from '../../../schema/selection.ts';
 import { getErrorCode } from '../errors.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 import { MAX_PREPARED_SELECTIONS } from '../pool/statement-runner.ts';
+import { isReadInOrder } from './day-totals.ts';
 import { toBatches } from './large-batches.ts';
 import { type CursorScope, decodeListCursor, encodeListCursor, invalidCursor } from './list-cursor.ts';
 import { PageWithoutTotal } from './page-without-total.ts';
 import type { ReadDatabase } from './read-database.ts';
 import {
-  hasStoredTotal,
+  hasDayTotals,
   type PreparedRead,
   prepareRead,
   type ReadKind,
@@ -45,7 +46,7 @@ interface Keys {
 /** Filter of every list whose records have a time of change (LST-14). */
 const UPDATED_SINCE = 't.changed_at >= :updatedSince::timestamptz';
 
-/** Pages from this offset on are slow reads. Those of large lists are found by an index-only scan. */
+/** Pages from this offset on are slow reads. */
 const DEEP_OFFSET = 500;
 
 /**
@@ -139,7 +140,7 @@ export class Reader<T extends object, Filter extends string = never> {
   }
 
   async #fetchPages(database: ReadDatabase, where: Where, window: PageWindow, keys?: Keys): Promise<Page<T>[]> {
-    const { counterKind, skipTotal } = this.#options;
+    const { mostRowsMatch, skipTotal } = this.#options;
     const { offset, limit, cursor, updatedSince } = window;
     if (updatedSince != null && !(this.entity.prototype instanceof Tracked)) {
       throw new Error(`${this.entity.name} has no time of change: let it extend Tracked.`);
@@ -147,8 +148,10 @@ export class Reader<T extends object, Filter extends string = never> {
     const given = updatedSince == null ? where : { ...where, updatedSince };
     const filters = this.#findGivenFilters(keys ? { ...given, [keys.name]: keys.values } : given);
     if (cursor != null) return this.#fetchPagesByCursor(database, filters, given, window, keys);
-    const isSlow = offset >= DEEP_OFFSET || !(skipTotal || hasStoredTotal(this.#options, filters));
-    const prepared = this.#prepare(database, counterKind && isSlow ? 'deep' : 'page', filters);
+    const isFirst = offset < DEEP_OFFSET && isReadInOrder(filters, mostRowsMatch);
+    const { table } = this.#getMapper(database);
+    const isLocated = !isFirst && hasDayTotals(table, this.#options, filters);
+    const prepared = this.#prepare(database, isLocated ? 'located' : 'page', filters);
     const found = await this.#fetchRows(database, prepared, { ...given, offset, limit }, keys);
     return found.map((rows) => {
       const data = this.#toRecords(prepared, rows, 2);

@@ -8,12 +8,13 @@ import type { Job } from '../../shared/jobs.ts';
 import type { Database, Databases } from '../database.ts';
 import { connectWithSettings, DIRECT_SETTINGS } from '../pool/session-settings.ts';
 import { waitForAdvisoryLock } from './advisory-lock.ts';
+import { compactDays, INSERT_DAYS, selectWrongDays, toDayInsertSql, UPDATE_DAYS } from './day-totals.ts';
 
 const COMPACTION_INTERVAL_MS = 60_000;
 
 /**
  * Replaces the counter rows of each total (entities/list-total.entity.ts) by one row with their sum, in one statement: a reader sees
- * either. Concurrent calls share the work, because each deletes different rows.
+ * either. Concurrent calls share the work, because each deletes different rows. Then does the same with the totals by day.
  */
 export async function compactCounters(database: Database): Promise<{ compacted: number }> {
   const { affectedRows } = await database.fork().execute<QueryResult>(
@@ -28,7 +29,7 @@ export async function compactCounters(database: Database): Promise<{ compacted: 
     [],
     'run',
   );
-  return { compacted: affectedRows };
+  return { compacted: affectedRows + (await compactDays(database)) };
 }
 
 /** Returns the counted list of a table; undefined when its rows are not counted. */
@@ -40,16 +41,24 @@ export const totalTriggerNames = ({ table }: CountedList): string[] =>
   ['insert', 'delete', 'update'].map((event) => `${table}_total_${event}`);
 
 /**
- * Returns SQL that counts changed rows in a session that does not fire triggers, as bulk loads do.
+ * Returns SQL of a common table expression that counts changed rows in a session that does not fire triggers, as bulk loads do.
  *
- * @param changes SQL query with the columns `builder_id`, `project_id`, the list's kind, `archived_at` if the list has it, and
- *   `added`: 1 for an inserted row, -1 for a deleted one
+ * @param changes SQL query with the columns of `countedColumns`, and `added`: 1 for an inserted row, -1 for a deleted one
  */
-export const toCounterInsertSql = ({ table, kind, active }: CountedList, changes: string): string =>
-  `insert into list_total (list, builder_id, project_id, kind, added)
-    select '${table}', builder_id, project_id, ${kind}, sum(added) from (${changes}) changed
-    where ${active} and current_setting('session_replication_role') = 'replica'
-    group by builder_id, project_id, ${kind} having sum(added) <> 0`;
+export const toCounterInsertSql = (list: CountedList, changes: string): string =>
+  `counted_days as (${toDayInsertSql(
+    list,
+    `select * from (${changes}) changed where ${list.active} and current_setting('session_replication_role') = 'replica'`,
+  )} returning *),
+  counted as (insert into list_total (list, builder_id, project_id, kind, added)
+    select list, builder_id, project_id, kind, sum(added) from counted_days
+    group by list, builder_id, project_id, kind having sum(added) <> 0)`;
+
+/** Returns the columns that decide in which totals a row is counted. */
+export const countedColumns = ({ kind, parent, date, active }: CountedList): string[] => [
+  ...['builder_id', 'project_id', kind, 'created_at'],
+  ...[parent, date, active === 'true' ? null : 'archived_at'].filter((column) => column !== null),
+];
 
 /** Returns SQL that selects each wrong total of a list, with the difference of rows and total in `missing`. */
 const selectWrongTotals = ({ table, kind, active }: CountedList) =>
@@ -58,12 +67,13 @@ const selectWrongTotals = ({ table, kind, active }: CountedList) =>
      union all select builder_id, project_id, kind, -added from list_total where list = '${table}') counted
    group by builder_id, project_id, kind having sum(added) <> 0`;
 
-/** Returns the number of wrong totals by list, without correcting them. */
+/** Returns the number of wrong totals by list, those by day included, without correcting them. */
 export async function countWrongTotals(client: pg.ClientBase): Promise<Record<string, number>> {
   const wrong: Record<string, number> = {};
   for (const list of countedLists) {
     const { rows } = await client.query<{ count: number }>(
-      `select count(*)::int as count from (${selectWrongTotals(list)}) wrong`,
+      `select ((select count(*) from (${selectWrongTotals(list)}) wrong)
+         + (select count(*) from (${selectWrongDays(list)}) wrong_days))::int as count`,
     );
     wrong[list.table] = rows[0]!.count;
   }
@@ -87,7 +97,8 @@ export async function rebuildTotals({ url }: Pick<Database, 'url'>): Promise<{ c
     for (const list of countedLists) {
       const { rowCount } = await client.query(`insert into list_total (list, builder_id, project_id, kind, added)
         select '${list.table}', builder_id, project_id, kind, missing from (${selectWrongTotals(list)}) wrong`);
-      corrected += rowCount!;
+      const days = await client.query(`${INSERT_DAYS} ${selectWrongDays(list)} ${UPDATE_DAYS}`);
+      corrected += rowCount! + days.rowCount!;
     }
     await client.query('commit');
     return { corrected };
@@ -101,7 +112,8 @@ export const uncompactedCounters: Backlog = {
   name: 'list_counters',
   statement: {
     name: 'backlog.list_counters',
-    text: `select count(*) - count(distinct (list, builder_id, project_id, kind)), null from list_total`,
+    text: `select count(*) - count(distinct (list, builder_id, project_id, kind)) + (select count(*) from list_day_change), null
+      from list_total`,
   },
 };
 

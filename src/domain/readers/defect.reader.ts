@@ -10,4 +10,5 @@ export const defects = new Reader(Defect, {
     projectId: 't.project_id = :projectId',
     status: 't.status = :status',
   },
+  counterKind: 'status',
 });

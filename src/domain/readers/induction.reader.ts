@@ -22,6 +22,7 @@ export const inductions = new Reader(Induction, {
     workerId: 't.worker_id = :workerId',
     status: 't.status = :status',
   },
+  counterKind: 'status',
   exclude: ['data'],
 });
 

@@ -12,6 +12,7 @@ export const meetings = new Reader(Meeting, {
     startDate: 't.date >= :startDate::timestamptz',
     endDate: 't.date <= :endDate::timestamptz',
   },
+  counterKind: 'status',
 });
 
 /** Meetings with only their id, to check that one exists. */

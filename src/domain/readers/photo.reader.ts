@@ -13,6 +13,7 @@ export const photos = new Reader(Photo, {
   },
   condition: 't.archived_at is null',
   counterKind: 'source',
+  mostRowsMatch: ['source'],
   exclude: ['integratorId', 'sourceApp', 'pageExternalSourceId', 'externalSourceId'],
 });
 

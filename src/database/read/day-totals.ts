@@ -1,0 +1,104 @@
+import { type CountedList, countedLists, toDaySql } from '../../../entities/list-total.entity.ts';
+
+/** Filters by a parent beside the builder. All rows of a parent are of its builder, and totals by day are found by builder. */
+const BUILDER_OF_PARENT: Record<string, string> = {
+  subcontractorId: 'select p.builder_id from subcontractor p where p.id = :subcontractorId',
+  folderId: 'select p.builder_id from photo_folder p where p.id = :folderId',
+  projectId: 'select p.builder_id from project p where p.id = :projectId',
+};
+
+/** A list with totals by day, with some of its filters. */
+interface FilteredList {
+  list: CountedList;
+  table: string;
+  /** Names of the given filters. */
+  filters: readonly string[];
+  /** SQL condition of each of them. */
+  conditions: readonly string[];
+  /** SQL condition of the list's rows. */
+  matching: string;
+  order: string;
+}
+
+/** Whether the filters are a builder or one parent, whose rows an index has in the list's order, and others that most rows match. */
+export function isReadInOrder(filters: readonly string[], mostRowsMatch: readonly string[] = []): boolean {
+  const others = filters.filter((name) => name !== 'builderId' && !mostRowsMatch.includes(name));
+  return others.length === 0 || (others.length === 1 && others[0]! in BUILDER_OF_PARENT);
+}
+
+/** Returns the list with the filters if its totals by day can be added up to their total; null otherwise. */
+export function findDayTotals(filtered: Omit<FilteredList, 'list'>): FilteredList | null {
+  const list = countedLists.find(({ table }) => `"${table}"` === filtered.table);
+  if (!list || !toBuilderSql(filtered.filters)) return null;
+  const isCounted = (sql: string) => !/\bt\./.test(toTotalCondition(list, sql));
+  return filtered.conditions.every((sql) => isRange(list, sql) || isCounted(sql)) ? { ...filtered, list } : null;
+}
+
+/** Returns SQL of the number of matching rows, as `total`. */
+export const toDayTotalSql = (filtered: FilteredList): string =>
+  `select coalesce(sum(x.added), 0)::bigint as total from (${toDaysSql(filtered)}) x`;
+
+/**
+ * Returns SQL of the total, and of the ids of the rows from `:offset` on: the days that contain them are found by running totals, and
+ * only rows of these days are read.
+ */
+export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: string } {
+  const { table, matching, order } = filtered;
+  const isOnPage = `z.before < :offset::bigint + :limit::bigint and z.before + z.added > :offset::bigint`;
+  const onPage = (column: string) => `array_agg(z.${column}) filter (where ${isOnPage})`;
+  return {
+    total: `select coalesce(sum(z.added), 0)::bigint as total,
+        ${onPage('created_on')} as days, ${onPage('before')} as befores, ${onPage('added')} as counts
+      from (select y.created_on, y.added, sum(y.added) over (order by y.created_on) - y.added as before from (
+        select x.created_on, sum(x.added)::int as added from (${toDaysSql(filtered)}) x group by x.created_on) y) z`,
+    ids: `select w.id from unnest(c.days, c.befores, c.counts) d(created_on, before, added) cross join lateral (
+        select t.id from ${table} t
+        where ${matching} and t.created_at >= d.created_on and t.created_at < d.created_on + interval '24 hours'
+        order by ${order} limit least(d.before + d.added, :offset::bigint + :limit::bigint) - greatest(d.before, :offset::bigint)
+        offset greatest(:offset::bigint - d.before, 0)) w`,
+  };
+}
+
+/** Returns SQL of the numbers of matching rows `added` by day of creation `created_on`, of which a day may have several. */
+function toDaysSql({ list, table, filters, conditions, matching }: FilteredList): string {
+  const builder = toBuilderSql(filters)!;
+  const ranges = conditions.filter((sql) => isRange(list, sql));
+  const counted = conditions.filter((sql) => !ranges.includes(sql)).map((sql) => toTotalCondition(list, sql));
+  const [from, until] = [ranges.find((sql) => sql.includes('>=')), ranges.find((sql) => sql.includes('<='))];
+  // Days that lie wholly within the range. Instants have milliseconds.
+  const begin = toDaySql(`:startDate::timestamptz + interval '24 hours' - interval '1 millisecond'`);
+  const end = toDaySql(`:endDate::timestamptz + interval '1 millisecond'`);
+  const all = [
+    `x.list = '${list.table}' and x.builder_id = ${builder}`,
+    ...counted,
+    ...(from ? [`x.dated_on >= ${begin}`] : []),
+    ...(until ? [`x.dated_on < ${end}`] : []),
+  ].join(' and ');
+  const sums = ['project_id', 'parent_id', 'kind']
+    .filter((column) => !counted.some((sql) => sql.includes(`x.${column}`)))
+    .map((column) => ` and x.${column} = '*'`);
+  // The range's first and last day, of which only a part may be within it.
+  const edge = (bound: string) => `
+    union all select ${toDaySql('t.created_at')}, 1 from ${table} t
+      where ${matching} and t.builder_id = ${builder} and ${bound}`;
+  return `select x.created_on, x.added from list_day_total x where ${all}${sums.join('')}
+    union all select x.created_on, x.added from list_day_change x where ${all}
+    ${from ? edge(`t.${list.date} < ${begin}`) : ''}
+    ${until ? edge(`t.${list.date} >= ${from ? `greatest(${begin}, ${end})` : end}`) : ''}`;
+}
+
+/** Returns SQL of the builder of the rows; null when no filter says it. */
+function toBuilderSql(filters: readonly string[]): string | null {
+  if (filters.includes('builderId')) return ':builderId';
+  const parent = Object.keys(BUILDER_OF_PARENT).find((name) => filters.includes(name));
+  return parent ? `(${BUILDER_OF_PARENT[parent]})` : null;
+}
+
+const isRange = ({ date }: CountedList, sql: string) => date !== null && sql.startsWith(`t.${date} `);
+
+/** Returns a filter's condition over a total. What is left of `t.` has no total. */
+const toTotalCondition = ({ kind, parent }: CountedList, sql: string) =>
+  sql
+    .replace(/\bt\.(builder_id|project_id)\b/g, 'x.$1')
+    .replace(new RegExp(`\\bt\\.${kind}\\b`, 'g'), 'x.kind')
+    .replace(parent ? new RegExp(`\\bt\\.${parent}\\b`, 'g') : /$^/, 'x.parent_id');

@@ -1,0 +1,56 @@
+import type { QueryResult } from '@mikro-orm/core';
+import { DAY_KEY } from '../../../entities/list-day.entity.ts';
+import { type CountedList, toDaySql } from '../../../entities/list-total.entity.ts';
+import type { Database } from '../database.ts';
+
+/** The two halves of a statement that adds rows to the totals by day. */
+export const INSERT_DAYS = `insert into list_day_total as t (${DAY_KEY}, added)`;
+export const UPDATE_DAYS = `on conflict (builder_id, list, project_id, parent_id, kind, dated_on, created_on)
+  do update set added = t.added + excluded.added`;
+
+/** Name of the advisory lock of a compaction. Two at once would wait for each other's totals, in different orders. */
+const COMPACTION_LOCK = `hashtextextended('builder-integration-api day totals', 0)`;
+
+/** Returns SQL that appends the changes of totals by day for rows with the column `added`. */
+export const toDayInsertSql = (list: CountedList, rows: string): string =>
+  `insert into list_day_change (${DAY_KEY}, added) ${sumByDay(list, rows)}`;
+
+/** Adds the changes to the totals by day in one statement, so that a reader sees either. Returns the number of written totals. */
+export async function compactDays(database: Database): Promise<number> {
+  return database.transaction(async (em) => {
+    await em.execute(`select pg_advisory_xact_lock(${COMPACTION_LOCK})`);
+    const { affectedRows } = await em.execute<QueryResult>(
+      `with changes as (delete from list_day_change returning *)
+       ${INSERT_DAYS} ${rollUp('select * from changes')} ${UPDATE_DAYS}`,
+      [],
+      'run',
+    );
+    await em.execute('delete from list_day_total where added = 0');
+    return affectedRows;
+  });
+}
+
+/** Returns SQL that selects each wrong total by day of a list, with the difference of rows and total in `added`. */
+export const selectWrongDays = (list: CountedList): string => {
+  const changes = `select ${DAY_KEY}, -added as added from list_day_change where list = '${list.table}'`;
+  const counted = sumByDay(list, `select *, 1 as added from ${list.table} where ${list.active}`);
+  return `select ${DAY_KEY}, sum(added) as added from (
+      ${rollUp(`${counted} union all ${changes}`)}
+      union all select ${DAY_KEY}, -added from list_day_total where list = '${list.table}') compared
+    group by ${DAY_KEY} having sum(added) <> 0`;
+};
+
+const sumByDay = ({ table, kind, parent, date }: CountedList, rows: string): string =>
+  `select '${table}' as list, builder_id, project_id, ${parent ?? 'null::text'} as parent_id, ${kind} as kind,
+     ${toDaySql('created_at')} as created_on, ${date ? toDaySql(date) : 'null::timestamptz'} as dated_on, sum(added) as added
+   from (${rows}) counted group by 1, 2, 3, 4, 5, 6, 7 having sum(added) <> 0`;
+
+/** Returns SQL that adds up changes by each combination of project, parent and kind, with `*` for those that are summed over. */
+function rollUp(changes: string): string {
+  const column = (name: string) => `case when grouping(${name}) = 1 then '*' else ${name} end as ${name}`;
+  const isCounted = (name: string) => `(grouping(${name}) = 1 or ${name} is not null)`;
+  return `select list, builder_id, ${column('project_id')}, ${column('parent_id')}, ${column('kind')}, created_on, dated_on,
+      sum(added) as added from (${changes}) changes
+    group by list, builder_id, created_on, dated_on, cube (project_id, parent_id, kind)
+    having sum(added) <> 0 and ${isCounted('project_id')} and ${isCounted('parent_id')}`;
+}

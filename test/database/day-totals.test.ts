@@ -1,0 +1,301 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page, PageWindow } from '../../schema/page.ts';
+import type { Database } from '../../src/database/database.ts';
+import { compactCounters, countWrongTotals, rebuildTotals } from '../../src/database/write/list-counters.ts';
+import { defects } from '../../src/domain/readers/defect.reader.ts';
+import { inductions } from '../../src/domain/readers/induction.reader.ts';
+import { meetings } from '../../src/domain/readers/meeting.reader.ts';
+import { photos } from '../../src/domain/readers/photo.reader.ts';
+import { timesheets } from '../../src/domain/readers/timesheet.reader.ts';
+import { type Service, startService } from '../support/harness.ts';
+
+const ROWS = 1500;
+const SEED = 22;
+
+interface ListCase {
+  /** Columns of a row beside those that all lists have, and their values. */
+  columns: Record<string, string>;
+  /** Values of each filter, and its condition in the plain query, in which `$` is the value. */
+  filters: Record<string, [condition: string, values: unknown[]]>;
+  active?: string;
+  findPage(database: Database, where: object, window: PageWindow): Promise<Page<{ id: string }>>;
+}
+
+let service: Service;
+let client: pg.Client;
+let cases: Record<string, ListCase>;
+
+/** SQL of one of the values for row `n`. */
+const oneOf = (salt: string, values: readonly (string | null)[]) =>
+  `(array[${values.map((value) => (value === null ? 'null' : `'${value}'`)).join()}]::text[])[1 + abs(hashtext('${salt}' || n)) % ${values.length}]`;
+/** Within 40 days, mostly in the first and on half hours, so that bounds of ranges are hit exactly. */
+const instant = (salt: string) =>
+  `timestamptz '2026-02-01Z' + abs(hashtext('${salt}' || n)) % (case n % 3 when 0 then 1920 else 96 end) * interval '30 minutes'`;
+
+beforeAll(async () => {
+  service = await startService();
+  client = new pg.Client({ connectionString: service.databases.au1.url });
+  await client.connect();
+  const [builderId, otherId] = service.demo('A').builderIds as [string, string];
+  const idsOf = async (table: string, of = builderId) =>
+    (await client.query<{ id: string }>(`select id from ${table} where builder_id = $1 order by id`, [of])).rows.map(
+      ({ id }) => id,
+    );
+  const projects = (await idsOf('project')).slice(0, 3);
+  const folders = ['fold_a1', 'fold_a2'];
+  await client.query(
+    `insert into photo_folder (id, created_at, updated_at, builder_id, name) select id, now(), now(), $1, id from unnest($2::text[]) id`,
+    [builderId, folders],
+  );
+  const [profile] = await idsOf('person_profile');
+  const [worker] = await idsOf('worker');
+  const subcontractors = (
+    await client.query('select id from subcontractor where builder_id = $1 and archived_at is null order by id', [
+      builderId,
+    ])
+  ).rows.map(({ id }) => id as string);
+  const builder: ListCase['filters'][string] = ['builder_id = $', [builderId, builderId, builderId, otherId]];
+  const project: ListCase['filters'][string] = ['project_id = $', projects];
+  const ranges: ListCase['filters'] = {
+    startDate: ['date >= $', ['2026-02-01T00:00:00.000Z', '2026-02-01T13:00:00.000Z', '2026-02-02T00:00:00.000Z']],
+    endDate: ['date <= $', ['2026-02-01T23:59:59.999Z', '2026-02-02T11:30:00.000Z', '2026-03-01T00:00:00.000Z']],
+  };
+  cases = {
+    timesheet: {
+      columns: {
+        ...{ project_id: oneOf('p', projects), profile_id: `'${profile}'`, hours: '1', date: instant('d') },
+        status: oneOf('s', ['APPROVED_1', 'REJECTED', 'REJECTED']),
+      },
+      filters: {
+        ...{ builderId: builder, projectId: project, ...ranges },
+        status: ['status = $', ['APPROVED_1', 'REJECTED', 'APPROVED_2']],
+      },
+      findPage: (database, where, window) => timesheets.findPage(database, where, window),
+    },
+    photo: {
+      columns: {
+        ...{ project_id: oneOf('p', [...projects, null]), folder_id: oneOf('f', [...folders, null]) },
+        ...{ file_name: `'a'`, content_type: `'image/jpeg'`, key: `'k' || n`, file_size: '1', sort_date: 'now()' },
+        ...{ source: oneOf('s', ['GALLERY', 'SITE_DIARY']), archived_at: 'case when n % 7 = 0 then now() end' },
+      },
+      filters: {
+        ...{ builderId: builder, projectId: project, folderId: ['folder_id = $', folders] },
+        source: ['source = any($)', [['GALLERY'], ['SITE_DIARY', 'GALLERY'], ['ITP']]],
+      },
+      active: 'archived_at is null',
+      findPage: (database, where, window) => photos.findPage(database, where, window),
+    },
+    meeting: {
+      columns: {
+        ...{ project_id: oneOf('p', [...projects, null]), title: `'a'`, date: instant('d') },
+        status: oneOf('s', ['DRAFT', 'COMPLETED']),
+      },
+      filters: {
+        ...{ builderId: builder, projectId: project, ...ranges },
+        status: ['status = any($)', [['DRAFT'], ['DRAFT', 'COMPLETED']]],
+      },
+      findPage: (database, where, window) => meetings.findPage(database, where, window),
+    },
+    defect: {
+      columns: {
+        ...{ project_id: oneOf('p', projects), title: `'a'`, identifier: '100000 + n', priority: `'LOW'` },
+        status: oneOf('s', ['OPEN', 'CLOSED']),
+      },
+      filters: { builderId: builder, projectId: project, status: ['status = $', ['OPEN', 'CLOSED']] },
+      findPage: (database, where, window) => defects.findPage(database, where, window),
+    },
+    induction: {
+      columns: {
+        ...{ project_id: oneOf('p', projects), worker_id: `'${worker}'`, identifier: '100000 + n' },
+        ...{ subcontractor_id: oneOf('u', subcontractors.slice(0, 2)), type: `'PROJECT_INDUCTION'` },
+        status: oneOf('s', ['REVIEWED', 'WAITING_REVIEW']),
+      },
+      filters: {
+        ...{ projectId: project, subcontractorId: ['subcontractor_id = $', subcontractors.slice(0, 3)] },
+        ...{ workerId: ['worker_id = $', [worker]], status: ['status = $', ['REVIEWED', 'WAITING_REVIEW']] },
+      },
+      findPage: (database, where, window) => inductions.findPage(database, where, window),
+    },
+  };
+  for (const [table, { columns }] of Object.entries(cases)) await insert(table, columns, builderId, 1);
+  await compactCounters(service.databases.au1);
+  // Changes that are not compacted yet: moves between days, deletes and inserts.
+  for (const [table, { columns }] of Object.entries(cases)) {
+    await insert(table, columns, builderId, 2);
+    await client.query(`update ${table} set created_at = created_at + interval '30 hours' where id like '%x1x_7'`);
+    await client.query(`update ${table} set project_id = $1 where id like '%x1x_3'`, [projects[0]]);
+    if (columns.date) await client.query(`update ${table} set date = date + interval '1 day' where id like '%x1x_5'`);
+    await client.query(`delete from ${table} where id like '%x1x_9'`);
+  }
+});
+
+afterAll(async () => {
+  await client?.end();
+  await service?.stop();
+});
+
+async function insert(table: string, columns: Record<string, string>, builderId: string, part: number) {
+  const [from, count] = part === 1 ? [1, ROWS] : [ROWS + 1, ROWS / 10];
+  await client.query(
+    `insert into ${table} (id, created_at, updated_at, builder_id, ${Object.keys(columns).join(', ')})
+     select '${table}x${part}x_' || n, ${instant('c')}, now(), $1, ${Object.values(columns).join(', ')}
+     from generate_series(${from}::int, ${from + count - 1}) n`,
+    [builderId],
+  );
+}
+
+/** Numbers from 0 to 1, the same in each run. */
+function* randoms(seed: number): Generator<number, never> {
+  for (let state = seed; ; ) {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    yield state / 2147483648;
+  }
+}
+
+describe('a page whose days are found by totals', () => {
+  it.each(['timesheet', 'photo', 'meeting', 'defect', 'induction'])(
+    'equals that of the plain query for random filters and offsets of each %s (LST-1, LST-4)',
+    async (table) => {
+      const { filters, active = 'true', findPage } = cases[table]!;
+      const random = randoms(SEED);
+      const next = (below: number) => Math.floor(random.next().value * below);
+      for (let round = 0; round < 60; round++) {
+        const where: Record<string, unknown> = {};
+        // Always the first, which is the builder or a parent.
+        for (const [index, [name, [, values]]] of Object.entries(filters).entries()) {
+          if (index === 0 || next(2) === 0) where[name] = values[next(values.length)];
+        }
+        const conditions = Object.keys(where).map((name, index) => filters[name]![0].replace('$', `$${index + 1}`));
+        const { rows } = await client.query<{ id: string }>(
+          `select id from ${table} where ${[active, ...conditions].join(' and ')} order by created_at, id`,
+          Object.values(where),
+        );
+        const ids = rows.map(({ id }) => id);
+        for (const offset of [0, 499, 500, next(ids.length + 1), Math.max(0, ids.length - 25), ids.length + 3]) {
+          const limit = 1 + next(25);
+          const page = await findPage(service.databases.au1, where, { offset, limit });
+          const found = { total: page.meta.totalCount, ids: page.data.map(({ id }) => id) };
+          expect(found, JSON.stringify({ where, offset, limit })).toEqual({
+            total: ids.length,
+            ids: ids.slice(offset, offset + limit),
+          });
+        }
+      }
+    },
+  );
+
+  it('takes one statement', async () => {
+    const database = service.databases.au1;
+    const where = {
+      builderId: service.demo('A').builderIds[0]!,
+      status: 'REJECTED',
+      startDate: '2026-02-01T12:00:00Z',
+    };
+    const count = await service.countStatements('au1', () =>
+      timesheets.findPage(database, where, { offset: 600, limit: 5 }),
+    );
+    expect(count).toBe(1);
+  });
+
+  it('is exact while a transaction with later rows is open, after its end, and before and after compaction', async () => {
+    const database = service.databases.au1;
+    const where = {
+      builderId: service.demo('A').builderIds[0]!,
+      status: 'REJECTED',
+      startDate: '2026-02-01T00:00:00Z',
+    };
+    const window = { offset: 700, limit: 25 };
+    const read = async () => {
+      const { meta, data } = await timesheets.findPage(database, where, window);
+      return { total: meta.totalCount, ids: data.map(({ id }) => id) };
+    };
+    const plain = async () => {
+      const { rows } = await client.query<{ id: string }>(
+        'select id from timesheet where builder_id = $1 and status = $2 and date >= $3 order by created_at, id',
+        Object.values(where),
+      );
+      return { total: rows.length, ids: rows.slice(700, 725).map(({ id }) => id) };
+    };
+    const before = await plain();
+    expect(await read()).toEqual(before);
+    const writer = new pg.Client({ connectionString: database.url });
+    await writer.connect();
+    await writer.query('begin');
+    await writer.query(
+      `update timesheet set created_at = created_at - interval '3 days' where id like 'timesheetx1x_%4'`,
+    );
+    await writer.query(`delete from timesheet where id like 'timesheetx1x_%1'`);
+    expect(await read()).toEqual(before);
+    // A compaction neither waits for the writer nor takes its changes.
+    await compactCounters(database);
+    expect(await read()).toEqual(before);
+    await writer.query('commit');
+    await writer.end();
+    const after = await plain();
+    expect(after).not.toEqual(before);
+    expect(await read()).toEqual(after);
+    await compactCounters(database);
+    expect(await read()).toEqual(after);
+  });
+});
+
+describe('the totals by day', () => {
+  it('are exact after concurrent writes and compactions', async () => {
+    const database = service.databases.au1;
+    const builderId = service.demo('A').builderIds[0]!;
+    const writers = [3, 4, 5].map(async (part) => {
+      const own = new pg.Client({ connectionString: database.url });
+      await own.connect();
+      for (let round = 0; round < 10; round++) {
+        await own.query('begin');
+        await own.query(
+          `insert into meeting (id, created_at, updated_at, builder_id, title, date, status)
+           select 'meetingx${part}x' || $2 || '_' || n, timestamptz '2026-02-01Z' + n * interval '5 hours', now(), $1, 'a', now(), 'DRAFT'
+           from generate_series(1, 20) n`,
+          [builderId, round],
+        );
+        await own.query(`update meeting set status = 'COMPLETED' where id like 'meetingx${part}x%_7'`);
+        await own.query(round % 3 ? 'commit' : 'rollback');
+        await own.query(`delete from meeting where id like 'meetingx${part}x%_1_'`);
+      }
+      await own.end();
+    });
+    let writing = true;
+    const compact = async () => {
+      while (writing) await compactCounters(database);
+    };
+    const compactions = [compact(), compact()];
+    await Promise.all(writers).finally(() => {
+      writing = false;
+    });
+    await Promise.all(compactions);
+    expect(Object.values(await countWrongTotals(client))).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('are found wrong and corrected by a rebuild', async () => {
+    const database = service.databases.au1;
+    await compactCounters(database);
+    await client.query(`update list_day_total set added = added + 1 where list = 'defect' and kind = 'OPEN'`);
+    await client.query(`delete from list_day_total where list = 'photo' and project_id = '*'`);
+    await client.query(`insert into list_day_change (list, builder_id, kind, created_on, added)
+      values ('induction', 'buil_none', 'REVIEWED', '2026-01-01', 2)`);
+    const wrong = await countWrongTotals(client);
+    expect(
+      Object.keys(wrong)
+        .filter((list) => wrong[list]! > 0)
+        .sort(),
+    ).toEqual(['defect', 'induction', 'photo']);
+    await rebuildTotals(database);
+    expect(Object.values(await countWrongTotals(client))).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('of nothing are removed by the compaction', async () => {
+    await client.query(`delete from meeting where id like 'meetingx%'`);
+    await compactCounters(service.databases.au1);
+    const { rows } = await client.query(
+      'select (select count(*)::int from list_day_change) as changes, (select count(*)::int from list_day_total where added = 0) as empty',
+    );
+    expect(rows).toEqual([{ changes: 0, empty: 0 }]);
+  });
+});
