@@ -37,6 +37,7 @@ export interface CountedList {
   table: string;
   /** Status of a timesheet, source of a photo. */
   kind: string;
+  project: 'project_id' | null;
   /** A second parent beside the project, such as the folder of a photo. */
   parent: string | null;
   /** Date that the list is filtered by. */
@@ -53,10 +54,17 @@ export const countedLists: CountedList[] = [];
  * `<table>_total` of the triggers.
  */
 export function KeepsTotal(table: string, kind: string, options: Partial<CountedList> = {}) {
-  const list: CountedList = { table, kind, parent: null, date: null, active: 'true', ...options };
+  const list: CountedList = {
+    table,
+    kind,
+    project: 'project_id',
+    parent: null,
+    date: null,
+    active: 'true',
+    ...options,
+  };
   const columns = (row: string) => [
-    ...['builder_id', 'project_id', kind].map((name) => `${row}.${name}`),
-    ...(list.parent ? [`${row}.${list.parent}`] : []),
+    ...['builder_id', list.project, kind, list.parent].flatMap((name) => (name ? [`${row}.${name}`] : [])),
     ...(list.active === 'true' ? [] : [`${row}.${list.active}`]),
     ...['created_at', ...(list.date ? [list.date] : [])].map((name) => toDaySql(`${row}.${name}`)),
   ];

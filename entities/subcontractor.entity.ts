@@ -7,6 +7,7 @@ import { Address } from './address.type.ts';
 import { Builder } from './builder.entity.ts';
 import { ChangeIndex, IdField, Instant, ListIndex, Reference, TextField, Tracked } from './columns.ts';
 import { Integration } from './integration.type.ts';
+import { KeepsTotal } from './list-total.entity.ts';
 import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
@@ -16,6 +17,7 @@ import { Publishes } from './published.ts';
 @Entity()
 @PersonalData<Subcontractor>({ none: ['name', 'abn', 'address', 'tags', 'integrations'] })
 @Publishes('subcontractor', 'subcontractor', { path: '/subcontractors/{id}', archivable: true })
+@KeepsTotal('subcontractor', 'is_builder', { project: null, active: 'archived_at is null' })
 // The index includes the filter column, for index-only scans of pages and totals.
 @ListIndex('builderId', { include: ['isBuilder'], where: 'archived_at is null' })
 @ChangeIndex('builderId', { where: 'archived_at is null' })

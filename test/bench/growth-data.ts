@@ -13,8 +13,8 @@ export const BUILDERS = 20;
 const BUSY = 5;
 /** Photo folders of each builder. */
 const FOLDERS = 4;
-/** Added to the numbers of inductions, of which the base data have some. */
-const INDUCTIONS = 100_000;
+/** Added to the numbers of rows in tables of which the base data have some. */
+const BASE_ROWS = 100_000;
 const CHUNK = 500_000;
 
 export interface GrowthData extends DataSet {
@@ -31,6 +31,7 @@ export interface GrowthSize {
   meetings?: number;
   defects?: number;
   inductions?: number;
+  subcontractors?: number;
 }
 
 const BEGIN = `'2025-01-06T00:00:00Z'::timestamptz`;
@@ -119,10 +120,14 @@ const TABLES: Record<string, RowsOf> = {
       from ${numbered(first, last)}`,
   induction: (first, last, count) => `
     insert into induction (id, created_at, updated_at, builder_id, project_id, worker_id, subcontractor_id, identifier, type, status)
-      select ${id('ind', `n + ${INDUCTIONS}`)}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
+      select ${id('ind', `n + ${BASE_ROWS}`)}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')},
         ${id('proj', `b * ${PROJECTS} + k % ${PROJECTS} + 1`)}, ${id('wkr', 'b * 500 + k % 500 + 1')},
         ${id('sub', `b * ${SUBCONTRACTORS} + k / 5 % ${SUBCONTRACTORS} + 1`)}, 1000 + k, 'PROJECT_INDUCTION',
         (array['REVIEWED', 'WAITING_REVIEW', 'CHANGES_REQUESTED', 'REVIEWED'])[k / 7 % 4 + 1]
+      from ${numbered(first, last)}`,
+  subcontractor: (first, last, count) => `
+    insert into subcontractor (id, created_at, updated_at, builder_id, name)
+      select ${id('sub', `n + ${BASE_ROWS}`)}, ${instant('n', count)}, ${instant('n', count)}, ${id('buil', 'b + 1')}, 'Concreters ' || n
       from ${numbered(first, last)}`,
   visit: (first, last, count) => `
     insert into sign_on_visit (id, created_at, updated_at, builder_id, project_id, worker_id, signed_on_at, signed_off_at)

@@ -85,7 +85,6 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       photos,
       [
         [folder, 5],
-        [`${folder}&${project}`, 1],
         [`${folder}&source=SITE_DIARY`, 1],
       ],
       GOAL,
@@ -106,9 +105,7 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       `/subcontractors/${subcontractorId}/inductions`,
       [
         ['', 5],
-        [project, 1],
         ['status=WAITING_REVIEW', 1],
-        [`status=WAITING_REVIEW&${project}`, 1],
       ],
       GOAL,
     ),
@@ -120,10 +117,19 @@ export function listCases({ builders, folderId }: GrowthData): ListCase[] {
       ],
       GOAL,
     ),
-    ...of('/subcontractors', [
-      ['', 25],
-      [project, 5],
-      ['includeBuilderCompany=true', 25],
+    ...of(
+      '/subcontractors',
+      [
+        ['', 25],
+        ['includeBuilderCompany=true', 25],
+      ],
+      GOAL,
+    ),
+    ...of(photos, [[`${folder}&${project}`, 1]]),
+    ...of(`/subcontractors/${subcontractorId}/inductions`, [
+      [project, 1],
+      [`status=WAITING_REVIEW&${project}`, 1],
     ]),
+    ...of('/subcontractors', [[project, 5]]),
   ];
 }

@@ -6,7 +6,7 @@ Parts:
   compare           the service beside a hand-written one, a tuned one, and PostGraphile (the default)
   workers           one process beside as many as there are cores
   supervision       one process beside one worker under a supervisor, and how long a killed worker is missed
-  growth            requests over 10,000,000 timesheets beside a thousandth of them, one connection
+  growth            requests over lists of 10,000,000 rows beside a thousandth of them, one connection
   events            what the event log costs writes and an import, and its pages, cursors and updatedSince over 10,000,000 rows
   observability     what metrics, log lines, tracing and compression cost; under four minutes
   console           integrators' requests with and without 20 tabs of the console that show Today and the board

@@ -43,7 +43,7 @@ describe('backup verify', () => {
     expect(report).toMatchObject({
       intact: true,
       rows: { builder: 2, project: 2, photo: 0 },
-      wrongTotals: { photo: 0, timesheet: 0 },
+      wrongTotals: { photo: 0, timesheet: 0, meeting: 0, defect: 0, induction: 0, subcontractor: 0 },
       objects: { referenced: 1, present: 1, bytes: (await storage.bytes.stat(logo))!.size, missing: [] },
     });
     expect(report.migration).toMatch(/^Migration\d+/);

@@ -22,7 +22,8 @@ const WRONG = `
     union all select 'photo', builder_id, project_id, source, 0, 1 from public.photo where archived_at is null
     union all select 'meeting', builder_id, project_id, status, 0, 1 from public.meeting
     union all select 'defect', builder_id, project_id, status, 0, 1 from public.defect
-    union all select 'induction', builder_id, project_id, status, 0, 1 from public.induction) side_by_side
+    union all select 'induction', builder_id, project_id, status, 0, 1 from public.induction
+    union all select 'subcontractor', builder_id, null, is_builder::text, 0, 1 from public.subcontractor where archived_at is null) side_by_side
   group by 1, 2, 3, 4 having sum(kept) <> sum(counted)`;
 
 /** Rows on which timesheets and photos depend, then those of two statuses and sources, one of them archived. */

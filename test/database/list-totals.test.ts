@@ -18,7 +18,8 @@ const WRONG = `
     union all select 'photo', builder_id, project_id, source, 0, 1 from photo where archived_at is null
     union all select 'meeting', builder_id, project_id, status, 0, 1 from meeting
     union all select 'defect', builder_id, project_id, status, 0, 1 from defect
-    union all select 'induction', builder_id, project_id, status, 0, 1 from induction) side_by_side
+    union all select 'induction', builder_id, project_id, status, 0, 1 from induction
+    union all select 'subcontractor', builder_id, null, is_builder::text, 0, 1 from subcontractor where archived_at is null) side_by_side
   group by 1, 2, 3, 4 having sum(kept) <> sum(counted)`;
 
 /** Timesheets of which groups of four have the same creation time. */

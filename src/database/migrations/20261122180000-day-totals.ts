@@ -6,6 +6,7 @@ const LISTS = [
   { table: 'meeting', kind: 'status', parent: null, date: 'date', active: 'true', isNew: true },
   { table: 'defect', kind: 'status', parent: null, date: null, active: 'true', isNew: true },
   { table: 'induction', kind: 'status', parent: 'subcontractor_id', date: null, active: 'true', isNew: true },
+  { table: 'subcontractor', kind: 'is_builder', parent: null, date: null, active: 'archived_at is null', isNew: true },
 ];
 
 type List = (typeof LISTS)[number];
@@ -20,13 +21,14 @@ const COLUMNS = `"id" bigserial primary key, "list" text not null, "builder_id" 
 const dayOf = (column: string) => `date_trunc('day', ${column}, 'UTC')`;
 
 /** Returns the columns of a total by day over a row. */
-const columnsOf = ({ kind, parent, date }: List, row = '') =>
+const columnsOf = ({ table, kind, parent, date }: List, row = '') =>
   [
-    ...[`${row}builder_id`, `${row}project_id`, parent ? row + parent : 'null::text', `${row}${kind}`],
+    ...[`${row}builder_id`, table === 'subcontractor' ? 'null::text' : `${row}project_id`],
+    ...[parent ? row + parent : 'null::text', `${row}${kind}${kind === 'is_builder' ? '::text' : ''}`],
     ...[dayOf(`${row}created_at`), date ? dayOf(row + date) : 'null::timestamptz'],
   ].join(', ');
 
-/** Adds totals by day, and totals of meetings, defects and inductions. The next migration counts the existing rows. */
+/** Adds totals by day, and totals of meetings, defects, inductions and subcontractors. The next migration counts the existing rows. */
 export class Migration20261122180000DayTotals extends Migration {
   override name = 'Migration20261122180000DayTotals';
 
@@ -76,7 +78,7 @@ export class Migration20261122180000DayTotals extends Migration {
 
   #keyByDay(list: List) {
     const active = list.active === 'true' ? '' : `, ROW.${list.active}`;
-    const columns = columnsOf(list, 'ROW.').replace(/, null::\w+/g, '') + active;
+    const columns = columnsOf(list, 'ROW.').replace(/, null::\w+|::text/g, '') + active;
     return (row: string) => `(${columns.replaceAll('ROW', row)})`;
   }
 

@@ -31,7 +31,9 @@ export function findDayTotals(filtered: Omit<FilteredList, 'list'>): FilteredLis
   const list = countedLists.find(({ table }) => `"${table}"` === filtered.table);
   if (!list || !toBuilderSql(filtered.filters)) return null;
   const isCounted = (sql: string) => !/\bt\./.test(toTotalCondition(list, sql));
-  return filtered.conditions.every((sql) => isRange(list, sql) || isCounted(sql)) ? { ...filtered, list } : null;
+  const isByParents = filtered.filters.filter((name) => name in BUILDER_OF_PARENT).length > 1;
+  const isKept = !isByParents && filtered.conditions.every((sql) => isRange(list, sql) || isCounted(sql));
+  return isKept ? { ...filtered, list } : null;
 }
 
 /** Returns SQL of the number of matching rows, as `total`. */
@@ -43,7 +45,9 @@ export const toDayTotalSql = (filtered: FilteredList): string =>
  * only rows of these days are read.
  */
 export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: string } {
-  const { table, matching, order } = filtered;
+  const { list, table, matching, order } = filtered;
+  // As an expression the date is not looked up in its index, which would read the whole range for each day.
+  const onDay = matching.replaceAll(`t.${list.date} `, `t.${list.date} + interval '0' `);
   const isOnPage = `z.before < :offset::bigint + :limit::bigint and z.before + z.added > :offset::bigint`;
   const onPage = (column: string) => `array_agg(z.${column}) filter (where ${isOnPage})`;
   return {
@@ -53,7 +57,7 @@ export function toLocatedPageSql(filtered: FilteredList): { total: string; ids: 
         select x.created_on, sum(x.added)::int as added from (${toDaysSql(filtered)}) x group by x.created_on) y) z`,
     ids: `select w.id from unnest(c.days, c.befores, c.counts) d(created_on, before, added) cross join lateral (
         select t.id from ${table} t
-        where ${matching} and t.created_at >= d.created_on and t.created_at < d.created_on + interval '24 hours'
+        where ${onDay} and t.created_at >= d.created_on and t.created_at < d.created_on + interval '24 hours'
         order by ${order} limit least(d.before + d.added, :offset::bigint + :limit::bigint) - greatest(d.before, :offset::bigint)
         offset greatest(:offset::bigint - d.before, 0)) w`,
   };

@@ -105,7 +105,9 @@ function buildSql(kind: ReadKind, filters: readonly string[], mapper: RowMapper,
   const [source, total] = options.skipTotal ? [':batch', 'null'] : [counted, 'c.total'];
   const value = isByCursor ? `concat(${total}, '|', ${orderColumn}, '|', t.id)` : total;
   const position = `and (${orderColumn}, t.id) > (:afterValue::timestamptz, :afterId::${mapper.idType})`;
-  const rows = `${table} t where ${matching} ${kind === 'next' ? position : ''}`;
+  // Nothing is searched for where the total says that nothing is there.
+  const hasRows = kind === 'page' && options.counterKind && !options.skipTotal ? 'and c.total > :offset::int' : '';
+  const rows = `${table} t where ${matching} ${hasRows} ${kind === 'next' ? position : ''}`;
   // The planner cannot know that few records have changed, and would rather read the list in its order until the page is full.
   const from = filters.includes('updatedSince') ? `(select t.* from ${rows} offset 0) t` : rows;
   const window = `select t.* from ${from} order by ${order} limit :limit::int offset :offset::int`;

@@ -40,17 +40,22 @@ export const selectWrongDays = (list: CountedList): string => {
     group by ${DAY_KEY} having sum(added) <> 0`;
 };
 
-const sumByDay = ({ table, kind, parent, date }: CountedList, rows: string): string =>
-  `select '${table}' as list, builder_id, project_id, ${parent ?? 'null::text'} as parent_id, ${kind} as kind,
+const sumByDay = ({ table, kind, project, parent, date }: CountedList, rows: string): string =>
+  `select '${table}' as list, builder_id, ${project ?? 'null::text'} as project_id, ${parent ?? 'null::text'} as parent_id,
+     ${kind}::text as kind,
      ${toDaySql('created_at')} as created_on, ${date ? toDaySql(date) : 'null::timestamptz'} as dated_on, sum(added) as added
    from (${rows}) counted group by 1, 2, 3, 4, 5, 6, 7 having sum(added) <> 0`;
 
-/** Returns SQL that adds up changes by each combination of project, parent and kind, with `*` for those that are summed over. */
+/**
+ * Returns SQL that adds up changes by each combination of project or parent and kind, with `*` for those that are summed over. By project
+ * and parent at once there would be as many totals as rows.
+ */
 function rollUp(changes: string): string {
   const column = (name: string) => `case when grouping(${name}) = 1 then '*' else ${name} end as ${name}`;
   const isCounted = (name: string) => `(grouping(${name}) = 1 or ${name} is not null)`;
   return `select list, builder_id, ${column('project_id')}, ${column('parent_id')}, ${column('kind')}, created_on, dated_on,
       sum(added) as added from (${changes}) changes
     group by list, builder_id, created_on, dated_on, cube (project_id, parent_id, kind)
-    having sum(added) <> 0 and ${isCounted('project_id')} and ${isCounted('parent_id')}`;
+    having sum(added) <> 0 and ${isCounted('project_id')} and ${isCounted('parent_id')}
+      and (grouping(project_id) = 1 or grouping(parent_id) = 1)`;
 }

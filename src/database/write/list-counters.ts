@@ -55,15 +55,15 @@ export const toCounterInsertSql = (list: CountedList, changes: string): string =
     group by list, builder_id, project_id, kind having sum(added) <> 0)`;
 
 /** Returns the columns that decide in which totals a row is counted. */
-export const countedColumns = ({ kind, parent, date, active }: CountedList): string[] => [
-  ...['builder_id', 'project_id', kind, 'created_at'],
-  ...[parent, date, active === 'true' ? null : 'archived_at'].filter((column) => column !== null),
+export const countedColumns = ({ kind, project, parent, date, active }: CountedList): string[] => [
+  ...['builder_id', kind, 'created_at'],
+  ...[project, parent, date, active === 'true' ? null : 'archived_at'].filter((column) => column !== null),
 ];
 
 /** Returns SQL that selects each wrong total of a list, with the difference of rows and total in `missing`. */
-const selectWrongTotals = ({ table, kind, active }: CountedList) =>
+const selectWrongTotals = ({ table, kind, project, active }: CountedList) =>
   `select builder_id, project_id, kind, sum(added) as missing from (
-     select builder_id, project_id, ${kind} as kind, count(*) as added from ${table} where ${active} group by 1, 2, 3
+     select builder_id, ${project ?? 'null::text'} as project_id, ${kind}::text as kind, count(*) as added from ${table} where ${active} group by 1, 2, 3
      union all select builder_id, project_id, kind, -added from list_total where list = '${table}') counted
    group by builder_id, project_id, kind having sum(added) <> 0`;
 

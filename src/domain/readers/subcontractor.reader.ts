@@ -26,10 +26,11 @@ export const subcontractors = new Reader(Subcontractor, {
     projectId: `t.id = any(array(select link.subcontractor_id from subcontractor_project link
       where link.project_id = :projectId))`,
     /** Excludes the builder's own company record. */
-    thirdParty: 'not t.is_builder',
+    thirdParty: `t.is_builder::text = 'false'`,
     /** Parameter of `statuses`; filters no rows. */
     statusesOn: 'true',
   },
+  mostRowsMatch: ['thirdParty'],
   condition: 't.archived_at is null',
   exclude: ['archivedAt'],
 });
