@@ -29,15 +29,19 @@ export class PhotoRendition {
   @Property({ type: 'integer', nullable: true })
   height!: number | null;
 
-  /** Why it cannot be rendered. */
+  /** Why it cannot be rendered, or why the last attempt failed. */
   @Property({ type: 'text', nullable: true })
   problem!: string | null;
 
-  /** Times that a process began to render it. */
+  /** Times that a process began to render it, without those that `failures` counts. */
   @Property({ type: 'integer', default: 0 })
   attempts!: number;
 
-  /** No other process renders it before; of one that was killed, another takes it afterwards. */
+  /** Attempts that failed for a reason outside of the photo, such as a store that did not answer. */
+  @Property({ type: 'integer', default: 0 })
+  failures!: number;
+
+  /** No process begins to render it before: while one renders it, and until the next attempt after a failure. */
   @Instant({ nullable: true })
   claimedUntil!: string | null;
 

@@ -9,11 +9,13 @@ import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { archivePhoto, updatePhoto } from '../../src/domain/photos/change-photo.ts';
 import { createPhoto } from '../../src/domain/photos/create-photo.ts';
-import { ensureRenditions, findRenditions, toRendition } from '../../src/domain/photos/renditions.ts';
+import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
+import { findRenditions, toRendition } from '../../src/domain/photos/renditions.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { photoFolders, photos } from '../../src/domain/readers/photo.reader.ts';
 import { projects } from '../../src/domain/readers/project.reader.ts';
 import { requireFound } from '../../src/domain/require-found.ts';
+import { unavailable } from '../../src/shared/errors.ts';
 import { SIGNED_URL_SECONDS } from '../../src/storage/storage.ts';
 import { recordEdge } from '../edges.ts';
 import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
@@ -111,9 +113,12 @@ export class PhotoResolver {
     @Arg('size', () => RenditionSize) size: RenditionSize,
     @Ctx() context: RequestContext,
   ): Promise<Rendition> {
-    const { loaders, storage } = context;
+    const { loaders, storage, usage } = context;
     const known = await loaders.loadFrom('renditions', photo.id, findRenditions);
-    return toRendition(storage, photo, known ?? (await ensureRenditions(context, photo)), size);
+    if (known) return toRendition(storage, photo, known, size);
+    const ended = new AbortController();
+    usage.onEnd(() => ended.abort(unavailable(new Error('The response has ended.'))));
+    return toRendition(storage, photo, await ensureRenditions(context, photo, ended.signal), size);
   }
 
   @FieldResolver()

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { Databases } from '../database/database.ts';
-import { storeRendition } from '../domain/photos/renditions.ts';
+import { storeRendition } from '../domain/photos/render-photo.ts';
 import { renderPlaceholder } from '../images/render.ts';
 import { withReceivedBytesCounted } from '../shared/buffer-collection.ts';
-import { ApiError, conflict, forbidden, invalidField, notFound } from '../shared/errors.ts';
+import { ApiError, conflict, forbidden, invalidField, notFound, unavailable } from '../shared/errors.ts';
 import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
 import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
 import { networkOf } from '../shared/network.ts';
@@ -151,7 +151,9 @@ async function sendMissing(
 ): Promise<FastifyReply> {
   if (!databases || !isRenditionKey(grant.key)) throw notFound('File');
   const context = { database: databases[storage.region], storage, shares, shareKey: shareKeyOf(grant, request) };
-  const missing = await storeRendition(context, grant.key);
+  const closed = new AbortController();
+  reply.raw.once('close', () => closed.abort(unavailable(new Error('The client went away.'))));
+  const missing = await storeRendition(context, grant.key, closed.signal);
   if (missing === null) {
     const found = await storage.bytes.open(grant.key);
     if (!found) throw notFound('File');

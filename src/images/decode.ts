@@ -1,28 +1,25 @@
 import type { Metadata, SharpOptions } from 'sharp';
 import { DurationCounts } from '../shared/duration-counts.ts';
+import { loadOnce } from '../shared/load-once.ts';
 import { type ImageHeader, MAX_PIXELS, pixelsOf } from './header.ts';
-import { BadImage } from './types.ts';
+import { BadImage, InterruptedDecode } from './types.ts';
 
 /** Maximum seconds of a decode. */
 export const DECODE_SECONDS = 30;
 
 const DECODERS = ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadWebp', 'VipsForeignLoadNsgif'];
 
-let decoder: Promise<typeof import('sharp').default> | undefined;
-
 /** Loads the decoder for the first image, so that other processes do not hold it in memory. */
-export function loadDecoder() {
-  decoder ??= import('sharp').then(({ default: sharp }) => {
-    sharp.cache(false);
-    // One thread per image, so that the slots limit the decoding threads.
-    sharp.concurrency(1);
-    // Only these decoders are allowed, whatever the type of the file.
-    sharp.block({ operation: ['VipsForeignLoad'] });
-    sharp.unblock({ operation: DECODERS });
-    return sharp;
-  });
-  return decoder;
-}
+export const loadDecoder = loadOnce(async () => {
+  const { default: sharp } = await import('sharp');
+  sharp.cache(false);
+  // One thread per image, so that the slots limit the decoding threads.
+  sharp.concurrency(1);
+  // Only these decoders are allowed, whatever the type of the file.
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: DECODERS });
+  return sharp;
+});
 
 /** Maximum size of a small image, such as most phone photos: it decodes in about 200 ms. */
 export const SMALL_PIXELS = 16_000_000;
@@ -64,14 +61,20 @@ async function decode(path: string, header: ImageHeader, seconds: number): Promi
 }
 
 /** Returns the error of a decoder as one for the client. */
-export const toBadImage = (error: unknown): BadImage =>
-  error instanceof BadImage ? error : new BadImage(reasonOf(error as Error), { cause: error });
+export function toBadImage(error: unknown): BadImage {
+  if (error instanceof BadImage) return error;
+  const { message } = error as Error;
+  if (/timeout/i.test(message)) return new InterruptedDecode(TOO_SLOW, { cause: error });
+  if (/out of memory|allocat|open files|no space/i.test(message)) {
+    return new InterruptedDecode('cannot be decoded', { cause: error });
+  }
+  return new BadImage(reasonOf(message), { cause: error });
+}
 
 /** Returns a message for the client; sharp's messages mention libraries. */
-function reasonOf({ message }: Error): string {
+function reasonOf(message: string): string {
   if (/premature|unexpected end|truncated|read error|end of GIF|unable to parse/i.test(message)) return 'is truncated';
   if (/pixel limit/i.test(message)) return `has more than ${MAX_PIXELS} pixels`;
-  if (/timeout/i.test(message)) return TOO_SLOW;
   return 'cannot be decoded';
 }
 

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
+import { loadOnce } from '../shared/load-once.ts';
 import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
 import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
 import { MAX_PIXELS_IN_MEMORY } from './header.ts';
-import { BadImage } from './types.ts';
+import { BadImage, InterruptedDecode } from './types.ts';
 
 export interface HeicTask {
   path: string;
@@ -35,41 +36,46 @@ const PAGE_BYTES = 64 * 1024;
 /** Maximum bytes of the decoder: an image of 48 megapixels and 8 bits, and a copy of it that is rotated, fit. */
 export const HEIC_MEMORY = 320 * 1024 * 1024;
 
-let thread: Promise<WorkerThread<HeicTask, HeicResult>> | undefined;
-/** Images are decoded one at a time. */
-let previous: Promise<unknown> = Promise.resolve();
-
-/**
- * Decodes the primary image of a HEIC file in a worker thread. Throws `BadImage` for one that libheif cannot decode, or not within 30
- * seconds and its memory.
- */
-export function decodeHeic(path: string, side: number): Promise<HeicPicture> {
-  const decoded = previous.then(() => run({ path, side, maxPixels: MAX_PIXELS_IN_MEMORY }));
-  previous = decoded.catch(() => undefined);
-  return decoded;
+/** Bounds of a decoder: bytes of WebAssembly memory, beyond which an image cannot be decoded, and milliseconds of an image. */
+export interface HeicLimits {
+  memory: number;
+  timeoutMs: number;
 }
 
-async function run(task: HeicTask): Promise<HeicPicture> {
-  thread ??= createHeicThread({ memory: HEIC_MEMORY, timeoutMs: DECODE_SECONDS * 1000 });
-  try {
-    const result = await (await thread).run(task);
-    if ('picture' in result) return result.picture;
-    throw new BadImage('cannot be decoded', { cause: result.problem });
-  } catch (error) {
-    if (!(error instanceof WorkerThreadError)) throw error;
-    throw new BadImage(error.reason === 'TIMEOUT' ? TOO_SLOW : 'cannot be decoded', { cause: error });
+/** Decodes HEIC files, one at a time, in a worker thread that starts with the first. */
+export class HeicDecoder {
+  readonly #loadThread: () => Promise<WorkerThread<HeicTask, HeicResult>>;
+  #previous: Promise<unknown> = Promise.resolve();
+
+  constructor(limits: HeicLimits = { memory: HEIC_MEMORY, timeoutMs: DECODE_SECONDS * 1000 }) {
+    this.#loadThread = loadOnce(() => createHeicThread(limits));
+  }
+
+  /**
+   * Decodes the primary image of a file. Throws `BadImage` for one that libheif cannot decode within its memory, and `InterruptedDecode`
+   * when the thread ends or takes too long.
+   */
+  decode(path: string, side: number): Promise<HeicPicture> {
+    const decoded = this.#previous.then(() => this.#run({ path, side, maxPixels: MAX_PIXELS_IN_MEMORY }));
+    this.#previous = decoded.catch(() => undefined);
+    return decoded;
+  }
+
+  async #run(task: HeicTask): Promise<HeicPicture> {
+    const thread = await this.#loadThread();
+    try {
+      const result = await thread.run(task);
+      if ('picture' in result) return result.picture;
+      throw new BadImage('cannot be decoded', { cause: result.problem });
+    } catch (error) {
+      if (!(error instanceof WorkerThreadError)) throw error;
+      throw new InterruptedDecode(error.reason === 'TIMEOUT' ? TOO_SLOW : 'cannot be decoded', { cause: error });
+    }
   }
 }
 
-/**
- * Creates the thread that decodes. The module is compiled here, so that each start of the thread has optimized code.
- *
- * @param limits bytes of WebAssembly memory, beyond which an image cannot be decoded, and milliseconds of a task, beyond which the thread ends.
- */
-export async function createHeicThread(limits: {
-  memory: number;
-  timeoutMs: number;
-}): Promise<WorkerThread<HeicTask, HeicResult>> {
+/** Creates the thread that decodes. The module is compiled here, so that each start of the thread has optimized code. */
+export async function createHeicThread(limits: HeicLimits): Promise<WorkerThread<HeicTask, HeicResult>> {
   const wasm = createRequire(import.meta.url).resolve('libheif-js/libheif-wasm/libheif.wasm');
   const module = await WebAssembly.compile(await readFile(wasm));
   const displayP3 = await readDisplayP3();

@@ -12,11 +12,19 @@ const { module, maxPages, displayP3 } = workerData as HeicThreadData;
 /** The exports of libheif's C API, by name, and its memory. */
 type LibHeif = Record<`_${string}`, (...parameters: number[]) => number> & { HEAPU8: Uint8Array; HEAPU32: Uint32Array };
 
+/** Set when the machine has no memory for what the decoder may use. */
+let memoryFailure: unknown = null;
+
 // libheif then reports that an allocation failed.
 const grow = WebAssembly.Memory.prototype.grow;
 WebAssembly.Memory.prototype.grow = function limitedGrow(this: WebAssembly.Memory, pages: number): number {
   if (this.buffer.byteLength / 65_536 + pages > maxPages) throw new RangeError('The memory of the decoder is used up.');
-  return grow.call(this, pages);
+  try {
+    return grow.call(this, pages);
+  } catch (error) {
+    memoryFailure = error;
+    throw error;
+  }
 };
 
 const heif = createRequire(import.meta.url)('libheif-js/libheif-wasm/libheif.js')({
@@ -176,7 +184,7 @@ parentPort!.on('message', (task: HeicTask) => {
     result = { picture: decodeFile(task) };
   } catch (error) {
     // After any other error the state of libheif is undefined: the thread ends.
-    if (!(error instanceof DecodeError)) throw error;
+    if (memoryFailure !== null || !(error instanceof DecodeError)) throw error;
     result = { problem: error.message };
   }
   parentPort!.postMessage(result, 'picture' in result ? [result.picture.png.buffer] : []);

@@ -6,7 +6,7 @@ import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
 import { captureDate } from './exif.ts';
 import { type ImageHeader, MAX_PIXELS, readHeader, requirePixels } from './header.ts';
 import { checkHeic } from './heic.ts';
-import { BadImage, type ImageFacts, type ImageType, imageTypeOf } from './types.ts';
+import { BadImage, type ImageFacts, type ImageType, InterruptedDecode, imageTypeOf } from './types.ts';
 
 /** Maximum bytes of an EXIF block. Cameras write some kilobytes, with a thumbnail up to 64 KiB. */
 const MAX_EXIF_BYTES = 1024 * 1024;
@@ -71,7 +71,7 @@ export async function decodeInTime<T>(work: Promise<T>, release: Release): Promi
   const ended = new AbortController();
   const decoded = work.finally(release);
   const late = sleep(DECODE_SECONDS * 1000, null, { signal: ended.signal, ref: false }).then(() => {
-    throw new BadImage(TOO_SLOW);
+    throw new InterruptedDecode(TOO_SLOW);
   });
   late.catch(() => undefined);
   try {

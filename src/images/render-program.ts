@@ -1,7 +1,8 @@
-import { handleTasks } from '../shared/worker-process.ts';
+import { handleTasks, workerData } from '../shared/worker-process.ts';
 import { DECODE_OPTIONS, loadDecoder, toBadImage } from './decode.ts';
-import { decodeHeic } from './heic-decoder.ts';
+import { HeicDecoder, type HeicLimits } from './heic-decoder.ts';
 import { renderSizes, type SizedFiles } from './render-sizes.ts';
+import { BadImage, InterruptedDecode } from './types.ts';
 
 /* The process that renders images. */
 
@@ -14,27 +15,33 @@ export interface RenderTask {
   sides: Record<string, number>;
 }
 
-/** The upright image in every size, or why it cannot be rendered. */
-export type RenderResult = { image: SizedFiles } | { problem: string };
+/** The upright image in every size, or why it cannot be rendered and whether another attempt may succeed. */
+export type RenderResult = { image: SizedFiles } | { problem: string; wasInterrupted: boolean };
+
+const heicDecoder = new HeicDecoder(workerData<HeicLimits>());
 
 handleTasks<RenderTask, RenderResult>(async (task) => {
-  try {
-    return { image: await (task.isHeic ? renderHeic(task) : renderFile(task)) };
-  } catch (error) {
-    return { problem: toBadImage(error).message };
-  }
+  const attempt = () => (task.isHeic ? renderHeic(task) : renderFile(task)).then((image) => ({ image }), toProblem);
+  const result = await attempt();
+  // An image is bad when its decoder fails twice: most images were decoded before, when they were accepted.
+  return 'image' in result || result.wasInterrupted ? result : attempt();
 });
+
+function toProblem(error: unknown) {
+  const bad = toBadImage(error);
+  return { problem: bad.message, wasInterrupted: bad instanceof InterruptedDecode };
+}
 
 async function renderFile({ path, maxPixels, sides }: RenderTask): Promise<SizedFiles> {
   const sharp = await loadDecoder();
   const image = sharp(path, DECODE_OPTIONS);
   const { width, height, orientation = 1 } = await image.metadata();
-  if (width * height > maxPixels) throw new Error('The image is larger than its header says.');
+  if (width * height > maxPixels) throw new BadImage('cannot be decoded');
   return renderSizes(image, { width, height }, orientation, sides);
 }
 
 async function renderHeic({ path, sides }: RenderTask): Promise<SizedFiles> {
-  const { png, width, height } = await decodeHeic(path, Math.max(...Object.values(sides)));
+  const { png, width, height } = await heicDecoder.decode(path, Math.max(...Object.values(sides)));
   const sharp = await loadDecoder();
   return renderSizes(sharp(png), { width, height }, 1, sides);
 }

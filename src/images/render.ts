@@ -2,15 +2,16 @@ import { extname } from 'node:path';
 import { RenditionSize } from '../../schema/enums.ts';
 import { DurationCounts } from '../shared/duration-counts.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
-import { WorkerProcess, WorkerProcessError } from '../shared/worker-process.ts';
+import { loadOnce } from '../shared/load-once.ts';
+import { WorkerProcess, type WorkerProcessError } from '../shared/worker-process.ts';
 import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
 import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
 import { type ImageHeader, pixelsOf } from './header.ts';
-import { HEIC_MEMORY } from './heic-decoder.ts';
+import { HEIC_MEMORY, type HeicLimits } from './heic-decoder.ts';
 import { decodeInTime, detectImageType, headerOf, isHeic } from './inspect.ts';
 import type { RenderResult, RenderTask } from './render-program.ts';
 import { type Dimensions, fitInto, renderSizes } from './render-sizes.ts';
-import { BadImage } from './types.ts';
+import { BadImage, InterruptedDecode } from './types.ts';
 
 /** Pixels of the longer side by size. Smaller images keep their own. */
 export const RENDITION_SIDES: Record<RenditionSize, number> = { SMALL: 160, MEDIUM: 640, LARGE: 1600 };
@@ -26,27 +27,44 @@ export interface RenderedImage extends Dimensions {
 /** Renderings by type of the image, for metrics. */
 export const renderCounts = new DurationCounts(10);
 
+export type RenderProcess = WorkerProcess<RenderTask, RenderResult>;
+
+/** Milliseconds after which the process is killed. Its decoders end within 30 seconds themselves. */
+const KILL_MS = (DECODE_SECONDS + 10) * 1000;
+
 /**
- * Renders images apart from the requests: at a low priority, and with memory that is returned when it ends
+ * Creates a process that renders images apart from the requests: at a low priority, and with memory that is returned when it ends
  * (docs/decisions/0076-render-process.md).
  */
-export const renderProcess = new WorkerProcess<RenderTask, RenderResult>({
-  file: new URL(`./render-program${extname(import.meta.url)}`, import.meta.url),
-  timeoutMs: DECODE_SECONDS * 1000,
-  idleMs: 10_000,
-});
+export function createRenderProcess(
+  heicLimits: HeicLimits = { memory: HEIC_MEMORY, timeoutMs: DECODE_SECONDS * 1000 },
+): RenderProcess {
+  const file = new URL(`./render-program${extname(import.meta.url)}`, import.meta.url);
+  return new WorkerProcess({ file, workerData: heicLimits, timeoutMs: KILL_MS, idleMs: 10_000 });
+}
+
+/** The process that renders unless another is given. */
+export const defaultRenderProcess = createRenderProcess();
 
 /** Returns the dimensions of a rendition, by those of the upright image. */
 export const toRenditionDimensions = (dimensions: Dimensions, size: RenditionSize): Dimensions =>
   fitInto(dimensions, RENDITION_SIDES[size]);
 
+export interface RenderOptions {
+  /** Share that the decode is charged to; without one, it begins at once. */
+  share?: DecodeShare;
+  /** Ends the wait for a slot. */
+  signal?: AbortSignal;
+  renderProcess?: RenderProcess;
+}
+
 /**
  * Renders an image of an accepted type in every size, in a slot of the share and within 30 seconds. Of an animation, the first frame is
- * rendered. Throws `BadImage` for an image that cannot be rendered, and `NoCapacityError`.
+ * rendered. Throws `BadImage` for an image that cannot be rendered, `InterruptedDecode` where that is not certain, and `NoCapacityError`.
  */
 export async function renderImage(
   path: string,
-  { share, signal }: { share?: DecodeShare; signal?: AbortSignal } = {},
+  { share, signal, renderProcess = defaultRenderProcess }: RenderOptions = {},
 ): Promise<RenderedImage> {
   const type = await detectImageType(path);
   if (!type) throw new BadImage('is not an image of an accepted type');
@@ -54,7 +72,7 @@ export async function renderImage(
   const release: Release = share ? await acquireDecodeSlot(share, header, { signal }) : () => undefined;
   const task = { path, isHeic: isHeic(type), maxPixels: pixelsOf(header), sides: RENDITION_SIDES };
   return decodeInTime(
-    renderCounts.measure(type.slice('image/'.length), () => render(task)),
+    renderCounts.measure(type.slice('image/'.length), () => render(renderProcess, task)),
     release,
   );
 }
@@ -66,24 +84,22 @@ const HEIC_HEADER: ImageHeader = { width: 1, height: 1, frames: 1, needsFullImag
 const withResizeMemory = (header: ImageHeader): ImageHeader =>
   header.needsFullImage ? header : { ...header, memory: header.memory * 3 };
 
-async function render(task: RenderTask): Promise<RenderedImage> {
+async function render(renderProcess: RenderProcess, task: RenderTask): Promise<RenderedImage> {
   const result = await renderProcess.run(task).catch((error: WorkerProcessError) => {
-    throw new BadImage(error.reason === 'TIMEOUT' ? TOO_SLOW : 'cannot be decoded', { cause: error });
+    throw new InterruptedDecode(error.reason === 'TIMEOUT' ? TOO_SLOW : 'cannot be decoded', { cause: error });
   });
-  if ('problem' in result) throw new BadImage(result.problem);
-  return result.image as RenderedImage;
+  if ('image' in result) return result.image as RenderedImage;
+  throw result.wasInterrupted ? new InterruptedDecode(result.problem) : new BadImage(result.problem);
 }
-
-let placeholders: Promise<Record<RenditionSize, Buffer>> | undefined;
 
 /** Dimensions of the image whose renditions are placeholders. */
 export const PLACEHOLDER: Dimensions = { width: 1600, height: 1200 };
 
+const renderPlaceholders = loadOnce(async () => {
+  const sharp = await loadDecoder();
+  const grey = sharp({ create: { ...PLACEHOLDER, channels: 3, background: '#c9d1d8' } });
+  return (await renderSizes(grey, PLACEHOLDER, 1, RENDITION_SIDES)).files as RenderedImage['files'];
+});
+
 /** Returns the plain grey rendition of a photo that cannot be rendered. */
-export async function renderPlaceholder(size: RenditionSize): Promise<Buffer> {
-  placeholders ??= loadDecoder().then(async (sharp) => {
-    const grey = sharp({ create: { ...PLACEHOLDER, channels: 3, background: '#c9d1d8' } });
-    return (await renderSizes(grey, PLACEHOLDER, 1, RENDITION_SIDES)).files as RenderedImage['files'];
-  });
-  return (await placeholders)[size];
-}
+export const renderPlaceholder = async (size: RenditionSize): Promise<Buffer> => (await renderPlaceholders())[size];

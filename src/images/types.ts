@@ -29,3 +29,8 @@ export interface ImageFacts {
 export class BadImage extends Error {
   override name = 'BadImage';
 }
+
+/** A decoder that did not finish, because of the image or of the machine: another attempt may succeed. */
+export class InterruptedDecode extends BadImage {
+  override name = 'InterruptedDecode';
+}

@@ -84,6 +84,11 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
       ...{ name: 'renditions', capacity: 4, perShare: 2 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
+    /** Downloads of renditions that are not stored yet. Of the downloads of a share, half are left for stored files. */
+    renditionWaits: new FairSemaphore({
+      ...{ name: 'waits for renditions', capacity: 256, perShare: 64 },
+      ...{ maxQueuedPerShare: 0, maxQueued: 0, maxWaitMs: 1_000 },
+    }),
     /** Images that are downloaded from approved hosts. */
     imageDownloads: new FairSemaphore({
       ...{ name: 'image downloads', capacity: 32, perShare: 8 },

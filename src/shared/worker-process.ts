@@ -4,6 +4,8 @@ import { setPriority } from 'node:os';
 export interface WorkerProcessOptions {
   /** Module that the process runs. It calls `handleTasks`. */
   file: URL;
+  /** What the process finds as `workerData()`: JSON. */
+  workerData?: unknown;
   /** Milliseconds in which a task must end. */
   timeoutMs: number;
   /** Milliseconds without a task after which the process ends, so that its memory is returned. */
@@ -84,7 +86,8 @@ export class WorkerProcess<Request, Result> {
   }
 
   #start(): ChildProcess {
-    const child = fork(this.#options.file, { execArgv: [], env: ENVIRONMENT, serialization: 'advanced' });
+    const { file, workerData } = this.#options;
+    const child = fork(file, [JSON.stringify(workerData ?? null)], { execArgv: [], env: ENVIRONMENT, serialization: 'advanced' });
     child.on('message', ({ id, result }: Response) => this.#settle(id, (pending) => pending.resolve(result)));
     child.on('error', (error) => this.#end(child, new WorkerProcessError('ENDED', error)));
     child.on('exit', (code, signal) => {
@@ -119,6 +122,9 @@ export class WorkerProcess<Request, Result> {
 function hold(child: ChildProcess, isHeld: boolean): void {
   for (const each of [child, child.channel]) isHeld ? each?.ref() : each?.unref();
 }
+
+/** Returns the data that the process was created with, in the process itself. */
+export const workerData = <Data>(): Data => JSON.parse(process.argv[2]!);
 
 /** Handles the tasks of a worker process, in the process itself. An error that the function throws ends it. */
 export function handleTasks<Request, Result>(handle: (task: Request) => Promise<Result>): void {

@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
 import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
-import { renderNext } from '../../src/domain/photos/renditions.ts';
+import { renderNext } from '../../src/domain/photos/render-photo.ts';
 import { inspectImage } from '../../src/images/inspect.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';

@@ -21,14 +21,21 @@ interface GridOptions {
 const GRID = 1;
 const FIRST_TILE = 2;
 
-/** A HEIC file of tiles, as telephones write them: each tile is the picture of the given file, whose sides are 512 pixels. */
-export function heicGrid(tile: Buffer, { columns, rows, width, height, ...options }: GridOptions): Buffer {
+/**
+ * A HEIC file of tiles, as telephones write them: the tiles are the pictures of the given files in turn, whose sides are 512 pixels and
+ * whose encoder had the same settings.
+ */
+export function heicGrid(
+  sources: Buffer | Buffer[],
+  { columns, rows, width, height, ...options }: GridOptions,
+): Buffer {
   const { turns, mirror, profile, depth = false, sequence = false } = options;
   const count = columns * rows;
   const tiles = Array.from({ length: count + (depth ? 1 : 0) }, (_, index) => FIRST_TILE + index);
   const map = depth ? tiles.at(-1)! : null;
+  const files = [sources].flat();
   const properties = [
-    boxOf(tile, 'hvcC'),
+    boxOf(files[0]!, 'hvcC'),
     box('ispe', u32(0), u32(512), u32(512)),
     box('ispe', u32(0), u32(width), u32(height)),
     ...(turns === undefined ? [] : [box('irot', [turns])]),
@@ -42,11 +49,18 @@ export function heicGrid(tile: Buffer, { columns, rows, width, height, ...option
     ...tiles.map((id) => (id === map ? [...u16(id), 3, 129, 2, auxiliary] : [...u16(id), 2, 129, 2])),
   ].flat();
   const descriptor = [0, 1, rows - 1, columns - 1, ...u32(width), ...u32(height)];
-  const picture = boxOf(tile, 'mdat').subarray(8);
-  const meta = (offset: number) => {
+  const pictures = files.map((file) => boxOf(file, 'mdat').subarray(8));
+  const meta = (start: number) => {
+    const extents = pictures.map(({ length }, index) => {
+      const offset = pictures.slice(0, index).reduce((sum, before) => sum + before.length, start);
+      return { offset, length };
+    });
     const locations = [
       [...u16(GRID), ...u16(1), ...u16(0), ...u16(1), ...u32(0), ...u32(descriptor.length)],
-      ...tiles.map((id) => [...u16(id), ...u16(0), ...u16(0), ...u16(1), ...u32(offset), ...u32(picture.length)]),
+      ...tiles.map((id, index) => {
+        const { offset, length } = extents[index % extents.length]!;
+        return [...u16(id), ...u16(0), ...u16(0), ...u16(1), ...u32(offset), ...u32(length)];
+      }),
     ].flat();
     return box(
       'meta',
@@ -68,7 +82,7 @@ export function heicGrid(tile: Buffer, { columns, rows, width, height, ...option
   const brand = sequence ? 'hevc' : 'heic';
   const start = box('ftyp', Buffer.from(`${brand}\0\0\0\0mif1heic${sequence ? 'msf1hevc' : ''}`));
   const end = sequence ? [box('moov')] : [];
-  return Buffer.concat([start, meta(start.length + meta(0).length + 8), box('mdat', picture), ...end]);
+  return Buffer.concat([start, meta(start.length + meta(0).length + 8), box('mdat', ...pictures), ...end]);
 }
 
 const item = (id: number, type: string) =>

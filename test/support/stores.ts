@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import { installErrorHandler } from '../../src/http/errors.ts';
 import { registerStorage, type SignedUrlLimits } from '../../src/http/storage.ts';
 import { openStorages, type Storages } from '../../src/storage/storage.ts';
+import { BASE_URL, type Service, TOKEN_KEY } from './harness.ts';
 import { freePort } from './ports.ts';
 
 /** A real store, reachable over HTTP as a client reaches it. */
@@ -40,3 +41,7 @@ export async function startStore(settings: Record<string, string> = {}, limits?:
   };
   return { storages, ago, baseUrl, folder, stop };
 }
+
+/** Opens the stores of a service that a test started. */
+export const openTestStorages = ({ dataDir, clock }: Service): Storages =>
+  openStorages(loadConfig({ DATA_DIR: dataDir, BASE_URL }), { secrets: [TOKEN_KEY], clock });

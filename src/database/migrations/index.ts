@@ -23,6 +23,7 @@ import { Migration20261122173000EventPartitionLock } from './20261122173000-even
 import { Migration20261122180000DayTotals } from './20261122180000-day-totals.ts';
 import { Migration20261122180100DayTotalsOfRows } from './20261122180100-day-totals-of-rows.ts';
 import { Migration20261122192918ConsoleListIndexes } from './20261122192918-console-list-indexes.ts';
+import { Migration20261122193901RenditionFailures } from './20261122193901-rendition-failures.ts';
 import { Migration20261122201600LargeSerialIds } from './20261122201600-large-serial-ids.ts';
 
 /** Every migration, oldest first. `npm run cli -- migrate create` writes this file. */
@@ -52,5 +53,6 @@ export const migrations = [
   Migration20261122180000DayTotals,
   Migration20261122180100DayTotalsOfRows,
   Migration20261122192918ConsoleListIndexes,
+  Migration20261122193901RenditionFailures,
   Migration20261122201600LargeSerialIds,
 ];

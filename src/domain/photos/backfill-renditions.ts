@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { ensureRenditions } from './renditions.ts';
+import { renderPhoto } from './render-photo.ts';
 
 const BATCH_SIZE = 100;
 
@@ -20,7 +20,8 @@ const SELECT: Statement = {
 /** Bytes may be there now, or a newer release may read them. */
 const RENEW_FAILED: Statement = {
   name: 'renditions.renew-failed',
-  text: `update photo_rendition set status = 'PENDING', problem = null, attempts = 0 where status = 'FAILED'`,
+  text: `update photo_rendition set status = 'PENDING', problem = null, attempts = 0, failures = 0, claimed_until = null
+    where status = 'FAILED' or (status = 'PENDING' and problem is not null)`,
 };
 
 export interface BackfillOptions {
@@ -35,8 +36,10 @@ export interface BackfillResult {
   rendered: number;
   /** Photos that cannot be rendered. */
   failed: number;
-  /** Photos that another process is rendering. */
+  /** Photos that another process is rendering, or that were deleted meanwhile. */
   skipped: number;
+  /** Photos that the jobs try again later, after a failure of the machine or the store. */
+  postponed: number;
 }
 
 /**
@@ -51,7 +54,7 @@ export async function backfillRenditions(
   if (retry) await slowRunner.run(RENEW_FAILED, []);
   const [counted] = await slowRunner.run(COUNT, []);
   const total = Number(counted![0]);
-  const result: BackfillResult = { rendered: 0, failed: 0, skipped: 0 };
+  const result: BackfillResult = { rendered: 0, failed: 0, skipped: 0, postponed: 0 };
   let done = 0;
   let after = '';
   for (;;) {
@@ -72,11 +75,11 @@ async function renderOne(
   photo: { id: string; builderId: string; key: string },
 ): Promise<keyof BackfillResult> {
   try {
-    const { status } = await ensureRenditions(context, photo);
-    return status === 'READY' ? 'rendered' : 'failed';
+    const state = await renderPhoto(context, photo);
+    if (!state) return 'skipped';
+    return state.status === 'READY' ? 'rendered' : 'failed';
   } catch (error) {
-    // Another process renders it, or it was deleted meanwhile.
-    if (error instanceof ApiError && error.status === 503) return 'skipped';
+    if (error instanceof ApiError && error.status === 503) return 'postponed';
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { FairShares } from '../../shared/fair-shares.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { repeatTask, type TaskLog } from '../../shared/repeated-task.ts';
 import type { Storages } from '../../storage/storage.ts';
-import { renderNext } from './renditions.ts';
+import { renderNext } from './render-photo.ts';
 
 /** Milliseconds until a process looks again when no photo waits. */
 const POLL_MS = 1_000;

@@ -1,0 +1,111 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ensureRenditions } from '../../src/domain/photos/render-photo.ts';
+import { type RenderedPhoto, toRenditionKey } from '../../src/domain/photos/renditions.ts';
+import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
+import { type Service, startService } from '../support/harness.ts';
+import { openTestStorages, startStore, type TestStore } from '../support/stores.ts';
+import { type Client, clientOf } from '../support/uploads.ts';
+
+let service: Service;
+let client: Client;
+let shares: FairShares;
+
+beforeAll(async () => {
+  service = await startService();
+  service.clock.advance(Date.now() - service.clock.now());
+  client = await clientOf(service, 'A');
+});
+beforeEach(() => {
+  shares = createFairShares();
+});
+afterAll(() => service.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: rows are walked by name.
+const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
+  service.databases.au1.fork().execute(sql, values);
+
+async function createPhoto(): Promise<RenderedPhoto> {
+  const { id, key } = await client.createPhoto();
+  return { id, key, builderId: client.builderId };
+}
+
+const claimsOf = async ({ id }: RenderedPhoto) =>
+  (await execute('select status, attempts, claimed_until from photo_rendition where photo_id = ?', [id]))[0];
+
+const context = () => ({
+  ...{ database: service.databases.au1, storage: openTestStorages(service).au1 },
+  ...{ shares, shareKey: 'intg_test' },
+});
+
+describe('requests that wait for the renditions of one photo (PHO-41)', () => {
+  it('look together, once per process, whether another process has rendered it', async () => {
+    const photo = await createPhoto();
+    const claim = `update photo_rendition set attempts = 1, claimed_until = clock_timestamp() + interval '1 minute' where photo_id = ?`;
+    await execute(claim, [photo.id]);
+    const states = Array.from({ length: 50 }, () => ensureRenditions(context(), photo));
+    const statements = await service.countStatements('au1', async () => {
+      await execute(`update photo_rendition set status = 'READY', width = 4, height = 3 where photo_id = ?`, [
+        photo.id,
+      ]);
+      for (const state of await Promise.all(states)) expect(state).toMatchObject({ status: 'READY', width: 4 });
+    });
+    expect(statements).toBeLessThan(10);
+  });
+
+  it('leave it to others while their share has no capacity', async () => {
+    const photo = await createPhoto();
+    const release = await shares.renditions.acquire('intg_test', 2);
+    const state = ensureRenditions(context(), photo);
+    await expect.poll(() => shares.renditions.stats().queued).toBe(1);
+    expect(await claimsOf(photo)).toMatchObject({ status: 'PENDING', attempts: 0, claimed_until: null });
+    release();
+    expect(await state).toMatchObject({ status: 'READY' });
+  });
+
+  it('end the work when the last of them has gone', async () => {
+    const photo = await createPhoto();
+    await shares.renditions.acquire('intg_test', 2);
+    const [first, second] = [new AbortController(), new AbortController()];
+    const states = [first, second].map(({ signal }) => ensureRenditions(context(), photo, signal));
+    await expect.poll(() => shares.renditions.stats().queued).toBe(1);
+    first.abort();
+    await expect(states[0]).rejects.toThrow(/abort/);
+    expect(shares.renditions.stats().queued).toBe(1);
+    second.abort();
+    await expect(states[1]).rejects.toThrow(/abort/);
+    await expect.poll(() => shares.renditions.stats().queued).toBe(0);
+    expect(await claimsOf(photo)).toMatchObject({ status: 'PENDING', attempts: 0 });
+    shares = createFairShares();
+    expect(await ensureRenditions(context(), photo)).toMatchObject({ status: 'READY' });
+  });
+});
+
+describe('GET of a rendition that is not stored (PHO-41)', () => {
+  let store: TestStore;
+
+  const urlOf = (photo: RenderedPhoto): string =>
+    store.storages.au1.withIssuer('intg_test').createDownloadUrl(toRenditionKey(photo, 'SMALL'));
+
+  beforeEach(async () => {
+    store = await startStore({}, { shares, databases: service.databases });
+    return () => store.stop();
+  });
+
+  it('ends its work when its client has gone', async () => {
+    await shares.renditions.acquire('intg_test', 2);
+    const sent = request(urlOf(await createPhoto()));
+    sent.on('error', () => undefined).end();
+    await expect.poll(() => shares.renditions.stats().queued).toBe(1);
+    sent.destroy();
+    await expect.poll(() => shares.renditions.stats().queued).toBe(0);
+    await expect.poll(() => shares.renditionWaits.stats().used).toBe(0);
+  });
+
+  it('is 429 when 64 others of its share wait', async () => {
+    await shares.renditionWaits.acquire('intg_test', 64);
+    const answer = await fetch(urlOf(await createPhoto()));
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get('retry-after')).toBe('1');
+  });
+});
