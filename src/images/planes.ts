@@ -23,6 +23,10 @@ export interface YcbcrColour {
 export function shrink(plane: Plane, { width, height }: { width: number; height: number }, factor: number): Uint8Array {
   const { samples, stride, subsampling, shift } = plane;
   const shrunk = new Uint8Array(width * height);
+  if (factor === subsampling.x && factor === subsampling.y && shift === 0) {
+    for (let y = 0; y < height; y++) shrunk.set(samples.subarray(y * stride, y * stride + width), y * width);
+    return shrunk;
+  }
   const middle = factor >> 1;
   if (factor === 1 || subsampling.x > 1 || subsampling.y > 1) {
     const columns = Uint32Array.from({ length: width }, (_, x) => Math.floor((x * factor + middle) / subsampling.x));

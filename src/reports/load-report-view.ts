@@ -47,7 +47,8 @@ export async function loadReportView(
       const state = states.get(photoId) ?? UNKNOWN;
       const [small, medium, large] = RENDITION_SIZES.map((size) => toRendition(storage, photo, state, size));
       const url = storage.createDownloadUrl(key, contentType, fileName);
-      return [photoId, { url, description, small: small!, medium: medium!, large: large! }] as const;
+      const isPending = state.status === 'PENDING';
+      return [photoId, { url, description, isPending, small: small!, medium: medium!, large: large! }] as const;
     });
   const projectName = project?.name ?? null;
   const timeZone = timeZoneOf(builder!, database.region);

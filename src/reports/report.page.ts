@@ -20,6 +20,8 @@ interface PhotoView {
   /** Signed download URL of the original. */
   url: string;
   description: string | null;
+  /** Whether its dimensions are unknown, because it is not rendered yet. */
+  isPending: boolean;
   small: Rendition;
   medium: Rendition;
   large: Rendition;
@@ -182,10 +184,10 @@ function renderImage({ attachmentId, imageFailure }: ReportImage, photos: Photos
   if (imageFailure) return html`<p class="failed">${imageFailure.message} <code>${imageFailure.code}</code></p>`;
   const photo = photos.get(attachmentId!);
   if (photo === undefined) return html`<p class="gone">The photo is archived.</p>`;
-  const { url, description, small, medium, large } = photo;
+  const { url, description, isPending, small, medium, large } = photo;
   const caption = description && html`<figcaption>${description}</figcaption>`;
   const sources = [small, medium, large].map((each) => `${each.url} ${each.width}w`).join(', ');
-  return html`<figure><a href="${url}"><img src="${medium.url}" srcset="${sources}" sizes="${SIZES}" width="${medium.width}" height="${medium.height}" alt="${description || 'Photo'}" loading="lazy" decoding="async"></a>${caption || null}</figure>`;
+  return html`<figure><a href="${url}"><img class="${isPending && 'pending'}" src="${medium.url}" srcset="${sources}" sizes="${SIZES}" width="${medium.width}" height="${medium.height}" alt="${description || 'Photo'}" loading="lazy" decoding="async"></a>${caption || null}</figure>`;
 }
 
 function renderRichText(runs: RichTextRun[]): Markup {

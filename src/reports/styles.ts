@@ -45,6 +45,7 @@ li > ul, li > ol { margin: 0; }
 .done::after { content: ""; position: absolute; left: 4px; top: 0; width: 6px; height: 11px; border: solid var(--paper); border-width: 0 2px 2px 0; transform: rotate(45deg); }
 figure { margin: 20px 0; }
 figure a { display: inline-block; max-width: 100%; border-radius: 8px; }
+figure img.pending { aspect-ratio: 4 / 3; }
 figure img { display: block; max-width: 100%; max-height: 85vh; height: auto; object-fit: contain; border-radius: 8px; background: var(--ground); }
 figcaption { margin-top: 6px; font-size: 14px; color: var(--soft); }
 .failed, .gone { padding: 12px 16px; border-radius: 8px; border-left: 4px solid; }

@@ -83,6 +83,8 @@ async function addCopies(id: string, bytes: Buffer): Promise<string[]> {
     }
   }
   await em.execute(`update photo_rendition set status = 'READY', width = ?, height = ?`, [width, height]);
+  // The page does not know the dimensions of every third one, which a job has not rendered yet.
+  await em.execute(`update photo_rendition set status = 'PENDING' where right(photo_id, 1) in ('3', '6', '9')`);
   return photos.map((photo) => photo.id);
 }
 
@@ -93,44 +95,53 @@ const VIEWS = [
 ];
 
 describe.skipIf(!executablePath)(`a report of ${PHOTOS} photos`, { timeout: 120_000 }, () => {
-  it.each(VIEWS)('shows its first screen on a $name after at most 2 MB', async ({ name, ...view }) => {
-    const context = await chromium.newContext(view);
-    const tab = await context.newPage();
-    await tab.goto(`${deployment.baseUrl}/reports/${reportId}`);
-    await tab.getByLabel('E-mail').fill('user_kim@example.com');
-    await tab.getByLabel('Password').fill(PASSWORD);
-    await tab.getByRole('button', { name: 'Sign in' }).click();
-    await tab.locator('figure img').first().waitFor();
-    await tab.goto('about:blank');
-    const network = await context.newCDPSession(tab);
-    await network.send('Network.enable');
-    await network.send('Network.setCacheDisabled', { cacheDisabled: true });
-    let received = 0;
-    network.on('Network.dataReceived', ({ encodedDataLength }) => {
-      received += encodedDataLength;
-    });
-    const startedAt = performance.now();
-    await tab.goto(`${deployment.baseUrl}/reports/${reportId}`, { waitUntil: 'commit' });
-    const isShown = `(() => {
+  it.each(VIEWS)(
+    'shows its first screen on a $name after at most 2 MB, and nothing moves',
+    async ({ name, ...view }) => {
+      const context = await chromium.newContext(view);
+      const tab = await context.newPage();
+      await tab.addInitScript(`window.layoutShift = 0;
+      new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.layoutShift += value; })
+        .observe({ type: 'layout-shift', buffered: true });`);
+      await tab.goto(`${deployment.baseUrl}/reports/${reportId}`);
+      await tab.getByLabel('E-mail').fill('user_kim@example.com');
+      await tab.getByLabel('Password').fill(PASSWORD);
+      await tab.getByRole('button', { name: 'Sign in' }).click();
+      await tab.locator('figure img').first().waitFor();
+      await tab.goto('about:blank');
+      const network = await context.newCDPSession(tab);
+      await network.send('Network.enable');
+      await network.send('Network.setCacheDisabled', { cacheDisabled: true });
+      let received = 0;
+      network.on('Network.dataReceived', ({ encodedDataLength }) => {
+        received += encodedDataLength;
+      });
+      const startedAt = performance.now();
+      await tab.goto(`${deployment.baseUrl}/reports/${reportId}`, { waitUntil: 'commit' });
+      const isShown = `(() => {
       const images = [...document.images].filter((image) => {
         const { top, bottom } = image.getBoundingClientRect();
         return bottom > 0 && top < innerHeight;
       });
       return document.readyState !== 'loading' && images.length > 1 && images.every((image) => image.complete && image.naturalWidth > 0);
     })()`;
-    await expect.poll(() => tab.evaluate(isShown), { timeout: 30_000, interval: 20 }).toBe(true);
-    const milliseconds = Math.round(performance.now() - startedAt);
-    const atFirstScreen = received;
-    await tab.waitForLoadState('networkidle');
-    console.log(
-      `${name}: first screen after ${milliseconds} ms and ${atFirstScreen} bytes; ${received} bytes without scrolling`,
-    );
-    expect(atFirstScreen).toBeGreaterThan(10_000);
-    expect(received).toBeLessThanOrEqual(LIMIT_BYTES);
-    const shift = await tab.evaluate(`new Promise((resolve) => new PerformanceObserver((list) =>
-      resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true }) ||
-      setTimeout(() => resolve(0), 300))`);
-    expect(shift).toBeLessThan(0.01);
-    await context.close();
-  });
+      await expect.poll(() => tab.evaluate(isShown), { timeout: 30_000, interval: 20 }).toBe(true);
+      const milliseconds = Math.round(performance.now() - startedAt);
+      const atFirstScreen = received;
+      await tab.waitForLoadState('networkidle');
+      console.log(
+        `${name}: first screen after ${milliseconds} ms and ${atFirstScreen} bytes; ${received} bytes without scrolling`,
+      );
+      expect(atFirstScreen).toBeGreaterThan(10_000);
+      expect(received).toBeLessThanOrEqual(LIMIT_BYTES);
+      for (let screen = 0; screen < 6; screen++) {
+        await tab.evaluate('scrollBy(0, innerHeight)');
+        await expect.poll(() => tab.evaluate(isShown), { timeout: 30_000, interval: 20 }).toBe(true);
+      }
+      const [shift, images] = (await tab.evaluate(`[window.layoutShift, document.images.length]`)) as [number, number];
+      expect(images).toBe(PHOTOS);
+      expect(shift).toBeLessThan(0.01);
+      await context.close();
+    },
+  );
 });

@@ -56,8 +56,27 @@ describe('the page of a report', () => {
     expect(answer.body).toContain('aria-label="done"');
     expect(answer.body).toContain('No network. <code>UPLOAD_FAILED</code>');
     expect(answer.body).toContain('The photo is archived.');
-    const [, src] = /<figure><a href="[^"]+"><img src="([^"]+)"/.exec(answer.body)!;
-    expect(src).toContain('signature=');
+  });
+
+  it('shows the renditions of a photo with its dimensions, loaded when needed, and leads to the original (PHO-39)', async () => {
+    const [known, pending] = [await addPhoto(service, A.builderId), await addPhoto(service, A.builderId)];
+    await sql(`update photo_rendition set status = 'READY', width = 3024, height = 4032 where photo_id = ?`, [known]);
+    const id = await sync({ page: page([blocks.image('known', known), blocks.image('pending', pending)]) });
+    const { body } = await open(id, await signedIn());
+    const [first, second] = [...body.matchAll(/<figure><a href="([^"]+)"><img ([^>]+)>/g)];
+    expect(first![1]).toContain(`photos/${A.builderId}/${known}.jpg?`);
+    const attributes = Object.fromEntries(
+      [...first![2]!.matchAll(/([a-z]+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+    );
+    expect(attributes).toMatchObject({ class: '', width: '480', height: '640', loading: 'lazy' });
+    expect(attributes.src).toMatch(/renditions\/.+-medium\.webp\?.*signature=/);
+    expect(attributes.srcset!.split(', ').map((source: string) => source.split(' ')[1])).toEqual([
+      '120w',
+      '480w',
+      '1200w',
+    ]);
+    // Its place does not change when its dimensions become known.
+    expect(second![2]).toMatch(/^class="pending" .*width="640" height="480"/);
   });
 
   it('shows nothing without a session or with an expired one (PRP-38)', async () => {

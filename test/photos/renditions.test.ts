@@ -117,6 +117,32 @@ describe('Photo.rendition', () => {
     await expect(ensureRenditions({ database, storage }, foreign)).rejects.toMatchObject({ status: 404 });
   });
 
+  it('has a URL that is signed for one photo, size and type (PHO-42)', async () => {
+    const { url } = await renditionOf(photo.id, 'SMALL');
+    const other = await createPhoto(await picture());
+    for (const [from, to] of [
+      ['-small', '-large'],
+      [photo.id, other.id],
+      ['type=image%2Fwebp', 'type=text%2Fhtml'],
+      ['/renditions/', '/photos/'],
+    ]) {
+      expect(url).toContain(from);
+      expect((await client.download(url.replace(from, to))).statusCode, to).toBe(403);
+    }
+  });
+
+  it('is answered to HEAD without its bytes, and to a known entity tag with 304', async () => {
+    const { url } = await renditionOf((await createPhoto(await picture())).id);
+    const { pathname, search } = new URL(url);
+    const head = await service.request({ method: 'HEAD', url: `${pathname}${search}` });
+    const { headers, rawPayload } = await client.download(url);
+    expect([head.statusCode, head.rawPayload.length]).toEqual([200, 0]);
+    expect(head.headers['content-length']).toBe(String(rawPayload.length));
+    expect(headers['cache-control']).toBe('private, max-age=900');
+    const known = { 'if-none-match': headers.etag as string };
+    expect((await service.request({ url: `${pathname}${search}`, headers: known })).statusCode).toBe(304);
+  });
+
   it('REST has no rendition', async () => {
     const photo = await createPhoto(await picture());
     expect(photo).not.toHaveProperty('rendition');

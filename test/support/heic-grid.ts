@@ -1,3 +1,4 @@
+import { findBox } from './heic-items.ts';
 import { box, u16, u32 } from './images.ts';
 
 interface GridOptions {
@@ -35,7 +36,7 @@ export function heicGrid(
   const map = depth ? tiles.at(-1)! : null;
   const files = [sources].flat();
   const properties = [
-    boxOf(files[0]!, 'hvcC'),
+    findBox(files[0]!, 'hvcC'),
     box('ispe', u32(0), u32(512), u32(512)),
     box('ispe', u32(0), u32(width), u32(height)),
     ...(turns === undefined ? [] : [box('irot', [turns])]),
@@ -49,7 +50,7 @@ export function heicGrid(
     ...tiles.map((id) => (id === map ? [...u16(id), 3, 129, 2, auxiliary] : [...u16(id), 2, 129, 2])),
   ].flat();
   const descriptor = [0, 1, rows - 1, columns - 1, ...u32(width), ...u32(height)];
-  const pictures = files.map((file) => boxOf(file, 'mdat').subarray(8));
+  const pictures = files.map((file) => findBox(file, 'mdat').subarray(8));
   const meta = (start: number) => {
     const extents = pictures.map(({ length }, index) => {
       const offset = pictures.slice(0, index).reduce((sum, before) => sum + before.length, start);
@@ -87,9 +88,3 @@ export function heicGrid(
 
 const item = (id: number, type: string) =>
   box('infe', u32(0x02000000 | (type === 'grid' ? 0 : 1)), u16(id), u16(0), Buffer.from(`${type}\0`));
-
-/** The first box of that type. */
-function boxOf(file: Buffer, type: string): Buffer {
-  const at = file.indexOf(type) - 4;
-  return file.subarray(at, at + file.readUInt32BE(at));
-}

@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import sharp from 'sharp';
+import { afterAll, describe, expect, it } from 'vitest';
+import { findSourceRoot } from '../../src/cli/services/source-root.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Database } from '../../src/database/database.ts';
+import { loadDemoInto } from '../../src/demo/load.ts';
+import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
+import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
+import { sweep } from '../../src/domain/uploads/sweep.ts';
+import { RENDITION_SIZES } from '../../src/images/render.ts';
+import { systemClock } from '../../src/shared/clock.ts';
+import { openStorages, type Storage } from '../../src/storage/storage.ts';
+import { DataTransferFixture, SAMPLES } from '../data-transfer/fixture.ts';
+import { Instance } from '../proof/instance.ts';
+import { BASE_URL, TOKEN_KEY } from '../support/harness.ts';
+import { heicGrid } from '../support/heic-grid.ts';
+
+const DAY_MS = 86_400_000;
+const OPTIONS = { timeout: 240_000 };
+
+const fixture = new DataTransferFixture();
+afterAll(() => fixture.dispose());
+
+interface Site {
+  database: Database;
+  storage: Storage;
+  env: Record<string, string>;
+}
+
+/** Databases and a store with the demo data, whose photos are not rendered. */
+async function createDemoSite(): Promise<Site> {
+  const site = await createEmptySite();
+  const us1 = await fixture.emptyDatabase();
+  const config = loadConfig({ DATA_DIR: site.env.DATA_DIR!, BASE_URL });
+  const pictures = await storeDemoPictures(openStorages(config, { secrets: [TOKEN_KEY], clock: systemClock }));
+  await loadDemoInto({ au1: site.database, us1 }, { baseUrl: BASE_URL, timesheets: 1, pictures });
+  return site;
+}
+
+async function createEmptySite(): Promise<Site> {
+  const [database, us1, folder] = [
+    await fixture.emptyDatabase(),
+    await fixture.emptyDatabase(),
+    await fixture.folder(),
+  ];
+  const config = loadConfig({ DATA_DIR: folder, BASE_URL });
+  const { au1 } = openStorages(config, { secrets: [TOKEN_KEY], clock: systemClock });
+  const env = {
+    ...{ PATH: process.env.PATH!, DATA_DIR: folder, LOG_LEVEL: 'silent', TOKEN_KEY, BASE_URL },
+    ...{ DATABASE_URL_AU1: database.url, DATABASE_URL_US1: us1.url },
+  };
+  return { database, storage: au1, env };
+}
+
+const startCommand = async (args: string[], env: Record<string, string>): Promise<ChildProcess> =>
+  spawn(process.execPath, [join(await findSourceRoot(), 'dist/src/cli.js'), ...args], { env, stdio: 'pipe' });
+
+/** Runs a command to its end, which must be a success, and returns the object that it prints. */
+// biome-ignore lint/suspicious/noExplicitAny: each command has its own result.
+async function runCommand(args: string[], env: Record<string, string>): Promise<any> {
+  const child = await startCommand([...args, '--json'], env);
+  let output = '';
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(output);
+  return JSON.parse(output);
+}
+
+const rowsOf = async (database: Database, sql: string): Promise<Record<string, string>[]> =>
+  database.fork().execute(sql);
+const countOf = async (database: Database, condition: string): Promise<number> =>
+  Number((await rowsOf(database, `select count(*) from photo_rendition where ${condition}`))[0]!.count);
+
+const IS_CLAIMED = `status = 'PENDING' and claimed_until > clock_timestamp()`;
+/** As if a minute had passed since a process was killed. */
+const endClaims = (database: Database) => rowsOf(database, 'update photo_rendition set claimed_until = null');
+
+/** Fails unless the store has every rendition of every photo and nothing else, also after the sweep. */
+async function expectEachOnce({ database, storage }: Site): Promise<void> {
+  const photos = await rowsOf(database, 'select id, builder_id, key from photo');
+  const expected = photos.flatMap(({ id, builder_id, key }) =>
+    RENDITION_SIZES.map((size) => toRenditionKey({ id: id!, builderId: builder_id!, key: key! }, size)),
+  );
+  await sweep(database, storage, Date.now() + 2 * DAY_MS);
+  const stored: string[] = [];
+  for await (const { key } of storage.bytes.list('renditions/')) stored.push(key);
+  expect(stored.sort()).toEqual(expected.sort());
+  for (const key of stored.slice(0, 9)) {
+    const { stream } = (await storage.bytes.open(key))!;
+    expect((await sharp(Buffer.concat(await stream.toArray())).metadata()).format).toBe('webp');
+  }
+}
+
+describe('an instance that is killed while it renders', () => {
+  it('leaves no photo behind: another renders each once (PHO-41)', OPTIONS, async () => {
+    const site = await createDemoSite();
+    const { database, storage, env } = site;
+    // Pictures whose decode takes long, so that the instance is killed within one.
+    const tile = await readFile('test/fixtures/heic/tile.heic');
+    const large = heicGrid(tile, { columns: 8, rows: 6, width: 4032, height: 3024 });
+    const keys = await rowsOf(database, `select distinct key from photo where content_type = 'image/jpeg' limit 3`);
+    expect(keys).toHaveLength(3);
+    for (const { key } of keys) {
+      await storage.bytes.remove([key!]);
+      await storage.store(key!, Readable.from([large]), 'image/jpeg', large.length);
+    }
+    const instance = await Instance.start(env);
+    // The third end of a process within one photo would give it up.
+    for (const delayMs of [0, 300]) {
+      await expect.poll(() => countOf(database, IS_CLAIMED), { timeout: 30_000, interval: 5 }).toBeGreaterThan(0);
+      await sleep(delayMs);
+      await instance.kill();
+      await endClaims(database);
+      await instance.start();
+    }
+    await expect.poll(() => countOf(database, `status = 'PENDING'`), { timeout: 120_000 }).toBe(0);
+    await instance.kill();
+    expect(await countOf(database, `status = 'FAILED' or claimed_until is not null`)).toBe(0);
+    expect(await countOf(database, 'attempts > 1')).toBeGreaterThan(0);
+    await expectEachOnce(site);
+  });
+});
+
+describe('renditions backfill', () => {
+  it('goes on where it was killed, one photo at a time', OPTIONS, async () => {
+    const site = await createDemoSite();
+    const { database, env } = site;
+    // As before the release that has renditions.
+    await rowsOf(database, 'delete from photo_rendition');
+    const [photos] = await rowsOf(database, 'select count(*) from photo');
+    const child = await startCommand(['renditions', 'backfill', '--share', '100'], env);
+    const ended = once(child, 'exit');
+    await expect
+      .poll(() => countOf(database, `status = 'READY'`), { timeout: 60_000, interval: 10 })
+      .toBeGreaterThan(20);
+    child.kill('SIGKILL');
+    await ended;
+    await endClaims(database);
+    const before = await countOf(database, `status = 'READY'`);
+    expect(before).toBeLessThan(Number(photos!.count));
+    let claimed = 0;
+    const again = runCommand(['renditions', 'backfill', '--share', '50'], env);
+    for (let isRunning = true; isRunning; ) {
+      claimed = Math.max(claimed, await countOf(database, IS_CLAIMED));
+      isRunning = await Promise.race([again.then(() => false), sleep(5, true)]);
+    }
+    expect(await again).toMatchObject({
+      rendered: Number(photos!.count) - before,
+      failed: 0,
+      skipped: 0,
+      postponed: 0,
+    });
+    expect(claimed).toBe(1);
+    await expectEachOnce(site);
+  });
+
+  it('shows on a terminal how many photos are rendered', OPTIONS, async () => {
+    const { database, env } = await createDemoSite();
+    const [photos] = await rowsOf(database, 'select count(*) from photo');
+    const command = `${process.execPath} ${join(await findSourceRoot(), 'dist/src/cli.js')} renditions backfill --share 100`;
+    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env, stdio: 'pipe' });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    const [code] = await once(child, 'close');
+    expect(code, output).toBe(0);
+    const shown = [...output.matchAll(/(\d+) of (\d+) photos/g)].map(([, done, total]) => [
+      Number(done),
+      Number(total),
+    ]);
+    expect(new Set(shown.map(([done]) => done)).size).toBeGreaterThan(1);
+    expect(shown.at(-1)).toEqual([Number(photos!.count), Number(photos!.count)]);
+  });
+});
+
+describe('an import', () => {
+  it('has its photos rendered by the instances (PHO-41)', OPTIONS, async () => {
+    const site = await createEmptySite();
+    await runCommand(['import', SAMPLES], site.env);
+    expect(await countOf(site.database, `status = 'PENDING'`)).toBeGreaterThan(0);
+    const instance = await Instance.start(site.env);
+    await expect.poll(() => countOf(site.database, `status = 'PENDING'`), { timeout: 60_000 }).toBe(0);
+    await instance.kill();
+    expect(await countOf(site.database, `status <> 'READY'`)).toBe(0);
+    await expectEachOnce(site);
+  });
+});
