@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { loadOnce } from '../shared/load-once.ts';
 import { WorkerThread, WorkerThreadError } from '../shared/worker-thread.ts';
-import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
+import { loadDecoder, TOO_SLOW } from './decode.ts';
 import { MAX_PIXELS_IN_MEMORY } from './header.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
 
@@ -47,7 +47,7 @@ export class HeicDecoder {
   readonly #loadThread: () => Promise<WorkerThread<HeicTask, HeicResult>>;
   #previous: Promise<unknown> = Promise.resolve();
 
-  constructor(limits: HeicLimits = { memory: HEIC_MEMORY, timeoutMs: DECODE_SECONDS * 1000 }) {
+  constructor(limits: HeicLimits) {
     this.#loadThread = loadOnce(() => createHeicThread(limits));
   }
 

@@ -87,7 +87,11 @@ export class WorkerProcess<Request, Result> {
 
   #start(): ChildProcess {
     const { file, workerData } = this.#options;
-    const child = fork(file, [JSON.stringify(workerData ?? null)], { execArgv: [], env: ENVIRONMENT, serialization: 'advanced' });
+    const child = fork(file, [JSON.stringify(workerData ?? null)], {
+      execArgv: [],
+      env: ENVIRONMENT,
+      serialization: 'advanced',
+    });
     child.on('message', ({ id, result }: Response) => this.#settle(id, (pending) => pending.resolve(result)));
     child.on('error', (error) => this.#end(child, new WorkerProcessError('ENDED', error)));
     child.on('exit', (code, signal) => {

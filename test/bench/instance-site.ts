@@ -9,6 +9,7 @@ import { loadDemoInto } from '../../src/demo/load.ts';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { Instance } from '../proof/instance.ts';
 import { startSwift } from '../support/swift.ts';
+import { processTree } from './processes.ts';
 
 export const BASE_URL = 'http://localhost:4000';
 
@@ -78,8 +79,12 @@ async function tokenOf({ origin }: Instance, client_id: string, client_secret: s
 }
 
 export async function residentMib(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024);
+  const sizes = (await processTree(pid)).map(async (each) => {
+    // A child may have ended since.
+    const status = await readFile(`/proc/${each}/status`, 'utf8').catch(() => '');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+  });
+  return Math.round((await Promise.all(sizes)).reduce((sum, kib) => sum + kib, 0) / 1024);
 }
 
 /** Looks often at the resident memory until the function is called that it returns, which answers the most that it saw. */

@@ -118,13 +118,13 @@ export async function databaseProcessorTime(dataDir: string): Promise<Map<string
 }
 
 /** Ids of the process and of those that it has started, which are still there. */
-async function processTree(pid: number): Promise<number[]> {
+export async function processTree(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   const children = text.split(' ').filter(Boolean).map(Number);
   return [pid, ...(await Promise.all(children.map(processTree))).flat()];
 }
 
-async function processorTime(pid: number | string): Promise<number> {
+export async function processorTime(pid: number | string): Promise<number> {
   try {
     const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ');
     // User and system time, in hundredths of a second.

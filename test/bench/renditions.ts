@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import { renderImage } from '../../src/images/render.ts';
+import { defaultRenderProcess, renderImage } from '../../src/images/render.ts';
 import { heicGrid } from '../support/heic-grid.ts';
 import { sitePhoto } from '../support/site-photo.ts';
 import { type InstanceSite, residentMib, watchResidentMib, withInstance } from './instance-site.ts';
+import { processorTime } from './processes.ts';
 import { markdown } from './table.ts';
 
 const PHOTOS = 20;
@@ -68,10 +69,9 @@ async function costOf(bytes: Buffer): Promise<{ cpuMs: number; renditionBytes: n
     const { files } = await renderImage(path);
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      const before = process.cpuUsage();
+      const before = await processorTime(defaultRenderProcess.pid!);
       await renderImage(path);
-      const { user, system } = process.cpuUsage(before);
-      times.push((user + system) / 1000);
+      times.push((await processorTime(defaultRenderProcess.pid!)) - before);
     }
     const cpuMs = Math.round(times.sort((one, other) => one - other)[ROUNDS >> 1]!);
     return { cpuMs, renditionBytes: Object.values(files).reduce((sum, file) => sum + file.length, 0) };

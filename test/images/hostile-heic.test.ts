@@ -2,8 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HeicDecoder } from '../../src/images/heic-decoder.ts';
-import { renderImage } from '../../src/images/render.ts';
+import { createRenderProcess, type RenderProcess, renderImage } from '../../src/images/render.ts';
 import { BadImage } from '../../src/images/types.ts';
 import { findBox, type HeicItem, heicOfItems } from '../support/heic-items.ts';
 import { box, u16, u32 } from '../support/images.ts';
@@ -14,20 +13,20 @@ const LIMITS = { memory: 96 * 1024 * 1024, timeoutMs: 3_000 };
 
 let folder: string;
 let plain: Buffer;
-let decoder: HeicDecoder;
+let renderProcess: RenderProcess;
 let files = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'builder-api-hostile-'));
   plain = await readFile('test/fixtures/heic/plain.heic');
-  decoder = new HeicDecoder(LIMITS);
+  renderProcess = createRenderProcess(LIMITS);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
 async function render(bytes: Buffer) {
   const path = join(folder, String(++files));
   await writeFile(path, bytes);
-  return renderImage(path, { heicDecoder: decoder });
+  return renderImage(path, { renderProcess });
 }
 
 const dimensions = (width: number, height: number) => box('ispe', u32(0), u32(width), u32(height));

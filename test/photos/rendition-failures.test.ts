@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { backfillRenditions } from '../../src/domain/photos/backfill-renditions.ts';
 import { type RenditionContext, renderNext } from '../../src/domain/photos/render-photo.ts';
 import { toRenditionKey } from '../../src/domain/photos/renditions.ts';
-import { HeicDecoder } from '../../src/images/heic-decoder.ts';
-import { renderCounts } from '../../src/images/render.ts';
+import { createRenderProcess, renderCounts } from '../../src/images/render.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -116,20 +115,20 @@ describe('a photo that a failure of the machine or the store prevents from being
 describe('a photo whose decoder does not finish (PHO-43)', () => {
   it('is tried again, and given up after three attempts', async () => {
     const { id } = await createPhoto(camera, 'image/heic');
-    const heicDecoder = new HeicDecoder({ memory: 64 * 1024 * 1024, timeoutMs: 1 });
-    await renderAll({ heicDecoder });
+    const renderProcess = createRenderProcess({ memory: 64 * 1024 * 1024, timeoutMs: 1 });
+    await renderAll({ renderProcess });
     const problem = 'takes too long to decode';
     expect(await stateOf(id)).toEqual({ status: 'PENDING', attempts: 1, failures: 0, problem, seconds: 15 });
     for (const _ of [2, 3]) {
       await endPause(id);
-      await renderAll({ heicDecoder });
+      await renderAll({ renderProcess });
     }
     expect(await stateOf(id)).toMatchObject({ status: 'FAILED', attempts: 3, problem });
   });
 
   it('is rendered when the machine has time for it', async () => {
     const { id } = await createPhoto(camera, 'image/heic');
-    await renderAll({ heicDecoder: new HeicDecoder({ memory: 64 * 1024 * 1024, timeoutMs: 1 }) });
+    await renderAll({ renderProcess: createRenderProcess({ memory: 64 * 1024 * 1024, timeoutMs: 1 }) });
     await endPause(id);
     await renderAll();
     expect(await stateOf(id)).toMatchObject({ status: 'READY' });

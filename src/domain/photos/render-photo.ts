@@ -4,8 +4,15 @@ import type { RenditionSize } from '../../../schema/enums.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { acquireInTime, MAX_WAIT_MS, NoCapacityError } from '../../images/capacity.ts';
-import type { HeicDecoder } from '../../images/heic-decoder.ts';
-import { RENDITION_SIZES, RENDITION_TYPE, type RenderedImage, renderCounts, renderImage } from '../../images/render.ts';
+
+import {
+  RENDITION_SIZES,
+  RENDITION_TYPE,
+  type RenderedImage,
+  type RenderProcess,
+  renderCounts,
+  renderImage,
+} from '../../images/render.ts';
 import { BadImage, InterruptedDecode } from '../../images/types.ts';
 import { notFound, unavailable } from '../../shared/errors.ts';
 import type { FairShares } from '../../shared/fair-shares.ts';
@@ -33,7 +40,7 @@ export interface RenditionContext {
   /** Milliseconds to wait until the share may render; 10 seconds by default. */
   maxWaitMs?: number;
   /** That of the process by default. */
-  heicDecoder?: HeicDecoder;
+  renderProcess?: RenderProcess;
 }
 
 /** Milliseconds between two looks at a photo that another process renders. */
@@ -242,12 +249,12 @@ async function renderClaimed(context: RenditionContext, claim: Claim, signal?: A
 
 /** Throws `BadImage` for a photo that cannot be rendered, and `NoCapacityError`. */
 async function renderAndStore(
-  { storage, shares, shareKey, heicDecoder }: RenditionContext,
+  { storage, shares, shareKey, renderProcess }: RenditionContext,
   photo: RenderedPhoto,
   signal?: AbortSignal,
 ): Promise<RenderedImage> {
   const share = shares && shareKey !== undefined ? { shares, shareKey } : undefined;
-  const rendered = await storage.withFile(photo.key, (path) => renderImage(path, { share, signal, heicDecoder }));
+  const rendered = await storage.withFile(photo.key, (path) => renderImage(path, { share, signal, renderProcess }));
   if (!rendered) {
     renderCounts.add('missing', 'error', 0);
     throw new Error('has no stored bytes');

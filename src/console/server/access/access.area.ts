@@ -10,7 +10,13 @@ import {
 } from '../../../domain/access/clients.ts';
 import { createConnection, revokeConnection, updateConnection } from '../../../domain/access/connections.ts';
 import { createIntegrator, updateIntegrator } from '../../../domain/access/integrators.ts';
-import { listBuilders, listClients, listConnections, listIntegrators, showConnection } from '../../../domain/access/list-access.ts';
+import {
+  listBuilders,
+  listClients,
+  listConnections,
+  listIntegrators,
+  showConnection,
+} from '../../../domain/access/list-access.ts';
 import { requireStaffAction } from '../../../domain/access/staff-roles.ts';
 import { builders } from '../../../domain/readers/builder.reader.ts';
 import { findEndpointsOf } from '../../../domain/webhooks/list-endpoints.ts';
