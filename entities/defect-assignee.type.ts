@@ -15,7 +15,7 @@ abstract class Assignee {
 }
 
 @ObjectType({ description: 'A person to whom a defect is assigned.', simpleResolvers: true })
-export class DefectUser extends Assignee {
+class DefectUser extends Assignee {
   declare type: 'USER';
 }
 
@@ -25,7 +25,7 @@ export class DefectCompany extends Assignee {
 }
 
 @ObjectType({ description: 'A tag to which a defect is assigned.', simpleResolvers: true })
-export class DefectTag extends Assignee {
+class DefectTag extends Assignee {
   declare type: 'TAG';
 }
 

@@ -10,7 +10,7 @@ import { PersonalData } from './personal-data.ts';
 import { Publishes } from './published.ts';
 
 @ObjectType({ description: 'Something that the meeting decided to do.', simpleResolvers: true })
-export class MeetingActionItem {
+class MeetingActionItem {
   @Field(() => String, { description: 'What has to be done.' })
   text!: string;
 }

@@ -12,7 +12,7 @@ import { Publishes } from './published.ts';
 import { User } from './user.entity.ts';
 
 @ObjectType({ description: 'Who made a report in its application.', simpleResolvers: true })
-export class SourceAuthor {
+class SourceAuthor {
   @Field(() => String)
   externalId!: string;
 

@@ -16,7 +16,7 @@ interface PublishOptions {
 }
 
 /** A resource whose changes are events. */
-export interface PublishedResource {
+interface PublishedResource {
   /** Name in the types of events: `photo_report`. */
   resource: string;
   entity: new () => object;
@@ -167,7 +167,7 @@ export function ChangesParent(table: string, { column, parent }: { column: strin
  * Returns the SQL that adds changes to those that wait for their number. A record has one event per transaction, whose change is the
  * effect of all its changes.
  */
-export function toInsertSql(changes: string): string {
+function toInsertSql(changes: string): string {
   return `insert into public.event_pending as pending (resource, change, record_id, builder_id, project_id, parent_id, occurred_at)
     ${changes}
     on conflict (transaction_id, record_id) do update set occurred_at = excluded.occurred_at, change = case

@@ -3,7 +3,7 @@ import { Id, Instant, Timestamped } from './columns.ts';
 import { PersonalData } from './personal-data.ts';
 
 /** Role of a user who works for the operator (ACC-26). */
-export const StaffRoleName = { VIEWER: 'VIEWER', OPERATOR: 'OPERATOR', ADMIN: 'ADMIN' } as const;
+const StaffRoleName = { VIEWER: 'VIEWER', OPERATOR: 'OPERATOR', ADMIN: 'ADMIN' } as const;
 
 /** A user of one or more builders, who can sign in and to whom records can be linked; or a staff user, who belongs to no builder. */
 @Entity({ tableName: 'app_user' })

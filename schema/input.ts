@@ -51,7 +51,7 @@ function describeEnumValues(type: string): string | undefined {
 }
 
 /** Returns the message of a scalar of the service, else the translation of a message of graphql-js. */
-export function messageOf({ message: fullMessage, originalError }: GraphQLError): string {
+function messageOf({ message: fullMessage, originalError }: GraphQLError): string {
   if (originalError && !(originalError instanceof GraphQLError)) return originalError.message;
   const half = MAX_MESSAGE / 2;
   const message =
@@ -67,7 +67,7 @@ export function messageOf({ message: fullMessage, originalError }: GraphQLError)
 }
 
 /** Returns every error of a value, with paths that begin with the name. */
-export type InputValidator = (value: unknown, name: string) => FieldError[];
+type InputValidator = (value: unknown, name: string) => FieldError[];
 
 /**
  * Returns the validator of an input type with rules that GraphQL cannot express (`extensions.validator`). It replaces the coercion of

@@ -11,7 +11,7 @@ export type Outcome = 'CREATED' | 'ACCEPTED' | 'REPLAYED';
 /** Name of a rate-limit budget that single operations charge in addition to that of every request. LIM-2. */
 export type Budget = 'sync';
 
-export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** Deprecation of an operation, with days as `2026-11-22`, in UTC. VER-10. */
 export interface Deprecation {

@@ -57,7 +57,7 @@ import type { DownloadNetwork } from './storage/remote-downloader.ts';
 import { openStorages } from './storage/storage.ts';
 
 /** Dependencies of the service, which tests replace. */
-export interface AppDependencies {
+interface AppDependencies {
   databases: Databases;
   clock: Clock;
   /** Keys of access tokens and signed URLs, base64url. The first signs, all verify. */

@@ -6,7 +6,7 @@ import { type FieldError, ValidationError } from '../../src/shared/errors.ts';
 import { GateInstant, GateText, GateWorkerId } from './gate.scalars.ts';
 
 /** Milliseconds that an event may be ahead of the server's clock, because clocks of gates differ. */
-export const CLOCK_TOLERANCE_MS = 5_000;
+const CLOCK_TOLERANCE_MS = 5_000;
 
 /** Body of a sign-on event (ATT-1). */
 @ArgsType()

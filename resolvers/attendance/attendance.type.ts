@@ -4,7 +4,7 @@ import { SignOnEventId, SignOnVisitId } from '../../schema/scalars.ts';
 
 /** Result for an accepted event (ATT-15). */
 @ObjectType({ description: 'What became of a sign-on event.', simpleResolvers: true })
-export class SignOnEventResult {
+class SignOnEventResult {
   @Field(() => SignOnEventId, { description: 'Identifies the event in this service.' })
   id!: string;
 

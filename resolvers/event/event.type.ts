@@ -3,7 +3,7 @@ import { BuilderId, EventId, ProjectId, Timestamp } from '../../schema/scalars.t
 import { EventCursor, EventType } from './event.scalars.ts';
 
 @ObjectType({ description: 'The record that an event is about.', simpleResolvers: true })
-export class EventResource {
+class EventResource {
   @Field(() => String, { description: 'Name of the resource, such as `photo_report`.' })
   type!: string;
 
@@ -41,7 +41,7 @@ export class Event {
 }
 
 @ObjectType({ description: 'Where a page of events ends.', simpleResolvers: true })
-export class EventPageMeta {
+class EventPageMeta {
   @Field(() => EventCursor, { description: 'The value of `after` for the next page; also on an empty page.' })
   nextCursor!: string;
 

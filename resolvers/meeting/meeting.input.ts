@@ -64,13 +64,13 @@ function createLink(name: string, description: string, { maxLength, pattern, isA
 const UNSAFE_SCHEMES =
   /^(about|blob|chrome|data|file|filesystem|ftp|http|intent|javascript|vbscript|view-source|ws|wss)$/;
 
-export const NoteDeepLink = createLink(
+const NoteDeepLink = createLink(
   'NoteDeepLink',
   "must be an https: address, or one of the application's own scheme, of at most 1000 characters",
   { maxLength: 1_000, pattern: '^[A-Za-z][A-Za-z0-9+.-]*:', isAllowed: (scheme) => !UNSAFE_SCHEMES.test(scheme) },
 );
 
-export const NoteWebLink = createLink('NoteWebLink', 'must be an https: address of at most 2000 characters', {
+const NoteWebLink = createLink('NoteWebLink', 'must be an https: address of at most 2000 characters', {
   maxLength: 2_000,
   pattern: '^[Hh][Tt][Tt][Pp][Ss]://',
   isAllowed: (scheme) => scheme === 'https',
@@ -105,7 +105,7 @@ export class CreateMeetingArgs {
 }
 
 @InputType({ description: 'Something that the meeting decided to do.' })
-export class ActionItemInput {
+class ActionItemInput {
   @Field(() => MeetingText, { description: 'What has to be done.' })
   text!: string;
 }

@@ -31,7 +31,7 @@ const strict = { strict: true };
 
 @InputType({ description: 'Text with the same marks throughout.' })
 @Extensions(strict)
-export class RichTextRunInput {
+class RichTextRunInput {
   @Field(() => String, { description: 'Text of the run; may be empty.' })
   text!: string;
 
@@ -41,7 +41,7 @@ export class RichTextRunInput {
 
 @InputType({ description: 'Why an image is missing.' })
 @Extensions(strict)
-export class ImageFailureInput {
+class ImageFailureInput {
   @Field(() => FailureCode, { description: 'What failed, for programs.' })
   code!: string;
 
@@ -51,7 +51,7 @@ export class ImageFailureInput {
 
 @InputType({ description: 'A part of a page. Which fields it has depends on its type.' })
 @Extensions(strict)
-export class BlockInput {
+class BlockInput {
   @Field(() => SourceBlockId, {
     description: 'Identifier of the block in the other application, unique among its siblings.',
   })
@@ -114,7 +114,7 @@ export class PageDocumentInput {
 }
 
 @InputType({ description: 'Who made the report in its application.' })
-export class SourceAuthorInput {
+class SourceAuthorInput {
   @Field(() => AuthorExternalId, { description: 'Identifier of the author in the other application.' })
   externalId!: string;
 

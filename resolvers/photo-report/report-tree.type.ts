@@ -65,7 +65,7 @@ export class ReportList extends ReportBlockFields {
 }
 
 @ObjectType({ description: 'Why an image is missing.', simpleResolvers: true })
-export class ReportImageFailure {
+class ReportImageFailure {
   @Field(() => String)
   code!: string;
 

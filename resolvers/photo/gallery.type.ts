@@ -3,7 +3,7 @@ import { BulkDeleteStatus } from '../../schema/enums.ts';
 import { AttachmentId, FolderId } from '../../schema/scalars.ts';
 
 @ObjectType({ description: 'A photo of the page and the attachment that it is here.', simpleResolvers: true })
-export class SyncedPhoto {
+class SyncedPhoto {
   @Field(() => String, { description: 'Identifier of the photo within its page, as it was sent.' })
   externalSourceId!: string;
 
@@ -12,7 +12,7 @@ export class SyncedPhoto {
 }
 
 @ObjectType({ description: 'A photo of the page that could not be taken; the others were.', simpleResolvers: true })
-export class FailedPhoto {
+class FailedPhoto {
   @Field(() => String, { description: 'Identifier of the photo within its page, as it was sent.' })
   externalSourceId!: string;
 

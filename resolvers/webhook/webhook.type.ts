@@ -41,7 +41,7 @@ export class WebhookReplay {
 }
 
 @ObjectType({ description: 'Where the page of deliveries ends.', simpleResolvers: true })
-export class WebhookDeliveryPageMeta {
+class WebhookDeliveryPageMeta {
   @Field(() => String, { nullable: true, description: '`after` of the next page; null at the end.' })
   nextCursor!: string | null;
 }

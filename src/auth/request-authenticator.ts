@@ -20,7 +20,7 @@ import type { RequestContext } from './request-context.ts';
 import { RequestUsage } from './request-usage.ts';
 
 /** A request whose token, region and rate limit have been checked. */
-export interface AuthenticatedRequest {
+interface AuthenticatedRequest {
   region: RegionId;
   caller: Caller;
   /** Charges one request to the budget; throws 429 when it is used up. */

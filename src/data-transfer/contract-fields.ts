@@ -3,7 +3,7 @@ import { getMetadataStorage } from 'type-graphql';
 import * as types from './field-types.ts';
 
 /** A field of an entity's GraphQL type. */
-export interface ContractField {
+interface ContractField {
   description: string | undefined;
   nullable: boolean;
   /** Evaluated only for fields that rows have, because the types of graph edges are recursive. */

@@ -11,13 +11,13 @@ import { fileDefinitions as allDefinitions, type FileDefinition } from './file-d
 import { createFileMappings, type FileMapping } from './file-mapping.ts';
 import { DataTransferError, withTransaction } from './transaction.ts';
 
-export interface ExportOptions {
+interface ExportOptions {
   /** Exports the records of one builder, with its members and the integrators that its records name. Default: all records. */
   builderId?: string;
   onProgress?(file: string, rows: number, bytes: number): void;
 }
 
-export interface ExportResult {
+interface ExportResult {
   files: { file: string; rows: number; bytes: number }[];
 }
 

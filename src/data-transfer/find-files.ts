@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FileMapping } from './file-mapping.ts';
 import { DataTransferError } from './transaction.ts';
 
-export interface FoundFile {
+interface FoundFile {
   mapping: FileMapping;
   path: string;
   size: number;

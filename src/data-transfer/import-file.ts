@@ -35,7 +35,7 @@ export interface FileResult {
   bad: number;
 }
 
-export interface FileImport {
+interface FileImport {
   client: pg.Client;
   mapping: FileMapping;
   catalog: Catalog;

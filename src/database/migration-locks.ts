@@ -4,7 +4,7 @@ import { migrations } from './migrations/index.ts';
 
 /** Table lock modes that statements of migrations take and that block others, from weak to strong. */
 const MODES = ['ROW EXCLUSIVE', 'SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'ACCESS EXCLUSIVE'] as const;
-export type LockMode = (typeof MODES)[number];
+type LockMode = (typeof MODES)[number];
 
 /** What a lock keeps other transactions from. */
 const BLOCKED: Record<LockMode, string> = {
@@ -18,7 +18,7 @@ const BLOCKED: Record<LockMode, string> = {
 /** What a statement does while it holds its lock: change the catalogue, which takes milliseconds, or visit every row. */
 type Work = 'catalogue' | 'scan' | 'rewrite';
 
-export interface TableLock {
+interface TableLock {
   table: string;
   mode: LockMode;
   work: Work;

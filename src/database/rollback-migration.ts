@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { migrations } from './migrations/index.ts';
 
 /** Number of rows of a table, or of values of a column, that a rollback destroys. */
-export interface DataLoss {
+interface DataLoss {
   table: string;
   /** Null for the whole table. */
   column: string | null;

@@ -72,7 +72,7 @@ export class RollbackRefusedError extends Error {
   override name = 'RollbackRefused';
 }
 
-export interface RollbackOptions {
+interface RollbackOptions {
   /** Roll back even if rows or values are lost. */
   destroyData: boolean;
   /** Name of the only migration that may be rolled back; any when absent. */

@@ -39,7 +39,7 @@ const INTEGRATORS: DemoIntegrator[] = [
   { name: 'D', company: 'Plumbline Sync', region: 'us1', builderIndexes: [0] },
 ];
 
-export interface Account {
+interface Account {
   name: string;
   /** Name of its integrator; null for an internal client. */
   integrator: string | null;

@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 /** Milliseconds from an event to its receipt, unless the gate was offline. */
 const DELAY = 1_200;
 
-export type GateEvent = Pick<
+type GateEvent = Pick<
   SignOnEvent,
   'sourceEventId' | 'sourceSignOnEventId' | 'workerId' | 'type' | 'occurredAt' | 'deviceId'
 >;

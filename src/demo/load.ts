@@ -75,7 +75,7 @@ export function loadDemo(
   });
 }
 
-export interface DemoOptions {
+interface DemoOptions {
   baseUrl: string;
   /** Secrets by client id and passwords by user id; missing ones are generated. */
   secrets?: Secrets;

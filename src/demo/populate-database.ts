@@ -5,13 +5,12 @@ import { BUILDERS, type Credentials, createAccountRows } from './accounts.ts';
 import { type BuilderRowsOptions, createBuilderRows } from './builder-rows.ts';
 import { runInTransaction, withClient } from './connection.ts';
 import type { DemoFile, DemoUser } from './demo-file.ts';
-import { createBuilder } from './generator-context.ts';
 import { insertRows } from './rows.ts';
 import { addLimitedIntegrator } from './scenario/limited-integrator.ts';
 import { insertTimesheets, skipReferenceChecks } from './timesheets.ts';
 
 /** Amount and reference dates of the demo data. */
-export interface DemoSize extends BuilderRowsOptions {
+interface DemoSize extends BuilderRowsOptions {
   /** Timesheets of the history, per builder. */
   timesheets: number;
 }
@@ -48,25 +47,4 @@ async function readCredentials({ clients, users, staff }: DemoFile, region: Regi
 /** Hashes the passwords. Returns the hashes by user id. */
 export async function hashPasswords(users: Pick<DemoUser, 'id' | 'password'>[]): Promise<Map<string, string>> {
   return new Map(await Promise.all(users.map(async ({ id, password }) => [id, await hashPassword(password)] as const)));
-}
-
-/** Adds builders without connections until the region has `total`. */
-export async function addBuilders(
-  database: Database,
-  total: number,
-  asOf: number,
-  onProgress: (count: number) => void = () => {},
-): Promise<void> {
-  const { region, metadata } = database;
-  await runInTransaction(database, async (client) => {
-    const { rows: present } = await client.query<{ id: string }>('select id from builder');
-    const ids = new Set(present.map(({ id }) => id));
-    for (let index = BUILDERS[region]; ids.size < total; index++) {
-      const { id } = createBuilder(region, index);
-      if (ids.has(id)) continue;
-      await insertRows(client, metadata, createBuilderRows(region, index, { asOf }));
-      ids.add(id);
-      onProgress(ids.size);
-    }
-  });
 }

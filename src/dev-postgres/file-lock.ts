@@ -8,7 +8,7 @@ import { processStart } from '../shared/process-identity.ts';
 export type LockRole = 'service' | 'command';
 
 /** The process that holds a lock; content of the lock file. */
-export interface LockHolder {
+interface LockHolder {
   pid: number;
   /** Start time of the process in clock ticks since boot; '' where the system does not report it. */
   started: string;

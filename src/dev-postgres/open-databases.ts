@@ -9,9 +9,9 @@ import { type Cluster, ClusterError, type ClusterOptions, openCluster, openClust
 const RESERVED_CONNECTIONS = 140;
 
 /** Callbacks about restarts of the embedded PostgreSQL. */
-export type SupervisionCallbacks = Pick<ClusterOptions, 'onRestart' | 'onGivenUp'>;
+type SupervisionCallbacks = Pick<ClusterOptions, 'onRestart' | 'onGivenUp'>;
 
-export interface OpenDatabases {
+interface OpenDatabases {
   databases: Databases;
   /** The databases for migrations and jobs: the `DATABASE_URL_*_DIRECT` that bypass a pooler, where configured. */
   direct: Databases;

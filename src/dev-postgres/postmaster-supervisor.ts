@@ -18,7 +18,7 @@ const RESTART_TIMEOUT_MS = 30_000;
 const MAX_RESTARTS = 5;
 const RESTART_WINDOW_MS = 60_000;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   context: ClusterContext;
   /** Port of the server, which must not change because connections are configured with it. */
   port: number;

@@ -13,7 +13,7 @@ import { decodeJson, parseJson } from './json.ts';
 export const MAX_LARGE_TOKENS = Math.ceil((MAX_BODY_BYTES * 6) / 23);
 
 /** Maximum characters of JSON of every value that is not a Page document. */
-export const MAX_OTHER_VALUE = 65_536;
+const MAX_OTHER_VALUE = 65_536;
 /** Maximum characters of a GraphQL document in a large body. */
 const MAX_QUERY = 1024 * 1024;
 

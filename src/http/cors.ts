@@ -2,7 +2,7 @@ import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Browser origins that may read responses. */
-export interface Origins {
+interface Origins {
   has(origin: string): Promise<boolean>;
 }
 

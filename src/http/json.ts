@@ -7,7 +7,7 @@ import { invalidField } from '../shared/errors.ts';
 import { endOfString } from '../shared/parse-json.ts';
 
 /** Maximum nesting of objects and arrays in a body. LIM-10, PRP-33. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** Maximum values and field names of a body that is parsed on the event loop, in about 20 ms with its checks. */
 export const MAX_TOKENS = 50_000;
@@ -62,7 +62,7 @@ export function decodeJson(body: Uint8Array): string {
 }
 
 /** Throws 400 where a body has more tokens than the limit. */
-export function requireTokens(tokens: number, maxTokens: number): void {
+function requireTokens(tokens: number, maxTokens: number): void {
   if (tokens <= maxTokens) return;
   throw invalidField('body', `must have at most ${maxTokens} values and field names in all; it has ${tokens}`);
 }

@@ -43,7 +43,7 @@ export function registerMetrics(app: FastifyInstance, config: Config, sources: M
 }
 
 /** What the metrics are read from. */
-export interface MetricSources {
+interface MetricSources {
   databases: Databases;
   storages: Storages;
   shares: FairShares;

@@ -11,7 +11,7 @@ const compressGzip = promisify(gzip);
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 7 } };
 
 /** How long clients keep a document: `revalidated` with its ETag at each use, or for ever because its path has its hash. */
-export type CachePolicy = 'revalidated' | 'immutable';
+type CachePolicy = 'revalidated' | 'immutable';
 
 const CACHE_CONTROL: Record<CachePolicy, string> = {
   revalidated: 'public, no-cache',

@@ -2,7 +2,7 @@ import type { FileWindow } from './file-window.ts';
 import { BadImage } from './types.ts';
 
 /** Dimensions and number of frames of a GIF. */
-export interface GifBlocks {
+interface GifBlocks {
   /** Pixels of the screen, or of a frame that is larger. */
   width: number;
   height: number;

@@ -12,7 +12,7 @@ const MAX_MEMORY = 240 * 1024 * 1024;
 /** Lines that the decoder holds of a picture that it reads line by line, as measured. */
 const BUFFERED_LINES = 768;
 const MAX_SIDE = 65_535;
-export const MAX_FRAMES = 1_000;
+const MAX_FRAMES = 1_000;
 /** A camera writes a few dozen segments before the picture. */
 const MAX_SEGMENTS = 10_000;
 

@@ -17,7 +17,7 @@ const MAX_BOXES = 2_000;
 const MAX_EXTENTS = 10_000;
 
 /** What the boxes of a picture say. */
-export interface HeicFacts {
+interface HeicFacts {
   width: number;
   height: number;
   /** Its EXIF block, a TIFF structure. */

@@ -11,7 +11,7 @@ import { BadImage, type ImageFacts, type ImageType, InterruptedDecode, imageType
 /** Maximum bytes of an EXIF block. Cameras write some kilobytes, with a thumbnail up to 64 KiB. */
 const MAX_EXIF_BYTES = 1024 * 1024;
 
-export interface InspectOptions {
+interface InspectOptions {
   /** Throws when the detected type is not the declared one. Called before anything is decoded. */
   requireType?: (detected: ImageType) => void;
   /** Fair share that the decode is charged to. Without one, it begins at once. */

@@ -14,7 +14,7 @@ import { type Dimensions, fitInto, renderSizes } from './render-sizes.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
 
 /** Pixels of the longer side by size. Smaller images keep their own. */
-export const RENDITION_SIDES: Record<RenditionSize, number> = { SMALL: 160, MEDIUM: 640, LARGE: 1600 };
+const RENDITION_SIDES: Record<RenditionSize, number> = { SMALL: 160, MEDIUM: 640, LARGE: 1600 };
 export const RENDITION_SIZES = Object.values(RenditionSize);
 export const RENDITION_TYPE = 'image/webp';
 

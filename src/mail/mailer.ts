@@ -16,7 +16,7 @@ export interface Mailer {
 }
 
 /** Settings of outgoing e-mail. */
-export interface MailSettings {
+interface MailSettings {
   /** `smtp:` (upgraded to TLS, which is required except on loopback) or `smtps:`, with credentials. */
   url: string;
   /** Sender. */

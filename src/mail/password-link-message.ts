@@ -1,7 +1,7 @@
 import type { Message } from './mailer.ts';
 
 /** A link for choosing a password. */
-export interface PasswordLinkContent {
+interface PasswordLinkContent {
   name: string;
   email: string;
   /** Complete address. */

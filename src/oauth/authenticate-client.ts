@@ -6,7 +6,7 @@ import type { RegisteredClient } from './clients.ts';
 import type { OAuthDependencies } from './dependencies.ts';
 import type { RequestParameters } from './parameters.ts';
 
-export interface AuthenticatedClient {
+interface AuthenticatedClient {
   client: RegisteredClient;
   credentials: Credentials;
   chargeClient: ChargeClient;

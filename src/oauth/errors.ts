@@ -1,7 +1,7 @@
 import type { ApiError } from '../shared/errors.ts';
 
 /** Error codes of RFC 6749 sections 4.1.2.1 and 5.2. OAU-38. */
-export type OAuthErrorCode =
+type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'

@@ -2,7 +2,7 @@
 const OTHER = 'other';
 
 /** Events of one label: their number by outcome, and their seconds in total. */
-export interface LabelCounts {
+interface LabelCounts {
   seconds: number;
   outcomes: Map<string, number>;
 }

@@ -5,7 +5,7 @@ export interface FieldError {
   message: string;
 }
 
-export interface ErrorOptions {
+interface ErrorOptions {
   cause?: unknown;
   /** Response headers that belong to the error, such as `Allow` or `WWW-Authenticate`. */
   headers?: Record<string, string>;

@@ -52,7 +52,7 @@ interface Share {
 const MAX_IDLE_SHARES = 1_000;
 
 /** Numbers of rejections by reason, and current use, for metrics. */
-export interface FairSemaphoreStats {
+interface FairSemaphoreStats {
   used: number;
   queued: number;
   rejectedByShare: number;

@@ -4,7 +4,7 @@ import { MAX_ATTACHMENT_BYTES } from '../../schema/scalars.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../shared/clock.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
-import type { ByteStore, StoredObject } from './byte-store.ts';
+import type { ByteStore } from './byte-store.ts';
 import { toContentType } from './keys.ts';
 import { LocalStore } from './local-store.ts';
 import { measureStore } from './measured-store.ts';
@@ -79,7 +79,6 @@ export class Storage {
   }
 }
 
-export type { ByteStore, StoredObject };
 export type Storages = Record<RegionId, Storage>;
 
 /**

@@ -18,7 +18,7 @@ export interface SignedUrlClaims {
 }
 
 /** Reason why a signed URL is invalid. */
-export type SignedUrlFailure = 'ALTERED' | 'EXPIRED';
+type SignedUrlFailure = 'ALTERED' | 'EXPIRED';
 
 export const STORAGE_PATH = '/storage';
 

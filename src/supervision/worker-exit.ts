@@ -1,5 +1,5 @@
 /** How a worker process ended. */
-export interface WorkerExit {
+interface WorkerExit {
   code: number | null;
   signal: string | null;
   /** Reason that the worker reported before it exited. */

@@ -10,7 +10,6 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { BASE } from '../../src/demo/dates.ts';
 import { type DemoFile, readSecrets } from '../../src/demo/demo-file.ts';
 import { loadDemo, loadDemoInto } from '../../src/demo/load.ts';
-import { addBuilders } from '../../src/demo/populate-database.ts';
 import { loadTimesheets } from '../../src/demo/timesheets.ts';
 import { verifyPassword } from '../../src/shared/passwords.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
@@ -369,20 +368,6 @@ describe('loadTimesheets', () => {
     const sql = `select count(*)::int as count from (
       select created_at < lag(created_at) over (order by left(id, 13)) as wrong from timesheet) t where wrong`;
     expect(await query(au1, sql)).toEqual([{ count: 0 }]);
-  });
-});
-
-describe('addBuilders', () => {
-  it('adds complete builders up to the given number', async () => {
-    const { au1 } = await openDatabases({ filled: true });
-    await addBuilders(au1, 6, BASE);
-    await addBuilders(au1, 6, BASE);
-    await addBuilders(au1, 7, BASE);
-    await loadTimesheets(au1, 700);
-    const sql = `select count(distinct b.id)::int as count from builder b join project p on p.builder_id = b.id
-      join timesheet t on t.project_id = p.id join subcontractor s on s.builder_id = b.id and s.is_builder`;
-    expect(await query(au1, sql)).toEqual([{ count: 7 }]);
-    expect(await findBrokenReferences(au1)).toEqual([]);
   });
 });
 

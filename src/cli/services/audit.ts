@@ -7,7 +7,7 @@ import type { ChangeContext } from '../../domain/change-context.ts';
 import { CliError } from '../cli-error.ts';
 
 /** Options of `audit list`, as given. */
-export interface AuditListRequest {
+interface AuditListRequest {
   /** An actor's type, id or both: `OPERATOR`, `user_a1`, `USER:user_a1`. */
   actor?: string;
   action?: string;

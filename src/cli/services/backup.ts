@@ -20,7 +20,7 @@ const KEY_COLUMNS = [
   ['insurance', 'document_key'],
 ] as const;
 
-export interface BackupReport {
+interface BackupReport {
   /** Whether nothing is missing or wrong. */
   intact: boolean;
   migration: string | null;

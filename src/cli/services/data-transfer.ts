@@ -36,7 +36,7 @@ const withReportRules = (definition: FileDefinition): FileDefinition => ({
 /** Maximum problems in the output of `--json`. Further ones are only counted. */
 const MAX_PROBLEMS = 10_000;
 
-export interface ImportRequest {
+interface ImportRequest {
   folder: string;
   /** Whether valid rows are committed although others are invalid. */
   keepGood: boolean;

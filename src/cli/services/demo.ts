@@ -13,7 +13,7 @@ import { openStorages } from '../../storage/storage.ts';
 import { CliError } from '../cli-error.ts';
 import type { ProgressReporter } from '../io/progress.ts';
 
-export interface DemoRequest {
+interface DemoRequest {
   region: RegionId;
   /** Number to add. */
   timesheets: number;

@@ -22,7 +22,7 @@ const EVERYTHING = new EventFilter(
   { types: null, builderIds: null },
 ).toParameters();
 
-export interface ListenOptions {
+interface ListenOptions {
   integratorId: string;
   /** Address that receives the events, at any address: the operator has chosen it. */
   forward?: string;

@@ -10,7 +10,7 @@ import { listenForRedirect, openBrowser, portOfUri } from '../io/redirect-listen
 import { withDatabases } from './database-session.ts';
 
 /** Options of `oauth try`. */
-export interface OAuthTryOptions {
+interface OAuthTryOptions {
   client?: string;
   redirectUri?: string;
   port?: number;

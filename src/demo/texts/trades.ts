@@ -1,5 +1,5 @@
 /** A trade: its name, tags, safe work method statements and typical defects. */
-export interface Trade {
+interface Trade {
   name: string;
   tags: string[];
   swms: string[];

@@ -6,7 +6,7 @@ import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts
 import { parseId } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
-export interface BuilderUpdate {
+interface BuilderUpdate {
   /** IANA name; null for the default of the region. */
   timeZone?: string | null;
 }

@@ -32,7 +32,7 @@ export async function createClient(context: ChangeContext, request: NewClient) {
 }
 
 /** Properties of a client to replace; absent ones are kept. A null agreement is removed. */
-export type ClientUpdate = Partial<
+type ClientUpdate = Partial<
   Pick<NewClient, 'name' | 'grants' | 'scopes' | 'redirectUris' | 'origins'> & { pilotAgreement: string | null }
 >;
 

@@ -10,12 +10,12 @@ import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseId, parseScopes } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
-export interface ConnectionKey {
+interface ConnectionKey {
   integratorId: string;
   builderId: string;
 }
 
-export interface NewConnection extends ConnectionKey {
+interface NewConnection extends ConnectionKey {
   /** Scopes that the builder allows. Each text holds one or more, separated by spaces. */
   scopes: string[];
   /** Whether the scopes of an active connection are replaced. */

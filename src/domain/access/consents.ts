@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction } from '../change-context.ts';
 
 /** A user's authorisation of a client for one builder. It has a token family for each time that the user allowed it. */
-export interface ConsentKey {
+interface ConsentKey {
   userId: string;
   clientId: string;
   builderId: string;

@@ -35,7 +35,7 @@ export function revokeImageHost(context: ChangeContext, name: string) {
 }
 
 /** Returns the host name in lower case, with the port unless it is 443. IP addresses are not accepted. */
-export function parseHostName(text: string): string {
+function parseHostName(text: string): string {
   const host = text.toLowerCase().replace(/:443$/, '');
   if (!HOST.test(host))
     throw new InvalidInputError('host', `"${text}" is not the name of a host, such as images.example.com`);

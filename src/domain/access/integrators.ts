@@ -6,7 +6,7 @@ import { requireUnchanged } from '../edit-conflicts.ts';
 import { parseDeepLinkScheme, parseId, requireSingleLine } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
-export interface NewIntegrator {
+interface NewIntegrator {
   name: string;
   /** Schemes of `sourceDeepLink` other than `https`. */
   deepLinkSchemes: string[];

@@ -82,7 +82,7 @@ export async function showIntegrator(context: ReadContext, id: string) {
   return { ...toIntegrator(integrator), clients: clients.map(toClient), connections: connections.map(toConnection) };
 }
 
-export interface ClientFilter {
+interface ClientFilter {
   name?: string;
   integratorId?: string;
   type?: string;
@@ -122,7 +122,7 @@ export async function showClient(context: ReadContext, id: string) {
   };
 }
 
-export interface ConnectionFilter {
+interface ConnectionFilter {
   integratorId?: string;
   builderId?: string;
   status?: string;
@@ -147,7 +147,7 @@ export async function showConnection(context: ReadContext, key: { integratorId: 
   return toConnection(connection);
 }
 
-export interface UserFilter {
+interface UserFilter {
   /** Part of the e-mail address. */
   email?: string;
   name?: string;
@@ -181,7 +181,7 @@ export async function showUser(context: ReadContext, who: string) {
   return { ...toUser(user), memberships: memberships.map(({ builderId, role }) => ({ builderId, role })) };
 }
 
-export interface MembershipFilter {
+interface MembershipFilter {
   /** Id or e-mail address. */
   user?: string;
   builderId?: string;

@@ -10,7 +10,7 @@ import { parseId, requireSingleLine } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 import { toUserFilter } from './users.ts';
 
-export interface MembershipKey {
+interface MembershipKey {
   /** Id or e-mail address. */
   user: string;
   builderId: string;

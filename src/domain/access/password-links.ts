@@ -12,7 +12,7 @@ import { lockUser } from './users.ts';
 export const LINK_HOURS = 24;
 
 /** Path of the page for choosing a password. */
-export const PASSWORD_PATH = '/account/password';
+const PASSWORD_PATH = '/account/password';
 
 /** A new link. Only its token's digest is stored, so that it is returned once. */
 export interface NewPasswordLink {

@@ -7,7 +7,7 @@ import { type ChangeContext, insertUnique, inTransaction, lockRow, requireRow } 
 import { parseId } from './access-values.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 
-export interface SiteAccessKey {
+interface SiteAccessKey {
   workerId: string;
   projectId: string;
 }

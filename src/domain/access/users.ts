@@ -70,7 +70,7 @@ const emailTaken = (region: string, email: string) =>
   new InvalidInputError('email', `${region} has a user ${email} already`);
 
 /** Properties to replace; absent ones are kept. */
-export interface UserUpdate {
+interface UserUpdate {
   name?: string;
   email?: string;
   /** Of a staff user only: a user of builders cannot become one. */

@@ -4,7 +4,7 @@ import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { ID_PREFIXES } from '../../shared/ids.ts';
 
 /** Sites of which something changed, and the snapshot of the database up to which that is known. */
-export interface AttendanceChanges {
+interface AttendanceChanges {
   sites: { projectId: string; builderId: string }[];
   snapshot: string;
 }

@@ -26,7 +26,7 @@ export interface VisitState {
 }
 
 /** Everything that a decision depends on. */
-export interface Facts {
+interface Facts {
   event: EventPayload;
   /** The stored event with the same identity. */
   stored: StoredEvent | null;

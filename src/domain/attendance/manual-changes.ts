@@ -7,7 +7,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { editConflict, requireUnchanged } from '../edit-conflicts.ts';
 
-export interface CloseVisitRequest {
+interface CloseVisitRequest {
   visitId: string;
   /** Person who reports that the worker left. */
   by: string;

@@ -26,14 +26,14 @@ import {
 } from './record-statements.ts';
 
 /** With the `sourceEventId` these identify an event (ATT-10). */
-export interface EventOwner {
+interface EventOwner {
   integratorId: string;
   builderId: string;
   projectId: string;
 }
 
 /** Result for an event that is accepted or was accepted before. */
-export interface RecordedEvent {
+interface RecordedEvent {
   /** HTTP status. */
   status: 200 | 201 | 202;
   id: string;
@@ -42,7 +42,7 @@ export interface RecordedEvent {
   duplicate: boolean;
 }
 
-export interface ReceivedEvent {
+interface ReceivedEvent {
   owner: EventOwner;
   event: EventPayload;
   /** Milliseconds since the epoch. */

@@ -8,7 +8,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { editConflict, requireUnchanged } from '../edit-conflicts.ts';
 
-export interface ConflictDecision {
+interface ConflictDecision {
   id: number;
   resolution: ConflictResolution;
   reason: string;

@@ -35,7 +35,7 @@ export const AUDITED_PROPERTIES = {
   builder: ['name', 'timeZone', 'rows', 'storedFiles', 'effectiveAt', 'reason'],
 } as const satisfies Record<string, readonly string[]>;
 
-export type AuditObjectType = keyof typeof AUDITED_PROPERTIES;
+type AuditObjectType = keyof typeof AUDITED_PROPERTIES;
 
 /** Audited actions and what each records. The first half of a name is the kind of the object. */
 export const AUDIT_ACTIONS = {

@@ -18,7 +18,7 @@ export interface AuditFilter {
   until?: string;
 }
 
-export interface AuditPage {
+interface AuditPage {
   entries: AuditEntry[];
   /** Id of the last entry, for the next page; null on the last page. */
   nextCursor: string | null;

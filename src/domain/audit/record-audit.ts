@@ -11,7 +11,7 @@ import { requireStaffAction, type StaffRole } from '../access/staff-roles.ts';
 import { AUDITED_PROPERTIES, type AuditAction, objectTypeOf } from './audited-objects.ts';
 
 /** A staff user acts with a role, which must allow the action. */
-export type AuditActor =
+type AuditActor =
   | { type: Exclude<AuditActorType, 'STAFF'>; id: string | null }
   | { type: 'STAFF'; id: string; role: StaffRole };
 
@@ -48,7 +48,7 @@ export async function recordAudit(transaction: EntityManager, change: AuditedCha
 }
 
 /** What a staff user read about people. */
-export interface PersonalDataRead {
+interface PersonalDataRead {
   /** Users and workers whose data was read. */
   personIds: readonly string[];
   /** Records that name people without an identifier. */
@@ -93,7 +93,7 @@ export async function recordAuditOnConnection(client: pg.ClientBase, change: Aud
 }
 
 /** Returns the row of a change. */
-export function toAuditEntry(change: AuditedChange): AuditEntry {
+function toAuditEntry(change: AuditedChange): AuditEntry {
   const { at, action, actor, origin, objectId } = change;
   const [valuesBefore, valuesAfter] = diffAuditedValues(action, change.before ?? null, change.after ?? null);
   return {

@@ -11,7 +11,7 @@ export interface CreateMeetingInput {
 }
 
 /** A note as it is in the other application; absent fields are empty. */
-export interface MeetingNoteInput {
+interface MeetingNoteInput {
   sourceDeepLink?: string | null;
   sourceWebLink?: string | null;
   title?: string | null;

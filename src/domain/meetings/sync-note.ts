@@ -11,7 +11,7 @@ import { syncToTemplate } from './template-notes.ts';
 /** Maximum characters of the notes of a meeting, to bound the size of lists of meetings. */
 const MAX_NOTES_LENGTH = 1_000_000;
 
-export interface NoteIdentity {
+interface NoteIdentity {
   sourceApp: string | null;
   externalSourceId: string;
 }

@@ -3,7 +3,7 @@ import { fingerprintOf } from '../../shared/canonical-json.ts';
 import type { Block, PageDocument } from './report-inputs.ts';
 
 /** A page of a tree with its path: the `sourceBlockId`s of the blocks from the root to it. */
-export interface TreePage {
+interface TreePage {
   path: string[];
   pathDigest: string;
   /** Digest of its parent's path; null for the root. */

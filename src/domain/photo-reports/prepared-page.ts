@@ -5,7 +5,7 @@ import type { PageTree } from './page-tree.ts';
 import type { PageDocument } from './report-inputs.ts';
 
 /** Fields of a valid Page document that a sync stores. */
-export interface PageContent {
+interface PageContent {
   title: string;
   tree: PageTree;
   /** Contains the canonical JSON from `start` to `end`, with free bytes before and after it. */

@@ -11,7 +11,7 @@ export interface StoredReport {
 }
 
 /** Facts that decide about a sync, before its project and photos are checked. */
-export interface SyncFacts {
+interface SyncFacts {
   /** Whether the report must exist and be active, for `PATCH`. */
   updateOnly: boolean;
   integratorId: string;
@@ -21,7 +21,7 @@ export interface SyncFacts {
 }
 
 /** Result of a sync: save a snapshot, replay the stored one, or an error. */
-export type SyncDecision = 'SAVE' | 'REPLAY' | 'NOT_FOUND' | PhotoReportConflictCode;
+type SyncDecision = 'SAVE' | 'REPLAY' | 'NOT_FOUND' | PhotoReportConflictCode;
 
 type Rule = readonly [situation: string, holds: (facts: SyncFacts) => boolean, decision: SyncDecision];
 
@@ -58,7 +58,7 @@ export function decideArchive({ integratorId, sourceRevision, stored }: ArchiveF
 }
 
 type ArchiveFacts = Pick<SyncFacts, 'integratorId' | 'stored'> & { sourceRevision: number | null };
-export type ArchiveDecision = 'ARCHIVE' | 'REPLAY' | 'NOT_FOUND' | 'SOURCE_OWNERSHIP_REQUIRED' | 'STALE_REVISION';
+type ArchiveDecision = 'ARCHIVE' | 'REPLAY' | 'NOT_FOUND' | 'SOURCE_OWNERSHIP_REQUIRED' | 'STALE_REVISION';
 
 /** Message of each conflict code. */
 export const CONFLICTS: Record<PhotoReportConflictCode, string> = {

@@ -107,7 +107,7 @@ export function validatePageRow({ path, pathDigest }: Fields): FieldError[] {
 }
 
 /** A stored report with its pages, and the ids of the photos of its builder that it refers to. */
-export interface ReportWithPages {
+interface ReportWithPages {
   page: PageDocument;
   pages: { id: string; parentId: string | null; pathDigest: string; path: string[] }[];
   photos: string[];

@@ -29,7 +29,7 @@ export interface PrivacyContext {
   source: AuditSource;
 }
 
-export interface ErasedPerson extends ErasedMentions {
+interface ErasedPerson extends ErasedMentions {
   erasureId: string;
   /** Texts with a name of one word or of another person, for the operator to look at. */
   keptMentions: KeptMention[];

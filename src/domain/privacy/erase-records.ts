@@ -5,7 +5,7 @@ import { NO_DOMAIN } from './mentions.ts';
 import { PERSON_KINDS, type PersonIds, toArray } from './person.ts';
 import { isJson, type PersonalTable, quote } from './personal-tables.ts';
 
-export interface ErasedRecords {
+interface ErasedRecords {
   /** Number of changed or deleted rows by class name of the table. */
   rows: Record<string, number>;
   /** Storage keys of the person's files. */

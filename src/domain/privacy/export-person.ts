@@ -8,7 +8,7 @@ import { groupPersonIds, loadPerson, PERSON_KINDS, type PersonIds, toArray, Unkn
 import { listPersonalTables, type PersonalTable, quote } from './personal-tables.ts';
 
 /** A record of a builder in which the person is named. */
-export interface MentionedIn {
+interface MentionedIn {
   type: string;
   id: string;
   builderId: string;
@@ -16,7 +16,7 @@ export interface MentionedIn {
 }
 
 /** Everything that identifies a person (PRV-2). */
-export interface PersonExport {
+interface PersonExport {
   regionId: string;
   exportedAt: string;
   ids: PersonIds;

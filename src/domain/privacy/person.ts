@@ -80,7 +80,7 @@ export async function loadPerson(
 }
 
 /** A record of a person that a search has found. */
-export interface FoundPerson {
+interface FoundPerson {
   id: string;
   kind: PersonKind;
   builderId: string | null;

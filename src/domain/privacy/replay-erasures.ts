@@ -14,7 +14,7 @@ const INTERVAL_MS = 3_600_000;
 /** Of its own, because deleting a builder may take minutes, and a start waits for the lock of people. */
 const BUILDER_LOCK = 'builder-integration-api erasures of builders';
 
-export interface ReplayResult {
+interface ReplayResult {
   /** Erasures that were applied: begun and interrupted, due, or undone by a restore or an import. */
   applied: number;
   /** Erasures that only the database had, and that the storage has again. */

@@ -12,7 +12,7 @@ const DAY_MS = 24 * 3_600_000;
 const LOCK = 'builder-integration-api purge';
 
 /** Number of deleted rows by rule. */
-export type PurgeCounts = Record<string, number>;
+type PurgeCounts = Record<string, number>;
 
 /**
  * Deletes the rows of one region whose time is over, by `RETENTION_RULES`; returns null while another instance purges it. A rule that

@@ -28,7 +28,7 @@ export class ImageProblem extends Error {
 
 const KEY = 'imageAttachment.key';
 
-export interface PrepareOptions {
+interface PrepareOptions {
   /** Media type that the request requires, if any. */
   declared: string | null;
   signal?: AbortSignal;

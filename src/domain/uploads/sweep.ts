@@ -40,7 +40,7 @@ function selectUnreferenced(row: string): string {
   return `select k from json_array_elements_text($1::json) k where not exists (${row})`;
 }
 
-export interface SweepResult {
+interface SweepResult {
   /** Deleted unused uploads. */
   uploads: number;
   /** Announced uploads without bytes that no longer count against a quota. */

@@ -7,7 +7,7 @@ import { MAX_ATTACHMENT_BYTES, SIGNED_URL_SECONDS } from '../../storage/storage.
 import type { OperationContext } from '../operation-context.ts';
 import { reserveQuota, retryAfterFreeingQuota } from './quota.ts';
 
-export interface DeclaredFile {
+interface DeclaredFile {
   fileName: string;
   contentType: string;
   /** Bytes. */
@@ -15,7 +15,7 @@ export interface DeclaredFile {
 }
 
 /** Signed request with which a client uploads one file. */
-export interface UploadIntent {
+interface UploadIntent {
   key: string;
   type: 'attachment';
   contentType: string;

@@ -4,7 +4,7 @@ import { runSlowStatement } from '../../database/read/slow-read.ts';
 import { invalidField } from '../../shared/errors.ts';
 
 /** Requests of one integrator on one day, in UTC. */
-export interface UsageByDay {
+interface UsageByDay {
   date: string;
   integratorId: string;
   integratorName: string;

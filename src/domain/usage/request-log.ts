@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 
 /** Milliseconds between two writes. The counts of a killed process since its last write are lost. CON-10. */
-export const WRITE_INTERVAL_MS = 5_000;
+const WRITE_INTERVAL_MS = 5_000;
 
 const DAY_MS = 86_400_000;
 
@@ -17,7 +17,7 @@ const MAX_HELD = 50;
 const MAX_TEXT = 300;
 
 /** A request that was rejected, with the reason in words. */
-export interface RejectedRequest {
+interface RejectedRequest {
   clientId: string;
   operation: string;
   status: number;

@@ -1,7 +1,7 @@
 import { type ASTNode, Kind, parse, type Source, visit } from 'graphql';
 
 /** An argument's name, then the fields and list items inside it. */
-export type ArgumentPath = readonly (string | number)[];
+type ArgumentPath = readonly (string | number)[];
 
 /** Paths of the values and object fields in a document, by kind and position. */
 type ArgumentPaths = ReadonlyMap<string, ArgumentPath>;

@@ -3,7 +3,7 @@ import { invalidField } from '../../shared/errors.ts';
 import { graphqlError } from './errors.ts';
 
 /** Maximum levels of fields (LIM-18): more than dashboards and introspection queries have. */
-export const MAX_FIELD_DEPTH = 20;
+const MAX_FIELD_DEPTH = 20;
 
 /** Validation rule: fields nest at most `MAX_FIELD_DEPTH` levels deep, with those of fragments. */
 export function limitDepth(context: ValidationContext): ASTVisitor {

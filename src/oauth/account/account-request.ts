@@ -11,7 +11,7 @@ import { sendPage } from '../interaction/send-page.ts';
 import { findSessionUser, type SignedInUser } from '../interaction/sessions.ts';
 
 /** A signed-in user with the database of the account's region. */
-export interface RegionalUser {
+interface RegionalUser {
   database: Database;
   user: SignedInUser;
 }

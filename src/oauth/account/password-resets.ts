@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 
 /** A request for a link, of a person who may or may not have an account. */
-export interface PasswordResetRequest {
+interface PasswordResetRequest {
   /** As typed. */
   email: string;
   address: string;

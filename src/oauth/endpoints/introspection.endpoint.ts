@@ -10,7 +10,7 @@ import { findRefreshToken } from '../tokens/refresh-tokens.ts';
 import type { EndpointHandler } from './endpoint.ts';
 
 /** Introspection response. RFC 7662 section 2.2; `builder_id` is the claim of the access token. */
-export type Introspection =
+type Introspection =
   | { active: false }
   | {
       active: true;

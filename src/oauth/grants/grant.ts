@@ -7,7 +7,7 @@ import type { RequestParameters } from '../parameters.ts';
 import type { TokenResponse } from '../tokens/token-response.ts';
 
 /** A token request of an authenticated client. */
-export interface TokenRequest {
+interface TokenRequest {
   parameters: RequestParameters;
   credentials: Credentials;
   client: RegisteredClient;

@@ -15,7 +15,7 @@ import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-f
 const CODE_SECONDS = 600;
 
 /** A user's consent to an authorization request. */
-export interface Consent extends CodeBinding {
+interface Consent extends CodeBinding {
   clientId: string;
   userId: string;
   builderId: string;
@@ -23,7 +23,7 @@ export interface Consent extends CodeBinding {
 }
 
 /** A stored code with the token family of the tokens issued for it. */
-export interface StoredAuthorizationCode extends StoredTokenFamily, CodeBinding {
+interface StoredAuthorizationCode extends StoredTokenFamily, CodeBinding {
   digest: string;
   /** Milliseconds since the epoch. */
   codeExpiresAt: number;

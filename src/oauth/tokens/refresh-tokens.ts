@@ -10,7 +10,7 @@ import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-f
 export const REFRESH_TOKEN_SECONDS = REFRESH_TOKEN_DAYS * 24 * 3600;
 
 /** A stored refresh token with its token family. Instants are milliseconds since the epoch. */
-export interface StoredRefreshToken extends StoredTokenFamily {
+interface StoredRefreshToken extends StoredTokenFamily {
   digest: string;
   issuedAt: number;
   tokenExpiresAt: number;

@@ -21,7 +21,7 @@ import {
 import { referenceTo } from './schemas.ts';
 
 /** OpenAPI response object. */
-export interface ResponseObject {
+interface ResponseObject {
   description: string;
   headers?: Record<string, object>;
   content?: Record<string, object>;
@@ -146,7 +146,7 @@ const ERRORS = {
 type ErrorName = keyof typeof ERRORS;
 
 /** Properties of an operation with an access token that determine its errors. */
-export interface OperationTraits {
+interface OperationTraits {
   hasScope: boolean;
   /** Whether it names a builder or another resource. */
   hasResource: boolean;

@@ -40,7 +40,7 @@ interface DescribedElement {
 type ComponentType = GraphQLEnumType | GraphQLInputObjectType | GraphQLObjectType | GraphQLUnionType;
 
 /** The field and value that distinguish a member of a union, by the member's name: `DefectUser` has the `type` `USER`. */
-export type Discriminators = ReadonlyMap<string, { field: string; value: string }>;
+type Discriminators = ReadonlyMap<string, { field: string; value: string }>;
 
 /** JSON Schemas of GraphQL types. Scalars are inline; every other type is a component. */
 export class Schemas {
