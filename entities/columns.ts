@@ -24,7 +24,7 @@ export function isoFromPostgres(text: string): string {
 }
 
 /** Returns the column of a property: `project_id` for `projectId`. */
-export const snakeCase = (property: string) => property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const toSnakeCase = (property: string) => property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** A `timestamptz(3)` column. */
 export function Instant(options: { nullable?: boolean; lazy?: boolean } = {}) {
@@ -82,7 +82,7 @@ export function Reference(
       target as never,
       {
         mapToPk: true,
-        fieldName: snakeCase(property),
+        fieldName: toSnakeCase(property),
         index: false,
         deleteRule: 'no action',
         updateRule: 'no action',

@@ -138,14 +138,14 @@ export class Meeting extends Tracked {
 
 /** Returns the response as one text, or null if it is empty. */
 function formatResponse(response: MeetingTemplateResponse | null): string | null {
-  return templateParts(response).join(PART_GAP) || null;
+  return listTemplateParts(response).join(PART_GAP) || null;
 }
 
 /** Separator of the parts of a template response in one text. */
 export const PART_GAP = '\n\n';
 
 /** Returns the parts of a response in order: preface, sections with their titles, and one part for each synced note. */
-export function templateParts(response: MeetingTemplateResponse | null): string[] {
+export function listTemplateParts(response: MeetingTemplateResponse | null): string[] {
   const { preface = '', sections = [], syncedNotes = [] } = response ?? {};
   const written = sections.filter(({ text }) => text !== '').map(({ title, text }) => `${title}\n${text}`);
   return [...(preface ? [preface] : []), ...written, ...syncedNotes.map(({ text }) => text)];

@@ -61,4 +61,4 @@ export function PersonalData<Entity extends object>(declaration: PersonalDataDec
 }
 
 /** Returns the declaration of an entity by its class name; that of a table without text columns is empty. */
-export const personalDataOf = (className: string): PersonalDataDeclaration => declarations.get(className) ?? {};
+export const getPersonalData = (className: string): PersonalDataDeclaration => declarations.get(className) ?? {};

@@ -1,6 +1,6 @@
 import { Arg, Args, type ClassType, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Tracked } from '../entities/columns.ts';
-import { PageArgs, PageOf, WindowArgs, windowOf } from '../schema/page.ts';
+import { createPageType, PageArgs, toPageWindow, WindowArgs } from '../schema/page.ts';
 import { GraphOnly } from '../schema/rest.ts';
 import { Reads, Selected, type Selection } from '../schema/selection.ts';
 import type { RequestContext } from '../src/auth/request-context.ts';
@@ -42,10 +42,10 @@ export function pageEdge<Row extends object, Filter extends string>(
         if (name === null) Object.assign(given, values[index]);
         else given[name] = values[index];
       }
-      return loaders.loadPage(reader.select(selection), by, id, where(given), windowOf(page));
+      return loaders.loadPage(reader.select(selection), by, id, where(given), toPageWindow(page));
     }
   }
-  const type = PageOf(reader.entity as ClassType<Row>);
+  const type = createPageType(reader.entity as ClassType<Row>);
   const pageArgs = reader.entity.prototype instanceof Tracked ? PageArgs : WindowArgs;
   const decorators = [...parameters.map(({ decorator }) => decorator), Args(() => pageArgs)];
   declareEdge(PageEdge, parent, field, { description, type, nullable: false, reads: ['id'], decorators });

@@ -1,6 +1,6 @@
 import { type GraphQLFieldConfig, type GraphQLObjectType, getNamedType, isLeafType } from 'graphql';
 import { Builder } from '../entities/builder.entity.ts';
-import { argumentErrors, boundsOf, isNotNull } from '../schema/input-rules.ts';
+import { findArgumentErrors, getListBounds, isNotNull } from '../schema/input-rules.ts';
 import type { RestRoute } from '../schema/rest.ts';
 import type { Scope } from '../schema/scopes.ts';
 import { recordType } from '../schema/selection.ts';
@@ -27,13 +27,13 @@ export function authorizeOperation({ args, extensions }: Field, field: string, c
 }
 
 const hasRules = (args: Field['args']) =>
-  Object.values(args ?? {}).some((argument) => isNotNull(argument as never) || boundsOf(argument as never));
+  Object.values(args ?? {}).some((argument) => isNotNull(argument as never) || getListBounds(argument as never));
 
 /** Throws 400 for arguments that break a rule which their types cannot express. */
 const validateArguments =
   (declared: NonNullable<Field['args']>, resolve: FieldResolver): FieldResolver =>
   (source, args, context, info) => {
-    const errors = argumentErrors(declared, args);
+    const errors = findArgumentErrors(declared, args);
     if (errors.length > 0) throw new ValidationError(errors);
     return resolve(source, args, context, info);
   };

@@ -18,12 +18,12 @@ type Rules = Pick<GraphQLArgument, 'extensions'>;
 export const isNotNull = ({ extensions }: Rules) => Boolean(extensions?.notNull);
 
 /** Returns the JSON Schema keywords for the number of items, if the argument bounds it. */
-export const boundsOf = ({ extensions }: Rules) => extensions?.bounds as ListBounds | undefined;
+export const getListBounds = ({ extensions }: Rules) => extensions?.bounds as ListBounds | undefined;
 
 /** Returns the errors of an argument's value under the rules that GraphQL types cannot express. */
-export function ruleErrors(name: string, argument: Rules, value: unknown): FieldError[] {
+export function findRuleErrors(name: string, argument: Rules, value: unknown): FieldError[] {
   if (value === null && isNotNull(argument)) return [{ fieldName: name, message: 'must not be null' }];
-  const bounds = boundsOf(argument);
+  const bounds = getListBounds(argument);
   if (!bounds || !Array.isArray(value)) return [];
   const { minItems = 0, maxItems } = bounds;
   if (value.length >= minItems && value.length <= maxItems) return [];
@@ -32,5 +32,8 @@ export function ruleErrors(name: string, argument: Rules, value: unknown): Field
 }
 
 /** Returns the errors of all arguments of a field under these rules. */
-export const argumentErrors = (args: GraphQLFieldConfigArgumentMap, values: Record<string, unknown>): FieldError[] =>
-  Object.entries(args).flatMap(([name, argument]) => ruleErrors(name, argument as Rules, values[name]));
+export const findArgumentErrors = (
+  args: GraphQLFieldConfigArgumentMap,
+  values: Record<string, unknown>,
+): FieldError[] =>
+  Object.entries(args).flatMap(([name, argument]) => findRuleErrors(name, argument as Rules, values[name]));

@@ -3,15 +3,15 @@ import type { FieldError } from '../src/shared/errors.ts';
 import { enumValues } from './enums.ts';
 
 /** Returns the path as clients read it: `page.blocks[3].title` for `page` and `['blocks', 3, 'title']`. */
-export function fieldPath(name: string, path: readonly (string | number)[]): string {
+export function formatFieldPath(name: string, path: readonly (string | number)[]): string {
   return path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${key}`), name);
 }
 
 /** Returns the field error for an error of graphql-js at the path. Its message names no GraphQL types. */
-export function fieldError(name: string, path: readonly (string | number)[], error: GraphQLError): FieldError {
+export function toFieldError(name: string, path: readonly (string | number)[], error: GraphQLError): FieldError {
   // graphql-js reports a missing or an unknown field at the object, not at the field.
   const field = /^Field "(?:\w+\.)?(\w+)" (of required type|is not defined by type)/.exec(error.message);
-  const fieldName = fieldPath(name, field ? [...path, field[1]!] : path);
+  const fieldName = formatFieldPath(name, field ? [...path, field[1]!] : path);
   return { fieldName, message: messageOf(error) };
 }
 
@@ -73,7 +73,7 @@ type InputValidator = (value: unknown, name: string) => FieldError[];
  * Returns the validator of an input type with rules that GraphQL cannot express (`extensions.validator`). It replaces the coercion of
  * the type, so that one response names every error, and has to reject whatever the type would.
  */
-export function validatorOf(type: GraphQLInputType): InputValidator | undefined {
+export function getValidator(type: GraphQLInputType): InputValidator | undefined {
   const nullable = getNullableType(type);
   return isInputObjectType(nullable) ? (nullable.extensions.validator as InputValidator | undefined) : undefined;
 }

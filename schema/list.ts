@@ -1,7 +1,7 @@
 import { type ClassType, Extensions, Field, ObjectType } from 'type-graphql';
 
 /** Returns the envelope `{ data }` of a list without pages: `CostCodeList` for `CostCode`. LST-6. */
-export function ListOf<T extends object>(item: ClassType<T>): ClassType<{ data: T[] }> {
+export function createListType<T extends object>(item: ClassType<T>): ClassType<{ data: T[] }> {
   @ObjectType(`${item.name}List`, { description: `Every ${item.name} of the builder.`, simpleResolvers: true })
   @Extensions({ envelope: true })
   class ItemList {

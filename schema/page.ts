@@ -44,7 +44,7 @@ export interface PageWindow {
 }
 
 /** Returns the window with defaults for absent values. Throws 400 where both `offset` and `cursor` are given. */
-export function windowOf({ offset, limit, cursor, updatedSince }: PageArgs): PageWindow {
+export function toPageWindow({ offset, limit, cursor, updatedSince }: PageArgs): PageWindow {
   if (offset != null && cursor != null) throw invalidField('cursor', 'must not be sent together with offset');
   return {
     offset: offset ?? 0,
@@ -94,7 +94,7 @@ export function createPage<T>(
 const pageTypes = new Map<ClassType, ClassType>();
 
 /** Returns the list envelope `{ data, meta }` of an item type: `ProjectPage` for `Project`. */
-export function PageOf<T extends object>(item: ClassType<T>): ClassType<Page<T>> {
+export function createPageType<T extends object>(item: ClassType<T>): ClassType<Page<T>> {
   let type = pageTypes.get(item);
   if (!type) {
     @ObjectType(`${item.name}Page`, { description: `A page of a list of ${item.name}.`, simpleResolvers: true })

@@ -16,14 +16,14 @@ export class DateRangeArgs {
 }
 
 /** Returns the error of a range whose end precedes its start. */
-export function rangeErrors({ startDate, endDate }: DateRangeArgs): FieldError[] {
+export function findRangeErrors({ startDate, endDate }: DateRangeArgs): FieldError[] {
   const isReversed = startDate && endDate && endDate < startDate;
   return isReversed ? [{ fieldName: 'endDate', message: 'must not be before startDate' }] : [];
 }
 
 /** Returns the filters of a range; throws 400 when its end precedes its start. */
-export function rangeOf(range: DateRangeArgs) {
-  const errors = rangeErrors(range);
+export function toDateRange(range: DateRangeArgs) {
+  const errors = findRangeErrors(range);
   if (errors.length > 0) throw new ValidationError(errors);
   return { startDate: range.startDate, endDate: range.endDate };
 }

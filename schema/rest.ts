@@ -79,7 +79,7 @@ export function Scoped(scope: Scope): ReturnType<typeof Extensions> {
 }
 
 /** Returns the scope that an entity's class declares. Throws if it declares none. */
-export function scopeOfType(type: new () => object): Scope {
+export function getTypeScope(type: new () => object): Scope {
   const scope = typeScopes.get(type);
   if (!scope) throw new Error(`${type.name} declares no scope.`);
   return scope;

@@ -11,7 +11,7 @@ export interface Operation extends RestRoute {
 }
 
 /** Returns the REST operations in the order of the schema. Throws where a deprecation breaks VER-10. */
-export function routeTable(schema: GraphQLSchema): Operation[] {
+export function createRouteTable(schema: GraphQLSchema): Operation[] {
   const roots = [
     ['Query', schema.getQueryType()],
     ['Mutation', schema.getMutationType()],

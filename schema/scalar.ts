@@ -58,7 +58,7 @@ export const fail = (message: string): never => {
 /** Returns the number for a text of digits; any other text unchanged, which the scalar then rejects. */
 export const integerFromText = (text: string): unknown => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
 /** Returns the boolean for `true` and `false`; any other text unchanged, which the scalar then rejects. */
-export const booleanFromText = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
+export const parseBoolean = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);
 
 /** Returns whether a text has `min` to `max` Unicode code points, in time proportional to `max`. */
 export function hasLength(text: string, min: number, max: number): boolean {

@@ -1,7 +1,7 @@
 import { ID_PREFIXES, type IdKind, idPattern } from '../src/shared/ids.ts';
 import { fail, hasLength, integerFromText, STANDARDS, scalar } from './scalar.ts';
 
-export function boundedInteger(
+export function createIntegerScalar(
   name: string,
   description: string,
   minimum: number,
@@ -31,8 +31,8 @@ const MAX_INT = 2147483647;
 export const DEFAULT_LIMIT = 25;
 export const MAX_LIMIT = 25;
 
-export const PageOffset = boundedInteger('PageOffset', 'Items to skip', 0, MAX_INT, { default: 0, examples: [0] });
-export const PageLimit = boundedInteger('PageLimit', 'Items to return', 1, MAX_LIMIT, {
+export const PageOffset = createIntegerScalar('PageOffset', 'Items to skip', 0, MAX_INT, { default: 0, examples: [0] });
+export const PageLimit = createIntegerScalar('PageLimit', 'Items to return', 1, MAX_LIMIT, {
   default: DEFAULT_LIMIT,
   examples: [DEFAULT_LIMIT],
 });
@@ -161,7 +161,7 @@ export const FilterText = text('FilterText', 'Text to compare with, 1 to 200 cha
 });
 
 /** The scalar of the identifiers of a kind. */
-export function idScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
+export function createIdScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
   const pattern = idPattern(kind);
   const example = `${ID_PREFIXES[kind]}_a0mkq3v8t2n4c7x1p9r5w6yzb`;
   return scalar<string>({
@@ -173,15 +173,15 @@ export function idScalar(kind: IdKind, name: string, noun = `a ${kind}`) {
   });
 }
 
-export const BuilderId = idScalar('builder', 'BuilderId');
-export const EventId = idScalar('event', 'EventId', 'an event');
-export const ProjectId = idScalar('project', 'ProjectId');
-export const SubcontractorId = idScalar('subcontractor', 'SubcontractorId');
-export const SwmsId = idScalar('swms', 'SwmsId', 'a SWMS document');
-export const PrequalificationId = idScalar('prequalification', 'PrequalificationId');
-export const InsuranceId = idScalar('insurance', 'InsuranceId', 'an insurance');
-export const ContactId = idScalar('contact', 'ContactId');
-export const InductionId = idScalar('induction', 'InductionId', 'an induction');
+export const BuilderId = createIdScalar('builder', 'BuilderId');
+export const EventId = createIdScalar('event', 'EventId', 'an event');
+export const ProjectId = createIdScalar('project', 'ProjectId');
+export const SubcontractorId = createIdScalar('subcontractor', 'SubcontractorId');
+export const SwmsId = createIdScalar('swms', 'SwmsId', 'a SWMS document');
+export const PrequalificationId = createIdScalar('prequalification', 'PrequalificationId');
+export const InsuranceId = createIdScalar('insurance', 'InsuranceId', 'an insurance');
+export const ContactId = createIdScalar('contact', 'ContactId');
+export const InductionId = createIdScalar('induction', 'InductionId', 'an induction');
 
 const INDUCTION_KEY = new RegExp(`^[1-9][0-9]{0,9}$|${idPattern('induction').source}`);
 
@@ -197,24 +197,24 @@ export const InductionKey = scalar<string>({
   },
 });
 
-export const WorkerId = idScalar('worker', 'WorkerId');
-export const ProfileId = idScalar('profile', 'ProfileId', 'a person');
-export const TimesheetId = idScalar('timesheet', 'TimesheetId');
-export const TimesheetGroupId = idScalar('timesheetGroup', 'TimesheetGroupId', 'a group of timesheets');
-export const CostCodeId = idScalar('costCode', 'CostCodeId', 'a cost code');
-export const TimeTypeId = idScalar('timeType', 'TimeTypeId', 'a time type');
-export const DefectId = idScalar('defect', 'DefectId');
-export const LocationId = idScalar('location', 'LocationId', 'a place within a project');
-export const SignOnEventId = idScalar('signOnEvent', 'SignOnEventId', 'a sign-on event');
-export const SignOnVisitId = idScalar('signOnVisit', 'SignOnVisitId', 'a visit to a site');
-export const MeetingId = idScalar('meeting', 'MeetingId');
-export const MeetingNoteId = idScalar('meetingNote', 'MeetingNoteId', 'a note of a meeting');
-export const MeetingTemplateId = idScalar('meetingTemplate', 'MeetingTemplateId', 'a meeting template');
-export const AttachmentId = idScalar('attachment', 'AttachmentId', 'a photo');
-export const FolderId = idScalar('folder', 'FolderId', 'a photo folder');
-export const PhotoReportId = idScalar('photoReport', 'PhotoReportId', 'a photo report');
-export const PageId = idScalar('page', 'PageId', 'a page of a photo report');
-export const UserId = idScalar('user', 'UserId');
+export const WorkerId = createIdScalar('worker', 'WorkerId');
+export const ProfileId = createIdScalar('profile', 'ProfileId', 'a person');
+export const TimesheetId = createIdScalar('timesheet', 'TimesheetId');
+export const TimesheetGroupId = createIdScalar('timesheetGroup', 'TimesheetGroupId', 'a group of timesheets');
+export const CostCodeId = createIdScalar('costCode', 'CostCodeId', 'a cost code');
+export const TimeTypeId = createIdScalar('timeType', 'TimeTypeId', 'a time type');
+export const DefectId = createIdScalar('defect', 'DefectId');
+export const LocationId = createIdScalar('location', 'LocationId', 'a place within a project');
+export const SignOnEventId = createIdScalar('signOnEvent', 'SignOnEventId', 'a sign-on event');
+export const SignOnVisitId = createIdScalar('signOnVisit', 'SignOnVisitId', 'a visit to a site');
+export const MeetingId = createIdScalar('meeting', 'MeetingId');
+export const MeetingNoteId = createIdScalar('meetingNote', 'MeetingNoteId', 'a note of a meeting');
+export const MeetingTemplateId = createIdScalar('meetingTemplate', 'MeetingTemplateId', 'a meeting template');
+export const AttachmentId = createIdScalar('attachment', 'AttachmentId', 'a photo');
+export const FolderId = createIdScalar('folder', 'FolderId', 'a photo folder');
+export const PhotoReportId = createIdScalar('photoReport', 'PhotoReportId', 'a photo report');
+export const PageId = createIdScalar('page', 'PageId', 'a page of a photo report');
+export const UserId = createIdScalar('user', 'UserId');
 
 export const FileName = text('FileName', 'Name of a file, 1 to 255 characters.', {
   min: 1,
@@ -225,11 +225,11 @@ export const FileName = text('FileName', 'Name of a file, 1 to 255 characters.',
 /** Maximum bytes of an attachment (UPL-2). */
 export const MAX_ATTACHMENT_BYTES = 41_943_040;
 
-export const FileSize = boundedInteger('FileSize', 'Bytes of a file', 1, MAX_ATTACHMENT_BYTES, {
+export const FileSize = createIntegerScalar('FileSize', 'Bytes of a file', 1, MAX_ATTACHMENT_BYTES, {
   examples: [2_418_044],
 });
 
-export const PixelCount = boundedInteger('PixelCount', 'Width or height of an image', 1, MAX_INT, {
+export const PixelCount = createIntegerScalar('PixelCount', 'Width or height of an image', 1, MAX_INT, {
   examples: [4_032],
 });
 

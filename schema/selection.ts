@@ -44,7 +44,7 @@ export function Selected() {
     if (selection !== undefined || !fieldNodes) return selection ?? null;
     let interpreted = interpretedSelections.get(fieldNodes);
     if (interpreted === undefined) {
-      interpreted = selectionOf(info);
+      interpreted = toSelection(info);
       interpretedSelections.set(fieldNodes, interpreted);
     }
     return interpreted;
@@ -61,7 +61,7 @@ type Fragments = GraphQLResolveInfo['fragments'];
 type FieldInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'returnType' | 'fragments'>;
 
 /** Returns the selection of a field's records; null where all properties have to be read. */
-export function selectionOf({ fieldNodes, returnType, fragments }: FieldInfo): Selection | null {
+export function toSelection({ fieldNodes, returnType, fragments }: FieldInfo): Selection | null {
   const record = recordType(returnType);
   if (!isObjectType(record)) return null;
   const named = (name: string) => fieldsOf(fieldNodes, fragments).filter((node) => node.name.value === name);

@@ -11,7 +11,7 @@ export const isTimeZone = (name: string): boolean => ZONES.has(name);
 export const DEFAULT_TIME_ZONES: Record<RegionId, string> = { au1: 'Australia/Sydney', us1: 'America/New_York' };
 
 /** Returns the time zone of a builder of the region (RED-30). */
-export const timeZoneOf = ({ timeZone }: { timeZone?: string | null }, region: RegionId): string =>
+export const getTimeZone = ({ timeZone }: { timeZone?: string | null }, region: RegionId): string =>
   timeZone ?? DEFAULT_TIME_ZONES[region];
 
 export const TimeZone = scalar<string>({

@@ -1,10 +1,14 @@
 import { idPattern } from '../src/shared/ids.ts';
 import { declareEnum, type Value } from './enums.ts';
 import { fail, hasLength, STANDARDS, scalar } from './scalar.ts';
-import { idScalar, isCleanText, UNCLEAN } from './scalars.ts';
+import { createIdScalar, isCleanText, UNCLEAN } from './scalars.ts';
 
-export const WebhookEndpointId = idScalar('webhookEndpoint', 'WebhookEndpointId', 'a webhook endpoint');
-export const WebhookDeliveryId = idScalar('webhookDelivery', 'WebhookDeliveryId', 'a delivery to a webhook endpoint');
+export const WebhookEndpointId = createIdScalar('webhookEndpoint', 'WebhookEndpointId', 'a webhook endpoint');
+export const WebhookDeliveryId = createIdScalar(
+  'webhookDelivery',
+  'WebhookDeliveryId',
+  'a delivery to a webhook endpoint',
+);
 
 export const WebhookEndpointStatus = declareEnum(
   'WebhookEndpointStatus',

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
-import { routeTable } from '../schema/route-table.ts';
+import { createRouteTable } from '../schema/route-table.ts';
 import { AccessTokenVerifier } from './auth/access-token-verifier.ts';
 import { AccessTokens } from './auth/access-tokens.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
@@ -39,9 +39,9 @@ import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
 import { MailQueue } from './mail/mail-queue.ts';
 import { createMailer, describeMailError, type Mailer } from './mail/mailer.ts';
-import { passwordLinkMessage } from './mail/password-link-message.ts';
+import { createPasswordLinkMessage } from './mail/password-link-message.ts';
 import { PasswordResets } from './oauth/account/password-resets.ts';
-import { oauthPlugin } from './oauth/plugin.ts';
+import { createOAuthPlugin } from './oauth/plugin.ts';
 import { createOAuthRateLimits, PASSWORD_RESET_LIMIT } from './oauth/rate-limits.ts';
 import { RegisteredOrigins } from './oauth/registered-origins.ts';
 import { registerReportPages } from './reports/plugin.ts';
@@ -109,7 +109,7 @@ const createPasswordLinkSender = (mailer: Mailer | null, { baseUrl }: Config): P
   emails: mailer !== null,
   toUrl: (path) => `${baseUrl}${path}`,
   send: async ({ path, ...person }) =>
-    mailer?.send(passwordLinkMessage({ ...person, link: `${baseUrl}${path}`, hours: LINK_HOURS })),
+    mailer?.send(createPasswordLinkMessage({ ...person, link: `${baseUrl}${path}`, hours: LINK_HOURS })),
 });
 
 /** Returns the Fastify application of the whole service. It does not listen yet. */
@@ -119,7 +119,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const app = Fastify(serverOptions(config));
   closeSlowConnections(app.server, 2_000 * config.requestSeconds);
   const schema = buildServiceSchema();
-  const operations = routeTable(schema);
+  const operations = createRouteTable(schema);
   const accessTokens = new AccessTokens({ keys: tokenKeys, issuer: baseUrl, clock });
   const tokens = new AccessTokenVerifier({ tokens: accessTokens, databases, clock });
   const storages = openStorages(config, { secrets: tokenKeys, clock, network: dependencies.outside });
@@ -179,7 +179,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     limitVisitor: oauthRateLimits.limitPageRequest,
   });
   await app.register(
-    oauthPlugin({
+    createOAuthPlugin({
       ...{ databases, accessTokens, tokenVerifier: tokens, clock, baseUrl },
       logoUrl: (region, key) => storages[region].createDownloadUrl(key),
       ...oauthRateLimits,

@@ -1,15 +1,15 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Builder } from '../../entities/builder.entity.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
-import { timeZoneOf } from '../../schema/time-zone.ts';
+import { getTimeZone } from '../../schema/time-zone.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { builders } from '../../src/domain/readers/builder.reader.ts';
 import { requireFound } from '../../src/domain/require-found.ts';
 
-const BuilderPage = PageOf(Builder);
+const BuilderPage = createPageType(Builder);
 
 type Logo = Pick<Builder, 'logoKey'>;
 
@@ -24,7 +24,7 @@ export class BuilderResolver {
   ): Promise<Page<Builder>> {
     return builders
       .select(selection)
-      .findPage(database, { reachable: caller.buildersWith('read:builders') }, windowOf(page));
+      .findPage(database, { reachable: caller.buildersWith('read:builders') }, toPageWindow(page));
   }
 
   @Query(() => Builder, { description: 'One builder.' })
@@ -42,7 +42,7 @@ export class BuilderResolver {
   @FieldResolver()
   @Reads('timeZone')
   timeZone(@Root() builder: Pick<Builder, 'timeZone'>, @Ctx() { region }: RequestContext): string {
-    return timeZoneOf(builder, region);
+    return getTimeZone(builder, region);
   }
 }
 

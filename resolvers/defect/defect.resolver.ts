@@ -4,7 +4,7 @@ import { Defect } from '../../entities/defect.entity.ts';
 import { DefectCompany } from '../../entities/defect-assignee.type.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { DefectStatus } from '../../schema/enums.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, DefectId, ProjectId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -16,7 +16,7 @@ import { subcontractors } from '../../src/domain/readers/subcontractor.reader.ts
 import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 
-const DefectPage = PageOf(Defect);
+const DefectPage = createPageType(Defect);
 
 @Resolver(() => Defect)
 export class DefectResolver {
@@ -30,7 +30,7 @@ export class DefectResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Defect>> {
-    return defects.select(selection).findPage(database, { builderId, projectId, status }, windowOf(page));
+    return defects.select(selection).findPage(database, { builderId, projectId, status }, toPageWindow(page));
   }
 
   @Query(() => Defect, { description: 'One defect.' })

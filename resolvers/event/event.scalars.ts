@@ -1,5 +1,5 @@
 import { fail, scalar } from '../../schema/scalar.ts';
-import { boundedInteger } from '../../schema/scalars.ts';
+import { createIntegerScalar } from '../../schema/scalars.ts';
 import { eventTypes } from '../../src/domain/events/event-types.ts';
 
 /** Type of an event: a resource and what happened to it (EVT-3). */
@@ -27,10 +27,10 @@ export const EventCursor = scalar<string>({
 /** Events per page of the feed (EVT-8). */
 export const MAX_EVENTS = 100;
 
-export const EventLimit = boundedInteger('EventLimit', 'Events to return', 1, MAX_EVENTS, {
+export const EventLimit = createIntegerScalar('EventLimit', 'Events to return', 1, MAX_EVENTS, {
   default: MAX_EVENTS,
   examples: [MAX_EVENTS],
 });
 
 /** Seconds that a request may wait for events (EVT-13). */
-export const EventWait = boundedInteger('EventWait', 'Seconds to wait', 0, 20, { default: 0, examples: [1] });
+export const EventWait = createIntegerScalar('EventWait', 'Seconds to wait', 0, 20, { default: 0, examples: [1] });

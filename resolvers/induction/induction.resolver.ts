@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Induction, InductionDetails } from '../../entities/induction.entity.ts';
 import { InductionStatus } from '../../schema/enums.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InductionKey, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -12,7 +12,7 @@ import { notFound } from '../../src/shared/errors.ts';
 import { isId } from '../../src/shared/ids.ts';
 import { authorizeSubcontractorPage } from '../subcontractor/subcontractor-authorization.ts';
 
-const InductionPage = PageOf(Induction);
+const InductionPage = createPageType(Induction);
 
 @Resolver(() => Induction)
 export class InductionResolver {
@@ -27,7 +27,7 @@ export class InductionResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Induction>> {
     const where = { subcontractorId: id, projectId, status };
-    const found = await inductions.select(selection).findPage(context.database, where, windowOf(page));
+    const found = await inductions.select(selection).findPage(context.database, where, toPageWindow(page));
     return authorizeSubcontractorPage(context, id, 'read:inductions', found);
   }
 
@@ -41,7 +41,7 @@ export class InductionResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Induction>> {
-    const found = await inductions.select(selection).findPage(database, { projectId, status }, windowOf(page));
+    const found = await inductions.select(selection).findPage(database, { projectId, status }, toPageWindow(page));
     // Each row has the builder of the project; only an empty page needs a query of the project.
     const [first] = found.data;
     const owned = first ? first.builderId === builderId : await projects.findOne(database, projectId, { builderId });
@@ -59,7 +59,7 @@ export class InductionResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Induction>> {
-    return inductions.select(selection).findPage(database, { builderId, projectId, status }, windowOf(page));
+    return inductions.select(selection).findPage(database, { builderId, projectId, status }, toPageWindow(page));
   }
 
   @Query(() => InductionDetails, { description: 'One induction to a project, with what the worker filled in.' })

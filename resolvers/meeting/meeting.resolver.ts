@@ -4,8 +4,8 @@ import { Meeting } from '../../entities/meeting.entity.ts';
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { MeetingStatus } from '../../schema/enums.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { DateRangeArgs, toDateRange } from '../../schema/range.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, MeetingId, ProjectId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -22,8 +22,8 @@ import { requireFound } from '../../src/domain/require-found.ts';
 import { notFound } from '../../src/shared/errors.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 
-const MeetingPage = PageOf(Meeting);
-const MeetingNotePage = PageOf(MeetingNote);
+const MeetingPage = createPageType(Meeting);
+const MeetingNotePage = createPageType(MeetingNote);
 
 @Resolver(() => Meeting)
 export class MeetingResolver {
@@ -41,7 +41,7 @@ export class MeetingResolver {
   ): Promise<Page<Meeting>> {
     return meetings
       .select(selection)
-      .findPage(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
+      .findPage(database, { builderId, projectId, status, ...toDateRange(range) }, toPageWindow(page));
   }
 
   @Query(() => Meeting, { description: 'One meeting.' })
@@ -66,7 +66,7 @@ export class MeetingResolver {
     // Concurrent, for one round trip. The notes are discarded if the meeting belongs to another builder.
     const [meeting, notes] = await Promise.all([
       meetingIdentities.findOne(database, meetingId, { builderId }),
-      meetingNotes.select(selection).findPage(database, { meetingId }, windowOf(page)),
+      meetingNotes.select(selection).findPage(database, { meetingId }, toPageWindow(page)),
     ]);
     if (!meeting) throw notFound('Meeting');
     return notes;
@@ -76,7 +76,10 @@ export class MeetingResolver {
 const meetingPage = {
   reader: meetings,
   args: [{ status: [MeetingStatus] }, DateRangeArgs],
-  where: ({ status, ...range }: DateRangeArgs & { status?: MeetingStatus[] | null }) => ({ status, ...rangeOf(range) }),
+  where: ({ status, ...range }: DateRangeArgs & { status?: MeetingStatus[] | null }) => ({
+    status,
+    ...toDateRange(range),
+  }),
 };
 
 export const meetingEdges = [

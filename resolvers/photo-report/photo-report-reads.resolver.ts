@@ -3,7 +3,7 @@ import { Builder } from '../../entities/builder.entity.ts';
 import { Photo } from '../../entities/photo.entity.ts';
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { GraphOnly, Scoped } from '../../schema/rest.ts';
 import { BuilderId, JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
@@ -24,7 +24,7 @@ import { pageEdge, recordEdge } from '../edges.ts';
 import { buildReportTree } from './report-tree.ts';
 import { ReportBlock, ReportImage, ReportPage } from './report-tree.type.ts';
 
-const PhotoReportPage = PageOf(PhotoReport);
+const PhotoReportPage = createPageType(PhotoReport);
 
 @ArgsType()
 class ReportFilterArgs {
@@ -57,7 +57,7 @@ export class PhotoReportResolver {
   ): Promise<Page<PhotoReport>> {
     return photoReports
       .select(selection)
-      .findPage(database, { builderId, projectId, ...toFilters(filter) }, windowOf(page));
+      .findPage(database, { builderId, projectId, ...toFilters(filter) }, toPageWindow(page));
   }
 
   @Query(() => PhotoReport, { description: 'One photo report, active or archived.' })

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { PhotoFolder } from '../../entities/photo-folder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, FolderId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -14,7 +14,7 @@ import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge, recordEdge } from '../edges.ts';
 import { CreateFolderArgs, FolderFilterArgs, UpdateFolderArgs } from './folder.input.ts';
 
-const PhotoFolderPage = PageOf(PhotoFolder);
+const PhotoFolderPage = createPageType(PhotoFolder);
 const tag = 'Photos';
 
 @Resolver(() => PhotoFolder)
@@ -28,7 +28,7 @@ export class PhotoFolderResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<PhotoFolder>> {
-    return photoFolders.select(selection).findPage(database, { builderId, projectId, parentId }, windowOf(page));
+    return photoFolders.select(selection).findPage(database, { builderId, projectId, parentId }, toPageWindow(page));
   }
 
   @Query(() => PhotoFolder, { description: 'One photo folder.' })

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Photo } from '../../entities/photo.entity.ts';
 import { RenditionSize } from '../../schema/enums.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { GraphOnly, Rest } from '../../schema/rest.ts';
 import { AttachmentId, BuilderId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
@@ -21,7 +21,7 @@ import { recordEdge } from '../edges.ts';
 import { CreatePhotoArgs, PhotoFilterArgs, PhotoSourceArgs, toSources, UpdatePhotoArgs } from './photo.input.ts';
 import { Rendition } from './rendition.type.ts';
 
-const PhotoPage = PageOf(Photo);
+const PhotoPage = createPageType(Photo);
 
 @Resolver(() => Photo)
 export class PhotoResolver {
@@ -37,7 +37,7 @@ export class PhotoResolver {
     const { projectId, folderId } = filter;
     return photos
       .select(selection)
-      .findPage(database, { builderId, source: toSources(filter), projectId, folderId }, windowOf(page));
+      .findPage(database, { builderId, source: toSources(filter), projectId, folderId }, toPageWindow(page));
   }
 
   @Query(() => Photo, { description: 'One active photo.' })

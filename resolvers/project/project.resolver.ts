@@ -3,7 +3,7 @@ import { Builder } from '../../entities/builder.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { ProjectSummary } from '../../entities/summaries.type.ts';
 import { ProjectStatus } from '../../schema/enums.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -13,7 +13,7 @@ import { projects } from '../../src/domain/readers/project.reader.ts';
 import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge, recordEdge, summaryEdge } from '../edges.ts';
 
-const ProjectPage = PageOf(Project);
+const ProjectPage = createPageType(Project);
 
 @Resolver(() => Project)
 export class ProjectResolver {
@@ -26,7 +26,7 @@ export class ProjectResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Project>> {
-    return projects.select(selection).findPage(database, { builderId, status }, windowOf(page));
+    return projects.select(selection).findPage(database, { builderId, status }, toPageWindow(page));
   }
 
   @Query(() => Project, { description: 'One project of a builder.' })

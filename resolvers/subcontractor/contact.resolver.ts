@@ -1,7 +1,7 @@
 import { Arg, Args, ArgsType, Ctx, Field, Query, Resolver } from 'type-graphql';
 import { Contact } from '../../entities/contact.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -10,7 +10,7 @@ import { contacts } from '../../src/domain/readers/contact.reader.ts';
 import { pageEdge } from '../edges.ts';
 import { authorizeSubcontractorPage } from './subcontractor-authorization.ts';
 
-const ContactPage = PageOf(Contact);
+const ContactPage = createPageType(Contact);
 
 @ArgsType()
 class ContactArgs {
@@ -33,7 +33,7 @@ export class ContactResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Contact>> {
     const where = { subcontractorId: id, projectId, isPrimary };
-    const found = await contacts.select(selection).findPage(context.database, where, windowOf(page));
+    const found = await contacts.select(selection).findPage(context.database, where, toPageWindow(page));
     return authorizeSubcontractorPage(context, id, 'read:contacts', found);
   }
 }

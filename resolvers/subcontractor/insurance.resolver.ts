@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Insurance } from '../../entities/insurance.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, InsuranceId, SubcontractorId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
@@ -11,7 +11,7 @@ import { pageEdge } from '../edges.ts';
 import { ExpiringInsuranceArgs, InsuranceArgs, toInsuranceFilters } from './insurance.input.ts';
 import { authorizeSubcontractorPage, authorizeSubcontractorRecord } from './subcontractor-authorization.ts';
 
-const InsurancePage = PageOf(Insurance);
+const InsurancePage = createPageType(Insurance);
 
 @Resolver(() => Insurance)
 export class InsuranceResolver {
@@ -25,7 +25,7 @@ export class InsuranceResolver {
     @Ctx() context: RequestContext,
   ): Promise<Page<Insurance>> {
     const where = { subcontractorId: id, ...toInsuranceFilters(args) };
-    const found = await insurances.select(selection).findPage(context.database, where, windowOf(page));
+    const found = await insurances.select(selection).findPage(context.database, where, toPageWindow(page));
     return authorizeSubcontractorPage(context, id, 'read:insurances', found);
   }
 
@@ -51,7 +51,9 @@ export class InsuranceResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Insurance>> {
-    return insurances.select(selection).findPage(database, { builderId, ...toInsuranceFilters(args) }, windowOf(page));
+    return insurances
+      .select(selection)
+      .findPage(database, { builderId, ...toInsuranceFilters(args) }, toPageWindow(page));
   }
 
   @FieldResolver()

@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Prequalification } from '../../entities/prequalification.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { PrequalificationStatus } from '../../schema/enums.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { PrequalificationId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -11,7 +11,7 @@ import { prequalifications } from '../../src/domain/readers/prequalification.rea
 import { pageEdge } from '../edges.ts';
 import { authorizeSubcontractorPage, authorizeSubcontractorRecord } from './subcontractor-authorization.ts';
 
-const PrequalificationPage = PageOf(Prequalification);
+const PrequalificationPage = createPageType(Prequalification);
 const SCOPE = 'read:prequalifications';
 
 @Resolver(() => Prequalification)
@@ -27,7 +27,7 @@ export class PrequalificationResolver {
   ): Promise<Page<Prequalification>> {
     const found = await prequalifications
       .select(selection)
-      .findPage(context.database, { subcontractorId: id, status }, windowOf(page));
+      .findPage(context.database, { subcontractorId: id, status }, toPageWindow(page));
     return authorizeSubcontractorPage(context, id, SCOPE, found);
   }
 

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, Query, Resolver } from 'type-graphql';
 import { Project } from '../../entities/project.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId, ProjectId, SubcontractorId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -14,8 +14,8 @@ import { pageEdge, recordEdge } from '../edges.ts';
 import { SubcontractorArgs, toSubcontractorFilters } from './subcontractor.input.ts';
 import { authorizeSubcontractorPage } from './subcontractor-authorization.ts';
 
-const SubcontractorPage = PageOf(Subcontractor);
-const ProjectPage = PageOf(Project);
+const SubcontractorPage = createPageType(Subcontractor);
+const ProjectPage = createPageType(Project);
 
 @Resolver(() => Subcontractor)
 export class SubcontractorResolver {
@@ -35,7 +35,7 @@ export class SubcontractorResolver {
   ): Promise<Page<Subcontractor>> {
     return subcontractors
       .select(selection)
-      .findPage(database, { builderId, projectId, ...toSubcontractorFilters(args) }, windowOf(page));
+      .findPage(database, { builderId, projectId, ...toSubcontractorFilters(args) }, toPageWindow(page));
   }
 
   @Query(() => Subcontractor, {
@@ -62,7 +62,9 @@ export class SubcontractorResolver {
     @Selected() selection: Selection | null,
     @Ctx() context: RequestContext,
   ): Promise<Page<Project>> {
-    const found = await projects.select(selection).findPage(context.database, { subcontractorId: id }, windowOf(page));
+    const found = await projects
+      .select(selection)
+      .findPage(context.database, { subcontractorId: id }, toPageWindow(page));
     return authorizeSubcontractorPage(context, id, 'read:projects', found);
   }
 }

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root } from 'type-graphql';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SwmsDocument } from '../../entities/swms-document.entity.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
 import { Rest } from '../../schema/rest.ts';
 import { ProjectId, SubcontractorId, SwmsId } from '../../schema/scalars.ts';
 import { Reads, Selected, type Selection } from '../../schema/selection.ts';
@@ -10,7 +10,7 @@ import { swmsDocuments } from '../../src/domain/readers/swms.reader.ts';
 import { pageEdge } from '../edges.ts';
 import { authorizeSubcontractorPage, authorizeSubcontractorRecord } from './subcontractor-authorization.ts';
 
-const SwmsDocumentPage = PageOf(SwmsDocument);
+const SwmsDocumentPage = createPageType(SwmsDocument);
 
 @Resolver(() => SwmsDocument)
 export class SwmsResolver {
@@ -25,7 +25,7 @@ export class SwmsResolver {
   ): Promise<Page<SwmsDocument>> {
     const found = await swmsDocuments
       .select(selection)
-      .findPage(context.database, { subcontractorId: id, projectId }, windowOf(page));
+      .findPage(context.database, { subcontractorId: id, projectId }, toPageWindow(page));
     return authorizeSubcontractorPage(context, id, 'read:swms', found);
   }
 

@@ -4,9 +4,9 @@ import { Project } from '../../entities/project.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
 import { Timesheet } from '../../entities/timesheet.entity.ts';
 import { TimesheetStatus } from '../../schema/enums.ts';
-import { ListOf } from '../../schema/list.ts';
-import { type Page, PageArgs, PageOf, windowOf } from '../../schema/page.ts';
-import { DateRangeArgs, rangeOf } from '../../schema/range.ts';
+import { createListType } from '../../schema/list.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { DateRangeArgs, toDateRange } from '../../schema/range.ts';
 import { Rest, Scoped } from '../../schema/rest.ts';
 import { BuilderId, CostCodeId, ProjectId, TimesheetId } from '../../schema/scalars.ts';
 import { Selected, type Selection } from '../../schema/selection.ts';
@@ -15,9 +15,9 @@ import { costCodes, timesheets, timeTypes } from '../../src/domain/readers/times
 import { requireFound } from '../../src/domain/require-found.ts';
 import { pageEdge } from '../edges.ts';
 
-const TimesheetPage = PageOf(Timesheet);
-const CostCodeList = ListOf(CostCode);
-const TimeTypeList = ListOf(TimeType);
+const TimesheetPage = createPageType(Timesheet);
+const CostCodeList = createListType(CostCode);
+const TimeTypeList = createListType(TimeType);
 
 @Resolver(() => Timesheet)
 export class TimesheetResolver {
@@ -34,7 +34,7 @@ export class TimesheetResolver {
   ): Promise<Page<Timesheet>> {
     return timesheets
       .select(selection)
-      .findPage(database, { builderId, projectId, status, ...rangeOf(range) }, windowOf(page));
+      .findPage(database, { builderId, projectId, status, ...toDateRange(range) }, toPageWindow(page));
   }
 
   @Query(() => TimesheetPage, { description: 'The timesheets of a cost code.' })
@@ -49,8 +49,8 @@ export class TimesheetResolver {
     @Selected() selection: Selection | null,
     @Ctx() { database }: RequestContext,
   ): Promise<Page<Timesheet>> {
-    const where = { builderId, costCodeId, projectId, status, ...rangeOf(range) };
-    return timesheets.select(selection).findPage(database, where, windowOf(page));
+    const where = { builderId, costCodeId, projectId, status, ...toDateRange(range) };
+    return timesheets.select(selection).findPage(database, where, toPageWindow(page));
   }
 
   @Query(() => Timesheet, { description: 'One timesheet.' })
@@ -84,7 +84,7 @@ export const timesheetEdges = [
     args: [{ status: TimesheetStatus }, DateRangeArgs],
     where: ({ status, ...range }: DateRangeArgs & { status?: TimesheetStatus | null }) => ({
       status,
-      ...rangeOf(range),
+      ...toDateRange(range),
     }),
   }),
 ];

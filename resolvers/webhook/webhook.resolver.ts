@@ -1,6 +1,6 @@
 import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
-import { ListOf } from '../../schema/list.ts';
+import { createListType } from '../../schema/list.ts';
 import { Rest } from '../../schema/rest.ts';
 import { WebhookEndpointId } from '../../schema/webhook.scalars.ts';
 import { requireManagingClient } from '../../src/auth/authorization.ts';
@@ -22,7 +22,7 @@ import { EventCursor } from '../event/event.scalars.ts';
 import { CreateWebhookEndpointArgs, DeliveryArgs, UpdateWebhookEndpointArgs } from './webhook.input.ts';
 import { WebhookDeliveryPage, WebhookEndpointWithSecret, WebhookReplay, WebhookTestResult } from './webhook.type.ts';
 
-const WebhookEndpointList = ListOf(WebhookEndpoint);
+const WebhookEndpointList = createListType(WebhookEndpoint);
 const shared = { scope: null, tag: 'Webhooks', extension: true } as const;
 const ofEndpoint = { ...shared, params: { id: 'endpointId' } };
 

@@ -3,7 +3,7 @@ import type { Statement } from '../database/pool/pg-pipeline.ts';
 import type { Clock } from '../shared/clock.ts';
 import { unauthenticated } from '../shared/errors.ts';
 import type { RegionId } from '../shared/regions.ts';
-import { type AccessClaims, type AccessTokens, familyOf } from './access-tokens.ts';
+import { type AccessClaims, type AccessTokens, parseTokenFamily } from './access-tokens.ts';
 import { Caller } from './caller.ts';
 
 /**
@@ -112,7 +112,7 @@ export class AccessTokenVerifier {
   evict(id: string): void {
     for (const cache of Object.values(this.#cache)) {
       for (const [key, { claims }] of cache) {
-        if (claims.jti === id || familyOf(claims.jti) === id) cache.delete(key);
+        if (claims.jti === id || parseTokenFamily(claims.jti) === id) cache.delete(key);
       }
     }
   }
@@ -156,7 +156,7 @@ async function loadCaller(database: Database, claims: AccessClaims): Promise<Cal
     builderId,
     userId,
     claims.jti,
-    familyOf(claims.jti),
+    parseTokenFamily(claims.jti),
   ]);
   if (!row) return null;
   const [integratorId, clientName, internal, allowed, connections] = row;

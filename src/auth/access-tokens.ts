@@ -20,7 +20,7 @@ export interface AccessClaims {
 }
 
 /** Returns the token family of an access token; null for a client's own token. */
-export function familyOf(jti: string): string | null {
+export function parseTokenFamily(jti: string): string | null {
   const dot = jti.indexOf('.');
   return dot < 0 ? null : jti.slice(0, dot);
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../shared/clock.ts';
 import { ApiError, forbidden, invalidField } from '../shared/errors.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { idPattern } from '../shared/ids.ts';
-import { networkOf } from '../shared/network.ts';
+import { toNetwork } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { AccessTokenVerifier } from './access-token-verifier.ts';
@@ -60,7 +60,7 @@ export class RequestAuthenticator {
       return await this.admit(request, reply, region, caller);
     } catch (error) {
       const isAnonymous = error instanceof ApiError && (error.status === 400 || error.status === 401);
-      if (isAnonymous) await limits.take(databases[region], networkOf(request.ip), reply);
+      if (isAnonymous) await limits.take(databases[region], toNetwork(request.ip), reply);
       throw error;
     }
   }
@@ -104,7 +104,7 @@ export class RequestAuthenticator {
       }),
       region,
       database,
-      storage: storages[region].withIssuer(shareKey),
+      storage: storages[region].withShareKey(shareKey),
       clock,
       webhooks,
       shares,

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DatabaseLimits } from '../database/database.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
-import { jsonChunks } from '../shared/json-chunks.ts';
+import { splitJson } from '../shared/json-chunks.ts';
 import { ResponseMeter } from '../shared/response-meter.ts';
 import { inSlices } from '../shared/time-slice.ts';
 import type { Caller } from './caller.ts';
@@ -207,5 +207,5 @@ export function sendJson(request: FastifyRequest, reply: FastifyReply, body: unk
   return reply
     .removeHeader('Content-Length')
     .type('application/json; charset=utf-8')
-    .send(Readable.from(inSlices(jsonChunks(body)), { highWaterMark: 1 }));
+    .send(Readable.from(inSlices(splitJson(body)), { highWaterMark: 1 }));
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { MIN_CONNECTIONS } from '../shared/connection-split.ts';
-import { splitAddresses, targetOf } from '../shared/postgres-url.ts';
+import { parseSessionTarget, splitAddresses } from '../shared/postgres-url.ts';
 
 /** A limit of `requests` in each window of `seconds`. */
 export interface RateLimit {
@@ -59,7 +59,7 @@ export function parseRateLimit(text: string): RateLimit | null {
 }
 
 /** Creates a parser for one of the choices. */
-export function oneOf<const T extends string>(...choices: T[]): Parser<T> {
+export function createChoiceParser<const T extends string>(...choices: T[]): Parser<T> {
   return (text) => {
     const choice = choices.find((each) => each === text);
     if (choice === undefined) throw expected(listChoices(choices), text);
@@ -76,7 +76,7 @@ export function parsePostgresUrl(text: string): string {
   }
   const { protocol } = new URL(addresses[0]!);
   if (!/^postgres(ql)?:$/.test(protocol)) throw new InvalidValue(`${form}, not of the scheme ${protocol}`);
-  const target = targetOf(addresses[0]!);
+  const target = parseSessionTarget(addresses[0]!);
   if (target !== null && !/^(read-write|primary)$/.test(target)) {
     throw new InvalidValue('must have target_session_attrs=read-write, primary, or none');
   }
@@ -85,7 +85,7 @@ export function parsePostgresUrl(text: string): string {
 
 /** Returns a URL for each address of a list of standbys. The value contains a password, so the message does not quote it. */
 export function parseReplicas(text: string): readonly string[] {
-  if (targetOf(splitAddresses(parsePostgresUrl(text))[0]!) !== null) {
+  if (parseSessionTarget(splitAddresses(parsePostgresUrl(text))[0]!) !== null) {
     throw new InvalidValue('must have no target_session_attrs: its servers accept no writes');
   }
   return splitAddresses(text);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULT_CONNECTIONS } from '../shared/connection-split.ts';
 import {
+  createChoiceParser,
   InvalidValue,
-  oneOf,
   type Parser,
   parseConnections,
   parseDays,
@@ -71,12 +71,12 @@ const SETTINGS = {
   SUPERVISE: optional(
     '0; 1 in production, and with several WORKERS',
     '`1` runs the workers under a supervisor, which owns the port and replaces workers that exit or hang. `0` serves in one process.',
-    oneOf('0', '1'),
+    createChoiceParser('0', '1'),
   ),
   STANDBY: optional(
     '0; 1 in production',
     '`1` keeps one additional worker ready, which replaces a worker that exits without waiting for a start.',
-    oneOf('0', '1'),
+    createChoiceParser('0', '1'),
   ),
   WORKER_HEAP_MIB: withDefault(
     '400',
@@ -119,12 +119,12 @@ const SETTINGS = {
   MIGRATE: optional(
     'auto; check in production',
     '`auto` applies pending migrations at start; `check` fails to start if one is pending.',
-    oneOf('auto', 'check'),
+    createChoiceParser('auto', 'check'),
   ),
   DEMO: withDefault(
     '1',
     '`0` loads no demo data into an empty embedded database. Production never loads it.',
-    oneOf('0', '1'),
+    createChoiceParser('0', '1'),
   ),
   TOKEN_KEY: secret(
     'generated in DATA_DIR',
@@ -134,7 +134,7 @@ const SETTINGS = {
   STORAGE: withDefault(
     'local',
     'Storage of attachments and photos: `local` (DATA_DIR, which all instances must share) or `s3`.',
-    oneOf('local', 's3'),
+    createChoiceParser('local', 's3'),
   ),
   S3_BUCKET: optional(
     'none',
@@ -183,7 +183,11 @@ const SETTINGS = {
     'Seconds for which a stopping instance still serves requests, while `/health/ready` returns 503 so that load balancers stop using it.',
     parseSeconds,
   ),
-  GRAPHQL_INTROSPECTION: optional('1; 0 in production', '`1` enables GraphQL introspection.', oneOf('0', '1')),
+  GRAPHQL_INTROSPECTION: optional(
+    '1; 0 in production',
+    '`1` enables GraphQL introspection.',
+    createChoiceParser('0', '1'),
+  ),
   TLS_CERT: optional('none', 'Certificate file (PEM) for TLS without a proxy; requires TLS_KEY.', parseText),
   TLS_KEY: optional('none', 'Key file (PEM) of TLS_CERT.', parseText),
   METRICS_TOKEN: secret(
@@ -204,12 +208,12 @@ const SETTINGS = {
   BANNER: optional(
     '1 on a terminal and with `npm start`; 0 otherwise',
     '`1` prints the addresses, and demo credentials, when the service is ready.',
-    oneOf('0', '1'),
+    createChoiceParser('0', '1'),
   ),
   LOG_LEVEL: withDefault(
     'info',
     '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
-    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    createChoiceParser('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   ),
 } as const;
 

@@ -50,9 +50,10 @@ function listed(fieldType: types.FieldType, depth: number): types.FieldType {
 function toFieldType(type: unknown): types.FieldType {
   const { enums, unions } = getMetadataStorage();
   const union = unions.find(({ symbol }) => symbol === type);
-  if (union) return types.unionOf(union.getClassTypes().map((member) => createObjectType(member as unknown as Class)));
+  if (union)
+    return types.createUnionType(union.getClassTypes().map((member) => createObjectType(member as unknown as Class)));
   const known = enums.find(({ enumObj }) => enumObj === type);
-  if (known) return types.enumOf(Object.values(known.enumObj) as string[]);
+  if (known) return types.createEnumType(Object.values(known.enumObj) as string[]);
   if (type instanceof GraphQLScalarType) return toScalarFieldType(type);
   if (type === String) return types.text;
   if (type === Boolean) return types.boolean;

@@ -29,7 +29,7 @@ function createSimpleType(label: string, message: string, holds: (value: unknown
 }
 
 /** Creates a type of text that meets a condition. */
-export function textMatching(label: string, message: string, holds: (value: string) => boolean): FieldType {
+export function createTextType(label: string, message: string, holds: (value: string) => boolean): FieldType {
   return {
     label,
     read(value, path, report) {
@@ -41,7 +41,7 @@ export function textMatching(label: string, message: string, holds: (value: stri
   };
 }
 
-export const text = textMatching('text', '', () => true);
+export const text = createTextType('text', '', () => true);
 export const boolean = createSimpleType('boolean', 'must be true or false', (value) => typeof value === 'boolean');
 export const number = createSimpleType('number', 'must be a finite number', (value) => Number.isFinite(value));
 export const integer = createSimpleType(
@@ -50,7 +50,7 @@ export const integer = createSimpleType(
   (value) => Number.isInteger(value) && value === ((value as number) | 0),
 );
 
-export const httpsUrl = textMatching('HTTPS address', 'must be an address that begins with https://', (value) => {
+export const httpsUrl = createTextType('HTTPS address', 'must be an address that begins with https://', (value) => {
   const url = URL.parse(value);
   return url?.protocol === 'https:' && url.username === '' && url.password === '';
 });
@@ -59,10 +59,10 @@ export function id(kind: IdKind): FieldType {
   const prefix = ID_PREFIXES[kind];
   const pattern = idPattern(kind);
   const message = `must be an id like ${prefix}_a1b2c3, of at most ${MAX_ID_LENGTH} characters`;
-  return textMatching(`id \`${prefix}_\``, message, (value) => value.length <= MAX_ID_LENGTH && pattern.test(value));
+  return createTextType(`id \`${prefix}_\``, message, (value) => value.length <= MAX_ID_LENGTH && pattern.test(value));
 }
 
-export function enumOf(values: readonly string[]): FieldType {
+export function createEnumType(values: readonly string[]): FieldType {
   const known = new Set<unknown>(values);
   return createSimpleType(
     values.map((value) => `\`${value}\``).join(', '),
@@ -129,7 +129,7 @@ export function object(members: Record<string, FieldType | Member>): FieldType {
 }
 
 /** Creates the type of values that are valid for at least one of the types. */
-export function unionOf(types: FieldType[]): FieldType {
+export function createUnionType(types: FieldType[]): FieldType {
   const labels = [...new Set(types.map(({ label }) => label))];
   return {
     label: labels.join(' or '),

@@ -57,10 +57,11 @@ import { WebhookDispatcher, WebhookProgress } from '../../entities/webhook-progr
 import { Worker } from '../../entities/worker.entity.ts';
 import { SubcontractorStatus } from '../../schema/enums.ts';
 import type { FieldError } from '../shared/errors.ts';
-import { type IdKind, idKindOf } from '../shared/ids.ts';
+import { findIdKind, type IdKind } from '../shared/ids.ts';
 import { createObjectType } from './contract-fields.ts';
 import {
-  enumOf,
+  createEnumType,
+  createTextType,
   type FieldType,
   httpsUrl,
   integer,
@@ -68,7 +69,6 @@ import {
   list,
   object,
   text,
-  textMatching,
 } from './field-types.ts';
 
 /** One file of the transfer format. */
@@ -103,10 +103,10 @@ export interface CrossRecordRule {
 }
 
 const lowerCase = () =>
-  textMatching('lower-case text', 'must be in lower case', (value) => value === value.toLowerCase());
-const digits = () => textMatching('digits', 'must be digits', (value) => /^\d+$/.test(value));
+  createTextType('lower-case text', 'must be in lower case', (value) => value === value.toLowerCase());
+const digits = () => createTextType('digits', 'must be digits', (value) => /^\d+$/.test(value));
 const sha256 = () =>
-  textMatching('SHA-256 in hexadecimal', 'must be 64 hexadecimal digits', (value) => /^[0-9a-f]{64}$/.test(value));
+  createTextType('SHA-256 in hexadecimal', 'must be 64 hexadecimal digits', (value) => /^[0-9a-f]{64}$/.test(value));
 const address = () => httpsUrl;
 const templateResponse = () =>
   object({
@@ -148,7 +148,7 @@ const declaredFiles: FileDefinition[] = [
   {
     file: 'subcontractor-projects',
     entity: SubcontractorProject,
-    fieldTypes: { statuses: () => list(enumOf(Object.values(SubcontractorStatus))) },
+    fieldTypes: { statuses: () => list(createEnumType(Object.values(SubcontractorStatus))) },
   },
   {
     file: 'swms',
@@ -278,7 +278,7 @@ function defaultFiles(): FileDefinition[] {
   const decided = new Set([...declaredFiles.map(({ entity }) => entity), ...excludedEntities]);
   const undecided = (entities as EntityClass<object>[]).filter((entity) => !decided.has(entity));
   return undecided.flatMap((entity) => {
-    const id = idKindOf(entity.name);
+    const id = findIdKind(entity.name);
     return id === null ? [] : [{ file: toFileName(entity.name), entity, id }];
   });
 }
@@ -295,7 +295,7 @@ export function requireStoredFiles(hasFile: (key: string) => boolean): FileDefin
       const message = `must name a file under files/${folder}/, or one of the storage`;
       return [
         property,
-        () => textMatching('text', message, (key) => key.startsWith(`${folder}/`) && hasFile(key)),
+        () => createTextType('text', message, (key) => key.startsWith(`${folder}/`) && hasFile(key)),
       ] as const;
     });
     return { ...definition, fieldTypes: { ...definition.fieldTypes, ...Object.fromEntries(files) } };

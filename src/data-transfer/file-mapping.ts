@@ -145,7 +145,7 @@ function createColumn(
 }
 
 function createEnumType({ items }: EntityProperty, type: ColumnType): types.FieldType {
-  const one = types.enumOf(items as string[]);
+  const one = types.createEnumType(items as string[]);
   return type.sql.endsWith('[]') ? types.list(one) : one;
 }
 

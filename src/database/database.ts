@@ -15,7 +15,7 @@ import { type Transaction, TransactionRunner } from './write/transaction-runner.
 const NOW = { name: 'database.now', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)' };
 
 /** Limits of a request's use of a database. */
-interface DatabaseLimits extends ReadLimits {
+export interface DatabaseLimits extends ReadLimits {
   /** Runs a transaction once the caller's fair share has a connection for it. */
   runTransaction<T>(transaction: () => Promise<T>): Promise<T>;
   /** Runs a transaction of prepared statements once the caller's fair share has a connection for it. */

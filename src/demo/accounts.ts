@@ -6,17 +6,17 @@ import { GRANTS, type Grant, OAuthClient } from '../../entities/oauth-client.ent
 import { User } from '../../entities/user.entity.ts';
 import { INTERNAL_SCOPES, SCOPES, type Scope } from '../../schema/scopes.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
-import { digestOf } from '../shared/secrets.ts';
-import { baseDay, HISTORY_DAYS } from './dates.ts';
+import { hashSecret } from '../shared/secrets.ts';
+import { HISTORY_DAYS, toBaseDay } from './dates.ts';
 import { createBuilder } from './generator-context.ts';
 import { Random } from './random.ts';
 import { Rows } from './rows.ts';
-import { emailOf } from './staff.ts';
+import { toEmail } from './staff.ts';
 
 /** Number of demo builders in each region. */
 export const BUILDERS: Record<RegionId, number> = { au1: 4, us1: 1 };
 
-const AT = baseDay(-HISTORY_DAYS);
+const AT = toBaseDay(-HISTORY_DAYS);
 const DATES = { createdAt: AT, updatedAt: AT };
 const CALLBACK = 'http://127.0.0.1:8976/callback';
 const PUBLIC_CALLBACK = 'http://127.0.0.1:8977/callback';
@@ -112,13 +112,13 @@ const builderIdsOf = ({ region, builderIndexes }: { region: RegionId; builderInd
 
 const findIntegratorByName = (name: string | null) => INTEGRATORS.find((integrator) => integrator.name === name)!;
 
-export const integratorIdOf = (integrator: string) => new Random('integrator', integrator).id('integrator', AT);
-export const clientIdOf = ({ name }: Account) => new Random('client', name).id('client', AT);
-export const userIdOf = ({ name }: { name: string }) => new Random('user', name).id('user', AT);
-export const emailAddressOf = ({ name, region, builderIndexes }: UserAccount) =>
-  emailOf(name, createBuilder(region, builderIndexes[0]!).domain);
+export const createIntegratorId = (integrator: string) => new Random('integrator', integrator).id('integrator', AT);
+export const createClientId = ({ name }: Account) => new Random('client', name).id('client', AT);
+export const createUserId = ({ name }: { name: string }) => new Random('user', name).id('user', AT);
+export const createEmailAddress = ({ name, region, builderIndexes }: UserAccount) =>
+  toEmail(name, createBuilder(region, builderIndexes[0]!).domain);
 
-export const staffEmailOf = ({ name }: StaffAccount) => emailOf(name, 'operator.example');
+export const createStaffEmail = ({ name }: StaffAccount) => toEmail(name, 'operator.example');
 
 /** Lists the ids of the builders that a client or user can access; for an internal client, all of its region. */
 export function listBuilderIds(who: Account | UserAccount): string[] {
@@ -130,7 +130,7 @@ export function listBuilderIds(who: Account | UserAccount): string[] {
 /** Returns the id of the integrator that syncs a builder's records: the first that is connected to it; null if there is none. */
 export function findIntegrator(region: RegionId, index: number): string | null {
   const integrator = INTEGRATORS.find((other) => other.region === region && other.builderIndexes.includes(index));
-  return integrator ? integratorIdOf(integrator.name) : null;
+  return integrator ? createIntegratorId(integrator.name) : null;
 }
 
 /** Credentials of a region: client secrets by client id, password hashes by user id. */
@@ -148,7 +148,7 @@ export function createAccountRows(
   const rows = new Rows();
   const inRegion = <T extends { region: RegionId }>(all: T[]) => all.filter((one) => one.region === region);
   for (const integrator of inRegion(INTEGRATORS)) {
-    const integratorId = integratorIdOf(integrator.name);
+    const integratorId = createIntegratorId(integrator.name);
     const name = hasScenario ? integrator.company : integrator.name;
     rows.add(Integrator, { id: integratorId, ...DATES, name, deepLinkSchemes: [] });
     for (const builderId of builderIdsOf(integrator)) {
@@ -156,17 +156,17 @@ export function createAccountRows(
     }
   }
   for (const client of inRegion(ACCOUNTS)) {
-    addClient(rows, client, secrets.get(clientIdOf(client)));
+    addClient(rows, client, secrets.get(createClientId(client)));
   }
   for (const user of inRegion(USERS)) {
-    const id = userIdOf(user);
+    const id = createUserId(user);
     const passwordHash = passwordHashes.get(id) ?? null;
     const { name, role } = user;
     rows.add(User, {
       id,
       ...DATES,
       name,
-      email: emailAddressOf(user),
+      email: createEmailAddress(user),
       passwordHash,
       pictureKey: null,
       staffRole: null,
@@ -175,21 +175,21 @@ export function createAccountRows(
     for (const builderId of builderIdsOf(user)) rows.add(Membership, { ...DATES, userId: id, builderId, role });
   }
   for (const staff of STAFF.filter(({ regions }) => regions.includes(region))) {
-    const id = userIdOf(staff);
+    const id = createUserId(staff);
     const { name, staffRole } = staff;
-    const account = { name, email: staffEmailOf(staff), passwordHash: passwordHashes.get(id) ?? null, staffRole };
+    const account = { name, email: createStaffEmail(staff), passwordHash: passwordHashes.get(id) ?? null, staffRole };
     rows.add(User, { id, ...DATES, ...account, pictureKey: null, disabledAt: null });
   }
   return rows;
 }
 
 function addClient(rows: Rows, client: Account, secret: string | undefined): void {
-  const id = clientIdOf(client);
+  const id = createClientId(client);
   const isPublic = client.type === 'public';
   rows.add(OAuthClient, {
     id,
     ...DATES,
-    integratorId: client.integrator && integratorIdOf(client.integrator),
+    integratorId: client.integrator && createIntegratorId(client.integrator),
     name: client.name,
     type: isPublic ? 'PUBLIC' : 'CONFIDENTIAL',
     internal: client.type === 'internal',
@@ -200,5 +200,5 @@ function addClient(rows: Rows, client: Account, secret: string | undefined): voi
     pilotAgreement: client.scopes.includes('write:sign_on_events') ? AGREEMENT : null,
     disabledAt: null,
   });
-  if (secret !== undefined) rows.add(ClientSecret, { clientId: id, digest: digestOf(secret), createdAt: AT });
+  if (secret !== undefined) rows.add(ClientSecret, { clientId: id, digest: hashSecret(secret), createdAt: AT });
 }

@@ -10,7 +10,7 @@ import { BASE } from './dates.ts';
 import { addDefects } from './defects.ts';
 import { addDocuments } from './documents.ts';
 import { createBuilder, createGeneratorContext } from './generator-context.ts';
-import { hasLogo, logoKeyOf } from './logo-keys.ts';
+import { hasLogo, toLogoKey } from './logo-keys.ts';
 import { addMeetings } from './meetings.ts';
 import { addPhotos, type DemoPicture } from './photos.ts';
 import { addLocations, addProjects, addTimesheetCodes } from './projects.ts';
@@ -38,7 +38,7 @@ function generateBuilder(region: RegionId, builderIndex: number, { asOf, picture
   const context = createGeneratorContext(region, builderIndex, asOf);
   const { domain: _domain, ...builder } = createBuilder(region, builderIndex);
   const isLogoStored = pictures.length > 0 && hasLogo(builderIndex);
-  context.rows.add(Builder, { ...builder, logoKey: isLogoStored ? logoKeyOf(builder.id) : null });
+  context.rows.add(Builder, { ...builder, logoKey: isLogoStored ? toLogoKey(builder.id) : null });
   const projects = addProjects(context);
   const locations = addLocations(context, projects);
   addTimesheetCodes(context);

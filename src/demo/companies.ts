@@ -3,11 +3,11 @@ import type { Project } from '../../entities/project.entity.ts';
 import { Subcontractor } from '../../entities/subcontractor.entity.ts';
 import { SubcontractorProject } from '../../entities/subcontractor-project.entity.ts';
 import type { SubcontractorStatus } from '../../schema/enums.ts';
-import { baseDay, HISTORY_DAYS, pickLater, pickTimestamps } from './dates.ts';
+import { HISTORY_DAYS, pickLater, pickTimestamps, toBaseDay } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { firstDayOf } from './projects.ts';
+import { findFirstDay } from './projects.ts';
 import type { Random } from './random.ts';
-import { emailOf, nameOf, phoneOf } from './staff.ts';
+import { pickName, pickPhone, toEmail } from './staff.ts';
 import { COMPANY_SWMS, TRADES } from './texts/trades.ts';
 
 const SUBCONTRACTORS = 72;
@@ -35,7 +35,7 @@ export function addCompanies(context: GeneratorContext, projects: Project[], bui
 }
 
 function addOwnCompany(context: GeneratorContext, random: Random, projects: Project[], builderName: string): Company {
-  const createdAt = baseDay(-HISTORY_DAYS);
+  const createdAt = toBaseDay(-HISTORY_DAYS);
   const row = context.rows.add(Subcontractor, {
     id: random.id('subcontractor', createdAt),
     createdAt,
@@ -141,17 +141,17 @@ export function addContacts(context: GeneratorContext, companies: Company[]): vo
   for (const { row, projects } of companies) {
     const domain = row.isBuilder ? context.domain : `${row.name.toLowerCase().replace(/[^a-z]+/g, '')}.example`;
     for (let index = 0, count = random.between(1, 3); index < count; index++) {
-      const from = firstDayOf(row);
+      const from = findFirstDay(row);
       const dates = pickTimestamps(random, from, from + 90);
-      const name = nameOf(random);
+      const name = pickName(random);
       context.rows.add(Contact, {
         id: random.id('contact', dates.createdAt),
         ...dates,
         builderId: context.builderId,
         subcontractorId: row.id,
         name,
-        email: random.chance(0.92) ? emailOf(name, domain) : null,
-        phone: random.chance(0.9) ? phoneOf(random, context.locale) : null,
+        email: random.chance(0.92) ? toEmail(name, domain) : null,
+        phone: random.chance(0.9) ? pickPhone(random, context.locale) : null,
         isPrimary: index === 0,
         type: row.isBuilder ? 'BUILDER' : 'SUBCONTRACTOR',
         projectIds: random.sample(projects, random.between(0, 3)).map(({ id }) => id),

@@ -12,7 +12,7 @@ const DAY = 1440 * MINUTE;
 export const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 /** Returns midnight of a day relative to the base date; negative numbers are before it. */
-export const baseDay = (days: number) => iso(BASE + days * DAY);
+export const toBaseDay = (days: number) => iso(BASE + days * DAY);
 
 /** Picks a time in working hours between two days relative to the base date, inclusive. */
 export function pickWorkingTime(random: Random, firstDay: number, lastDay: number): string {
@@ -21,7 +21,7 @@ export function pickWorkingTime(random: Random, firstDay: number, lastDay: numbe
 }
 
 /** Returns the day of an instant relative to the base date. */
-export const dayOf = (instant: string) => Math.floor((Date.parse(instant) - BASE) / DAY);
+export const toDay = (instant: string) => Math.floor((Date.parse(instant) - BASE) / DAY);
 
 /** Picks when a record was created, between two days, and when it was last updated: often later, never after the base date. */
 export function pickTimestamps(

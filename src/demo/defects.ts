@@ -4,9 +4,9 @@ import type { Location } from '../../entities/location.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
 import type { User } from '../../entities/user.entity.ts';
 import type { Company } from './companies.ts';
-import { baseDay, dayOf, HISTORY_DAYS, pickLater, pickTimestamps } from './dates.ts';
+import { HISTORY_DAYS, pickLater, pickTimestamps, toBaseDay, toDay } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { firstDayOf, hasStarted } from './projects.ts';
+import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
 import { DEFECT_TAGS, TRADES } from './texts/trades.ts';
 
@@ -23,18 +23,18 @@ interface DefectContext {
 export function addDefects(context: GeneratorContext, defectContext: DefectContext): void {
   const random = context.random('defects');
   const tags = DEFECT_TAGS.map((name): DefectAssignee => {
-    return { type: 'TAG', id: random.id('tag', baseDay(-HISTORY_DAYS)), name };
+    return { type: 'TAG', id: random.id('tag', toBaseDay(-HISTORY_DAYS)), name };
   });
   const found = Array.from({ length: DEFECTS }, () => {
     const project = random.pick(defectContext.projects.filter(hasStarted));
-    return { project, dates: pickTimestamps(random, firstDayOf(project) + 5, -1) };
+    return { project, dates: pickTimestamps(random, findFirstDay(project) + 5, -1) };
   });
   found.sort((a, b) => (a.dates.createdAt < b.dates.createdAt ? -1 : 1));
   const numbers = new Map<string, number>();
   for (const { project, dates } of found) {
     const identifier = (numbers.get(project.id) ?? 0) + 1;
     numbers.set(project.id, identifier);
-    const age = -dayOf(dates.createdAt);
+    const age = -toDay(dates.createdAt);
     const status =
       age > 180 && random.chance(0.8)
         ? 'CLOSED'
@@ -50,7 +50,7 @@ export function addDefects(context: GeneratorContext, defectContext: DefectConte
       ...createDescription(random),
       status,
       priority: random.pick(['LOW', 'MEDIUM', 'MEDIUM', 'HIGH']),
-      dueDate: random.chance(0.8) ? baseDay(random.between(7, 45) - age) : null,
+      dueDate: random.chance(0.8) ? toBaseDay(random.between(7, 45) - age) : null,
       locationId: random.chance(0.85) ? random.pick(defectContext.locations.get(project.id)!).id : null,
       assignees: assigneesOf(random, defectContext, project, tags),
       photoIds: [],

@@ -5,13 +5,13 @@ import type { RegionId } from '../shared/regions.ts';
 import { newSecret } from '../shared/secrets.ts';
 import {
   ACCOUNTS,
-  clientIdOf,
-  emailAddressOf,
+  createClientId,
+  createEmailAddress,
+  createStaffEmail,
+  createUserId,
   listBuilderIds,
   STAFF,
-  staffEmailOf,
   USERS,
-  userIdOf,
 } from './accounts.ts';
 import { createDemoAttendance, type DemoAttendance } from './builder-rows.ts';
 
@@ -69,7 +69,7 @@ export function readSecrets({ clients, users, staff }: DemoFile): Secrets {
 /** Creates the content of `demo.json` for these regions. Secrets that are not given are generated. */
 export function createDemoFile(regions: readonly RegionId[], baseUrl: string, secrets: Secrets = new Map()): DemoFile {
   const clients = ACCOUNTS.filter(({ region }) => regions.includes(region)).map((account): DemoClient => {
-    const clientId = clientIdOf(account);
+    const clientId = createClientId(account);
     return {
       name: account.name,
       integrator: account.integrator,
@@ -84,15 +84,15 @@ export function createDemoFile(regions: readonly RegionId[], baseUrl: string, se
     };
   });
   const users = USERS.filter(({ region }) => regions.includes(region)).map((user): DemoUser => {
-    const id = userIdOf(user);
+    const id = createUserId(user);
     const password = secrets.get(id) ?? newPassword();
-    return { id, email: emailAddressOf(user), password, regionId: user.region, builderIds: listBuilderIds(user) };
+    return { id, email: createEmailAddress(user), password, regionId: user.region, builderIds: listBuilderIds(user) };
   });
   const staff = STAFF.map((user): DemoStaff => {
-    const id = userIdOf(user);
+    const id = createUserId(user);
     const regionIds = user.regions.filter((region) => regions.includes(region));
     return {
-      ...{ id, email: staffEmailOf(user), password: secrets.get(id) ?? newPassword() },
+      ...{ id, email: createStaffEmail(user), password: secrets.get(id) ?? newPassword() },
       ...{ role: user.staffRole, regionIds },
     };
   }).filter(({ regionIds }) => regionIds.length > 0);

@@ -4,7 +4,7 @@ import { SwmsDocument } from '../../entities/swms-document.entity.ts';
 import type { Company } from './companies.ts';
 import { iso, pickTimestamps } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { firstDayOf } from './projects.ts';
+import { findFirstDay } from './projects.ts';
 import type { Random } from './random.ts';
 import { REVIEW_COMMENTS } from './texts/trades.ts';
 
@@ -19,7 +19,7 @@ export function addDocuments(context: GeneratorContext, companies: Company[]): v
   }
 }
 
-const datesIn = (random: Random, { row }: Company) => pickTimestamps(random, firstDayOf(row), -1);
+const datesIn = (random: Random, { row }: Company) => pickTimestamps(random, findFirstDay(row), -1);
 
 const emailAddressOf = (random: Random, kind: string) =>
   random.chance(0.95) ? `https://files.example.com/${kind}/${random.digits(10)}.pdf` : null;

@@ -6,8 +6,8 @@ import type { Database, Databases } from '../database/database.ts';
 import { withAdvisoryLock } from '../database/write/advisory-lock.ts';
 import { type Clock, systemClock } from '../shared/clock.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
-import { digestOf, VALID_SECRETS } from '../shared/secrets.ts';
-import { ACCOUNTS, integratorIdOf } from './accounts.ts';
+import { hashSecret, VALID_SECRETS } from '../shared/secrets.ts';
+import { ACCOUNTS, createIntegratorId } from './accounts.ts';
 import { runInTransaction, withClient } from './connection.ts';
 import { BASE } from './dates.ts';
 import {
@@ -105,7 +105,7 @@ async function readState(database: Database): Promise<'EMPTY' | 'DEMO' | 'OTHER'
   const integrator = ACCOUNTS.find((account) => account.region === database.region && account.integrator)!.integrator!;
   const sql = `select exists (select from builder) or exists (select from integrator) as full,
       exists (select from integrator where id = $1) as demo`;
-  const { rows } = await withClient(database, (client) => client.query(sql, [integratorIdOf(integrator)]));
+  const { rows } = await withClient(database, (client) => client.query(sql, [createIntegratorId(integrator)]));
   return rows[0].demo ? 'DEMO' : rows[0].full ? 'OTHER' : 'EMPTY';
 }
 
@@ -124,7 +124,7 @@ async function restoreSecrets(database: Database, { clients, users, staff }: Dem
       await client.query(
         `insert into oauth_client_secret (client_id, digest, created_at) select id, $2, $3 from oauth_client where id = $1
           on conflict (client_id, digest) do update set created_at = excluded.created_at`,
-        [clientId, digestOf(clientSecret), now],
+        [clientId, hashSecret(clientSecret), now],
       );
     }
     const people = [...users.filter(isHere), ...staff.filter(({ regionIds }) => regionIds.includes(database.region))];
@@ -137,7 +137,7 @@ async function restoreSecrets(database: Database, { clients, users, staff }: Dem
 async function isValidSecret(client: ClientBase, clientId: string, secret: string): Promise<boolean> {
   const sql = `select digest from oauth_client_secret where client_id = $1 order by created_at desc, id desc limit $2`;
   const { rows } = await client.query<{ digest: string }>(sql, [clientId, VALID_SECRETS]);
-  return rows.some(({ digest }) => digest === digestOf(secret));
+  return rows.some(({ digest }) => digest === hashSecret(secret));
 }
 
 function summaryOf({ clients, staff }: DemoFile, file: string): DemoSummary | null {

@@ -2,9 +2,9 @@ import { Meeting, type MeetingTemplateResponse } from '../../entities/meeting.en
 import { MeetingNote } from '../../entities/meeting-note.entity.ts';
 import { MeetingTemplate } from '../../entities/meeting-template.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
-import { baseDay, dayOf, HISTORY_DAYS, iso, pickLater, pickWorkingTime } from './dates.ts';
+import { HISTORY_DAYS, iso, pickLater, pickWorkingTime, toBaseDay, toDay } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { firstDayOf, hasStarted } from './projects.ts';
+import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
 import { ACTIONS, AGENDAS, MEETING_TEMPLATES, MEETING_TITLES, SECTION_TEXTS } from './texts/meetings.ts';
 
@@ -21,14 +21,14 @@ export function addMeetings(context: GeneratorContext, projects: Project[], inte
     // From the past to three weeks ahead; the third from the end is running.
     const day = index === MEETINGS - 3 ? 0 : Math.round((index - MEETINGS + 3) * (index < MEETINGS - 3 ? 25 : 9));
     const template = random.chance(0.5) ? random.pick(templates) : null;
-    const running = projects.filter((project) => hasStarted(project) && firstDayOf(project) < day - 10);
+    const running = projects.filter((project) => hasStarted(project) && findFirstDay(project) < day - 10);
     const project = random.chance(0.85) ? random.pick(running) : null;
     addMeeting(context, random, { day, template, project, integratorId });
   }
 }
 
 function addTemplates({ rows, builderId }: GeneratorContext, random: Random): MeetingTemplate[] {
-  const at = baseDay(-HISTORY_DAYS);
+  const at = toBaseDay(-HISTORY_DAYS);
   return MEETING_TEMPLATES.map(({ name, sections }) =>
     rows.add(MeetingTemplate, {
       id: random.id('meetingTemplate', at),
@@ -52,7 +52,7 @@ function addMeeting(
   { day, template, project, integratorId }: Options,
 ): void {
   const createdAt = pickWorkingTime(random, Math.min(day, 0) - 10, Math.min(day, 0) - 3);
-  const date = day === 0 ? iso(Date.parse(baseDay(0)) - 20 * MINUTE) : pickWorkingTime(random, day, day);
+  const date = day === 0 ? iso(Date.parse(toBaseDay(0)) - 20 * MINUTE) : pickWorkingTime(random, day, day);
   const needsFullImage = day < 0;
   const status = day === 0 ? 'RUNNING' : needsFullImage ? random.pick(['COMPLETED', 'DISTRIBUTED'] as const) : 'DRAFT';
   const isSynced = integratorId !== null && random.chance(0.4);
@@ -94,7 +94,7 @@ function addNotes(context: GeneratorContext, random: Random, meeting: Meeting, i
     const id = random.id('meetingNote', createdAt);
     const external = `note-${random.digits(8)}`;
     const text = random.pick(SECTION_TEXTS);
-    const title = `Notes of ${meeting.title.toLowerCase()}, day ${-dayOf(meeting.date)}`;
+    const title = `Notes of ${meeting.title.toLowerCase()}, day ${-toDay(meeting.date)}`;
     context.rows.add(MeetingNote, {
       id,
       createdAt,

@@ -5,7 +5,7 @@ import type { Project } from '../../entities/project.entity.ts';
 import { PhotoSource } from '../../schema/enums.ts';
 import { pickLater, pickTimestamps } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { firstDayOf, hasStarted } from './projects.ts';
+import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
 
 /** A stored picture of the demo. */
@@ -29,7 +29,7 @@ const SUBJECTS = [
 ];
 
 /** Returns the storage key of a builder's copy of a picture. */
-export const pictureKey = (builderId: string, index: number) => `photos/${builderId}/demo-${index}.jpg`;
+export const toPictureKey = (builderId: string, index: number) => `photos/${builderId}/demo-${index}.jpg`;
 
 /** Adds folders and photos of every source; defects refer to theirs. Adds none without pictures. */
 export function addPhotos(context: GeneratorContext, projects: Project[], pictures: readonly DemoPicture[]): void {
@@ -51,7 +51,7 @@ export function addPhotos(context: GeneratorContext, projects: Project[], pictur
 
 function addFolders({ rows, builderId }: GeneratorContext, random: Random, project: Project): PhotoFolder[] {
   return random.sample(FOLDERS, 2).map((name) => {
-    const dates = pickTimestamps(random, firstDayOf(project) + 1, -1);
+    const dates = pickTimestamps(random, findFirstDay(project) + 1, -1);
     return rows.add(PhotoFolder, {
       id: random.id('folder', dates.createdAt),
       ...dates,
@@ -81,7 +81,7 @@ export function addPhoto(
   random: Random,
   { project, source, folderId, pictures, ...options }: PhotoOptions,
 ): Photo {
-  const createdAt = options.createdAt ?? pickTimestamps(random, firstDayOf(project) + 5, -1).createdAt;
+  const createdAt = options.createdAt ?? pickTimestamps(random, findFirstDay(project) + 5, -1).createdAt;
   const pictureIndex = random.between(0, pictures.length - 1);
   const subject = random.pick(SUBJECTS);
   return rows.add(Photo, {
@@ -94,7 +94,7 @@ export function addPhoto(
     folderId,
     fileName: `IMG_${random.digits(4)}.jpg`,
     contentType: 'image/jpeg',
-    key: pictureKey(builderId, pictureIndex),
+    key: toPictureKey(builderId, pictureIndex),
     fileSize: pictures[pictureIndex]!.size,
     description: random.chance(0.6) ? subject : null,
     photoTakenDate: createdAt,

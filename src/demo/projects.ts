@@ -2,7 +2,7 @@ import { CostCode } from '../../entities/cost-code.entity.ts';
 import { Location } from '../../entities/location.entity.ts';
 import { Project } from '../../entities/project.entity.ts';
 import { TimeType } from '../../entities/time-type.entity.ts';
-import { baseDay, dayOf, HISTORY_DAYS, pickTimestamps } from './dates.ts';
+import { HISTORY_DAYS, pickTimestamps, toBaseDay, toDay } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import type { Random } from './random.ts';
 import { LOCATIONS } from './texts/meetings.ts';
@@ -34,7 +34,7 @@ export function addProjects(context: GeneratorContext): Project[] {
   const kinds = random.sample(locale.projects, STATUSES.length);
   return STATUSES.map((status, index) => {
     const begun = index * DAYS_APART - HISTORY_DAYS;
-    const dates = index === 0 ? sameInstant(baseDay(begun)) : pickTimestamps(random, begun, begun + DAYS_APART - 10);
+    const dates = index === 0 ? sameInstant(toBaseDay(begun)) : pickTimestamps(random, begun, begun + DAYS_APART - 10);
     const types = random.sample(locale.projectPlatforms, random.between(0, 2));
     return rows.add(Project, {
       id: random.id('project', dates.createdAt),
@@ -64,7 +64,7 @@ export function addLocations(context: GeneratorContext, projects: Project[]): Ma
 export function addTimesheetCodes(context: GeneratorContext): void {
   const { rows, builderId } = context;
   const random: Random = context.random('books');
-  const at = baseDay(-HISTORY_DAYS);
+  const at = toBaseDay(-HISTORY_DAYS);
   for (const [code, description] of COST_CODES) {
     rows.add(CostCode, { id: random.id('costCode', at), builderId, code, description });
   }
@@ -74,5 +74,5 @@ export function addTimesheetCodes(context: GeneratorContext): void {
 export const hasStarted = ({ status }: Project) => status !== 'UPCOMING';
 
 /** Returns the first day, relative to the base date, on which all records exist. */
-export const firstDayOf = (...records: { createdAt: string }[]) =>
-  Math.max(...records.map(({ createdAt }) => dayOf(createdAt)));
+export const findFirstDay = (...records: { createdAt: string }[]) =>
+  Math.max(...records.map(({ createdAt }) => toDay(createdAt)));

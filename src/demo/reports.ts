@@ -1,12 +1,12 @@
 import { PhotoReport } from '../../entities/photo-report.entity.ts';
 import { PhotoReportPage } from '../../entities/photo-report-page.entity.ts';
 import type { Project } from '../../entities/project.entity.ts';
-import { canonicalJson, fingerprintOf } from '../shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../shared/canonical-json.ts';
 import { pickLater, pickTimestamps } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { firstDayOf, hasStarted } from './projects.ts';
+import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
-import { nameOf } from './staff.ts';
+import { pickName } from './staff.ts';
 import { ACTIONS, SECTION_TEXTS } from './texts/meetings.ts';
 import { TRADES } from './texts/trades.ts';
 
@@ -29,9 +29,9 @@ function addReport(
   project: Project,
   integratorId: string,
 ): void {
-  const { createdAt } = pickTimestamps(random, firstDayOf(project) + 5, -1);
+  const { createdAt } = pickTimestamps(random, findFirstDay(project) + 5, -1);
   const title = `Site walk, ${project.name}`;
-  const author = { externalId: `author-${random.digits(4)}`, name: nameOf(random) };
+  const author = { externalId: `author-${random.digits(4)}`, name: pickName(random) };
   const sourceExternalId = `walk-${random.digits(8)}`;
   const content = {
     sourceApp: SOURCE_APP,
@@ -61,7 +61,7 @@ function addReport(
     sourceAuthor: author,
     mappedAdminUserId: null,
     sourceDeepLink: content.sourceDeepLink,
-    fingerprint: fingerprintOf(canonicalJson(content)),
+    fingerprint: createFingerprint(canonicalJson(content)),
     content,
     archivedAt: null,
   });
@@ -72,7 +72,7 @@ function addReport(
 type PagePosition = Pick<PhotoReportPage, 'reportId' | 'parentId' | 'path'>;
 
 function addPage(rows: GeneratorContext['rows'], random: Random, at: string, position: PagePosition): PhotoReportPage {
-  const pathDigest = fingerprintOf(JSON.stringify(position.path));
+  const pathDigest = createFingerprint(JSON.stringify(position.path));
   return rows.add(PhotoReportPage, { id: random.id('page', at), ...position, pathDigest });
 }
 

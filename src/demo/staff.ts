@@ -1,7 +1,7 @@
 import { Membership } from '../../entities/membership.entity.ts';
 import { Profile } from '../../entities/profile.entity.ts';
 import { User } from '../../entities/user.entity.ts';
-import { baseDay, HISTORY_DAYS } from './dates.ts';
+import { HISTORY_DAYS, toBaseDay } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import type { Random } from './random.ts';
 import type { Locale } from './texts/locales.ts';
@@ -11,24 +11,24 @@ const STAFF = 6;
 const PROFILES = 40;
 const ADMINS = 4;
 
-export const nameOf = (random: Random) => `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`;
+export const pickName = (random: Random) => `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`;
 
-export const emailOf = (name: string, domain: string) => `${name.toLowerCase().replaceAll(' ', '.')}@${domain}`;
+export const toEmail = (name: string, domain: string) => `${name.toLowerCase().replaceAll(' ', '.')}@${domain}`;
 
-export const phoneOf = (random: Random, { phones }: Locale) =>
+export const pickPhone = (random: Random, { phones }: Locale) =>
   random.pick(phones).replaceAll('#', () => random.digits(1));
 
 /** Adds the builder's staff, who cannot sign in. Users who can are added with the clients. */
 export function addStaff(context: GeneratorContext): User[] {
   const { rows, builderId, domain } = context;
   const random = context.random('staff');
-  const at = baseDay(-HISTORY_DAYS);
+  const at = toBaseDay(-HISTORY_DAYS);
   const dates = { createdAt: at, updatedAt: at };
   return ROLES.slice(0, STAFF).map((role, index) => {
     // E-mail addresses are unique in a region, so first names of one builder's staff start with different letters.
     const name = `${random.pick(FIRST_NAMES.filter((first) => first.charCodeAt(0) % STAFF === index))} ${random.pick(LAST_NAMES)}`;
     const id = random.id('user', at);
-    const email = emailOf(name, domain);
+    const email = toEmail(name, domain);
     const account = { name, email, passwordHash: null, pictureKey: null, staffRole: null, disabledAt: null };
     const user = rows.add(User, { id, ...dates, ...account });
     rows.add(Membership, { ...dates, userId: id, builderId, role });
@@ -39,9 +39,9 @@ export function addStaff(context: GeneratorContext): User[] {
 /** Adds the profiles that timesheets belong to. */
 export function addProfiles({ rows, builderId, random: createRandom }: GeneratorContext): void {
   const random = createRandom('profiles');
-  const at = baseDay(-HISTORY_DAYS);
+  const at = toBaseDay(-HISTORY_DAYS);
   for (let index = 0; index < PROFILES; index++) {
     const type = index < ADMINS ? 'admin' : 'worker';
-    rows.add(Profile, { id: random.id('profile', at), builderId, fullName: nameOf(random), type });
+    rows.add(Profile, { id: random.id('profile', at), builderId, fullName: pickName(random), type });
   }
 }

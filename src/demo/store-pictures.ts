@@ -5,8 +5,8 @@ import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { BUILDERS } from './accounts.ts';
 import { createBuilder } from './generator-context.ts';
-import { hasLogo, logoKeyOf } from './logo-keys.ts';
-import { type DemoPicture, pictureKey } from './photos.ts';
+import { hasLogo, toLogoKey } from './logo-keys.ts';
+import { type DemoPicture, toPictureKey } from './photos.ts';
 
 const PICTURES = 6;
 
@@ -22,12 +22,12 @@ async function storeInRegion(storages: Storages, region: RegionId, drawings: Buf
   for (let builder = 0; builder < BUILDERS[region]; builder++) {
     const { id } = createBuilder(region, builder);
     for (const [index, bytes] of drawings.entries())
-      await storeIfMissing(storage, pictureKey(id, index), bytes, 'image/jpeg');
-    if (hasLogo(builder)) await storeIfMissing(storage, logoKeyOf(id), await drawLogo(builder), 'image/png');
+      await storeIfMissing(storage, toPictureKey(id, index), bytes, 'image/jpeg');
+    if (hasLogo(builder)) await storeIfMissing(storage, toLogoKey(id), await drawLogo(builder), 'image/png');
   }
 }
 
 async function storeIfMissing(storage: Storage, key: string, bytes: Buffer, contentType: string): Promise<void> {
-  if (await storage.bytes.stat(key)) return;
+  if (await storage.byteStore.stat(key)) return;
   await storage.store(key, Readable.from([bytes]), contentType, MAX_ATTACHMENT_BYTES);
 }

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { countedColumns, findCountedList, toCounterInsertSql } from '../database/write/list-counters.ts';
 import { ID_PREFIXES } from '../shared/ids.ts';
 import { withClient } from './connection.ts';
-import { BASE, baseDay, HISTORY_DAYS } from './dates.ts';
+import { BASE, HISTORY_DAYS, toBaseDay } from './dates.ts';
 import { TIME_TYPES, TIMESHEET_NOTES } from './texts/trades.ts';
 
 const LIST = findCountedList('timesheet')!;
@@ -156,7 +156,7 @@ insert into timesheet (id, created_at, updated_at, builder_id, project_id, profi
 select '${ID_PREFIXES.timesheet}_a' || ${base36('created')} || left(digest, 16),
   created_at,
   case when status = 'WAITING_REVIEW' then created_at
-    else least(created_at + (1 + choice1 % 5) * interval '1 day', timestamptz '${baseDay(0)}') end,
+    else least(created_at + (1 + choice1 % 5) * interval '1 day', timestamptz '${toBaseDay(0)}') end,
   builder_id,
   projects[1 + choice0 % greatest(1, width_bucket(worked, begun))],
   profile_id,

@@ -6,9 +6,9 @@ import { Worker } from '../../entities/worker.entity.ts';
 import type { Company } from './companies.ts';
 import { pickLater, pickTimestamps } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { firstDayOf, hasStarted } from './projects.ts';
+import { findFirstDay, hasStarted } from './projects.ts';
 import type { Random } from './random.ts';
-import { nameOf, phoneOf } from './staff.ts';
+import { pickName, pickPhone } from './staff.ts';
 import { INDUCTION_QUESTIONS } from './texts/names.ts';
 
 /** Number of the builder's own workers by their access to its first project. */
@@ -46,8 +46,8 @@ function addWorkers(context: GeneratorContext, random: Random, company: Company)
 }
 
 function addWorker({ rows, builderId }: GeneratorContext, random: Random, { row }: Company): Worker {
-  const dates = pickTimestamps(random, firstDayOf(row), firstDayOf(row) + 60);
-  const fullName = nameOf(random);
+  const dates = pickTimestamps(random, findFirstDay(row), findFirstDay(row) + 60);
+  const fullName = pickName(random);
   return rows.add(Worker, {
     id: random.id('worker', dates.createdAt),
     ...dates,
@@ -64,7 +64,7 @@ function addAccess(
   project: Project,
   isRevoked: boolean,
 ) {
-  const from = firstDayOf(worker, project);
+  const from = findFirstDay(worker, project);
   const { createdAt: grantedAt } = pickTimestamps(random, from, from + 30);
   rows.add(SiteAccess, {
     builderId,
@@ -106,8 +106,8 @@ function addInductions(context: GeneratorContext): void {
 function answersOf({ locale }: GeneratorContext, random: Random, fullName: string): InductionAnswer[] {
   const family = fullName.slice(fullName.indexOf(' ') + 1);
   const values = [
-    `${nameOf(random).split(' ')[0]} ${family}`,
-    phoneOf(random, locale),
+    `${pickName(random).split(' ')[0]} ${family}`,
+    pickPhone(random, locale),
     random.chance(0.3) ? `HRW${random.digits(6)}` : null,
     random.chance(0.05) ? 'Asthma' : null,
     'true',

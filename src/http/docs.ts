@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../shared/errors.ts';
 import { WorkerThread } from '../shared/worker-thread.ts';
 import type { ReferenceFile, ReferenceTask } from './docs-thread.ts';
-import { hashOf, StaticDocument } from './static-document.ts';
+import { hashBody, StaticDocument } from './static-document.ts';
 
 /** Scalar's bundle needs inline styles; nothing is loaded from, or sent to, another host. */
 const PAGE_POLICY = [
@@ -91,7 +91,7 @@ function toDocuments(files: readonly ReferenceFile[]): Map<string, StaticDocumen
     ReferenceFile,
     ReferenceFile,
   ];
-  const scriptName = `js/scalar-${hashOf(script.body)}.js`;
+  const scriptName = `js/scalar-${hashBody(script.body)}.js`;
   // Bytes of another thread arrive as a Uint8Array, which Fastify would send as JSON.
   const html = Buffer.from(page.body.buffer).toString().replaceAll('js/scalar.js', scriptName);
   const headers = { 'Content-Security-Policy': PAGE_POLICY };

@@ -43,7 +43,7 @@ export function registerHealth(
   const probeDatabase = shareProbes((region) => probe(() => queryState(databases[region])));
   const probeStore = shareProbes((region) =>
     probe(async () => {
-      await storages[region].bytes.stat(PROBE_KEY);
+      await storages[region].byteStore.stat(PROBE_KEY);
       return 'ok';
     }),
   );

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
-import { fieldPath } from '../../schema/input.ts';
+import { formatFieldPath } from '../../schema/input.ts';
 import { isCleanText } from '../../schema/scalars.ts';
 import type { RequestUsage } from '../auth/request-usage.ts';
 import { invalidField } from '../shared/errors.ts';
-import { endOfString } from '../shared/parse-json.ts';
+import { findEndOfString } from '../shared/parse-json.ts';
 
 /** Maximum nesting of objects and arrays in a body. LIM-10, PRP-33. */
 const MAX_DEPTH = 64;
@@ -97,7 +97,7 @@ export function countTokens(text: string): number {
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
       case QUOTE:
-        index = endOfString(text, index);
+        index = findEndOfString(text, index);
         break;
       case COMMA:
       case COLON:
@@ -122,7 +122,7 @@ function requireCleanText(value: unknown): void {
   if (!found) return;
   const [first, ...rest] = found.path;
   throw invalidField(
-    first === undefined ? 'body' : fieldPath(typeof first === 'number' ? `[${first}]` : first, rest),
+    first === undefined ? 'body' : formatFieldPath(typeof first === 'number' ? `[${first}]` : first, rest),
     found.message,
   );
 }

@@ -9,7 +9,7 @@ import type { RequestLog } from '../domain/usage/request-log.ts';
 import type { Backlog } from '../shared/backlog.ts';
 import { forbidden, unavailable } from '../shared/errors.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
-import { digestOf, isSecretOf } from '../shared/secrets.ts';
+import { hashSecret, isSecretOf } from '../shared/secrets.ts';
 import type { Storages } from '../storage/storage.ts';
 import type { LargeBodyParser } from './large-bodies.ts';
 import { observeBacklogs } from './metrics/backlogs.ts';
@@ -62,7 +62,7 @@ function requireMetricsAccess(request: FastifyRequest, config: Config): void {
 /** Whether the request carries METRICS_TOKEN as its bearer token. */
 export function hasMetricsToken(request: FastifyRequest, { metricsToken }: Config): boolean {
   const token = request.headers.authorization?.replace(/^Bearer +/i, '');
-  return Boolean(token && metricsToken && isSecretOf(token, [digestOf(metricsToken)]));
+  return Boolean(token && metricsToken && isSecretOf(token, [hashSecret(metricsToken)]));
 }
 
 /** Whether the request has the token or, without one outside production, comes directly from this machine. */

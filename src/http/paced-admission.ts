@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { rateLimited, unavailable } from '../shared/errors.ts';
-import { networkOf } from '../shared/network.ts';
+import { toNetwork } from '../shared/network.ts';
 import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 
 /**
@@ -38,7 +38,7 @@ class PacedAdmission {
   }
 
   #enqueue(request: FastifyRequest, begin: (error?: Error) => void): void {
-    const address = networkOf(request.ip);
+    const address = toNetwork(request.ip);
     if (this.#waiting.sizeOf(address) >= MAX_WAITING_PER_ADDRESS) begin(rateLimited(1));
     else if (this.#waiting.size >= MAX_WAITING) begin(unavailable(new Error('Too many requests wait.')));
     else this.#waiting.add(address, { request, begin });

@@ -18,7 +18,7 @@ const CACHE_CONTROL: Record<CachePolicy, string> = {
   immutable: 'public, max-age=31536000, immutable',
 };
 
-export const hashOf = (body: Uint8Array | string): string =>
+export const hashBody = (body: Uint8Array | string): string =>
   createHash('sha256').update(body).digest('hex').slice(0, 16);
 
 /** Whether `If-None-Match` names the entity tag. RFC 9110, section 13.1.2. */
@@ -37,7 +37,7 @@ export class StaticDocument {
 
   constructor(body: Buffer, type: string, cache: CachePolicy, headers: Record<string, string> = {}) {
     this.#body = body;
-    this.tag = `"${hashOf(body)}"`;
+    this.tag = `"${hashBody(body)}"`;
     this.#headers = {
       ...headers,
       ...{

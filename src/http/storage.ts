@@ -7,20 +7,20 @@ import { withReceivedBytesCounted } from '../shared/buffer-collection.ts';
 import { ApiError, conflict, forbidden, invalidField, notFound, unavailable } from '../shared/errors.ts';
 import { createFairShares, type FairShares } from '../shared/fair-shares.ts';
 import { holdUntilClosed, uploadCost } from '../shared/hold-until-closed.ts';
-import { networkOf } from '../shared/network.ts';
+import { toNetwork } from '../shared/network.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import type { ByteRange } from '../storage/byte-store.ts';
 import { isRenditionKey } from '../storage/keys.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { type SignedUrlClaims, STORAGE_PATH } from '../storage/url-signer.ts';
-import { hashOf, matchesTag } from './static-document.ts';
+import { hashBody, matchesTag } from './static-document.ts';
 
 /** Media types that browsers may display; they save all others. */
 const INLINE_TYPES = /^(image\/(jpeg|png|webp|gif|heic|heif)|application\/pdf)$/;
 
 export const STORAGE_ROUTE = `${STORAGE_PATH}/:region/*`;
 
-/** Limits of requests to signed URLs, per share of their issuer. */
+/** Limits of requests to signed URLs, per share. */
 export interface SignedUrlLimits {
   shares: FairShares;
   /** Rate limit of uploads; absent for none. */
@@ -97,8 +97,9 @@ async function admitDownload(
   await holdUntilClosed(shares.downloads, { shareKey: shareKeyOf(grant, request), cost: 1 }, reply);
 }
 
-/** Returns the share of the URL's issuer; URLs without issuer are charged to the address of the client. */
-const shareKeyOf = ({ issuer }: SignedUrlClaims, request: FastifyRequest): string => issuer ?? networkOf(request.ip);
+/** Returns the share that the URL names; URLs without one are charged to the address of the client. */
+const shareKeyOf = ({ shareKey }: SignedUrlClaims, request: FastifyRequest): string =>
+  shareKey ?? toNetwork(request.ip);
 
 async function receive(storages: Storages, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const [storage, { key, contentType, size }] = requireGrant(storages, 'PUT', request);
@@ -109,7 +110,7 @@ async function receive(storages: Storages, request: FastifyRequest, reply: Fasti
     throw request.raw.readableAborted ? invalidField('body', `must have ${size} bytes`) : error;
   });
   try {
-    const outcome = await storage.bytes.putOnce(key, file.path, contentType);
+    const outcome = await storage.byteStore.putOnce(key, file.path, contentType);
     if (outcome === 'conflict') throw conflict('UPLOAD_CONFLICT', 'Other bytes were sent to this URL before.');
   } finally {
     await storage.spool.discard(file.path);
@@ -131,12 +132,12 @@ async function send(
     return reply.code(304).headers(headers).send();
   }
   if (range !== undefined && (condition === undefined || condition === tag)) {
-    const about = await storage.bytes.stat(grant.key);
+    const about = await storage.byteStore.stat(grant.key);
     if (!about) return sendMissing(storage, grant, limits, request, reply);
     const part = parseRange(range, about.size);
     if (part) return sendPart(storage, grant, part, about.size, reply);
   }
-  const found = await storage.bytes.open(grant.key);
+  const found = await storage.byteStore.open(grant.key);
   if (!found) return sendMissing(storage, grant, limits, request, reply);
   return reply.headers(headersOf(grant, found.size)).send(withReceivedBytesCounted(found.stream));
 }
@@ -155,7 +156,7 @@ async function sendMissing(
   reply.raw.once('close', () => closed.abort(unavailable(new Error('The client went away.'))));
   const missing = await storeRendition(context, grant.key, closed.signal);
   if (missing === null) {
-    const found = await storage.bytes.open(grant.key);
+    const found = await storage.byteStore.open(grant.key);
     if (!found) throw notFound('File');
     return reply.headers(headersOf(grant, found.size)).send(found.stream);
   }
@@ -171,7 +172,7 @@ async function sendPart(
   whole: number,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const found = await storage.bytes.open(grant.key, part);
+  const found = await storage.byteStore.open(grant.key, part);
   if (!found) throw notFound('File');
   return reply
     .code(206)
@@ -187,7 +188,7 @@ async function sendHeaders(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const [storage, grant] = requireGrant(storages, 'GET', request);
-  const about = await storage.bytes.stat(grant.key);
+  const about = await storage.byteStore.stat(grant.key);
   if (!about) return sendMissing(storage, grant, limits, request, reply);
   return reply.headers(headersOf(grant, about.size)).send();
 }
@@ -207,7 +208,7 @@ const headersOf = ({ contentType, fileName, region, key }: SignedUrlClaims, size
  * client may replace in an S3 store.
  */
 const tagOf = ({ region, key }: Pick<SignedUrlClaims, 'region' | 'key'>): string | null =>
-  key.startsWith('uploads/') ? null : `"${hashOf(`${region}/${key}`)}"`;
+  key.startsWith('uploads/') ? null : `"${hashBody(`${region}/${key}`)}"`;
 
 function entityTag(claims: Pick<SignedUrlClaims, 'region' | 'key'>): { ETag?: string } {
   const tag = tagOf(claims);

@@ -2,7 +2,7 @@ import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { acquireInTime } from './capacity.ts';
 import { SMALL_PIXELS } from './decode.ts';
-import { type ImageHeader, pixelsOf } from './header.ts';
+import { countPixels, type ImageHeader } from './header.ts';
 
 const SMALL_MEMORY = 32 * 1024 * 1024;
 
@@ -37,4 +37,4 @@ export async function acquireDecodeSlot(
   return free ?? acquireInTime((signal) => imageDecodes.acquire(shareKey, 1, signal), options);
 }
 
-const isSmall = (header: ImageHeader) => pixelsOf(header) <= SMALL_PIXELS && header.memory <= SMALL_MEMORY;
+const isSmall = (header: ImageHeader) => countPixels(header) <= SMALL_PIXELS && header.memory <= SMALL_MEMORY;

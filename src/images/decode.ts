@@ -1,7 +1,7 @@
 import type { Metadata, SharpOptions } from 'sharp';
 import { DurationCounts } from '../shared/duration-counts.ts';
 import { loadOnce } from '../shared/load-once.ts';
-import { type ImageHeader, MAX_PIXELS, pixelsOf } from './header.ts';
+import { countPixels, type ImageHeader, MAX_PIXELS } from './header.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
 
 /** Maximum seconds of a decode. */
@@ -29,7 +29,7 @@ export const decodeCounts = new DurationCounts(10);
 
 /** Decodes all pixels of all frames and returns the metadata. Throws `BadImage`, at the latest after 30 seconds. */
 export function decodeImage(path: string, header: ImageHeader, seconds = DECODE_SECONDS): Promise<Metadata> {
-  return decodeCounts.measure(pixelsOf(header) <= SMALL_PIXELS ? 'small' : 'large', () =>
+  return decodeCounts.measure(countPixels(header) <= SMALL_PIXELS ? 'small' : 'large', () =>
     decode(path, header, seconds),
   );
 }
@@ -48,7 +48,7 @@ async function decode(path: string, header: ImageHeader, seconds: number): Promi
     const metadata = await sharp(path, options).metadata();
     const { width, height, pageHeight = height, pages = 1, format } = metadata;
     // The limits were checked for the header's size, so the decoder's must not be larger.
-    if (width * pageHeight * pages > pixelsOf(header)) throw new BadImage('cannot be decoded');
+    if (width * pageHeight * pages > countPixels(header)) throw new BadImage('cannot be decoded');
     const image = sharp(path, options);
     // Without it the decoder leaves out what the small result does not need. WebP decodes everything all the same, and holds
     // half as much memory.

@@ -8,7 +8,7 @@ const OFFSET = /^[+-]\d{2}:\d{2}$|^Z$/;
  * Returns the capture date of an EXIF block (a TIFF structure) in UTC; null when it has no valid one. A date without an offset counts as
  * UTC.
  */
-export async function captureDate(source: Buffer): Promise<string | null> {
+export async function readCaptureDate(source: Buffer): Promise<string | null> {
   let tags: Record<string, unknown> | undefined;
   try {
     const { default: exifr } = await import('exifr');

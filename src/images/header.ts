@@ -30,7 +30,7 @@ export interface ImageHeader {
 type Decoded = Exclude<ImageType, 'image/heic' | 'image/heif'>;
 
 /** Pixels of all frames. */
-export const pixelsOf = ({ width, height, frames }: ImageHeader): number => width * height * frames;
+export const countPixels = ({ width, height, frames }: ImageHeader): number => width * height * frames;
 
 /**
  * The dimensions and the cost of an image, read from its header without decoding anything. Throws `BadImage` for a header that
@@ -39,7 +39,7 @@ export const pixelsOf = ({ width, height, frames }: ImageHeader): number => widt
 export async function readHeader(file: FileHandle, contentType: Decoded): Promise<ImageHeader> {
   const header = await READERS[contentType](new FileWindow(file));
   if (header.width === 0 || header.height === 0) throw new BadImage('has no pixels');
-  requirePixels(pixelsOf(header), header.needsFullImage ? MAX_PIXELS_IN_MEMORY : MAX_PIXELS);
+  requirePixels(countPixels(header), header.needsFullImage ? MAX_PIXELS_IN_MEMORY : MAX_PIXELS);
   if (Math.max(header.width, header.height) > MAX_SIDE) {
     throw new BadImage(`is more than ${MAX_SIDE} pixels wide or high`);
   }

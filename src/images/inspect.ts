@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Release } from '../shared/fair-semaphore.ts';
 import { DECODE_SECONDS, decodeImage, TOO_SLOW } from './decode.ts';
 import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
-import { captureDate } from './exif.ts';
+import { readCaptureDate } from './exif.ts';
 import { type ImageHeader, MAX_PIXELS, readHeader, requirePixels } from './header.ts';
 import { checkHeic } from './heic.ts';
-import { BadImage, type ImageFacts, type ImageType, InterruptedDecode, imageTypeOf } from './types.ts';
+import { BadImage, type ImageFacts, type ImageType, InterruptedDecode, parseImageType } from './types.ts';
 
 /** Maximum bytes of an EXIF block. Cameras write some kilobytes, with a thumbnail up to 64 KiB. */
 const MAX_EXIF_BYTES = 1024 * 1024;
@@ -32,7 +32,7 @@ export async function detectImageType(path: string): Promise<ImageType | null> {
     if (error.name === 'EndOfStreamError') return undefined;
     throw error;
   });
-  return detected ? imageTypeOf(detected.mime.replace(/-sequence$/, '')) : null;
+  return detected ? parseImageType(detected.mime.replace(/-sequence$/, '')) : null;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function inspectImage(path: string, size: number, options: InspectO
     const { width, height, exif } = await inspectHeic(path, size, options);
     return { contentType, size, width, height, takenAt: await dateIn(exif) };
   }
-  const header = await headerOf(path, contentType);
+  const header = await readImageHeader(path, contentType);
   const release = await slotFor(header, options);
   const decoded = decodeImage(path, header);
   const { width, height, orientation = 1, pageHeight = height, exif } = await decodeInTime(decoded, release);
@@ -82,7 +82,7 @@ export async function decodeInTime<T>(work: Promise<T>, release: Release): Promi
   }
 }
 
-export async function headerOf(path: string, contentType: Exclude<ImageType, HeicType>): Promise<ImageHeader> {
+export async function readImageHeader(path: string, contentType: Exclude<ImageType, HeicType>): Promise<ImageHeader> {
   const file = await open(path, 'r');
   try {
     return await readHeader(file, contentType);
@@ -94,7 +94,7 @@ export async function headerOf(path: string, contentType: Exclude<ImageType, Hei
 /** Returns the capture date of an EXIF block. JPEG puts the marker `Exif` before the TIFF structure. */
 async function dateIn(exif: Buffer | null | undefined): Promise<string | null> {
   if (!exif || exif.length < 8 || exif.length > MAX_EXIF_BYTES) return null;
-  return captureDate(exif.subarray(0, 4).toString('latin1') === 'Exif' ? exif.subarray(6) : exif);
+  return readCaptureDate(exif.subarray(0, 4).toString('latin1') === 'Exif' ? exif.subarray(6) : exif);
 }
 
 /** Cost of a HEIC check, which reads a few megabytes of boxes and decodes nothing. */

@@ -6,9 +6,9 @@ import { loadOnce } from '../shared/load-once.ts';
 import { WorkerProcess, type WorkerProcessError } from '../shared/worker-process.ts';
 import { DECODE_SECONDS, loadDecoder, TOO_SLOW } from './decode.ts';
 import { acquireDecodeSlot, type DecodeShare } from './decode-slots.ts';
-import { type ImageHeader, pixelsOf } from './header.ts';
+import { countPixels, type ImageHeader } from './header.ts';
 import { HEIC_MEMORY, type HeicLimits } from './heic-decoder.ts';
-import { decodeInTime, detectImageType, headerOf, isHeic } from './inspect.ts';
+import { decodeInTime, detectImageType, isHeic, readImageHeader } from './inspect.ts';
 import type { RenderResult, RenderTask } from './render-program.ts';
 import { type Dimensions, fitInto, renderSizes } from './render-sizes.ts';
 import { BadImage, InterruptedDecode } from './types.ts';
@@ -68,9 +68,9 @@ export async function renderImage(
 ): Promise<RenderedImage> {
   const type = await detectImageType(path);
   if (!type) throw new BadImage('is not an image of an accepted type');
-  const header = isHeic(type) ? HEIC_HEADER : withResizeMemory(await headerOf(path, type));
+  const header = isHeic(type) ? HEIC_HEADER : withResizeMemory(await readImageHeader(path, type));
   const release: Release = share ? await acquireDecodeSlot(share, header, { signal }) : () => undefined;
-  const task = { path, isHeic: isHeic(type), maxPixels: pixelsOf(header), sides: RENDITION_SIDES };
+  const task = { path, isHeic: isHeic(type), maxPixels: countPixels(header), sides: RENDITION_SIDES };
   return decodeInTime(
     renderCounts.measure(type.slice('image/'.length), () => render(renderProcess, task)),
     release,

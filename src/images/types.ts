@@ -5,7 +5,7 @@ export type ImageType = (typeof IMAGE_TYPES)[number];
 const ALIASES: Record<string, ImageType> = { 'image/jpg': 'image/jpeg', 'image/apng': 'image/png' };
 
 /** Returns the image type of a declared media type; null when it is not accepted. */
-export function imageTypeOf(declared: string): ImageType | null {
+export function parseImageType(declared: string): ImageType | null {
   const name = declared.trim().toLowerCase();
   if (name in ALIASES) return ALIASES[name]!;
   return (IMAGE_TYPES as readonly string[]).includes(name) ? (name as ImageType) : null;

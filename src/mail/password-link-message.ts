@@ -11,7 +11,7 @@ interface PasswordLinkContent {
 }
 
 /** Returns the message with a link that an operator or the user requested. */
-export const passwordLinkMessage = ({ name, email, link, hours }: PasswordLinkContent): Message => ({
+export const createPasswordLinkMessage = ({ name, email, link, hours }: PasswordLinkContent): Message => ({
   to: email,
   subject: 'Choose your password for Builder Integration',
   text: `Hello ${name},

@@ -84,7 +84,7 @@ const TRANSPORT_CODES: Partial<Record<number, OAuthErrorCode>> = {
  * Returns the JSON body of an HTTP-level error at the token, revocation or introspection endpoint: the OAuth error members,
  * and the `code` and `message` of every other operation. Null for a status without an OAuth code.
  */
-export function transportErrorBody({ status, code, message }: ApiError): object | null {
+export function toTransportErrorBody({ status, code, message }: ApiError): object | null {
   const error = TRANSPORT_CODES[status];
   return error === undefined ? null : { error, error_description: toErrorDescription(message), code, message };
 }

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { RateLimiter } from '../auth/rate-limiter.ts';
 import type { Databases } from '../database/database.ts';
 import { ApiError } from '../shared/errors.ts';
-import { networkOf } from '../shared/network.ts';
+import { toNetwork } from '../shared/network.ts';
 import type { OAuthDependencies } from './dependencies.ts';
 
 /** Links for choosing a password that one network can request. OAU-45. */
@@ -22,11 +22,11 @@ export function createOAuthRateLimits(
 ): OAuthRateLimits {
   return {
     limitAddress: (request, reply) =>
-      takeFromAvailableRegion(databases, token, `address:${networkOf(request.ip)}`, reply),
+      takeFromAvailableRegion(databases, token, `address:${toNetwork(request.ip)}`, reply),
     limitClient: (database, clientId, reply) => token.take(database, `client:${clientId}`, reply),
     limitPasswordReset: (request, reply) =>
-      takeFromAvailableRegion(databases, passwordReset, `address:${networkOf(request.ip)}`, reply),
-    limitPageRequest: (request, reply) => takeFromAvailableRegion(databases, api, networkOf(request.ip), reply),
+      takeFromAvailableRegion(databases, passwordReset, `address:${toNetwork(request.ip)}`, reply),
+    limitPageRequest: (request, reply) => takeFromAvailableRegion(databases, api, toNetwork(request.ip), reply),
   };
 }
 

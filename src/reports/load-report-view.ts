@@ -1,5 +1,5 @@
 import { DeferredBlock, type DeferredPage, readDeferredTree } from '../../resolvers/photo-report/report-tree.ts';
-import { timeZoneOf } from '../../schema/time-zone.ts';
+import { getTimeZone } from '../../schema/time-zone.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
 import { findRenditions, toRendition, UNKNOWN } from '../domain/photos/renditions.ts';
 import { builders } from '../domain/readers/builder.reader.ts';
@@ -39,7 +39,7 @@ export async function loadReportView(
     findRenditions(database, ids),
     projectId === null ? null : projects.findOne(database, projectId, { builderId }),
   ]);
-  const storage = storages[database.region].withIssuer(user.id);
+  const storage = storages[database.region].withShareKey(user.id);
   const views = found
     .filter((photo) => photo !== null)
     .map((photo) => {
@@ -51,7 +51,7 @@ export async function loadReportView(
       return [photoId, { url, description, isPending, small: small!, medium: medium!, large: large! }] as const;
     });
   const projectName = project?.name ?? null;
-  const timeZone = timeZoneOf(builder!, database.region);
+  const timeZone = getTimeZone(builder!, database.region);
   return { report, tree, contentBytes: content.length, user, projectName, timeZone, photos: new Map(views) };
 }
 

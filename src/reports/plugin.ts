@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestUsage } from '../auth/request-usage.ts';
 import { configurePages, rejectOtherPageMethods } from '../oauth/interaction/configure-pages.ts';
-import { errorPage } from '../oauth/interaction/pages/error.page.ts';
+import { createErrorPage } from '../oauth/interaction/pages/error.page.ts';
 import { renderSignedInUser } from '../oauth/interaction/pages/forms.ts';
 import { html } from '../oauth/interaction/pages/html.ts';
-import { signedOutPage } from '../oauth/interaction/pages/signed-out.page.ts';
+import { createSignedOutPage } from '../oauth/interaction/pages/signed-out.page.ts';
 import { sendPage } from '../oauth/interaction/send-page.ts';
 import { signIn, signOut } from '../oauth/interaction/sign-in.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
@@ -74,7 +74,7 @@ export async function registerReportPages(app: FastifyInstance, dependencies: Re
     return users.length > 0 ? page.resume() : page.showSignIn({ email: '', problem: null });
   };
   const showSignedOut = async ({ reply, reportId }: ReportPageRequest) =>
-    sendPage(reply, 200, signedOutPage(`/reports/${reportId}`));
+    sendPage(reply, 200, createSignedOutPage(`/reports/${reportId}`));
 
   await app.register(async (pages) => {
     const createHandler =
@@ -111,7 +111,7 @@ function reportIdOf({ params, query }: FastifyRequest): unknown {
 /** Sends the same 404 page as for an invalid report id, with the signed-in user and a sign-out form. */
 function showNotFound(page: ReportPageRequest, { user }: RegionalUser): FastifyReply {
   const { status, title, message } = reportNotFound();
-  const notFound = errorPage({ title, message, detail: null, requestId: page.request.id, retryUrl: null });
+  const notFound = createErrorPage({ title, message, detail: null, requestId: page.request.id, retryUrl: null });
   const content = html`${notFound.content}${renderSignedInUser(page.formContext(), user, '/reports/sign-out')}`;
   return sendPage(page.reply, status, { ...notFound, content });
 }

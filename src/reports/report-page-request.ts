@@ -4,7 +4,7 @@ import { PageError } from '../oauth/interaction/page-error.ts';
 import { PageRequest } from '../oauth/interaction/page-request.ts';
 import type { FormContext } from '../oauth/interaction/pages/forms.ts';
 import { html } from '../oauth/interaction/pages/html.ts';
-import { type SignInState, signInPage } from '../oauth/interaction/pages/sign-in.page.ts';
+import { createSignInPage, type SignInState } from '../oauth/interaction/pages/sign-in.page.ts';
 import { sendPage } from '../oauth/interaction/send-page.ts';
 import { findSessionUser, type SignedInUser } from '../oauth/interaction/sessions.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -75,7 +75,7 @@ export class ReportPageRequest extends PageRequest {
       footer: null,
       offersReset: this.offersPasswordReset,
     };
-    return sendPage(this.reply, status, signInPage(this.formContext(), target, state));
+    return sendPage(this.reply, status, createSignInPage(this.formContext(), target, state));
   }
 
   redirectToSignIn(): FastifyReply {

@@ -11,11 +11,11 @@ import {
   isNonNullType,
   isScalarType,
 } from 'graphql';
-import { fieldError, fieldPath, validatorOf } from '../../schema/input.ts';
-import { ruleErrors } from '../../schema/input-rules.ts';
-import { rangeErrors } from '../../schema/range.ts';
+import { formatFieldPath, getValidator, toFieldError } from '../../schema/input.ts';
+import { findRuleErrors } from '../../schema/input-rules.ts';
+import { findRangeErrors } from '../../schema/range.ts';
 import type { Operation } from '../../schema/route-table.ts';
-import { booleanFromText, integerFromText } from '../../schema/scalar.ts';
+import { integerFromText, parseBoolean } from '../../schema/scalar.ts';
 import { FieldErrors, invalidField, notFound } from '../shared/errors.ts';
 
 /** Request values that an operation's arguments are taken from. */
@@ -42,7 +42,7 @@ export function locateArguments(operation: Operation, schema: GraphQLSchema): Ar
   const inPath = new Map(
     [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [operation.params[name!] ?? name!, name!]),
   );
-  return rootFieldOf(operation, schema).args.map((argument) => {
+  return getRootField(operation, schema).args.map((argument) => {
     const pathName = inPath.get(argument.name);
     if (pathName) return { argument, location: 'path', name: pathName };
     if (argument.name === 'builderId' && !operation.builderInQuery)
@@ -54,7 +54,7 @@ export function locateArguments(operation: Operation, schema: GraphQLSchema): Ar
 const LOCATIONS: Record<string, Location> = { GET: 'query', DELETE: 'bodyOrQuery' };
 
 /** Returns the field of the schema that resolves an operation. */
-export function rootFieldOf({ kind, field }: Operation, schema: GraphQLSchema): GraphQLField<unknown, unknown> {
+export function getRootField({ kind, field }: Operation, schema: GraphQLSchema): GraphQLField<unknown, unknown> {
   return (kind === 'Query' ? schema.getQueryType()! : schema.getMutationType()!).getFields()[field]!;
 }
 
@@ -75,7 +75,7 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
         errors.add({ fieldName: name, message: 'is required' });
       continue;
     }
-    const validate = validatorOf(argument.type);
+    const validate = getValidator(argument.type);
     if (validate && raw !== null) {
       errors.add(...validate(raw, name));
       // The validator rejects whatever the type would.
@@ -85,11 +85,11 @@ export function parseInput(locations: ArgumentLocation[], input: RawInput): Reco
     variables[argument.name] = coerceInputValue(raw, argument.type, (path, _value, error) => {
       if (location === 'path') throw notFound('Resource');
       const isQuery = location === 'query';
-      errors.add(fieldError(isQuery ? parameterNameOf(name, path[0], input) : name, isQuery ? [] : path, error));
+      errors.add(toFieldError(isQuery ? parameterNameOf(name, path[0], input) : name, isQuery ? [] : path, error));
     });
-    if (errors.count === before) errors.add(...ruleErrors(name, argument, raw));
+    if (errors.count === before) errors.add(...findRuleErrors(name, argument, raw));
   }
-  errors.add(...rangeErrors(variables));
+  errors.add(...findRangeErrors(variables));
   errors.throwIfAny();
   return variables;
 }
@@ -140,9 +140,9 @@ function parameterNameOf(name: string, index: string | number | undefined, { que
 
 function bodyValueOf(name: string, { type }: GraphQLArgument, { body }: RawInput, errors: FieldErrors): unknown {
   if (!isObject(body)) return undefined;
-  if (validatorOf(type)) return body[name];
+  if (getValidator(type)) return body[name];
   return withoutUnknownFields(body[name], type, [], (path) =>
-    errors.add({ fieldName: fieldPath(name, path), message: 'must be an array' }),
+    errors.add({ fieldName: formatFieldPath(name, path), message: 'must be an array' }),
   );
 }
 
@@ -154,7 +154,7 @@ function parseText(text: string, type: GraphQLInputType): unknown {
   return fromText ? fromText(text) : text;
 }
 
-const FROM_TEXT: Record<string, (text: string) => unknown> = { Int: integerFromText, Boolean: booleanFromText };
+const FROM_TEXT: Record<string, (text: string) => unknown> = { Int: integerFromText, Boolean: parseBoolean };
 
 type Path = readonly (string | number)[];
 

@@ -4,11 +4,11 @@ import type { Operation } from '../../schema/route-table.ts';
 import { recordType } from '../../schema/selection.ts';
 import { createGuide, TAGS } from './openapi/guide.ts';
 import { describeOperation } from './openapi/operation.ts';
-import { headerParameters, parameterComponents } from './openapi/parameters.ts';
-import { recordingOf, withRecordedResponses } from './openapi/recorded-responses.ts';
-import { createResponseComponents, errorResponses, errorSchemas } from './openapi/responses.ts';
+import { listHeaderParameters, parameterComponents } from './openapi/parameters.ts';
+import { getRecordedResponse, withRecordedResponses } from './openapi/recorded-responses.ts';
+import { createResponseComponents, describeErrorResponses, errorSchemas } from './openapi/responses.ts';
 import { findDiscriminators, Schemas } from './openapi/schemas.ts';
-import { securityOf, securitySchemes } from './openapi/security.ts';
+import { createSecuritySchemes, describeSecurity } from './openapi/security.ts';
 import { createWebhooks } from './openapi/webhooks.ts';
 import { createRestSchema } from './projection.ts';
 import type { StaticOperation } from './static-operations/static-operation.ts';
@@ -62,10 +62,10 @@ export async function createOpenApiDocument(
     'x-tagGroups': groupTags(tags, operations),
     paths,
     ...(operations.some(({ tag }) => tag === 'Webhooks') && {
-      webhooks: createWebhooks(recordingOf('receiveEvent', baseUrl)),
+      webhooks: createWebhooks(getRecordedResponse('receiveEvent', baseUrl)),
     }),
     components: {
-      securitySchemes: securitySchemes(baseUrl),
+      securitySchemes: createSecuritySchemes(baseUrl),
       parameters: usedIn(paths, 'parameters', parameterComponents),
       headers,
       responses: usedIn(
@@ -91,10 +91,10 @@ function groupTags(tags: string[], operations: Operation[]): { name: string; tag
 
 function describeStaticOperation({ method, path, access, ...operation }: StaticOperation): DescribedOperation {
   const authenticated = access !== 'public' && {
-    security: securityOf(access),
-    parameters: [...((operation.parameters as object[]) ?? []), ...headerParameters('optional')],
+    security: describeSecurity(access),
+    parameters: [...((operation.parameters as object[]) ?? []), ...listHeaderParameters('optional')],
     responses: {
-      ...errorResponses({
+      ...describeErrorResponses({
         hasScope: access !== null,
         hasResource: path.includes('{'),
         hasBody: method !== 'GET',

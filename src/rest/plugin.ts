@@ -8,7 +8,7 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql';
-import { validatorOf } from '../../schema/input.ts';
+import { getValidator } from '../../schema/input.ts';
 import type { PageMeta } from '../../schema/page.ts';
 import type { Operation } from '../../schema/route-table.ts';
 import type { RequestAuthenticator } from '../auth/request-authenticator.ts';
@@ -20,8 +20,8 @@ import { meteredFieldResolver } from '../graphql/engine/metered-field-resolver.t
 import { forbidden, methodNotAllowed } from '../shared/errors.ts';
 import type { LargeBodyForm } from '../shared/large-body.ts';
 import { traced } from '../shared/tracing.ts';
-import { deprecationHeaders } from './deprecation.ts';
-import { type ArgumentLocation, locateArguments, parseInput, type RawInput, rootFieldOf } from './input.ts';
+import { createDeprecationHeaders } from './deprecation.ts';
+import { type ArgumentLocation, getRootField, locateArguments, parseInput, type RawInput } from './input.ts';
 import { createPrevalidatedSchema } from './projection.ts';
 import { generateDocuments } from './sofa.ts';
 
@@ -53,7 +53,7 @@ export async function registerRest(
     const execute = createExecutor(prevalidated, documents.get(operation.field)!);
     const route = new RestRouteHandler(schema, operation, authenticator, execute);
     const { method, bodyLimit, deprecated } = operation;
-    const headers = deprecated && deprecationHeaders(deprecated, referencePage);
+    const headers = deprecated && createDeprecationHeaders(deprecated, referencePage);
     const onRequest = headers ? [addHeaders(headers), route.authorize] : route.authorize;
     const register = (scope: FastifyInstance) =>
       scope.route({ method, url, bodyLimit, onRequest, handler: route.handle });
@@ -145,13 +145,13 @@ class RestRouteHandler {
     this.#execute = execute;
     this.#spanName = `operation ${operation.field}`;
     this.#hasCursor = this.#locations.some(({ argument }) => argument.name === 'cursor');
-    this.#omitNulls = createNullOmitter(rootFieldOf(operation, schema).type);
+    this.#omitNulls = createNullOmitter(getRootField(operation, schema).type);
   }
 
   /** The fields that the operation reads of a large body. */
   get largeBodyForm(): LargeBodyForm {
     const inBody = this.#locations.filter(({ location }) => location === 'body');
-    const documents = inBody.filter(({ argument }) => validatorOf(argument.type));
+    const documents = inBody.filter(({ argument }) => getValidator(argument.type));
     return { kind: 'fields', fields: inBody.map(({ name }) => name), documents: documents.map(({ name }) => name) };
   }
 

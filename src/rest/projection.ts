@@ -1,6 +1,6 @@
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import { GraphQLObjectType, GraphQLScalarType, type GraphQLSchema, isInputObjectType } from 'graphql';
-import { validatorOf } from '../../schema/input.ts';
+import { getValidator } from '../../schema/input.ts';
 
 /**
  * Returns the schema of REST: the operations with `@Rest`, without the fields marked `@GraphOnly`. SOFA selects every field, so it also
@@ -29,6 +29,6 @@ function withIdFirst(type: GraphQLObjectType): GraphQLObjectType {
 export function createPrevalidatedSchema(schema: GraphQLSchema): GraphQLSchema {
   return mapSchema(schema, {
     [MapperKind.TYPE]: (type) =>
-      isInputObjectType(type) && validatorOf(type) ? new GraphQLScalarType({ name: type.name }) : type,
+      isInputObjectType(type) && getValidator(type) ? new GraphQLScalarType({ name: type.name }) : type,
   });
 }

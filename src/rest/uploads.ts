@@ -93,7 +93,7 @@ async function storeFiles(context: RequestContext, builderId: string, files: For
   const uploads = await Promise.all(
     files.map(async (file) => ({ ...file, key: createUploadKey(builderId), contentType: await contentTypeOf(file) })),
   );
-  for (const { key, path, contentType } of uploads) await storage.bytes.put(key, path, contentType);
+  for (const { key, path, contentType } of uploads) await storage.byteStore.put(key, path, contentType);
   try {
     await recordUploads(context, builderId, uploads, null);
   } catch (error) {

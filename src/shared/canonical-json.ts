@@ -100,4 +100,4 @@ const NOTHING_TO_ESCAPE = /^[ !#-[\]-~]*$/;
 const quote = (text: string) => (NOTHING_TO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text));
 
 /** Returns the SHA-256 digest of a text or its bytes, in hexadecimal. */
-export const fingerprintOf = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');
+export const createFingerprint = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');

@@ -41,7 +41,7 @@ export const ID_PREFIXES = {
 export type IdKind = keyof typeof ID_PREFIXES;
 
 /** Returns the kind that is named like an entity: `costCode` of `CostCode`. Null where the entity has no identifier of its own. */
-export function idKindOf(entity: string): IdKind | null {
+export function findIdKind(entity: string): IdKind | null {
   const kind = `${entity[0]!.toLowerCase()}${entity.slice(1)}`;
   return Object.hasOwn(ID_PREFIXES, kind) ? (kind as IdKind) : null;
 }

@@ -8,7 +8,7 @@ const MAX_SMALL_STEPS = 4_096;
  * Yields the JSON of a value in chunks: the text of `JSON.stringify` for plain objects, arrays and leaves. Serializing a large response at
  * once would block the event loop.
  */
-export const jsonChunks = (value: unknown): Generator<string> => inChunks(pieces(value));
+export const splitJson = (value: unknown): Generator<string> => inChunks(pieces(value));
 
 /** Joins pieces of text to chunks. */
 export function* inChunks(pieces: Iterable<string>): Generator<string> {

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 /** Returns the key of an address for limits: the IPv4 address, or the IPv6 /64 network, which is usually one subscriber's. */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   if (!isIPv6(address)) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped) return mapped[1]!;

@@ -61,7 +61,7 @@ class SlicedParser {
     const members: Record<string, unknown> = {};
     for (let at = start, end = start; ; at = end + 1) {
       const name = this.#text.indexOf('"', at);
-      const nameEnd = endOfString(this.#text, name);
+      const nameEnd = findEndOfString(this.#text, name);
       const colon = this.#text.indexOf(':', nameEnd);
       end = await this.#endOfMember(colon + 1);
       members[JSON.parse(this.#text.slice(name, nameEnd + 1))] = await this.parse(colon + 1, end);
@@ -76,7 +76,7 @@ class SlicedParser {
     for (let at = start, steps = 1; at < text.length; at++, steps++) {
       if (steps % STEPS_PER_CHECK === 0 && this.#slice.isOver) await this.#slice.next();
       const code = text.charCodeAt(at);
-      if (code === QUOTE) at = endOfString(text, at);
+      if (code === QUOTE) at = findEndOfString(text, at);
       else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
       else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
         if (depth-- === 0) return at;
@@ -89,7 +89,7 @@ class SlicedParser {
 const isSpace = (code: number) => code === 32 || (code >= 9 && code <= 13);
 
 /** Returns the index of the quotation mark that ends a string; the length of the text where there is none. */
-export function endOfString(text: string, start: number): number {
+export function findEndOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
     while (text.charCodeAt(before) === BACKSLASH) before--;

@@ -22,8 +22,8 @@ export function describeServers(url: string): string {
  */
 export function requiresPrimary(url: string): boolean {
   const [first, second] = splitAddresses(url);
-  return second !== undefined || targetOf(first!) !== null;
+  return second !== undefined || parseSessionTarget(first!) !== null;
 }
 
 /** Returns the value of `target_session_attrs`; null without one. */
-export const targetOf = (url: string): string | null => new URL(url).searchParams.get('target_session_attrs');
+export const parseSessionTarget = (url: string): string | null => new URL(url).searchParams.get('target_session_attrs');

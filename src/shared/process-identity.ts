@@ -25,7 +25,7 @@ let machine: Promise<string> | undefined;
 /**
  * Returns an identifier that all processes share whose process ids are comparable: those of one boot of a host and one container.
  */
-export function machineId(): Promise<string> {
+export function readMachineId(): Promise<string> {
   machine ??= (async () => {
     const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
     const namespace = await readlink('/proc/self/ns/pid').catch(() => '');

@@ -7,7 +7,7 @@ export interface UploadUrlOptions {
   size: number;
   expiresInSeconds: number;
   /** Fair share that the upload is charged to. */
-  issuer?: string;
+  shareKey?: string;
 }
 
 /** Byte range of an object, both ends inclusive. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { countReceivedBytes } from '../shared/buffer-collection.ts';
-import { machineId, processStart } from '../shared/process-identity.ts';
+import { processStart, readMachineId } from '../shared/process-identity.ts';
 
 /** A stream with more bytes than allowed. */
 export class SizeLimitError extends Error {
@@ -64,7 +64,7 @@ export class Spool {
    * their own next start or `removeOlderThan` removes them.
    */
   async removeOrphans(): Promise<number> {
-    const machine = await machineId();
+    const machine = await readMachineId();
     let removed = 0;
     for (const name of await readdir(this.#folder).catch(() => [])) {
       const [writtenOn, pid, started] = name.split('.');
@@ -91,4 +91,4 @@ export class Spool {
 
 /** Returns `<machine>.<process id>.<its start time>`. The start time distinguishes processes with a reused id. */
 const createOwnerName = async (): Promise<string> =>
-  [await machineId(), process.pid, (await processStart(process.pid)) ?? ''].join('.');
+  [await readMachineId(), process.pid, (await processStart(process.pid)) ?? ''].join('.');

@@ -22,24 +22,24 @@ export const SIGNED_URL_SECONDS = 900;
 export class Storage {
   constructor(
     readonly region: RegionId,
-    readonly bytes: ByteStore,
+    readonly byteStore: ByteStore,
     readonly spool: Spool,
     readonly signer: UrlSigner,
     /** Downloads images from other hosts. */
     readonly downloader: RemoteDownloader,
     /** Fair share that requests to the signed URLs are charged to. Default: that of the client's address. */
-    readonly issuer?: string,
+    readonly shareKey?: string,
   ) {}
 
-  /** Returns the same storage with URLs that are charged to the share of `issuer`. */
-  withIssuer(issuer: string): Storage {
-    return new Storage(this.region, this.bytes, this.spool, this.signer, this.downloader, issuer);
+  /** Returns the same storage with URLs that are charged to the share `shareKey`. */
+  withShareKey(shareKey: string): Storage {
+    return new Storage(this.region, this.byteStore, this.spool, this.signer, this.downloader, shareKey);
   }
 
   /** Returns a signed URL to which a client may PUT exactly `size` bytes of the type. */
   createUploadUrl(key: string, contentType: string, size: number): Promise<string> {
-    const { issuer } = this;
-    return this.bytes.presignUpload(key, { contentType, size, expiresInSeconds: SIGNED_URL_SECONDS, issuer });
+    const { shareKey } = this;
+    return this.byteStore.presignUpload(key, { contentType, size, expiresInSeconds: SIGNED_URL_SECONDS, shareKey });
   }
 
   /**
@@ -47,17 +47,17 @@ export class Storage {
    * because the store cannot send their security headers.
    */
   createDownloadUrl(key: string, contentType: string = toContentType(key), fileName?: string): string {
-    const { region, issuer } = this;
-    return this.signer.sign({ method: 'GET', region, key, contentType, fileName, issuer }, SIGNED_URL_SECONDS);
+    const { region, shareKey } = this;
+    return this.signer.sign({ method: 'GET', region, key, contentType, fileName, shareKey }, SIGNED_URL_SECONDS);
   }
 
   /** Runs the work with the object as a file that exists until the work ends. Returns null when there is no such object. */
   async withFile<T>(key: string, work: (path: string, size: number) => Promise<T>): Promise<T | null> {
-    const found = await this.bytes.stat(key);
+    const found = await this.byteStore.stat(key);
     if (!found) return null;
-    const path = this.bytes.toLocalPath(key);
+    const path = this.byteStore.toLocalPath(key);
     if (path !== null) return work(path, found.size);
-    const opened = await this.bytes.open(key);
+    const opened = await this.byteStore.open(key);
     if (!opened) return null;
     const file = await this.spool.receive(opened.stream, MAX_ATTACHMENT_BYTES);
     try {
@@ -71,7 +71,7 @@ export class Storage {
   async store(key: string, stream: Readable, contentType: string, limit: number): Promise<number> {
     const file = await this.spool.receive(stream, limit);
     try {
-      await this.bytes.put(key, file.path, contentType);
+      await this.byteStore.put(key, file.path, contentType);
       return file.size;
     } finally {
       await this.spool.discard(file.path);

@@ -14,7 +14,7 @@ export interface SignedUrlClaims {
   /** File name of a download in browsers. */
   fileName?: string;
   /** Fair share that the request is charged to: the integrator, internal client or user for whom the URL was signed. */
-  issuer?: string;
+  shareKey?: string;
 }
 
 /** Reason why a signed URL is invalid. */
@@ -42,7 +42,7 @@ export class UrlSigner {
     const query = new URLSearchParams({ type: claims.contentType });
     if (claims.size !== undefined) query.set('size', String(claims.size));
     if (claims.fileName !== undefined) query.set('name', claims.fileName);
-    if (claims.issuer !== undefined) query.set('issuer', claims.issuer);
+    if (claims.shareKey !== undefined) query.set('issuer', claims.shareKey);
     query.set('expires', expires);
     query.set('signature', createSignature(this.#keys[0], claims, expires));
     return `${this.baseUrl}${STORAGE_PATH}/${claims.region}/${claims.key}?${query}`;
@@ -62,7 +62,7 @@ export class UrlSigner {
     const claims: SignedUrlClaims = { method, region: region as RegionId, key, contentType: type };
     if (size !== undefined) claims.size = Number(size);
     if (name !== undefined) claims.fileName = name as string;
-    if (issuer !== undefined) claims.issuer = issuer as string;
+    if (issuer !== undefined) claims.shareKey = issuer as string;
     if (!this.#keys.some((key) => isEqual(signature, createSignature(key, claims, expires)))) return 'ALTERED';
     return Number(expires) * 1000 <= this.#clock.now() ? 'EXPIRED' : claims;
   }
@@ -75,14 +75,14 @@ export class UrlSigner {
 const deriveKey = (secret: string): Buffer =>
   createHmac('sha256', Buffer.from(secret, 'base64url')).update('storage urls v1').digest();
 
-/** A URL without an issuer has the signature of earlier releases, so that their URLs stay valid. */
+/** A URL without a share has the signature of earlier releases, so that their URLs stay valid. */
 function createSignature(
   key: Buffer,
-  { method, region, key: object, contentType, size, fileName, issuer }: SignedUrlClaims,
+  { method, region, key: object, contentType, size, fileName, shareKey }: SignedUrlClaims,
   expires: string,
 ): string {
   const fields = [method, region, object, contentType, size ?? null, fileName ?? null, expires];
-  const message = JSON.stringify(issuer === undefined ? fields : [...fields, issuer]);
+  const message = JSON.stringify(shareKey === undefined ? fields : [...fields, shareKey]);
   return createHmac('sha256', key).update(message).digest('base64url');
 }
 

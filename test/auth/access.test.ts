@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { Operation, routeTable } from '../../schema/route-table.ts';
+import { createRouteTable, Operation } from '../../schema/route-table.ts';
 import type { Scope } from '../../schema/scopes.ts';
 import { recordType } from '../../schema/selection.ts';
 import { createStaticOperations } from '../../src/rest/static-operations.ts';
@@ -36,7 +36,7 @@ const scopeOfRecords = ({ kind, field }: Operation) =>
   kind === 'Query' ? (recordType(schema.getQueryType()!.getFields()[field]!.type).extensions.scope as Scope) : null;
 
 const operations = [
-  ...routeTable(schema).map((operation) => ({ ...operation, recordScope: scopeOfRecords(operation) })),
+  ...createRouteTable(schema).map((operation) => ({ ...operation, recordScope: scopeOfRecords(operation) })),
   ...createStaticOperations('')
     .filter(({ access }) => access !== 'public')
     .map(({ method, path, access }) => ({ method, path, scope: access, recordScope: null })),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from '../../src/database/database.ts';
-import { digestOf, newSecret } from '../../src/shared/secrets.ts';
+import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { median } from './against.ts';
 import { confidenceOf } from './confidence.ts';
 import type { LoadResult } from './load.ts';
@@ -156,7 +156,7 @@ async function createSessions(url: string, count: number): Promise<string[]> {
     await database.fork().execute(
       `insert into console_session (digest, user_id, password_digest, created_at, expires_at)
         values (?, ?, ?, now(), now() + interval '12 hours')`,
-      [digestOf(secret), `user_bench${at}`, digestOf(hash)],
+      [hashSecret(secret), `user_bench${at}`, hashSecret(hash)],
     );
   }
   await database.close();

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { SCOPES } from '../../schema/scopes.ts';
-import { digestOf } from '../../src/shared/secrets.ts';
+import { hashSecret } from '../../src/shared/secrets.ts';
 import { id, PROJECTS, SUBCONTRACTORS, siteStatements } from './data-site.ts';
 
 /** Who asks, and for what. */
@@ -82,7 +82,7 @@ function statements({ builders, timesheets }: DataSize): string {
     insert into oauth_client (id, created_at, updated_at, integrator_id, name, type, grants, scopes)
       values ('cli_bench', ${begin}, ${begin}, 'intg_bench', 'Bench', 'CONFIDENTIAL', '{client_credentials}', ${scopes});
     insert into oauth_client_secret (client_id, digest, created_at)
-      values ('cli_bench', '${digestOf(CLIENT_SECRET)}', ${begin});
+      values ('cli_bench', '${hashSecret(CLIENT_SECRET)}', ${begin});
     insert into connection (created_at, updated_at, integrator_id, builder_id, status, scopes)
       select ${begin}, ${begin}, 'intg_bench', ${id('buil', 'n')}, 'ACTIVE', ${scopes}
       from generate_series(1, ${builders}) n;

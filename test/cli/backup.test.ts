@@ -44,7 +44,7 @@ describe('backup verify', () => {
       intact: true,
       rows: { builder: 2, project: 2, photo: 0 },
       wrongTotals: { photo: 0, timesheet: 0, meeting: 0, defect: 0, induction: 0, subcontractor: 0 },
-      objects: { referenced: 1, present: 1, bytes: (await storage.bytes.stat(logo))!.size, missing: [] },
+      objects: { referenced: 1, present: 1, bytes: (await storage.byteStore.stat(logo))!.size, missing: [] },
     });
     expect(report.migration).toMatch(/^Migration\d+/);
   });
@@ -60,10 +60,10 @@ describe('backup verify', () => {
   });
 
   it('fails with the objects that are missing', async () => {
-    const bytes = (await storage.bytes.open(logo))!;
+    const bytes = (await storage.byteStore.open(logo))!;
     const chunks: Buffer[] = [];
     for await (const chunk of bytes.stream) chunks.push(chunk as Buffer);
-    await storage.bytes.remove([logo]);
+    await storage.byteStore.remove([logo]);
     const { code, err } = await cli.run(['backup', 'verify']);
     expect(code).toBe(1);
     expect(err).toContain('Not complete.');
@@ -94,7 +94,7 @@ describe('backup verify, of the event log', () => {
 describe('the store of another deployment (UPL-34)', () => {
   const orphan = 'photos/buil_a/orphan.jpg';
   const later = () => Date.now() + 2 * DAY;
-  const exists = async () => (await storage.bytes.stat(orphan)) !== null;
+  const exists = async () => (await storage.byteStore.stat(orphan)) !== null;
 
   it('becomes that of the first deployment that sweeps it', async () => {
     await storage.store(orphan, Readable.from(['bytes']), 'image/jpeg', 100);

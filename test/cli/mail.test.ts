@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PasswordLink } from '../../entities/password-link.entity.ts';
-import { digestOf } from '../../src/shared/secrets.ts';
+import { hashSecret } from '../../src/shared/secrets.ts';
 import { linkOf, type MailServer, startMailServer } from '../support/mail-server.ts';
 import { type CliHarness, startCli } from './cli-harness.ts';
 
@@ -33,7 +33,7 @@ describe('user invite with SMTP_URL', () => {
     expect(message.text).toContain('https://api.example.com/account/password?');
     const token = new URL(linkOf(message), 'https://api.example.com').searchParams.get('token')!;
     expect(JSON.stringify(result)).not.toContain(token);
-    expect(await cli.databases.au1.fork().count(PasswordLink, { digest: digestOf(token) })).toBe(1);
+    expect(await cli.databases.au1.fork().count(PasswordLink, { digest: hashSecret(token) })).toBe(1);
   });
 
   it('prints the link with --print, and sends nothing', async () => {

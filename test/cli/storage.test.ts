@@ -20,7 +20,7 @@ afterAll(() => cli.close());
 const em = () => cli.databases.au1.fork();
 const stored = (key: string) => {
   const { env, clock } = cli;
-  return openStorages(loadConfig(env), { secrets: [''], clock }).au1.bytes.stat(key);
+  return openStorages(loadConfig(env), { secrets: [''], clock }).au1.byteStore.stat(key);
 };
 
 async function fileOf(name: string, bytes: Buffer | string): Promise<string> {

@@ -76,7 +76,7 @@ describe('photos', () => {
     const photos = await rowsOf(copy, 'select key, file_size from photo');
     expect(photos.length).toBe(144);
     for (const { key, file_size: size } of photos) {
-      expect((await elsewhere.au1.bytes.stat(key!))?.size, key).toBe(Number(size));
+      expect((await elsewhere.au1.byteStore.stat(key!))?.size, key).toBe(Number(size));
     }
     const again = await importSampleFiles(copy, elsewhere, folder);
     expect(again.files.every(({ inserted, updated }) => inserted + updated === 0)).toBe(true);
@@ -116,7 +116,7 @@ describe('logos, pictures and documents', () => {
     await mkdir(join(folder, 'files', 'logos', 'own'), { recursive: true });
     await writeFile(join(folder, 'files', key), 'a logo');
     await importSampleFiles(database, storages, folder);
-    expect(await text((await storages.au1.bytes.open(key))!.stream)).toBe('a logo');
+    expect(await text((await storages.au1.byteStore.open(key))!.stream)).toBe('a logo');
     const later = await importSampleFiles(database, storages, SAMPLES);
     expect(later.files.find(({ file }) => file === 'builders.ndjson')).toMatchObject({ unchanged: 2 });
     expect(await rowsOf(database, 'select distinct logo_key from builder')).toEqual([{ logo_key: key }]);

@@ -4,7 +4,7 @@ import { type GraphQLNamedType, getNamedType, isEnumType } from 'graphql';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import type { Statement } from '../../src/database/pool/pg-pipeline.ts';
 import { connectWithSettings, READER_SETTINGS } from '../../src/database/pool/session-settings.ts';
 import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../src/domain/figures/attendance.ts';
@@ -59,7 +59,7 @@ async function recordReads(): Promise<Map<string, Statement>> {
   const recorded = new Map<string, Statement>();
   const removeListener = service.databases.au1.onStatement((statement) => recorded.set(statement.name, statement));
   const token = await service.as('A');
-  for (const operation of routeTable(schema).filter(({ method }) => method === 'GET')) {
+  for (const operation of createRouteTable(schema).filter(({ method }) => method === 'GET')) {
     const locations = locateArguments(operation, schema);
     const named = (location: string) => locations.filter((one) => one.location === location);
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -13,7 +13,7 @@ import { loadDemo, loadDemoInto } from '../../src/demo/load.ts';
 import { loadTimesheets } from '../../src/demo/timesheets.ts';
 import { verifyPassword } from '../../src/shared/passwords.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
-import { digestOf } from '../../src/shared/secrets.ts';
+import { hashSecret } from '../../src/shared/secrets.ts';
 import { createDatabase } from '../setup/database.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -61,7 +61,8 @@ async function hasValidCredentials({ clients, users, staff }: DemoFile, database
   const ofClients = clients.map(async ({ clientId, clientSecret, regionId }) => {
     const sql = 'select 1 from oauth_client_secret where client_id = $1 and digest = $2';
     return (
-      clientSecret === null || (await query(databases[regionId], sql, [clientId, digestOf(clientSecret)])).length === 1
+      clientSecret === null ||
+      (await query(databases[regionId], sql, [clientId, hashSecret(clientSecret)])).length === 1
     );
   });
   const ofStaff = staff.flatMap(({ regionIds, ...user }) => regionIds.map((regionId) => ({ ...user, regionId })));

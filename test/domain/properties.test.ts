@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { type Samples, samplesOf } from '../support/samples.ts';
 
-const operations = routeTable(buildServiceSchema());
+const operations = createRouteTable(buildServiceSchema());
 
 let service: Service;
 let token: string;

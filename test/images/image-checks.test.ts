@@ -225,7 +225,7 @@ describe('an upload whose check has failed', () => {
     await expect(prepare(reference)).rejects.toThrow('is truncated');
     const path = await context.storage.spool.createPath();
     await writeFile(path, Buffer.alloc((await stored(reference)).size));
-    await context.storage.bytes.put(reference.key, path, 'image/jpeg');
+    await context.storage.byteStore.put(reference.key, path, 'image/jpeg');
     await expect(prepare(reference)).rejects.toThrow('is not an image of an accepted type');
   });
 

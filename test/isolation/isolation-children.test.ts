@@ -1,7 +1,7 @@
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { generatedEntities } from '../support/generated-rows.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -9,7 +9,7 @@ import { OperationCalls, type Outcome } from '../support/operation-calls.ts';
 import { BODIES, restoreSamples, type Samples, samplesOf } from '../support/samples.ts';
 
 const schema = buildServiceSchema();
-const operations = routeTable(schema);
+const operations = createRouteTable(schema);
 const fields = [schema.getQueryType()!, schema.getMutationType()!].flatMap((type) =>
   Object.values(type.getFields()).map((field) => ({ kind: type.name as 'Query' | 'Mutation', field })),
 );

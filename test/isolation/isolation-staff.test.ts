@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
 import { createSession } from '../../src/oauth/interaction/sessions.ts';
 import { issueAuthorizationCode } from '../../src/oauth/tokens/authorization-codes.ts';
@@ -78,7 +78,7 @@ const submit = (url: string, fields: Record<string, string>, cookies: string, cs
   });
 
 describe('a staff user', () => {
-  it.each(routeTable(schema).map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+  it.each(createRouteTable(schema).map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
     'is 401 at %s, with a token and with a session (ACC-26)',
     async (_name, operation) => {
       expect((await calls.rest(operation, await staffToken())).status).toBe(401);

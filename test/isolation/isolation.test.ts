@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import type { RestRoute } from '../../schema/rest.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { createStaticOperations } from '../../src/rest/static-operations.ts';
 import { type Service, startService } from '../support/harness.ts';
@@ -9,7 +9,7 @@ import { OperationCalls, type Outcome } from '../support/operation-calls.ts';
 import { restoreSamples, type Samples, samplesOf } from '../support/samples.ts';
 
 const schema = buildServiceSchema();
-const operations = routeTable(schema);
+const operations = createRouteTable(schema);
 
 /** All root fields of the schema. */
 const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type MeetingTemplateResponse, PART_GAP, templateParts } from '../../entities/meeting.entity.ts';
+import { listTemplateParts, type MeetingTemplateResponse, PART_GAP } from '../../entities/meeting.entity.ts';
 import { type PlainNotes, rewriteNotes, syncBlock } from '../../src/domain/meetings/plain-notes.ts';
 import { rewriteTemplate, syncToTemplate } from '../../src/domain/meetings/template-notes.ts';
 
 const NONE: PlainNotes = { text: '', blocks: [] };
-const read = (response: MeetingTemplateResponse) => templateParts(response).join(PART_GAP);
+const read = (response: MeetingTemplateResponse) => listTemplateParts(response).join(PART_GAP);
 
 /** Random text of a few repeated lines, separators and titles. */
 const line = fc.constantFrom('Safety', 'Actions', 'Hats.', 'Crane', '', ' ', 'a', 'aa');

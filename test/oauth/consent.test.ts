@@ -4,7 +4,7 @@ import { Connection } from '../../entities/connection.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { SCOPE_DECLARATIONS } from '../../schema/scopes.ts';
 import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
-import { digestOf } from '../../src/shared/secrets.ts';
+import { hashSecret } from '../../src/shared/secrets.ts';
 import { Browser, type PageView } from './browser.ts';
 import {
   addApplication,
@@ -116,7 +116,7 @@ describe('the consent page', () => {
     const response = responseParametersOf(done.location!);
     expect(response).toEqual({ code: expect.stringMatching(/^[\w-]{43}$/), state: REQUEST.state, iss: BASE_URL });
     const em = service.databases.au1.fork();
-    const stored = await em.findOneOrFail(AuthorizationCode, { digest: digestOf(response.code!) });
+    const stored = await em.findOneOrFail(AuthorizationCode, { digest: hashSecret(response.code!) });
     expect(stored).toMatchObject({
       ...{
         redirectUri: REDIRECT_URI,
@@ -154,7 +154,7 @@ describe('the consent page', () => {
     const { browser, view } = await signInAs('user_us', {}, 'cli_us');
     expect(view.heading).toBe('Allow Client cli_us to use the data of Mesa Build?');
     const { code } = responseParametersOf((await browser.submit(view, 'Allow')).location!);
-    expect(await service.databases.us1.fork().count(AuthorizationCode, { digest: digestOf(code!) })).toBe(1);
+    expect(await service.databases.us1.fork().count(AuthorizationCode, { digest: hashSecret(code!) })).toBe(1);
     expect(browser.cookies.has('session-us1')).toBe(true);
     expect(browser.cookies.has('session-au1')).toBe(false);
     // A session is valid in its own region only.
@@ -195,7 +195,7 @@ describe('the builder selection', () => {
     const { code, state } = responseParametersOf(done.location!);
     expect(state).toBe(REQUEST.state);
     const em = service.databases.au1.fork();
-    const { familyId } = await em.findOneOrFail(AuthorizationCode, { digest: digestOf(code!) });
+    const { familyId } = await em.findOneOrFail(AuthorizationCode, { digest: hashSecret(code!) });
     expect((await em.findOneOrFail(TokenFamily, { id: familyId })).builderId).toBe('buil_a');
   });
 

@@ -7,7 +7,7 @@ import { RefreshToken } from '../../entities/refresh-token.entity.ts';
 import { TokenFamily } from '../../entities/token-family.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { SCOPES } from '../../schema/scopes.ts';
-import { digestOf, newSecret } from '../../src/shared/secrets.ts';
+import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { obtainTokens, refreshTokens, type Tokens } from './code-flow.ts';
 import { addApplication, addBuilder, addUser } from './fixtures.ts';
 import { BASE_URL, type OAuthService, START, startOAuth } from './service.ts';
@@ -80,7 +80,7 @@ describe('a refresh token', () => {
   test('is stored as a digest (OAU-41)', async () => {
     const em = service.databases.au1.fork();
     expect(await em.count(RefreshToken, { digest: tokens.refresh_token })).toBe(0);
-    expect(await em.count(RefreshToken, { digest: digestOf(tokens.refresh_token) })).toBe(1);
+    expect(await em.count(RefreshToken, { digest: hashSecret(tokens.refresh_token) })).toBe(1);
   });
 
   test.each([
@@ -179,7 +179,7 @@ describe('a refresh token that is used twice', () => {
   test('is rejected when its family is revoked concurrently', async () => {
     const { familyId } = await service.databases.au1
       .fork()
-      .findOneOrFail(RefreshToken, { digest: digestOf(tokens.refresh_token) });
+      .findOneOrFail(RefreshToken, { digest: hashSecret(tokens.refresh_token) });
     const refreshed = await service.databases.au1.transaction(async (em) => {
       await em.nativeUpdate(TokenFamily, { id: familyId }, { revokedAt: new Date(START).toISOString() });
       // Reads a valid family, then waits for this transaction's lock on it.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { digestOf, isSecretOf, newSecret } from '../../src/shared/secrets.ts';
+import { hashSecret, isSecretOf, newSecret } from '../../src/shared/secrets.ts';
 
 test('a secret is 256 random bits in base64url (OAU-6)', () => {
   const secrets = Array.from({ length: 100 }, newSecret);
@@ -8,14 +8,14 @@ test('a secret is 256 random bits in base64url (OAU-6)', () => {
   expect(new Set(secrets).size).toBe(100);
 });
 
-test('digestOf returns SHA-256 in lower-case hexadecimal (OAU-41)', () => {
-  expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
-  expect(digestOf('ü')).toBe(createHash('sha256').update(Buffer.from('ü')).digest('hex'));
+test('hashSecret returns SHA-256 in lower-case hexadecimal (OAU-41)', () => {
+  expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  expect(hashSecret('ü')).toBe(createHash('sha256').update(Buffer.from('ü')).digest('hex'));
 });
 
 test('isSecretOf compares with the first two digests only (OAU-41)', () => {
   const [one, two, three] = [newSecret(), newSecret(), newSecret()];
-  const digests = [one, two, three].map(digestOf);
+  const digests = [one, two, three].map(hashSecret);
   expect([one, two, three, '', digests[0]!, '0'.repeat(64)].map((text) => isSecretOf(text, digests))).toEqual([
     true,
     true,

@@ -10,9 +10,9 @@ import { Database, type Databases } from '../../src/database/database.ts';
 import { toApiError } from '../../src/database/errors.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { OAuthDependencies } from '../../src/oauth/dependencies.ts';
-import { oauthPlugin } from '../../src/oauth/plugin.ts';
+import { createOAuthPlugin } from '../../src/oauth/plugin.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
-import { digestOf, newSecret } from '../../src/shared/secrets.ts';
+import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { createDatabase } from '../setup/database.ts';
 
@@ -91,7 +91,7 @@ export async function buildOAuthApp(
   });
   const logoUrl = createLogoSigner(clock, baseUrl);
   await app.register(
-    oauthPlugin({ databases, accessTokens: tokens, clock, tokenVerifier, baseUrl, limitClient, logoUrl }),
+    createOAuthPlugin({ databases, accessTokens: tokens, clock, tokenVerifier, baseUrl, limitClient, logoUrl }),
   );
   return app;
 }
@@ -154,7 +154,7 @@ export async function addSecret(
   at: number,
 ) {
   const createdAt = new Date(at).toISOString();
-  await service.databases[region].fork().insert(ClientSecret, { clientId, digest: digestOf(secret), createdAt });
+  await service.databases[region].fork().insert(ClientSecret, { clientId, digest: hashSecret(secret), createdAt });
 }
 
 /** Returns a `Basic` Authorization header. */

@@ -5,7 +5,7 @@ import { SignInAttempt } from '../../entities/sign-in-attempt.entity.ts';
 import { User } from '../../entities/user.entity.ts';
 import { deriveCsrfToken } from '../../src/oauth/interaction/browser-id.ts';
 import { hashPassword } from '../../src/shared/passwords.ts';
-import { digestOf, newSecret } from '../../src/shared/secrets.ts';
+import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { Browser } from './browser.ts';
 import {
   addApplication,
@@ -123,7 +123,7 @@ describe('the cookie', () => {
     const { browser } = await signedIn('user_a@example.com');
     const id = browser.cookies.get(COOKIE)!;
     const em = service.databases.au1.fork();
-    expect(await em.findOne(Session, { digest: digestOf(id) })).toMatchObject({ userId: 'user_a' });
+    expect(await em.findOne(Session, { digest: hashSecret(id) })).toMatchObject({ userId: 'user_a' });
     expect(await em.findOne(Session, { digest: id })).toBeNull();
   });
 
@@ -149,7 +149,7 @@ describe('the cookie', () => {
     const body = toQuery({ ...form, email: 'user_c@example.com', password: PASSWORD });
     await browser.send('POST', `/oauth/sign-in?${toQuery(REQUEST)}`, body);
     expect(browser.cookies.get(COOKIE)).not.toBe(first);
-    expect(await service.databases.au1.fork().findOne(Session, { digest: digestOf(first) })).toBeNull();
+    expect(await service.databases.au1.fork().findOne(Session, { digest: hashSecret(first) })).toBeNull();
   });
 
   test.each(['', 'a', 'a'.repeat(42), `${'a'.repeat(42)}%`, `${newSecret()}; session-au1=x`])(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { digestOf, newSecret } from '../../src/shared/secrets.ts';
+import { hashSecret, newSecret } from '../../src/shared/secrets.ts';
 import { addClient, basicAuthorization, type OAuthService, postToken } from './service.ts';
 import {
   CLIENT,
@@ -31,7 +31,7 @@ describe('invalid_client (OAU-38)', () => {
 
   test.each([
     ['the secret is wrong', { client_secret: newSecret() }],
-    ['the secret is its own digest', { client_secret: digestOf(secret) }],
+    ['the secret is its own digest', { client_secret: hashSecret(secret) }],
     ["the secret is another client's", { client_secret: usSecret }],
     ['the client is unknown', { client_id: 'cli_nobody' }],
     ['the client_id is in capitals', { client_id: CLIENT.toUpperCase() }],

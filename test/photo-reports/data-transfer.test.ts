@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config.ts';
 import { exportFolder } from '../../src/data-transfer/export.ts';
 import { Database } from '../../src/database/database.ts';
 import { validateReportRow } from '../../src/domain/photo-reports/stored-report.ts';
-import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
 import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
 import { SAMPLES } from '../data-transfer/fixture.ts';
 import { createDatabase } from '../setup/database.ts';
@@ -215,7 +215,7 @@ describe('an import', () => {
   const inContent = (more: (content: Json) => object) =>
     changing(({ content }) => {
       const changed = { ...content, ...more(content) };
-      return { content: changed, fingerprint: fingerprintOf(canonicalJson(changed)) };
+      return { content: changed, fingerprint: createFingerprint(canonicalJson(changed)) };
     });
   let line: number;
 
@@ -296,7 +296,7 @@ describe('an import', () => {
       ],
     ]);
     const digest = await problemsOf({
-      pages: (rows) => rows.map((row) => (isChild(row) ? { ...row, pathDigest: fingerprintOf('') } : row)),
+      pages: (rows) => rows.map((row) => (isChild(row) ? { ...row, pathDigest: createFingerprint('') } : row)),
     });
     expect(digest[0]).toEqual([
       'photo-report-pages.ndjson',

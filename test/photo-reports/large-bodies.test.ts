@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_LARGE_TOKENS } from '../../src/http/body-task.ts';
-import { canonicalJson, canonicalJsonBytes, fingerprintOf } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, canonicalJsonBytes, createFingerprint } from '../../src/shared/canonical-json.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { type Client, clientOf } from '../support/uploads.ts';
@@ -112,7 +112,7 @@ describe.each(faces)('a valid report through %s', (_face, send) => {
     expect([after.eventLoop - before.eventLoop, after.worker - before.worker]).toEqual([0, 1]);
     const { sourceRevision: _, ...content } = body;
     const stored = await storedOf(body);
-    expect(stored.fingerprint).toBe(fingerprintOf(canonicalJson(content)));
+    expect(stored.fingerprint).toBe(createFingerprint(canonicalJson(content)));
     expect(canonicalJson(stored.content)).toBe(canonicalJson(content));
     expect(stored.title).toBe(body.page.title);
   });
@@ -224,7 +224,7 @@ describe('a large GraphQL body', () => {
     expect(await sendGraphql(JSON.stringify(body), A, both)).toMatchObject({ status: 200 });
     for (const sourceExternalId of [body.sourceExternalId, `${body.sourceExternalId}-2`]) {
       const { sourceRevision: _, ...content } = { ...body, sourceExternalId };
-      expect((await storedOf(content)).fingerprint).toBe(fingerprintOf(canonicalJson(content)));
+      expect((await storedOf(content)).fingerprint).toBe(createFingerprint(canonicalJson(content)));
     }
   });
 });

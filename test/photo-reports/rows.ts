@@ -1,5 +1,5 @@
 import type { Database } from '../../src/database/database.ts';
-import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { page, request } from './documents.ts';
 
@@ -17,7 +17,7 @@ export async function addReport(database: Database, builderId: string, title: st
      values (?, ?, ?, ?, ?, ?, 'intg_a', ?, 'synced', ?, ?, ?, ?, ?, ?)`,
     [
       ...[id, at, at, builderId, sourceApp, sourceExternalId, sourceRevision, title, sourceCreatedAt, walkthroughDate],
-      ...[JSON.stringify(sourceAuthor), fingerprintOf(canonicalJson(content)), JSON.stringify(content)],
+      ...[JSON.stringify(sourceAuthor), createFingerprint(canonicalJson(content)), JSON.stringify(content)],
     ],
   );
   await database
@@ -25,7 +25,7 @@ export async function addReport(database: Database, builderId: string, title: st
     .execute(`insert into photo_report_page (id, report_id, path, path_digest) values (?, ?, '{}', ?)`, [
       newId('page', NOW),
       id,
-      fingerprintOf('[]'),
+      createFingerprint('[]'),
     ]);
   return id;
 }

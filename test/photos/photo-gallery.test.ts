@@ -28,9 +28,9 @@ afterAll(() => service.stop());
 /** Returns the context with a storage whose copies take 300 ms. */
 async function slowed() {
   const context = await contextOf();
-  const { bytes } = context.storage;
-  const copy = bytes.copy.bind(bytes);
-  bytes.copy = async (...args) => {
+  const { byteStore } = context.storage;
+  const copy = byteStore.copy.bind(byteStore);
+  byteStore.copy = async (...args) => {
     await sleep(300);
     return copy(...args);
   };

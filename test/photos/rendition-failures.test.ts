@@ -95,7 +95,7 @@ describe('a photo that a failure of the machine or the store prevents from being
 
   it('is tried again when its bytes are not in the store', async () => {
     const photo = await createPhoto();
-    await storage.bytes.remove([photo.key]);
+    await storage.byteStore.remove([photo.key]);
     await renderAll();
     expect(await stateOf(photo.id)).toMatchObject({ status: 'PENDING', failures: 1, problem: 'has no stored bytes' });
   });

@@ -126,7 +126,7 @@ describe('GET of a signed rendition', () => {
   it('renders again what the store has lost', async () => {
     const photo = await createPhoto(a);
     await renderAll();
-    await storages.au1.bytes.remove([toRenditionKey({ ...photo, builderId: a.builderId }, 'SMALL')]);
+    await storages.au1.byteStore.remove([toRenditionKey({ ...photo, builderId: a.builderId }, 'SMALL')]);
     expect((await download(a, photo)).statusCode).toBe(200);
   });
 
@@ -156,7 +156,7 @@ describe('the sweep', () => {
     await execute('delete from photo where id = ?', [deleted.id]);
     await execute('update photo set key = ? where id = ?', [kept.key, replaced.id]);
     await sweep(service.databases.au1, storages.au1, Date.now() + 2 * DAY);
-    const left = await Promise.all([kept, deleted, replaced].map((photo) => storages.au1.bytes.stat(keyOf(photo))));
+    const left = await Promise.all([kept, deleted, replaced].map((photo) => storages.au1.byteStore.stat(keyOf(photo))));
     expect(left.map((found) => found !== null)).toEqual([true, false, false]);
     expect(await stateOf(deleted.id)).toBeUndefined();
   });

@@ -89,10 +89,10 @@ async function expectEachOnce({ database, storage }: Site): Promise<void> {
   );
   await sweep(database, storage, Date.now() + 2 * DAY_MS);
   const stored: string[] = [];
-  for await (const { key } of storage.bytes.list('renditions/')) stored.push(key);
+  for await (const { key } of storage.byteStore.list('renditions/')) stored.push(key);
   expect(stored.sort()).toEqual(expected.sort());
   for (const key of stored.slice(0, 9)) {
-    const { stream } = (await storage.bytes.open(key))!;
+    const { stream } = (await storage.byteStore.open(key))!;
     expect((await sharp(Buffer.concat(await stream.toArray())).metadata()).format).toBe('webp');
   }
 }
@@ -107,7 +107,7 @@ describe('an instance that is killed while it renders', () => {
     const keys = await rowsOf(database, `select distinct key from photo where content_type = 'image/jpeg' limit 3`);
     expect(keys).toHaveLength(3);
     for (const { key } of keys) {
-      await storage.bytes.remove([key!]);
+      await storage.byteStore.remove([key!]);
       await storage.store(key!, Readable.from([large]), 'image/jpeg', large.length);
     }
     const instance = await Instance.start(env);

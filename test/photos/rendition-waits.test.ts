@@ -85,7 +85,7 @@ describe('GET of a rendition that is not stored (PHO-41)', () => {
   let store: TestStore;
 
   const urlOf = (photo: RenderedPhoto): string =>
-    store.storages.au1.withIssuer('intg_test').createDownloadUrl(toRenditionKey(photo, 'SMALL'));
+    store.storages.au1.withShareKey('intg_test').createDownloadUrl(toRenditionKey(photo, 'SMALL'));
 
   beforeEach(async () => {
     store = await startStore({}, { shares, databases: service.databases });

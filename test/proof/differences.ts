@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../src/database/database.ts';
-import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Json } from '../photo-reports/documents.ts';
 import type { Application } from './integrator.ts';
@@ -47,7 +47,7 @@ async function wrongPhotos(database: Database, storage: Storage, { acknowledged,
   }
   for (const [id, hash] of acknowledged.photos) {
     const key = found.get(id);
-    const opened = key === undefined ? null : await storage.bytes.open(key);
+    const opened = key === undefined ? null : await storage.byteStore.open(key);
     if (!opened) {
       wrong.push(`photo ${id} ${key ? 'has no bytes' : 'is lost'}`);
       continue;
@@ -72,7 +72,7 @@ async function wrongReports(database: Database, { acknowledged, client }: Applic
     // A revision whose answer was lost when the load ended may be there.
     const isWhole =
       row?.revision === sourceRevision
-        ? row?.fingerprint === fingerprintOf(canonicalJson(content))
+        ? row?.fingerprint === createFingerprint(canonicalJson(content))
         : row?.revision === sourceRevision + 1;
     if (rows.length !== 1 || !isWhole) wrong.push(`report ${id} is not revision ${sourceRevision} as acknowledged`);
   }

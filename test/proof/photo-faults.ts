@@ -97,8 +97,8 @@ export async function photoFaults(options: PhotoFaultsOptions): Promise<PhotoFau
 
     const after = new Database('au1', postgres.url('au1'));
     undo.push(() => after.close());
-    const { bytes } = openStorages(loadConfig(env), { secrets: [env.TOKEN_KEY], clock: systemClock }).au1;
-    const wrong = await wrongThings(after, bytes, SOURCE_APP, expected);
+    const { byteStore } = openStorages(loadConfig(env), { secrets: [env.TOKEN_KEY], clock: systemClock }).au1;
+    const wrong = await wrongThings(after, byteStore, SOURCE_APP, expected);
     const { instanceKills, databaseKills } = faults;
     const photos = expected.reduce((sum, each) => sum + each.photos.size, 0);
     return { pages: next, photos, instanceKills, databaseKills, retries: caller.retries, seconds, wrong };

@@ -7,7 +7,7 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { loadDemoInto } from '../../src/demo/load.ts';
-import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { blocks, type Json, page, request } from '../photo-reports/documents.ts';
 import { randomOf } from '../support/shuffle.ts';
@@ -135,7 +135,7 @@ async function compare(database: Database, walks: Walk[]): Promise<string[]> {
     const expected = ['', ...paths.map((block: { sourceBlockId: string }) => block.sourceBlockId)].toSorted();
     const isWhole =
       row?.revision === sourceRevision &&
-      row?.fingerprint === fingerprintOf(canonicalJson(content)) &&
+      row?.fingerprint === createFingerprint(canonicalJson(content)) &&
       canonicalJson(row?.content) === canonicalJson(content) &&
       JSON.stringify(row?.paths) === JSON.stringify(expected);
     if (!isWhole) wrong.push(`${sourceExternalId} is not revision ${sourceRevision} as it was acknowledged`);

@@ -2,7 +2,7 @@ import { getNamedType } from 'graphql';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { type Operation, routeTable } from '../../schema/route-table.ts';
+import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
@@ -15,7 +15,7 @@ interface Page {
 const schema = buildServiceSchema();
 
 /** Operations of REST with pages that are counted by `offset`. */
-const lists = routeTable(schema).filter(({ field }) =>
+const lists = createRouteTable(schema).filter(({ field }) =>
   schema
     .getQueryType()!
     .getFields()

@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, type GraphQLOutputType, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { type Operation, routeTable } from '../../schema/route-table.ts';
+import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { type Service, startService } from '../support/harness.ts';
 import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
@@ -9,7 +9,7 @@ import { requireSample, type Samples, samplesOf } from '../support/samples.ts';
 const schema = buildServiceSchema();
 
 /** Operations of REST that return a page of a list, with the names of their query parameters. */
-const lists = routeTable(schema)
+const lists = createRouteTable(schema)
   .filter(({ method, field }) => method === 'GET' && isPage(field))
   .map((operation) => ({ operation, locations: locateArguments(operation, schema), path: operation.path }));
 const byProject = lists.filter(({ locations }) =>

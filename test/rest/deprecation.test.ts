@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resolvers as registered } from '../../resolvers/registry.ts';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { type Deprecation, Rest } from '../../schema/rest.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
 
 const resolvers = registered as unknown as (new () => object)[];
@@ -105,7 +105,7 @@ describe('the table of routes', () => {
   ])('rejects %s', (_what, name, deprecated, reason, message) => {
     declareOperation(name, deprecated, reason);
     try {
-      expect(() => routeTable(buildServiceSchema())).toThrow(`${name} ${message}`);
+      expect(() => createRouteTable(buildServiceSchema())).toThrow(`${name} ${message}`);
     } finally {
       resolvers.pop();
     }

@@ -1,7 +1,7 @@
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { type Operation, routeTable } from '../../schema/route-table.ts';
+import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { locateArguments } from '../../src/rest/input.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
@@ -15,7 +15,7 @@ interface FieldError {
 }
 
 const schema = buildServiceSchema();
-const operations = routeTable(schema);
+const operations = createRouteTable(schema);
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked by name.
 const document = (await createOpenApiDocument(schema, operations, BASE_URL)) as any;
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import { buildApp } from '../../src/app.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
@@ -16,7 +16,7 @@ import { isOfResponse, startPrism, violationsOf } from '../support/prism.ts';
 import { restoreSamples, samplesOf } from '../support/samples.ts';
 
 const schema = buildServiceSchema();
-const document = await createOpenApiDocument(schema, routeTable(schema), BASE_URL);
+const document = await createOpenApiDocument(schema, createRouteTable(schema), BASE_URL);
 const contract = new Contract(document);
 const { operations } = contract;
 

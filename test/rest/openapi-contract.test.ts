@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import { SCOPES } from '../../schema/scopes.ts';
 import { IMAGE_TYPES } from '../../src/images/types.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
@@ -9,7 +9,7 @@ import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 type Json = any;
 
 const schema = buildServiceSchema();
-const document: Json = await createOpenApiDocument(schema, routeTable(schema), 'https://api.example.com');
+const document: Json = await createOpenApiDocument(schema, createRouteTable(schema), 'https://api.example.com');
 const { schemas, parameters } = document.components;
 
 const operationsOf = (paths: Json): Json[] => Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item));

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
@@ -25,7 +25,7 @@ import { Receiver } from '../support/receiver.ts';
 const FILE = join(import.meta.dirname, '../../src/rest/openapi/recorded-responses.json');
 
 const schema = buildServiceSchema();
-const document: Json = await createOpenApiDocument(schema, routeTable(schema), BASE_URL);
+const document: Json = await createOpenApiDocument(schema, createRouteTable(schema), BASE_URL);
 
 let fixture: ExampleFixture;
 let calls: ExampleCalls;

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { type Operation, routeTable } from '../../schema/route-table.ts';
+import { createRouteTable, type Operation } from '../../schema/route-table.ts';
 import { BuilderId, text } from '../../schema/scalars.ts';
 import { registerDocs } from '../../src/http/docs.ts';
 import { isFallback } from '../../src/rest/openapi/examples.ts';
@@ -24,7 +24,7 @@ type Json = any;
 
 const BASE_URL = 'https://api.example.com';
 const schema = buildServiceSchema();
-const operations = routeTable(schema);
+const operations = createRouteTable(schema);
 
 let document: Json;
 
@@ -134,7 +134,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('is identical when generated again', async () => {
-    const again = await createOpenApiDocument(buildServiceSchema(), routeTable(schema), BASE_URL);
+    const again = await createOpenApiDocument(buildServiceSchema(), createRouteTable(schema), BASE_URL);
     expect(JSON.stringify(again)).toBe(JSON.stringify(document));
   });
 });
@@ -196,7 +196,7 @@ describe('the description of a request body', () => {
   let operation: Json;
 
   beforeAll(async () => {
-    described = await createOpenApiDocument(withMutation, routeTable(withMutation) as Operation[], BASE_URL);
+    described = await createOpenApiDocument(withMutation, createRouteTable(withMutation) as Operation[], BASE_URL);
     operation = described.paths['/builders/{id}/widgets'].post;
   });
 

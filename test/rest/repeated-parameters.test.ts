@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
-import { routeTable } from '../../schema/route-table.ts';
+import { createRouteTable } from '../../schema/route-table.ts';
 import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { createOpenApiDocument } from '../../src/rest/openapi.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
@@ -136,7 +136,7 @@ describe('GET /events', () => {
 describe('the OpenAPI document', () => {
   it('describes both names of every repeatable query parameter', async () => {
     const schema = buildServiceSchema();
-    const { paths } = (await createOpenApiDocument(schema, routeTable(schema), BASE_URL)) as {
+    const { paths } = (await createOpenApiDocument(schema, createRouteTable(schema), BASE_URL)) as {
       paths: Record<
         string,
         Record<string, { parameters?: { name?: string; schema?: { type?: string }; description?: string }[] }>

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonChunks } from '../../src/shared/json-chunks.ts';
+import { splitJson } from '../../src/shared/json-chunks.ts';
 
-const textOf = (value: unknown) => [...jsonChunks(value)].join('');
+const textOf = (value: unknown) => [...splitJson(value)].join('');
 
 describe('the chunks of a value', () => {
   it('join to the text of JSON.stringify', () => {
@@ -17,7 +17,7 @@ describe('the chunks of a value', () => {
 
   it('have about 64 Ki characters', () => {
     const value = { data: Array.from({ length: 50_000 }, (_, id) => ({ id, text: 'some text', tags: ['a', 'b'] })) };
-    const lengths = [...jsonChunks(value)].map((chunk) => chunk.length);
+    const lengths = [...splitJson(value)].map((chunk) => chunk.length);
     expect(lengths.length).toBeGreaterThan(30);
     expect(Math.max(...lengths)).toBeLessThan(2 * 64 * 1024);
   });
@@ -26,12 +26,12 @@ describe('the chunks of a value', () => {
     for (const text of ['x', '\u0001', '\ud83d\ude00', 'x\ud83d\ude00', '\ud83d']) {
       const value = { data: [{ notes: text.repeat(300_000) }] };
       expect(textOf(value)).toBe(JSON.stringify(value));
-      const lengths = [...jsonChunks(value)].map((chunk) => chunk.length);
+      const lengths = [...splitJson(value)].map((chunk) => chunk.length);
       expect(Math.max(...lengths)).toBeLessThan(7 * 64 * 1024);
     }
   });
 
   it.each([null, true, 1.5, 'text', [], {}])('of %j are a single one', (value) => {
-    expect([...jsonChunks(value)]).toEqual([JSON.stringify(value)]);
+    expect([...splitJson(value)]).toEqual([JSON.stringify(value)]);
   });
 });

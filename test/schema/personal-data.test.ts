@@ -1,7 +1,7 @@
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { entities } from '../../entities/index.ts';
-import { COLUMN_GROUPS, personalDataOf } from '../../entities/personal-data.ts';
+import { COLUMN_GROUPS, getPersonalData } from '../../entities/personal-data.ts';
 import { createOrm } from '../../src/database/orm.ts';
 
 const orm = createOrm('postgresql://none@127.0.0.1/none');
@@ -17,7 +17,7 @@ describe('the declaration of personal data', () => {
   it.each(tables.map((meta) => [meta.className, meta] as const))(
     'has each text column of %s once (PRV-1)',
     (className, meta) => {
-      const declaration = personalDataOf(className);
+      const declaration = getPersonalData(className);
       const declared = COLUMN_GROUPS.flatMap((group) => declaration[group] ?? []);
       const columns = meta.props.filter(canHoldNames).map(({ name }) => name);
       const advice = `Declare each text column of ${className} once, with @PersonalData or the option personal: entities/personal-data.ts`;
@@ -28,7 +28,7 @@ describe('the declaration of personal data', () => {
   it.each(tables.map((meta) => [meta.className, meta] as const))(
     'of %s names properties that exist',
     (className, meta) => {
-      const persons = Object.values(personalDataOf(className).of ?? {});
+      const persons = Object.values(getPersonalData(className).of ?? {});
       expect(persons.filter((property) => !(property in meta.properties))).toEqual([]);
     },
   );
@@ -37,7 +37,7 @@ describe('the declaration of personal data', () => {
     'of %s names the people that it refers to',
     (className, meta) => {
       const people = { User: 'user', Worker: 'worker', Profile: 'profile', Contact: 'contact' } as const;
-      const { of = {} } = personalDataOf(className);
+      const { of = {} } = getPersonalData(className);
       const missing = meta.props.filter(({ name, targetMeta }) => {
         const kind = people[targetMeta?.className as keyof typeof people];
         return kind !== undefined && of[kind] !== name;
@@ -52,7 +52,7 @@ describe('the declaration of personal data', () => {
 
   it('clears only columns that may be null or are lists', () => {
     const wrong = tables.flatMap(({ className, properties }) => {
-      const { cleared = [], file = [], secret = [], erase } = personalDataOf(className);
+      const { cleared = [], file = [], secret = [], erase } = getPersonalData(className);
       if (erase === 'delete') return [];
       const columns = [...cleared, ...file, ...secret].map((name) => properties[name as never] as EntityProperty);
       return columns.filter(({ nullable, default: value }) => !nullable && value !== "'[]'" && value !== '[]');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { openCluster } from '../../src/dev-postgres/cluster.ts';
 import { findRunningServer } from '../../src/dev-postgres/postmaster.ts';
-import { machineId } from '../../src/shared/process-identity.ts';
+import { readMachineId } from '../../src/shared/process-identity.ts';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
 import { endPrograms, PROGRAM, runProgram, startProgram } from '../support/program.ts';
@@ -79,7 +79,7 @@ describe('npm start', { timeout: 60_000 }, () => {
     await first.exit;
     const spool = join(folder, 'data', 'storage', 'spool');
     await mkdir(spool, { recursive: true });
-    await writeFile(join(spool, `${await machineId()}.${first.process.pid}.1.left`), 'half of an upload');
+    await writeFile(join(spool, `${await readMachineId()}.${first.process.pid}.1.left`), 'half of an upload');
     const second = await start();
     expect(await readdir(spool)).toEqual([]);
     expect(await health()).toMatchObject({ status: 'ok' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, fingerprintOf } from '../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../src/shared/canonical-json.ts';
 
 /** RFC 8785, appendix B: the bits of a double, and how it is written. */
 const NUMBERS = [
@@ -102,7 +102,7 @@ describe('RFC 8785', () => {
 
 describe('a fingerprint', () => {
   it('is one for whatever spelling, and another for whatever else is said', () => {
-    const fingerprint = (text: string) => fingerprintOf(canonical(text));
+    const fingerprint = (text: string) => createFingerprint(canonical(text));
     const spellings = [
       '{"a":1,"b":-0}',
       '{"b":0.0,"a":1.0}',
@@ -122,6 +122,6 @@ describe('a fingerprint', () => {
   });
 
   it('is that of the UTF-8 bytes', () => {
-    expect(fingerprintOf(canonicalJson('é'))).toBe(fingerprintOf(Buffer.from([0x22, 0xc3, 0xa9, 0x22])));
+    expect(createFingerprint(canonicalJson('é'))).toBe(createFingerprint(Buffer.from([0x22, 0xc3, 0xa9, 0x22])));
   });
 });

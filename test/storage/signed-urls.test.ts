@@ -92,7 +92,7 @@ describe('the issuer of a signed URL', () => {
   });
   afterAll(() => store.stop());
 
-  const issuedTo = (issuer: string) => store.storages.au1.withIssuer(issuer);
+  const issuedTo = (issuer: string) => store.storages.au1.withShareKey(issuer);
 
   it('cannot be changed or removed', async () => {
     const url = await issuedTo('intg_a').createUploadUrl(createUploadKey(BUILDER), TYPE, 5);

@@ -38,15 +38,15 @@ afterAll(() => service.stop());
 const run = () => sweep(service.databases.au1, storage, service.clock.now());
 /** The storage, whose list of objects comes after the work. */
 const listingAfter = (work: () => Promise<unknown>): Storage => {
-  const { bytes, spool, signer, downloader } = storage;
+  const { byteStore, spool, signer, downloader } = storage;
   const list = async function* (prefix: string) {
     await work();
-    yield* bytes.list(prefix);
+    yield* byteStore.list(prefix);
   };
-  const remove = (keys: string[]) => bytes.remove(keys);
-  return new Storage('au1', { ...bytes, list, remove } as never, spool, signer, downloader);
+  const remove = (keys: string[]) => byteStore.remove(keys);
+  return new Storage('au1', { ...byteStore, list, remove } as never, spool, signer, downloader);
 };
-const exists = async (key: string) => (await storage.bytes.stat(key)) !== null;
+const exists = async (key: string) => (await storage.byteStore.stat(key)) !== null;
 const keep = async (key: string) => {
   await storage.store(key, Readable.from(['bytes']), 'image/png', 1_000);
   return key;

@@ -54,7 +54,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
   });
 
   async function read(key: string, of: Storage = storage): Promise<string | null> {
-    const found = await of.bytes.open(key);
+    const found = await of.byteStore.open(key);
     return found && text(found.stream);
   }
 
@@ -75,15 +75,15 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
 
   it('knows other bytes under the same key by their version', async () => {
     const key = await uploaded('first');
-    const first = (await storage.bytes.stat(key))!.version;
-    expect(await storage.bytes.copy(key, createObjectKey('photos', BUILDER, TYPE), TYPE)).toBe(first);
-    expect((await storage.bytes.stat(key))!.version).toBe(first);
+    const first = (await storage.byteStore.stat(key))!.version;
+    expect(await storage.byteStore.copy(key, createObjectKey('photos', BUILDER, TYPE), TYPE)).toBe(first);
+    expect((await storage.byteStore.stat(key))!.version).toBe(first);
     const path = await storage.spool.createPath();
     await writeFile(path, 'other');
-    await storage.bytes.put(key, path, TYPE);
-    const second = (await storage.bytes.stat(key))!.version;
+    await storage.byteStore.put(key, path, TYPE);
+    const second = (await storage.byteStore.stat(key))!.version;
     expect(second).not.toBe(first);
-    expect(await storage.bytes.copy(key, createObjectKey('photos', BUILDER, TYPE), TYPE)).toBe(second);
+    expect(await storage.byteStore.copy(key, createObjectKey('photos', BUILDER, TYPE), TYPE)).toBe(second);
   });
 
   if (kind === 's3') {
@@ -103,7 +103,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       expect((await put(url, body)).status).toBeGreaterThanOrEqual(400);
       expect((await put(url, body)).status).toBeLessThan(500);
     }
-    expect(await storage.bytes.stat(key)).toBeNull();
+    expect(await storage.byteStore.stat(key)).toBeNull();
   });
 
   it('refuses another type, and the same type with parameters (UPL-5)', async () => {
@@ -113,14 +113,14 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       const { status } = await put(url, 'bytes', type);
       expect([400, 403]).toContain(status);
     }
-    expect(await storage.bytes.stat(key)).toBeNull();
+    expect(await storage.byteStore.stat(key)).toBeNull();
   });
 
   it('refuses an expired URL (UPL-4)', async () => {
     const key = createUploadKey(BUILDER);
     const url = await store.ago(901).au1.createUploadUrl(key, TYPE, 5);
     expect((await put(url, 'bytes')).status).toBe(403);
-    expect(await storage.bytes.stat(key)).toBeNull();
+    expect(await storage.byteStore.stat(key)).toBeNull();
     const recent = await store.ago(880).au1.createUploadUrl(key, TYPE, 5);
     expect((await put(recent, 'bytes')).status).toBe(200);
   });
@@ -141,8 +141,8 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
       const { status } = await put(wrong, 'bytes');
       expect([400, 403], wrong).toContain(status);
     }
-    expect(await storage.bytes.stat(key)).toBeNull();
-    expect(await storage.bytes.stat(other)).toBeNull();
+    expect(await storage.byteStore.stat(key)).toBeNull();
+    expect(await storage.byteStore.stat(other)).toBeNull();
   });
 
   it('never shows half of an upload whose connection breaks (UPL-7)', async () => {
@@ -161,10 +161,10 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     socket.write(head.join('\r\n'));
     socket.write(Buffer.alloc(400_000));
     await sleep(200);
-    expect(await storage.bytes.stat(key)).toBeNull();
+    expect(await storage.byteStore.stat(key)).toBeNull();
     socket.destroy();
     await sleep(200);
-    expect(await storage.bytes.stat(key)).toBeNull();
+    expect(await storage.byteStore.stat(key)).toBeNull();
     if (kind === 'local') expect(await readdir(join(store.folder, 'storage', 'spool'))).toEqual([]);
   });
 
@@ -173,8 +173,8 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     const url = await storage.createUploadUrl(key, TYPE, 5);
     await put(url, 'right');
     const kept = createObjectKey('photos', BUILDER, TYPE);
-    const { version } = (await storage.bytes.stat(key))!;
-    expect(await storage.bytes.copy(key, kept, TYPE)).toBe(version);
+    const { version } = (await storage.byteStore.stat(key))!;
+    expect(await storage.byteStore.copy(key, kept, TYPE)).toBe(version);
     expect((await put(url, 'wrong')).status).toBe(kind === 'local' ? 409 : 200);
     expect(await read(kept)).toBe('right');
     const download = await fetch(storage.createDownloadUrl(kept));
@@ -183,9 +183,9 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
 
   it('tells a copy of nothing from one that was made', async () => {
     expect(
-      await storage.bytes.copy(createUploadKey(BUILDER), createObjectKey('photos', BUILDER, TYPE), TYPE),
+      await storage.byteStore.copy(createUploadKey(BUILDER), createObjectKey('photos', BUILDER, TYPE), TYPE),
     ).toBeNull();
-    expect(await storage.bytes.open('uploads/buil_a1/nothing')).toBeNull();
+    expect(await storage.byteStore.open('uploads/buil_a1/nothing')).toBeNull();
     expect(await storage.withFile('uploads/buil_a1/nothing', async () => true)).toBeNull();
   });
 
@@ -193,20 +193,20 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
     const path = await storage.spool.createPath();
     await writeFile(path, 'bytes of a file');
     const key = createObjectKey('logos', BUILDER, TYPE);
-    await storage.bytes.put(key, path, TYPE);
+    await storage.byteStore.put(key, path, TYPE);
     await storage.spool.discard(path);
     expect(await read(key)).toBe('bytes of a file');
-    const listed = await all(storage.bytes.list('logos'));
+    const listed = await all(storage.byteStore.list('logos'));
     expect(listed).toMatchObject([{ key, size: 15 }]);
     expect(Math.abs(Date.now() - listed[0]!.modifiedAt)).toBeLessThan(60_000);
-    await storage.bytes.remove([key, key]);
-    expect(await storage.bytes.stat(key)).toBeNull();
-    expect(await all(storage.bytes.list('logos'))).toEqual([]);
+    await storage.byteStore.remove([key, key]);
+    expect(await storage.byteStore.stat(key)).toBeNull();
+    expect(await all(storage.byteStore.list('logos'))).toEqual([]);
   });
 
   it('keeps the regions apart', async () => {
     const key = await uploaded('of au1');
-    expect(await store.storages.us1.bytes.stat(key)).toBeNull();
+    expect(await store.storages.us1.byteStore.stat(key)).toBeNull();
     const url = storage.createDownloadUrl(key, TYPE);
     expect((await fetch(url.replace('/au1/', '/us1/'))).status).toBe(403);
   });
@@ -296,7 +296,7 @@ describe.each(['local', 's3'])('the %s store', (kind) => {
 
     it('are described to HEAD, which reads nothing (UPL-32)', async () => {
       const url = storage.createDownloadUrl(await uploaded('a picture'), TYPE);
-      const reads = vi.spyOn(storage.bytes, 'open');
+      const reads = vi.spyOn(storage.byteStore, 'open');
       const answer = await fetch(url, { method: 'HEAD', headers: { Range: 'bytes=0-1' } });
       expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '9']);
       expect(answer.headers.get('content-type')).toBe(TYPE);
@@ -356,7 +356,7 @@ describe('the signed upload route', () => {
   it('takes no key that leads out of its folder', async () => {
     const { signer } = store.storages.au1;
     for (const key of ['../secret', 'uploads/../../secret', 'a/./b', '/etc/passwd', '.hidden', 'a//b', 'a\0b']) {
-      expect(() => store.storages.au1.bytes.toLocalPath(key)).toThrow();
+      expect(() => store.storages.au1.byteStore.toLocalPath(key)).toThrow();
       const url = signer.sign({ method: 'GET', region: 'au1', key, contentType: TYPE }, 900);
       expect([403, 404]).toContain((await fetch(url)).status);
       expect([403, 404]).toContain((await fetch(url.replace(key, encodeURIComponent(key)))).status);

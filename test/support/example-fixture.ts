@@ -15,7 +15,7 @@ import { numberEvents } from '../../src/domain/events/event-log.ts';
 import { SecretBox } from '../../src/domain/webhooks/secret-box.ts';
 import { newWebhookSecret } from '../../src/domain/webhooks/signature.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
-import { digestOf } from '../../src/shared/secrets.ts';
+import { hashSecret } from '../../src/shared/secrets.ts';
 import { CHEAP_HASH } from '../oauth/fixtures.ts';
 import { createDatabase } from '../setup/database.ts';
 import { insertGeneratedRows } from './generated-rows.ts';
@@ -154,7 +154,7 @@ async function addClients({ databases }: Service): Promise<void> {
       ...{ id, integratorId, name: 'Site Notes production', type: 'CONFIDENTIAL', internal: false, grants },
       ...{ scopes: [...scopes], redirectUris: [REDIRECT_URI], origins: [], ...stamps },
     });
-    await em.insert(ClientSecret, { clientId: id, digest: digestOf(CLIENT_SECRET), createdAt: stamps.createdAt });
+    await em.insert(ClientSecret, { clientId: id, digest: hashSecret(CLIENT_SECRET), createdAt: stamps.createdAt });
   };
   await add(CLIENT_ID, `intg_${ID_BODY}`, ['client_credentials', 'authorization_code', 'refresh_token'], SCOPES);
   await add(OTHER_CLIENT_ID, other, ['client_credentials'], ['read:projects', 'write:photos']);

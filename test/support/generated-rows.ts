@@ -5,14 +5,14 @@ import { entities } from '../../entities/index.ts';
 import { findSourceRoot } from '../../src/cli/services/source-root.ts';
 import { fileDefinitions } from '../../src/data-transfer/file-definitions.ts';
 import type { Database } from '../../src/database/database.ts';
-import { ID_PREFIXES, idKindOf } from '../../src/shared/ids.ts';
+import { findIdKind, ID_PREFIXES } from '../../src/shared/ids.ts';
 
 const FILES = await readdir(join(await findSourceRoot(), 'test/samples/company'));
 
 /** Entities with an identifier that have no rows in test/samples/company, and therefore no hand-written rows anywhere in the tests. */
 export const generatedEntities = (entities as EntityClass<object>[]).filter((entity) => {
   const definition = fileDefinitions.find((one) => one.entity === entity);
-  return idKindOf(entity.name) !== null && definition !== undefined && !FILES.includes(`${definition.file}.ndjson`);
+  return findIdKind(entity.name) !== null && definition !== undefined && !FILES.includes(`${definition.file}.ndjson`);
 });
 
 /** Name of the scalar of an entity's identifiers: `PermitId`. */
@@ -52,7 +52,7 @@ export async function insertGeneratedRows(
   for (const entity of generatedEntities) {
     const meta = database.metadata.get(entity) as EntityMetadata;
     const existing = await findId(meta);
-    const id = existing ?? `${ID_PREFIXES[idKindOf(entity.name)!]}_${suffix}`;
+    const id = existing ?? `${ID_PREFIXES[findIdKind(entity.name)!]}_${suffix}`;
     if (!existing) await em.insert(entity, (await generateRow(meta, id, findId)) as never);
     ids[idScalarOf(entity)] = id;
   }

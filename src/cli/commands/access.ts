@@ -14,10 +14,10 @@ import {
 import { type CliIo, formatFields, formatObject } from '../io/cli-io.ts';
 import {
   addCommandGroup,
+  createRepeatableOption,
   defineListCommand,
   defineRegionalCommand,
   parseYesOrNo,
-  repeatableOption,
 } from './define-command.ts';
 
 const SHOWN_ONCE = 'This secret is not shown again.';
@@ -35,7 +35,7 @@ function addIntegratorCommands(parent: Command, io: CliIo): void {
     .command('create')
     .description('register a vendor')
     .requiredOption('--name <name>', 'name of the vendor')
-    .addOption(repeatableOption('--deep-link-scheme <scheme>', 'scheme allowed in sourceDeepLink beside https'));
+    .addOption(createRepeatableOption('--deep-link-scheme <scheme>', 'scheme allowed in sourceDeepLink beside https'));
   defineRegionalCommand(io, create, async (context, { name, deepLinkScheme }) => {
     const data = await createIntegrator(context, { name, deepLinkSchemes: deepLinkScheme ?? [] });
     const { integratorId, deepLinkSchemes } = data;
@@ -66,7 +66,7 @@ function addIntegratorReads(parent: Command, io: CliIo): void {
     .command('update <integrator>')
     .description('replace the properties that are given')
     .option('--name <name>', 'name of the vendor')
-    .addOption(repeatableOption('--deep-link-scheme <scheme>', 'scheme allowed in sourceDeepLink beside https'))
+    .addOption(createRepeatableOption('--deep-link-scheme <scheme>', 'scheme allowed in sourceDeepLink beside https'))
     .option('--no-deep-link-schemes', 'allow no other scheme than https');
   defineRegionalCommand(io, update, async (context, { name, deepLinkScheme, deepLinkSchemes }, id) => {
     const schemes = deepLinkSchemes === false ? [] : deepLinkScheme;
@@ -91,14 +91,14 @@ function addClientCommands(parent: Command, io: CliIo): void {
         .default('confidential'),
     )
     .addOption(
-      repeatableOption('--grant <grant>', 'client_credentials, authorization_code or refresh_token').default(
+      createRepeatableOption('--grant <grant>', 'client_credentials, authorization_code or refresh_token').default(
         [],
         'every grant; public: authorization_code and refresh_token; internal: client_credentials',
       ),
     )
-    .addOption(repeatableOption('--scope <scopes>', 'scopes that the client may request, separated by spaces'))
-    .addOption(repeatableOption('--redirect-uri <uri>', 'redirect URI, compared exactly'))
-    .addOption(repeatableOption('--origin <origin>', 'browser origin of a public client, for CORS'))
+    .addOption(createRepeatableOption('--scope <scopes>', 'scopes that the client may request, separated by spaces'))
+    .addOption(createRepeatableOption('--redirect-uri <uri>', 'redirect URI, compared exactly'))
+    .addOption(createRepeatableOption('--origin <origin>', 'browser origin of a public client, for CORS'))
     .option('--pilot-agreement <reference>', 'pilot agreement, required for write:sign_on_events');
   defineRegionalCommand(io, create, async (context, options) => {
     const data = await createClient(context, {
@@ -166,11 +166,11 @@ function addClientReads(parent: Command, io: CliIo): void {
     .command('update <client>')
     .description('replace the properties that are given; removed scopes and grants end at once')
     .option('--name <name>', 'name of the application, shown on the consent page')
-    .addOption(repeatableOption('--grant <grant>', 'client_credentials, authorization_code or refresh_token'))
-    .addOption(repeatableOption('--scope <scopes>', 'scopes that the client may request, separated by spaces'))
-    .addOption(repeatableOption('--redirect-uri <uri>', 'redirect URI, compared exactly'))
+    .addOption(createRepeatableOption('--grant <grant>', 'client_credentials, authorization_code or refresh_token'))
+    .addOption(createRepeatableOption('--scope <scopes>', 'scopes that the client may request, separated by spaces'))
+    .addOption(createRepeatableOption('--redirect-uri <uri>', 'redirect URI, compared exactly'))
     .option('--no-redirect-uris', 'remove all redirect URIs')
-    .addOption(repeatableOption('--origin <origin>', 'browser origin of a public client, for CORS'))
+    .addOption(createRepeatableOption('--origin <origin>', 'browser origin of a public client, for CORS'))
     .option('--no-origins', 'remove all origins')
     .option('--pilot-agreement <reference>', 'pilot agreement, required for write:sign_on_events');
   update.addHelpText('after', '\nA list that is given replaces the whole list.');
@@ -206,7 +206,7 @@ function addConnectionReads(parent: Command, io: CliIo): void {
 
   const update = requireConnectionKey(
     parent.command('update').description('replace the scopes of an active connection, also for existing tokens'),
-  ).addOption(repeatableOption('--scope <scopes>', 'scopes that the builder allows, separated by spaces'));
+  ).addOption(createRepeatableOption('--scope <scopes>', 'scopes that the builder allows, separated by spaces'));
   defineRegionalCommand(io, update, async (context, { integrator, builder, scope }) => {
     const request = { integratorId: integrator, builderId: builder, scopes: scope ?? [] };
     const data = await updateConnection(context, request);
@@ -224,7 +224,7 @@ function addConnectionCommands(parent: Command, io: CliIo): void {
     .description('connect an integrator to a builder, or reactivate a revoked connection')
     .requiredOption('--integrator <id>', 'integrator')
     .requiredOption('--builder <id>', 'builder')
-    .addOption(repeatableOption('--scope <scopes>', 'scopes that the builder allows, separated by spaces'))
+    .addOption(createRepeatableOption('--scope <scopes>', 'scopes that the builder allows, separated by spaces'))
     .option('--replace', 'replace the scopes of an active connection');
   defineRegionalCommand(io, create, async (context, { integrator, builder, scope, replace }) => {
     const request = { integratorId: integrator, builderId: builder, scopes: scope ?? [], replace: replace === true };

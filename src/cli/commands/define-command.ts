@@ -13,8 +13,8 @@ import { withCommandContext } from '../services/database-session.ts';
 export type CommandOptions = any;
 
 /** Creates an option that may be given several times. Its value is undefined when it is absent. */
-export const repeatableOption = (flags: string, description: string) =>
-  new Option(flags, `${description}; repeatableOption`).argParser((value, earlier: string[] = []) => [
+export const createRepeatableOption = (flags: string, description: string) =>
+  new Option(flags, `${description}; createRepeatableOption`).argParser((value, earlier: string[] = []) => [
     ...earlier,
     value,
   ]);
@@ -76,7 +76,7 @@ export function defineRegionalCommand(
 ): Command {
   command.addOption(createRegionOption().default('au1' satisfies RegionId));
   return defineCommand(io, command, (options, ...args) =>
-    withCommandContext(io, options.region, nameOf(command), async (context) => {
+    withCommandContext(io, options.region, formatCommandName(command), async (context) => {
       const { data, ...result } = await work(context, options, ...args);
       return { data: { regionId: options.region, ...data }, ...result };
     }),
@@ -84,7 +84,7 @@ export function defineRegionalCommand(
 }
 
 /** Returns the name of a command with its group: `client create`. */
-export const nameOf = (command: Command) =>
+export const formatCommandName = (command: Command) =>
   command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
 
 interface List {

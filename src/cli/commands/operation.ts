@@ -7,7 +7,13 @@ import type { CliIo, CommandResult } from '../io/cli-io.ts';
 import { confirm } from '../io/confirm.ts';
 import { withDatabases } from '../services/database-session.ts';
 import { renewEpochs } from '../services/events.ts';
-import { createMigration, migrateDown, migrateUp, migrationStatus, type RegionStatus } from '../services/migrations.ts';
+import {
+  createMigration,
+  migrateDown,
+  migrateUp,
+  type RegionStatus,
+  readMigrationStatus,
+} from '../services/migrations.ts';
 import { updateSchemaDocuments } from '../services/schema-documents.ts';
 import { rebuildTotalsByRegion } from '../services/totals.ts';
 import { addCommandGroup, type CommandOptions, createRegionOption, defineCommand } from './define-command.ts';
@@ -56,7 +62,7 @@ function addMigrateCommands(parent: Command, io: CliIo): void {
     io,
     parent.command('status').description('list applied and pending migrations, and the locks that these will take'),
     async (databases, regions) => {
-      const status = await migrationStatus(databases, regions);
+      const status = await readMigrationStatus(databases, regions);
       return { data: { regions: status }, text: formatPerRegion(status, describeStatus) };
     },
   );

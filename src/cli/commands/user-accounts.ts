@@ -8,7 +8,7 @@ import { type CliIo, formatFields } from '../io/cli-io.ts';
 import { readPassword } from '../io/read-password.ts';
 import { withRegionalContexts } from '../services/database-session.ts';
 import { sendPasswordLink } from '../services/password-links.ts';
-import { createRegionOption, defineCommand, defineRegionalCommand, nameOf } from './define-command.ts';
+import { createRegionOption, defineCommand, defineRegionalCommand, formatCommandName } from './define-command.ts';
 
 /** Adds `user create`, which can register a staff user in both regions. */
 export function addUserCreateCommand(parent: Command, io: CliIo): void {
@@ -33,7 +33,7 @@ export function addUserCreateCommand(parent: Command, io: CliIo): void {
     const password = options.password === false ? null : (generated ?? (await readPassword(io, options)));
     const request: NewUser = { email: options.email, name: options.name, password, staffRole };
     const regions = options.region === 'both' ? REGIONS : [options.region];
-    const users = await withRegionalContexts(io, regions, nameOf(create), (contexts) =>
+    const users = await withRegionalContexts(io, regions, formatCommandName(create), (contexts) =>
       createUserInRegions(contexts, request),
     );
     const { regionId, userId, email, name, createdAt } = users[0]!;

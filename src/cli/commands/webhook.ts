@@ -24,9 +24,9 @@ import {
 import {
   addCommandGroup,
   type CommandOptions,
+  createRepeatableOption,
   defineRegionalCommand,
   parsePositiveInteger,
-  repeatableOption,
 } from './define-command.ts';
 
 type Endpoint = ReturnType<typeof describeEndpoint>;
@@ -152,7 +152,7 @@ function addListenCommand(program: Command, io: CliIo): void {
     .description('print events as they arrive, and forward them signed to a program on this machine')
     .requiredOption('--integrator <id>', 'integrator whose events are received')
     .option('--forward <url>', 'address that receives the events, such as http://127.0.0.1:3000/hook')
-    .addOption(repeatableOption('--type <type>', 'type of events; default: all'))
+    .addOption(createRepeatableOption('--type <type>', 'type of events; default: all'))
     .option('--count <number>', 'end after so many events', parsePositiveInteger)
     .option('--secret <secret>', 'signing secret, whsec_…; default: a new one, which is printed');
   defineWebhookCommand(io, listen, async (context, options) => {
@@ -164,8 +164,8 @@ function addListenCommand(program: Command, io: CliIo): void {
 
 const addFilterOptions = (command: Command): Command =>
   command
-    .addOption(repeatableOption('--type <type>', 'type of events, such as timesheet.updated; default: all'))
-    .addOption(repeatableOption('--builder <id>', 'connected builder; default: all'));
+    .addOption(createRepeatableOption('--type <type>', 'type of events, such as timesheet.updated; default: all'))
+    .addOption(createRepeatableOption('--builder <id>', 'connected builder; default: all'));
 
 function formatEndpoint(heading: string, data: Endpoint & { secret?: string | null }): CommandResult {
   const { types, builderIds, ...fields } = data;

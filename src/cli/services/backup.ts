@@ -106,7 +106,7 @@ async function findObjects(client: pg.Client, storage: Storage): Promise<BackupR
       if (rows.length === 0) break;
       for (let at = 0; at < rows.length; at += CONCURRENCY) {
         const keys = rows.slice(at, at + CONCURRENCY).map(({ key }) => key);
-        const objects = await Promise.all(keys.map((key) => storage.bytes.stat(key)));
+        const objects = await Promise.all(keys.map((key) => storage.byteStore.stat(key)));
         for (const [index, object] of objects.entries()) {
           found.referenced++;
           if (object) {

@@ -3,7 +3,7 @@ import { Integrator } from '../../../entities/integrator.entity.ts';
 import { loadTokenKeys } from '../../auth/token-keys.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Databases } from '../../database/database.ts';
-import { ACCOUNTS, integratorIdOf } from '../../demo/accounts.ts';
+import { ACCOUNTS, createIntegratorId } from '../../demo/accounts.ts';
 import { loadDemo } from '../../demo/load.ts';
 import { storeDemoPictures } from '../../demo/store-pictures.ts';
 import { loadTimesheets } from '../../demo/timesheets.ts';
@@ -48,7 +48,7 @@ async function requireNoOtherData(database: Database): Promise<void> {
   const integratorNames = ACCOUNTS.flatMap((account) =>
     account.region === region && account.integrator ? [account.integrator] : [],
   );
-  const isDemo = await em.count(Integrator, { id: { $in: integratorNames.map((name) => integratorIdOf(name)) } });
+  const isDemo = await em.count(Integrator, { id: { $in: integratorNames.map((name) => createIntegratorId(name)) } });
   const isEmpty = !(await em.count(Builder)) && !(await em.count(Integrator));
   if (!isDemo && !isEmpty) throw CliError.forOption('--region', `${region} has data other than the demo data`);
 }

@@ -71,7 +71,7 @@ export async function migrateDown(
   });
 }
 
-export const migrationStatus = (databases: Databases, regions: readonly RegionId[]) =>
+export const readMigrationStatus = (databases: Databases, regions: readonly RegionId[]) =>
   forEachRegion<RegionStatus>(regions, async (region) => {
     const applied = await findAppliedMigrations(databases[region]);
     const pending = migrations.map(({ name }) => name).filter((name) => !applied.includes(name));

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../config.ts';
 import { LINK_HOURS, type NewPasswordLink } from '../../domain/access/password-links.ts';
 import { createMailer } from '../../mail/mailer.ts';
-import { passwordLinkMessage } from '../../mail/password-link-message.ts';
+import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
 import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io/cli-io.ts';
 
@@ -21,7 +21,7 @@ export async function sendPasswordLink(
   if (!emailed) return { ...link, emailed, link: address };
   const mailer = createMailer(mail);
   try {
-    await mailer.send(passwordLinkMessage({ ...link, link: address, hours: LINK_HOURS }));
+    await mailer.send(createPasswordLinkMessage({ ...link, link: address, hours: LINK_HOURS }));
   } catch (error) {
     throw CliError.forOption('SMTP_URL', `the message was not accepted: ${(error as Error).message}`);
   } finally {

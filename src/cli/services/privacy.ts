@@ -36,7 +36,7 @@ export async function exportPersonTo(context: ChangeContext, storage: Storage, f
   const missing: string[] = [];
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const key of person.files) {
-    const found = await storage.bytes.open(key);
+    const found = await storage.byteStore.open(key);
     if (!found) {
       missing.push(key);
       continue;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { printSchema } from 'graphql';
 import { buildServiceSchema } from '../../../resolvers/service-schema.ts';
 import { printScalarMap } from '../../../schema/codegen.ts';
-import { routeTable } from '../../../schema/route-table.ts';
+import { createRouteTable } from '../../../schema/route-table.ts';
 import { buildConsoleSchema } from '../../console/server/console-schema.ts';
 import { createOpenApiDocument } from '../../rest/openapi.ts';
 
@@ -13,7 +13,7 @@ const PLACEHOLDER_URL = 'https://api.example.com';
 /** Generates the committed documents, with paths relative to the folder `schema`. */
 async function generateSchemaDocuments(): Promise<[file: string, text: string][]> {
   const schema = buildServiceSchema();
-  const document = await createOpenApiDocument(schema, routeTable(schema), PLACEHOLDER_URL);
+  const document = await createOpenApiDocument(schema, createRouteTable(schema), PLACEHOLDER_URL);
   return [
     ['schema.graphql', `${printSchema(schema)}\n`],
     ['console.graphql', `${printSchema(buildConsoleSchema(schema))}\n`],

@@ -16,7 +16,7 @@ const MAX_FILE_BYTES = 1024 ** 3;
 export async function exportStoredFiles(storage: Storage, folder: string): Promise<number> {
   const keys = await collectStorageKeys(folder);
   for (const key of keys) {
-    const found = await storage.bytes.open(key);
+    const found = await storage.byteStore.open(key);
     if (!found) throw new Error(`${key}, which the export refers to, is not in the storage.`);
     const path = join(folder, FILES, key);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -34,7 +34,7 @@ export async function importStoredFiles(storage: Storage, folder: string): Promi
   for (const key of await collectStorageKeys(folder)) {
     if (!isRecordKey(key)) continue;
     const path = join(folder, FILES, key);
-    const isStored = (await storage.bytes.stat(key)) !== null;
+    const isStored = (await storage.byteStore.stat(key)) !== null;
     const isGiven = !isStored && (await lstat(path).catch(() => null))?.isFile();
     if (isGiven) await storage.store(key, createReadStream(path), toContentType(key), MAX_FILE_BYTES);
     if (isStored || isGiven) present.add(key);

@@ -1,5 +1,5 @@
 import { type GraphQLNamedType, isObjectType } from 'graphql';
-import { personalDataOf } from '../../../entities/personal-data.ts';
+import { getPersonalData } from '../../../entities/personal-data.ts';
 import type { Selection } from '../../../schema/selection.ts';
 import type { Database } from '../../database/database.ts';
 import { requireStaffAction } from '../../domain/access/staff-roles.ts';
@@ -100,7 +100,7 @@ export interface PersonalType {
 /** Returns how the people of records of a type are found; null for a type that is about no person. */
 export function personalTypeOf(type: GraphQLNamedType): PersonalType | null {
   if (type.name === 'Defect') return DEFECT;
-  const { of, name = [], email = [], cleared = [], file = [] } = personalDataOf(type.name);
+  const { of, name = [], email = [], cleared = [], file = [] } = getPersonalData(type.name);
   const property = of && Object.values(of)[0];
   if (!property) return null;
   // `workerId` is shown as `worker`, which some readers have in place of the id.

@@ -7,9 +7,9 @@ import { parseRegion, type RequestAuthenticator } from '../../auth/request-authe
 import type { RequestContext } from '../../auth/request-context.ts';
 import type { Databases } from '../../database/database.ts';
 import { toApiError } from '../../database/errors.ts';
-import { staffScopesOf } from '../../domain/access/staff-roles.ts';
+import { getStaffScopes } from '../../domain/access/staff-roles.ts';
 import type { AuditSource } from '../../domain/audit/record-audit.ts';
-import { formatError, graphqlError } from '../../graphql/server/errors.ts';
+import { formatError, toGraphqlError } from '../../graphql/server/errors.ts';
 import { dropLargeResult } from '../../graphql/server/large-responses.ts';
 import { registerGraphqlRoute } from '../../graphql/server/plugin.ts';
 import { configurePages, rejectOtherPageMethods } from '../../oauth/interaction/configure-pages.ts';
@@ -134,7 +134,7 @@ function requireOwnPage({ headers }: FastifyRequest): void {
 const toCaller = ({ id, role }: StaffUser) =>
   new Caller({
     ...{ clientId: id, clientName: 'Console', integratorId: null, internal: true, userId: null, builderId: null },
-    ...{ scopes: new Set(staffScopesOf(role)), connections: new Map() },
+    ...{ scopes: new Set(getStaffScopes(role)), connections: new Map() },
   });
 
 /** Header with which the explorer requests the cost of a response. */
@@ -164,7 +164,7 @@ function recordPersonalReads(databases: Databases, clock: Clock): ApolloServerPl
           await personalReads.record(databases[region], clock.now());
         } catch (thrown) {
           dropLargeResult(contextValue);
-          const error = graphqlError(toApiError(thrown));
+          const error = toGraphqlError(toApiError(thrown));
           response.http.status = toApiError(thrown).status;
           response.body = { kind: 'single', singleResult: { errors: [formatError(error.toJSON(), error)] } };
         }

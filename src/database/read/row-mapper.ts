@@ -1,6 +1,6 @@
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core';
 import { parse as parseArray } from 'postgres-array';
-import { isoFromPostgres, snakeCase } from '../../../entities/columns.ts';
+import { isoFromPostgres, toSnakeCase } from '../../../entities/columns.ts';
 import type { TextRow } from '../pool/pg-pipeline.ts';
 
 /** A column beyond the entity's own. Its SQL may refer to the row `t`, the joins, and the values of the given filters. */
@@ -147,7 +147,7 @@ export class RowMapper {
     const isRead = (field: string) =>
       !this.#selectedFields || this.#selectedFields.has(name) || this.#selectedFields.has(`${name}.${field}`);
     const read = [...(isRequired && !isRead(first!) ? [] : [first!]), ...others.filter(isRead)];
-    this.#columns.push(...read.map((field) => `${from}."${snakeCase(field)}"`));
+    this.#columns.push(...read.map((field) => `${from}."${toSnakeCase(field)}"`));
     const properties = read.map((field, index) => `${field}: row[start + ${start + index}]`);
     const object = `{ ${properties.join(', ')} }`;
     this.#assignments.push(

@@ -1,6 +1,6 @@
 import type { EntityClass } from '@mikro-orm/core';
 import { Builder } from '../../../entities/builder.entity.ts';
-import { isTimeZone, timeZoneOf } from '../../../schema/time-zone.ts';
+import { getTimeZone, isTimeZone } from '../../../schema/time-zone.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { parseId } from './access-values.ts';
@@ -28,6 +28,6 @@ export async function updateBuilder(context: ChangeContext, builderId: string, u
       const change = { action: 'builder.updated', objectId: id, builderId: id, before, after } as const;
       await recordAudit(em, { ...context.source, at: now, ...change });
     }
-    return { builderId: id, timeZone: timeZoneOf(after, region), changed };
+    return { builderId: id, timeZone: getTimeZone(after, region), changed };
   });
 }

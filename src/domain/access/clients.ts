@@ -3,7 +3,7 @@ import { ClientSecret } from '../../../entities/client-secret.entity.ts';
 import { Integrator } from '../../../entities/integrator.entity.ts';
 import { OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { newId } from '../../shared/ids.ts';
-import { digestOf, newSecret, VALID_SECRETS } from '../../shared/secrets.ts';
+import { hashSecret, newSecret, VALID_SECRETS } from '../../shared/secrets.ts';
 import type { AuditAction } from '../audit/audited-objects.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow, requireRow } from '../change-context.ts';
@@ -120,7 +120,7 @@ async function lockClient(context: ChangeContext, em: EntityManager, id: string)
 
 async function addSecret(em: EntityManager, clientId: string, createdAt: string) {
   const secret = newSecret();
-  const id = await em.insert(ClientSecret, { clientId, digest: digestOf(secret), createdAt });
+  const id = await em.insert(ClientSecret, { clientId, digest: hashSecret(secret), createdAt });
   return { id: Number(id), secret };
 }
 

@@ -9,7 +9,7 @@ interface ConsentKey {
   builderId: string;
 }
 
-export const consentIdOf = ({ userId, clientId, builderId }: ConsentKey) => `${userId}/${clientId}/${builderId}`;
+export const toConsentId = ({ userId, clientId, builderId }: ConsentKey) => `${userId}/${clientId}/${builderId}`;
 
 /**
  * Revokes every code and token that a client has of the user for the builder. Returns the ids of the token families, so that the caller
@@ -26,7 +26,7 @@ export const revokeConsent = (context: ChangeContext, key: ConsentKey, reason: s
     if (families.length > 0) {
       const scopes = [...new Set(families.flatMap((family) => family.scopes))];
       await recordAudit(em, {
-        ...{ ...context.source, at: now, action: 'consent.revoked', objectId: consentIdOf(key) },
+        ...{ ...context.source, at: now, action: 'consent.revoked', objectId: toConsentId(key) },
         ...{ builderId, personId: userId, before: { ...key, scopes }, after: { reason } },
       });
     }
@@ -44,7 +44,7 @@ export const revokeFamily = (
     if (changed) {
       const { userId, clientId, builderId } = key;
       await recordAudit(em, {
-        ...{ ...context.source, at: now, action: 'consent.revoked', objectId: consentIdOf(key) },
+        ...{ ...context.source, at: now, action: 'consent.revoked', objectId: toConsentId(key) },
         ...{ builderId, personId: userId, before: { userId, clientId, builderId }, after: { reason } },
       });
     }

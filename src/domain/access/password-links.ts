@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { PasswordLink, type PasswordLinkPurpose } from '../../../entities/password-link.entity.ts';
 import { User } from '../../../entities/user.entity.ts';
 import type { RegionId } from '../../shared/regions.ts';
-import { digestOf, newSecret } from '../../shared/secrets.ts';
+import { hashSecret, newSecret } from '../../shared/secrets.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { type ChangeContext, inTransaction, lockRow } from '../change-context.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
@@ -65,7 +65,7 @@ async function createLink(
   if (user.disabledAt !== null) throw new InvalidInputError('user', `${user.email} is disabled`);
   const token = newSecret();
   const expiresAt = new Date(Date.parse(now) + LINK_HOURS * 3_600_000).toISOString();
-  await em.insert(PasswordLink, { digest: digestOf(token), userId: user.id, purpose, createdAt: now, expiresAt });
+  await em.insert(PasswordLink, { digest: hashSecret(token), userId: user.id, purpose, createdAt: now, expiresAt });
   const action = user.staffRole === null ? 'password_link.created' : 'staff.password_link_created';
   const change = { action, objectId: user.id, personId: user.id, after: { purpose, expiresAt, emailed } } as const;
   await recordAudit(em, { ...context.source, at: now, ...change });
@@ -80,7 +80,7 @@ export async function findLinkedUser(
 ): Promise<User | null> {
   const em = database.fork();
   const expiresAt = { $gt: new Date(clock.now()).toISOString() };
-  const link = await em.findOne(PasswordLink, { digest: digestOf(token), expiresAt });
+  const link = await em.findOne(PasswordLink, { digest: hashSecret(token), expiresAt });
   return link && em.findOne(User, { id: link.userId, disabledAt: null });
 }
 
@@ -98,7 +98,7 @@ export const usePasswordLink = (
   inTransaction({ ...context, source: { actor: { type: 'USER', id: null }, origin } }, async (em, now) => {
     const [used] = await em.execute<{ user_id: string }[]>(
       'delete from password_link where digest = ? and expires_at > ? returning user_id',
-      [digestOf(token), now],
+      [hashSecret(token), now],
     );
     const user = used && (await lockRow(em, User, { id: used.user_id, disabledAt: null }));
     if (!user) return null;

@@ -97,5 +97,5 @@ export const describeConsoleAction = (action: StaffAction): string | undefined =
 const READ_SCOPES = SCOPES.filter((scope) => scope.startsWith('read:'));
 
 /** Returns the scopes of the role's reads. Visits of workers are personal data, which a viewer does not see. */
-export const staffScopesOf = (role: StaffRole): readonly string[] =>
+export const getStaffScopes = (role: StaffRole): readonly string[] =>
   isStaffActionAllowed(role, 'person.read') ? [...READ_SCOPES, ...INTERNAL_SCOPES] : READ_SCOPES;

@@ -97,4 +97,4 @@ export const AUDIT_ACTIONS = {
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 
 /** Returns the kind of object that an action changes. */
-export const objectTypeOf = (action: AuditAction) => action.slice(0, action.indexOf('.')) as AuditObjectType;
+export const toObjectType = (action: AuditAction) => action.slice(0, action.indexOf('.')) as AuditObjectType;

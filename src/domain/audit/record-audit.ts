@@ -8,7 +8,7 @@ import {
 } from '../../../entities/audit-entry.entity.ts';
 import { newId } from '../../shared/ids.ts';
 import { requireStaffAction, type StaffRole } from '../access/staff-roles.ts';
-import { AUDITED_PROPERTIES, type AuditAction, objectTypeOf } from './audited-objects.ts';
+import { AUDITED_PROPERTIES, type AuditAction, toObjectType } from './audited-objects.ts';
 
 /** A staff user acts with a role, which must allow the action. */
 type AuditActor =
@@ -48,7 +48,7 @@ export async function recordAudit(transaction: EntityManager, change: AuditedCha
 }
 
 /** What a staff user read about people. */
-interface PersonalDataRead {
+export interface PersonalDataRead {
   /** Users and workers whose data was read. */
   personIds: readonly string[];
   /** Records that name people without an identifier. */
@@ -93,12 +93,12 @@ export async function recordAuditOnConnection(client: pg.ClientBase, change: Aud
 }
 
 /** Returns the row of a change. */
-function toAuditEntry(change: AuditedChange): AuditEntry {
+export function toAuditEntry(change: AuditedChange): AuditEntry {
   const { at, action, actor, origin, objectId } = change;
   const [valuesBefore, valuesAfter] = diffAuditedValues(action, change.before ?? null, change.after ?? null);
   return {
     ...{ id: newId('auditEntry', Date.parse(at)), at, actorType: actor.type, actorId: actor.id, action },
-    ...{ objectType: objectTypeOf(action), objectId },
+    ...{ objectType: toObjectType(action), objectId },
     ...{ builderId: change.builderId ?? null, integratorId: change.integratorId ?? null },
     ...{ personId: change.personId ?? null, origin, valuesBefore, valuesAfter },
   };
@@ -110,7 +110,7 @@ function diffAuditedValues(
   before: object | null,
   after: object | null,
 ): [AuditValues | null, AuditValues | null] {
-  const properties: readonly string[] = AUDITED_PROPERTIES[objectTypeOf(action)];
+  const properties: readonly string[] = AUDITED_PROPERTIES[toObjectType(action)];
   const pick = (values: object): [string, unknown][] =>
     properties.flatMap((name) => {
       const value = (values as AuditValues)[name];

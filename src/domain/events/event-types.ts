@@ -1,7 +1,7 @@
 // Loads all entities, whose decorators fill `publishedResources`.
 import '../../../entities/index.ts';
 import { publishedResources } from '../../../entities/published.ts';
-import { scopeOfType } from '../../../schema/rest.ts';
+import { getTypeScope } from '../../../schema/rest.ts';
 import type { Scope } from '../../../schema/scopes.ts';
 import type { LoggedEvent } from './event-log.ts';
 
@@ -11,7 +11,7 @@ export const CHANGES = ['created', 'updated', 'archived', 'restored'] as const;
 /** Types of events, with the scope of the resource. */
 export const eventTypes: ReadonlyMap<string, Scope> = new Map(
   [...publishedResources.values()].flatMap(({ resource, entity }) =>
-    CHANGES.map((change) => [`${resource}.${change}`, scopeOfType(entity)] as const),
+    CHANGES.map((change) => [`${resource}.${change}`, getTypeScope(entity)] as const),
   ),
 );
 

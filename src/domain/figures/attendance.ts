@@ -2,7 +2,7 @@ import { OPEN } from '../../../entities/sign-on-visit.entity.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
-import { type DayRange, type FigureFilter, midnightOf, OF_BUILDER, rangeParameters } from './figure-query.ts';
+import { type DayRange, type FigureFilter, OF_BUILDER, toMidnightSql, toRangeParameters } from './figure-query.ts';
 
 /** Weeks whose same weekday is typical of a day. */
 const TYPICAL_WEEKS = 8;
@@ -10,7 +10,7 @@ const TYPICAL_WEEKS = 8;
 /** SQL condition of the visits that began on a day and are not archived. */
 const beganOn = (day: string) =>
   `${OF_BUILDER} and archived_at is null
-    and signed_on_at >= ${midnightOf(day, '$3')} and signed_on_at < ${midnightOf(`${day} + 1`, '$3')}`;
+    and signed_on_at >= ${toMidnightSql(day, '$3')} and signed_on_at < ${toMidnightSql(`${day} + 1`, '$3')}`;
 
 const BY_DAY: Statement = {
   name: 'figures.attendance-by-day',
@@ -37,14 +37,14 @@ const ON_SITE: Statement = {
   name: 'figures.workers-on-site',
   text: `select project.id, project.name, on_site, count - on_site from (
       select project_id, count(*) as count,
-        count(*) filter (where signed_on_at >= ${midnightOf('($3::timestamptz at time zone $2)::date', '$2')}) as on_site
+        count(*) filter (where signed_on_at >= ${toMidnightSql('($3::timestamptz at time zone $2)::date', '$2')}) as on_site
       from sign_on_visit where builder_id = $1 and ${OPEN} group by project_id) visits
     join project on project.id = project_id order by project.name, project.id`,
 };
 
 /** Returns the attendance of each day of the range, also of days without visits. */
 export async function readAttendanceByDay(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
-  const rows = await runSlowStatement(database, BY_DAY, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, BY_DAY, toRangeParameters(filter, range));
   return rows.map(([date, visits, workers]) => ({ date: date!, visits: Number(visits), workers: Number(workers) }));
 }
 

@@ -14,7 +14,7 @@ export interface DayRange {
 }
 
 /** Parameters of statements over a range of days, in their order: `$1` to `$5`. */
-export const rangeParameters = ({ builderId, projectId, timeZone }: FigureFilter, range: DayRange) => [
+export const toRangeParameters = ({ builderId, projectId, timeZone }: FigureFilter, range: DayRange) => [
   ...[builderId, projectId, timeZone],
   ...[range.startDate, range.endDate],
 ];
@@ -23,4 +23,4 @@ export const rangeParameters = ({ builderId, projectId, timeZone }: FigureFilter
 export const OF_BUILDER = 'builder_id = $1 and ($2::text is null or project_id = $2)';
 
 /** SQL of midnight at the beginning of a day in the time zone `zone`. */
-export const midnightOf = (day: string, zone: string) => `((${day})::timestamp at time zone ${zone})`;
+export const toMidnightSql = (day: string, zone: string) => `((${day})::timestamp at time zone ${zone})`;

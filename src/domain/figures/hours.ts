@@ -2,7 +2,7 @@ import type { TimesheetStatus } from '../../../schema/enums.ts';
 import type { Statement, TextRow } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
-import { type DayRange, type FigureFilter, OF_BUILDER, rangeParameters } from './figure-query.ts';
+import { type DayRange, type FigureFilter, OF_BUILDER, toRangeParameters } from './figure-query.ts';
 
 interface WorkedHours {
   /** To a ten-thousandth. */
@@ -61,7 +61,7 @@ export interface HoursFilter extends FigureFilter {
 }
 
 const toParameters = (filter: HoursFilter, range: DayRange) => [
-  ...rangeParameters(filter, range),
+  ...toRangeParameters(filter, range),
   filter.costCodeId ?? null,
 ];
 

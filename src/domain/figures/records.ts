@@ -2,7 +2,7 @@ import type { InductionStatus, PhotoSource } from '../../../schema/enums.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { ReadDatabase } from '../../database/read/read-database.ts';
 import { runSlowStatement } from '../../database/read/slow-read.ts';
-import { type DayRange, type FigureFilter, midnightOf, OF_BUILDER, rangeParameters } from './figure-query.ts';
+import { type DayRange, type FigureFilter, OF_BUILDER, toMidnightSql, toRangeParameters } from './figure-query.ts';
 
 const INDUCTIONS: Statement = {
   name: 'figures.inductions-by-status',
@@ -18,7 +18,7 @@ const INSURANCES: Statement = {
     from generate_series(date_trunc('month', $3::date::timestamp), $4::date::timestamp, interval '1 month') month
       left join (
         select date_trunc('month', expiry at time zone $2) as month, count(*) as insurances from insurance
-        where builder_id = $1 and expiry >= ${midnightOf('$3::date', '$2')} and expiry < ${midnightOf('$4::date + 1', '$2')}
+        where builder_id = $1 and expiry >= ${toMidnightSql('$3::date', '$2')} and expiry < ${toMidnightSql('$4::date + 1', '$2')}
           and ${OF_ACTIVE_SUBCONTRACTOR}
         group by 1) counted using (month) order by month`,
 };
@@ -27,7 +27,7 @@ const PHOTOS: Statement = {
   name: 'figures.photos-by-day',
   text: `select to_char(created_at at time zone $3, 'YYYY-MM-DD'), source, count(*) from photo
     where ${OF_BUILDER} and archived_at is null
-      and created_at >= ${midnightOf('$4::date', '$3')} and created_at < ${midnightOf('$5::date + 1', '$3')}
+      and created_at >= ${toMidnightSql('$4::date', '$3')} and created_at < ${toMidnightSql('$5::date + 1', '$3')}
     group by 1, 2 order by 1, 2`,
 };
 
@@ -40,7 +40,7 @@ const AWAITING: Statement = {
     (select coalesce(sum(added), 0) from list_total where list = 'timesheet' and builder_id = $1 and kind = 'WAITING_REVIEW'),
     (select count(*) from induction where builder_id = $1 and status = 'WAITING_REVIEW'),
     (select count(*) from insurance where builder_id = $1
-      and expiry >= ${midnightOf('today', '$2')} and expiry < ${midnightOf('today + $4::int + 1', '$2')} and ${OF_ACTIVE_SUBCONTRACTOR}),
+      and expiry >= ${toMidnightSql('today', '$2')} and expiry < ${toMidnightSql('today + $4::int + 1', '$2')} and ${OF_ACTIVE_SUBCONTRACTOR}),
     (select count(*) from connection c join webhook_endpoint e on e.integrator_id = c.integrator_id
       join webhook_progress p on p.endpoint_id = e.id
       where c.builder_id = $1 and c.status = 'ACTIVE' and e.deleted_at is null and p.failing_since is not null
@@ -69,7 +69,7 @@ export async function readInsurancesByMonth(
 
 /** Returns the number of photos of each day and source that has any, by the day on which they were added, without archived ones. */
 export async function readPhotosByDay(database: ReadDatabase, filter: FigureFilter, range: DayRange) {
-  const rows = await runSlowStatement(database, PHOTOS, rangeParameters(filter, range));
+  const rows = await runSlowStatement(database, PHOTOS, toRangeParameters(filter, range));
   return rows.map(([date, source, photos]) => ({ date: date!, source: source as PhotoSource, photos: Number(photos) }));
 }
 

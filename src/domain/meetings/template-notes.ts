@@ -1,8 +1,8 @@
 import {
   PART_GAP as GAP,
+  listTemplateParts,
   type MeetingTemplateResponse,
   type NoteBlock,
-  templateParts,
 } from '../../../entities/meeting.entity.ts';
 import type { MeetingTemplateSection } from '../../../entities/meeting-template.entity.ts';
 import { rewriteNotes } from './plain-notes.ts';
@@ -33,7 +33,7 @@ export function rewriteTemplate(
   text: string,
 ): MeetingTemplateResponse {
   const before = response ?? EMPTY;
-  const { blocks } = rewriteNotes({ text: templateParts(before).join(GAP), blocks: toBlocks(before) }, text);
+  const { blocks } = rewriteNotes({ text: listTemplateParts(before).join(GAP), blocks: toBlocks(before) }, text);
   const remaining = new Set(blocks.map(({ noteId }) => noteId));
   const known = new Set(before.sections.map(({ id }) => id));
   const headings = [...before.sections, ...template.filter(({ id }) => !known.has(id))];
@@ -45,7 +45,7 @@ export function rewriteTemplate(
 
 /** Returns the blocks of the synced notes in the text of the response. */
 function toBlocks(response: MeetingTemplateResponse): NoteBlock[] {
-  const parts = templateParts(response);
+  const parts = listTemplateParts(response);
   const first = parts.length - response.syncedNotes.length;
   let start = parts.slice(0, first).reduce((length, part) => length + part.length + GAP.length, 0);
   return response.syncedNotes.map(({ noteId, text }) => {

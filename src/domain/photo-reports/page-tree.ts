@@ -1,5 +1,5 @@
 import type { PhotoReportStatus } from '../../../schema/enums.ts';
-import { fingerprintOf } from '../../shared/canonical-json.ts';
+import { createFingerprint } from '../../shared/canonical-json.ts';
 import type { Block, PageDocument } from './report-inputs.ts';
 
 /** A page of a tree with its path: the `sourceBlockId`s of the blocks from the root to it. */
@@ -28,7 +28,7 @@ export const toReportStatus = ({ images }: PageTree): PhotoReportStatus =>
   images.some(({ block }) => block.imageStatus === 'FAILED') ? 'partial' : 'synced';
 
 /** Returns the SHA-256 of a path. */
-export const toPathDigest = (path: readonly string[]) => fingerprintOf(JSON.stringify(path));
+export const toPathDigest = (path: readonly string[]) => createFingerprint(JSON.stringify(path));
 
 /** Returns the pages and images of a valid document. */
 export function toPageTree(root: PageDocument): PageTree {

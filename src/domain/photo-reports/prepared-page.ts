@@ -79,7 +79,7 @@ export function findPreparedPage(document: unknown): PreparedPage | null {
 }
 
 /** Returns the SHA-256 in hexadecimal, yielding to the event loop between slices. */
-export async function fingerprintInSlices(bytes: Uint8Array): Promise<string> {
+export async function createFingerprintInSlices(bytes: Uint8Array): Promise<string> {
   const hash = createHash('sha256');
   for (let at = 0; at < bytes.length; at += HASH_SLICE) {
     hash.update(bytes.subarray(at, at + HASH_SLICE));

@@ -1,5 +1,5 @@
 import { toInstant } from '../../../schema/scalars.ts';
-import { canonicalJson, fingerprintOf } from '../../shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import type { FieldError } from '../../shared/errors.ts';
 import { validatePageDocument } from './page-document.ts';
 import { toPageTree, toPathDigest, toReportStatus } from './page-tree.ts';
@@ -96,7 +96,7 @@ function validateColumns(row: Fields, errors: ValidationErrors): void {
     if (toInstant(row[name] as string) !== toInstant(content[name] as string))
       errors.add(name, 'is not what the content says');
   }
-  if (row.fingerprint !== fingerprintOf(canonicalJson(content)))
+  if (row.fingerprint !== createFingerprint(canonicalJson(content)))
     errors.add('fingerprint', 'is not that of the content');
 }
 

@@ -2,14 +2,14 @@ import { toInstant } from '../../../schema/scalars.ts';
 import { isReadOnlyError } from '../../database/errors.ts';
 import { STATEMENT_TIMEOUT_MS } from '../../database/pool/timeouts.ts';
 import type { BoundStatement, Transaction } from '../../database/write/transaction-runner.ts';
-import { canonicalJson, fingerprintOf } from '../../shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import { ApiError, conflict, type FieldError, internalError, notFound, ValidationError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { OperationContext } from '../operation-context.ts';
 import { isPermittedScheme, parseScheme } from './deep-link.ts';
 import { validatePageDocument } from './page-document.ts';
 import { type PageTree, toPageTree, toPathDigest, toReportStatus } from './page-tree.ts';
-import { findPreparedPage, fingerprintInSlices, type PreparedPage } from './prepared-page.ts';
+import { createFingerprintInSlices, findPreparedPage, type PreparedPage } from './prepared-page.ts';
 import type { SyncPhotoReportInput, SyncPhotoReportResult } from './report-inputs.ts';
 import { lockPhotos, requirePhotos } from './report-photos.ts';
 import { CONFLICTS, decideSync, type StoredReport } from './revisions.ts';
@@ -146,7 +146,7 @@ const JSONB_VERSION = '\u0001';
 function createSnapshot({ sourceRevision: _, ...content }: SyncPhotoReportInput): Snapshot {
   const jsonb = Buffer.from(`${JSONB_VERSION}${canonicalJson(content)}`);
   const { page } = content;
-  return { title: page.title, tree: toPageTree(page), fingerprint: fingerprintOf(jsonb.subarray(1)), jsonb };
+  return { title: page.title, tree: toPageTree(page), fingerprint: createFingerprint(jsonb.subarray(1)), jsonb };
 }
 
 /** Creates the snapshot of a request whose page a worker thread has serialised: inserts it between the other fields, in order. */
@@ -160,7 +160,7 @@ async function createPreparedSnapshot(
   const after = serialiseFields((name) => name > 'page');
   const jsonb = prepared.embed(`${JSONB_VERSION}{${before && `${before},`}"page":`, `${after && `,${after}`}}`);
   const { title, tree } = prepared;
-  return { title, tree, fingerprint: await fingerprintInSlices(jsonb.subarray(1)), jsonb };
+  return { title, tree, fingerprint: await createFingerprintInSlices(jsonb.subarray(1)), jsonb };
 }
 
 /** Saves the snapshot of one request. */

@@ -213,7 +213,7 @@ export async function storeRendition(
     1,
     async () => {
       const found = await ensure();
-      if (found !== 'READY' || (await storage.bytes.stat(renditionKey))) return found;
+      if (found !== 'READY' || (await storage.byteStore.stat(renditionKey))) return found;
       await database.runner.run(RENEW, [id]);
       return ensure();
     },

@@ -222,12 +222,12 @@ async function deleteRows(
 }
 
 /** Deletes the objects below the builder's id. The sweep deletes others to which no row refers any longer. */
-async function deleteObjects({ bytes }: Storage, builderId: string): Promise<number> {
+async function deleteObjects({ byteStore }: Storage, builderId: string): Promise<number> {
   let deleted = 0;
   for (const folder of FOLDERS) {
     const keys: string[] = [];
-    for await (const { key } of bytes.list(`${folder}/${builderId}/`)) keys.push(key);
-    await bytes.remove(keys);
+    for await (const { key } of byteStore.list(`${folder}/${builderId}/`)) keys.push(key);
+    await byteStore.remove(keys);
     deleted += keys.length;
   }
   return deleted;

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { NoteBlock } from '../../../entities/meeting.entity.ts';
-import { canonicalJson, fingerprintOf } from '../../shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../shared/canonical-json.ts';
 import { type BuilderNames, classifyNames, type MentionRow, visitMentionRows } from './mention-rows.ts';
 import { createMentionMatcher, type MentionMatcher, NO_REPLACEMENT, type Replacement } from './mentions.ts';
 import type { Person } from './person.ts';
@@ -76,7 +76,7 @@ function replaceInRow({ table, values }: MentionRow, matcher: MentionMatcher): R
   }
   // What is compared with the next sync, and what an import checks, is the stored content.
   if (table.className === 'PhotoReport' && changes.content) {
-    changes.fingerprint = fingerprintOf(canonicalJson(changes.content));
+    changes.fingerprint = createFingerprint(canonicalJson(changes.content));
   }
   if (table.className === 'Meeting' && (changes.plainNotes !== undefined || changes.noteBlocks !== undefined)) {
     changes.noteBlocks = moveBlocks(values, changes, matcher);

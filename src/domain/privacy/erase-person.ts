@@ -134,7 +134,7 @@ export async function deletePendingFiles({ database, storage }: PrivacyContext, 
   const em = database.fork();
   const erasure = await em.findOneOrFail(Erasure, { id: erasureId });
   if (erasure.pendingKeys.length === 0) return 0;
-  await storage.bytes.remove(erasure.pendingKeys);
+  await storage.byteStore.remove(erasure.pendingKeys);
   await em.nativeUpdate(Erasure, { id: erasureId }, { pendingKeys: [] });
   return erasure.pendingKeys.length;
 }

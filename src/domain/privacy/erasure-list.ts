@@ -24,20 +24,20 @@ const isInstant = (time: unknown): boolean => typeof time === 'string' && !Numbe
 const keyOf = (id: string): string => `${FOLDER}/${id}.json`;
 
 /** Stores the erasure outside of the database, and replaces the object that there is. */
-export async function storeErasure({ bytes, spool }: Storage, erasure: ListedErasure): Promise<void> {
+export async function storeErasure({ byteStore, spool }: Storage, erasure: ListedErasure): Promise<void> {
   const json = JSON.stringify(erasure, [...STORED]);
   const file = await spool.receive(Readable.from([Buffer.from(json)]), MAX_BYTES);
   try {
-    await bytes.put(keyOf(erasure.id), file.path, 'application/json');
+    await byteStore.put(keyOf(erasure.id), file.path, 'application/json');
   } finally {
     await spool.discard(file.path);
   }
 }
 
 /** Lists the ids of the stored erasures. */
-export async function listStoredErasures({ bytes }: Storage): Promise<string[]> {
+export async function listStoredErasures({ byteStore }: Storage): Promise<string[]> {
   const ids: string[] = [];
-  for await (const { key } of bytes.list(`${FOLDER}/`)) {
+  for await (const { key } of byteStore.list(`${FOLDER}/`)) {
     const [, id] = /^erasures\/(era_[a-z0-9]+)\.json$/.exec(key) ?? [];
     if (id) ids.push(id);
   }
@@ -45,8 +45,8 @@ export async function listStoredErasures({ bytes }: Storage): Promise<string[]> 
 }
 
 /** Reads a stored erasure; null if there is none. Throws for an object that this service has not written. */
-export async function readStoredErasure({ bytes }: Storage, id: string): Promise<ListedErasure | null> {
-  const opened = await bytes.open(keyOf(id));
+export async function readStoredErasure({ byteStore }: Storage, id: string): Promise<ListedErasure | null> {
+  const opened = await byteStore.open(keyOf(id));
   if (!opened) return null;
   const stored = JSON.parse(await text(opened.stream)) as ListedErasure;
   // Earlier releases stored an erasure only when it was due, and without its builders.

@@ -1,6 +1,6 @@
 import type { EntityMetadata, EntityProperty, MetadataStorage } from '@mikro-orm/core';
 import { entities } from '../../../entities/index.ts';
-import { type PersonalDataDeclaration, personalDataOf } from '../../../entities/personal-data.ts';
+import { getPersonalData, type PersonalDataDeclaration } from '../../../entities/personal-data.ts';
 
 /** A table with its declaration of personal data. */
 export interface PersonalTable {
@@ -24,7 +24,7 @@ export function listPersonalTables(metadata: MetadataStorage): PersonalTable[] {
     const columnOf = (property: string) => columns.get(property)?.fieldNames[0];
     const { className, tableName: table } = meta;
     const primaryKey = columnOf(meta.primaryKeys[0]!)!;
-    return { className, table, primaryKey, declaration: personalDataOf(className), columns, columnOf };
+    return { className, table, primaryKey, declaration: getPersonalData(className), columns, columnOf };
   });
 }
 

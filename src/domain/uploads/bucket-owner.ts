@@ -54,8 +54,8 @@ export async function claimBucket(database: Database, storage: Storage): Promise
 }
 
 /** Returns the deployment that the bucket belongs to; null for a bucket without an owner. */
-export async function readBucketOwner({ bytes }: Storage): Promise<BucketOwner | null> {
-  const found = await bytes.open(OWNER_KEY);
+export async function readBucketOwner({ byteStore }: Storage): Promise<BucketOwner | null> {
+  const found = await byteStore.open(OWNER_KEY);
   if (!found) return null;
   const chunks: Buffer[] = [];
   for await (const chunk of found.stream) chunks.push(chunk as Buffer);

@@ -1,7 +1,7 @@
 import { type FailedImageCheck, Upload } from '../../../entities/upload.entity.ts';
 import { acquireInTime } from '../../images/capacity.ts';
 import { inspectImage } from '../../images/inspect.ts';
-import { BadImage, type ImageFacts, type ImageType, imageTypeOf, isSameType } from '../../images/types.ts';
+import { BadImage, type ImageFacts, type ImageType, isSameType, parseImageType } from '../../images/types.ts';
 import { createObjectKey } from '../../storage/keys.ts';
 import { DownloadError, parseImageHost } from '../../storage/remote-downloader.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage } from '../../storage/storage.ts';
@@ -44,14 +44,14 @@ export async function prepareUpload(
   { declared, signal }: PrepareOptions,
 ): Promise<PreparedImage> {
   signal?.throwIfAborted();
-  const { bytes } = context.storage;
-  const stored = await bytes.stat(upload.key);
+  const { byteStore } = context.storage;
+  const stored = await byteStore.stat(upload.key);
   if (!stored) throw new ImageProblem(KEY, 'INVALID_REFERENCE', 'has no uploaded bytes');
   const { failedCheck } = upload;
   if (failedCheck?.version === stored.version) throw new ImageProblem(KEY, 'INVALID_IMAGE', failedCheck.message);
-  const intended = imageTypeOf(upload.contentType)!;
+  const intended = parseImageType(upload.contentType)!;
   const key = createObjectKey('photos', upload.builderId, intended);
-  const version = await bytes.copy(upload.key, key, intended);
+  const version = await byteStore.copy(upload.key, key, intended);
   if (version === null) throw new ImageProblem(KEY, 'INVALID_REFERENCE', 'has no uploaded bytes');
   try {
     return { key, facts: await checkCopy(context, upload, key, { declared, signal }) };
@@ -106,7 +106,7 @@ export async function prepareDownload(
       const requireDeclared = (detected: ImageType) => requireType(detected, declared);
       const facts = await inspectImage(file.path, file.size, { requireType: requireDeclared, share: context, signal });
       const key = createObjectKey('photos', request.builderId, facts.contentType);
-      await storage.bytes.put(key, file.path, facts.contentType);
+      await storage.byteStore.put(key, file.path, facts.contentType);
       return { key, facts };
     } finally {
       await storage.spool.discard(file.path);
@@ -120,7 +120,7 @@ export async function prepareDownload(
 
 /** Removes stored objects. Best effort: the hourly sweep removes the rest. */
 export async function discard(storage: Storage, ...keys: string[]): Promise<void> {
-  await storage.bytes.remove(keys).catch(() => undefined);
+  await storage.byteStore.remove(keys).catch(() => undefined);
 }
 
 /** Throws if the request requires another type than that of the bytes. */
@@ -130,7 +130,7 @@ function requireType(detected: ImageType, declared: string | null): void {
 }
 
 function matchesDeclared(detected: ImageType, declared: string): boolean {
-  const type = imageTypeOf(declared);
+  const type = parseImageType(declared);
   return type !== null && isSameType(type, detected);
 }
 

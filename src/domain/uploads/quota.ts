@@ -95,7 +95,7 @@ export async function releaseUnsentUploads(
     const waiting = rows.map(({ key }) => key);
     const lookUp = async () => {
       for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
-        if (await storage.bytes.stat(key)) sent.add(key);
+        if (await storage.byteStore.stat(key)) sent.add(key);
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, lookUp));

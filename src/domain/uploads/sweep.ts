@@ -101,11 +101,11 @@ async function deleteUnreferencedObjects(
   const removeUnreferenced = async () => {
     const { rows } = await client.query<{ k: string }>(UNREFERENCED[folder]!, [JSON.stringify(old)]);
     signal.throwIfAborted();
-    await storage.bytes.remove(rows.map(({ k }) => k));
+    await storage.byteStore.remove(rows.map(({ k }) => k));
     removed += rows.length;
     old = [];
   };
-  for await (const { key, modifiedAt } of storage.bytes.list(`${folder}/`)) {
+  for await (const { key, modifiedAt } of storage.byteStore.list(`${folder}/`)) {
     if (modifiedAt < now - GRACE_MS) old.push(key);
     if (old.length === BATCH_SIZE) await removeUnreferenced();
   }

@@ -1,5 +1,5 @@
 import { Upload } from '../../../entities/upload.entity.ts';
-import { IMAGE_TYPES, imageTypeOf } from '../../images/types.ts';
+import { IMAGE_TYPES, parseImageType } from '../../images/types.ts';
 import { invalidField } from '../../shared/errors.ts';
 import type { RegionId } from '../../shared/regions.ts';
 import { createUploadKey } from '../../storage/keys.ts';
@@ -29,7 +29,7 @@ interface UploadIntent {
 
 /** Returns the declared type in lower case. Throws 400 unless it is an image type. */
 export function parseDeclaredType(field: string, contentType: string): string {
-  if (!imageTypeOf(contentType)) throw invalidField(field, `must be one of ${IMAGE_TYPES.join(', ')}`);
+  if (!parseImageType(contentType)) throw invalidField(field, `must be one of ${IMAGE_TYPES.join(', ')}`);
   return contentType.trim().toLowerCase();
 }
 

@@ -19,7 +19,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
-import { type Selection, selectionOf } from '../../../schema/selection.ts';
+import { type Selection, toSelection } from '../../../schema/selection.ts';
 import type { ResponseMeter } from '../../shared/response-meter.ts';
 
 export type Fragments = Record<string, FragmentDefinitionNode>;
@@ -253,7 +253,7 @@ class PlanCompiler {
     const siblings = this.#edges;
     this.#edges = [];
     const index = this.#compiledFields.push('') - 1;
-    const selection = selectionOf({ fieldNodes: [...nodes], returnType: field.type, fragments: this.#fragments });
+    const selection = toSelection({ fieldNodes: [...nodes], returnType: field.type, fragments: this.#fragments });
     const list = getNullableType(field.type);
     const completeItem =
       isListType(list) && isCompositeType(getNullableType(list.ofType))

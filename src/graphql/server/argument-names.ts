@@ -12,7 +12,7 @@ const pathsOfSource = new WeakMap<Source, ArgumentPaths>();
  * Returns the path of a value, or of the object that contains an object field; null for other nodes. The paths of a document are computed
  * once, however many of its values are invalid.
  */
-export function argumentPathOf(source: Source, node: ASTNode): ArgumentPath | null {
+export function findArgumentPath(source: Source, node: ASTNode): ArgumentPath | null {
   let paths = pathsOfSource.get(source);
   if (!paths) {
     paths = argumentPathsOf(source);

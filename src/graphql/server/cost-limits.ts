@@ -4,7 +4,7 @@ import type { RequestContext } from '../../auth/request-context.ts';
 import type { Release } from '../../shared/fair-semaphore.ts';
 import { costLimitExceeded, MAX_COST, MAX_RESPONSE_BYTES } from '../../shared/response-meter.ts';
 import { estimateCost } from '../engine/cost.ts';
-import { formatError, graphqlError } from './errors.ts';
+import { formatError, toGraphqlError } from './errors.ts';
 
 /** Minimum cost that a request is charged to its share. */
 const MIN_CHARGE = 300;
@@ -13,7 +13,7 @@ const MIN_CHARGE = 300;
  * Rejects requests that cost too much: before the execution by their estimate, and during the execution by the fields and bytes of the
  * response. A request executes once its cost fits its caller's share.
  */
-export function costLimits(schema: GraphQLSchema): ApolloServerPlugin<RequestContext> {
+export function createCostLimits(schema: GraphQLSchema): ApolloServerPlugin<RequestContext> {
   /** Cost of past executions by document. Estimates count every page as full. */
   const observedCosts = new WeakMap<DocumentNode, number>();
 
@@ -25,14 +25,14 @@ export function costLimits(schema: GraphQLSchema): ApolloServerPlugin<RequestCon
           if (!operation) return;
           const estimate = estimateCost(schema, document, operation, request.variables ?? {});
           if (estimate > MAX_COST) {
-            throw graphqlError(costLimitExceeded('select so many fields of so many records', estimate, MAX_COST));
+            throw toGraphqlError(costLimitExceeded('select so many fields of so many records', estimate, MAX_COST));
           }
           contextValue.meter.limit(MAX_COST, MAX_RESPONSE_BYTES);
           const observed = observedCosts.get(document);
           const charge = observed === undefined ? estimate : Math.min(estimate, 2 * observed);
           const { shares, shareKey } = contextValue;
           release = await shares.graphqlCost.acquire(shareKey, Math.max(MIN_CHARGE, charge)).catch((error) => {
-            throw graphqlError(error);
+            throw toGraphqlError(error);
           });
           contextValue.usage.onEnd(release);
         },
@@ -43,7 +43,7 @@ export function costLimits(schema: GraphQLSchema): ApolloServerPlugin<RequestCon
             observedCosts.set(document, Math.max(meter.fields, decayed));
           }
           if (!meter.rejection) return;
-          const error = graphqlError(meter.rejection);
+          const error = toGraphqlError(meter.rejection);
           response.http.status = 400;
           response.body = { kind: 'single', singleResult: { errors: [formatError(error.toJSON(), error)] } };
         },

@@ -1,6 +1,6 @@
 import { type ASTVisitor, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
 import { invalidField } from '../../shared/errors.ts';
-import { graphqlError } from './errors.ts';
+import { toGraphqlError } from './errors.ts';
 
 /** Maximum levels of fields (LIM-18): more than dashboards and introspection queries have. */
 const MAX_FIELD_DEPTH = 20;
@@ -34,7 +34,7 @@ export function limitDepth(context: ValidationContext): ASTVisitor {
   return {
     OperationDefinition({ selectionSet }) {
       if (heightOf(selectionSet) <= MAX_FIELD_DEPTH) return;
-      context.reportError(graphqlError(invalidField('query', `must not nest deeper than ${MAX_FIELD_DEPTH} fields`)));
+      context.reportError(toGraphqlError(invalidField('query', `must not nest deeper than ${MAX_FIELD_DEPTH} fields`)));
     },
   };
 }

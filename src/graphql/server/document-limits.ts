@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type ASTVisitor, type DocumentNode, Kind, type ValidationContext, visit } from 'graphql';
 import { ApiError, invalidField } from '../../shared/errors.ts';
-import { graphqlError } from './errors.ts';
+import { toGraphqlError } from './errors.ts';
 import { countFragmentVisits, MAX_FRAGMENT_VISITS } from './fragment-visits.ts';
 import { countComparisons, MAX_COMPARISONS } from './selection-work.ts';
 
@@ -32,7 +32,7 @@ export function limitDocument(context: ValidationContext): ASTVisitor {
     Document(document) {
       const error = errorOf(document);
       if (!error) return undefined;
-      context.reportError(graphqlError(error));
+      context.reportError(toGraphqlError(error));
       // The other rules visit the returned document.
       return EMPTY;
     },

@@ -1,17 +1,17 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { fieldError } from '../../../schema/input.ts';
+import { toFieldError } from '../../../schema/input.ts';
 import { toApiError } from '../../database/errors.ts';
 import { ApiError, ValidationError } from '../../shared/errors.ts';
-import { argumentPathOf } from './argument-names.ts';
+import { findArgumentPath } from './argument-names.ts';
 
 /** Returns a GraphQL error whose extensions hold what the REST response would hold. ERR-24. */
-export function graphqlError(error: ApiError): GraphQLError {
-  return new GraphQLError(error.message, { originalError: error, extensions: extensionsOf(error) });
+export function toGraphqlError(error: ApiError): GraphQLError {
+  return new GraphQLError(error.message, { originalError: error, extensions: toExtensions(error) });
 }
 
 /** Returns the extensions of an error: code, HTTP status and field errors. */
-export function extensionsOf(error: ApiError): Record<string, unknown> {
+export function toExtensions(error: ApiError): Record<string, unknown> {
   const errors = error instanceof ValidationError ? { errors: error.errors, ...error.details } : {};
   return { code: error.code, http: { status: error.status }, ...errors };
 }
@@ -21,13 +21,13 @@ export function formatError(formatted: GraphQLFormattedError, thrown: unknown): 
   const original = unwrapResolverError(thrown);
   if (original instanceof GraphQLError) return formatRequestError(formatted, original);
   const error = toApiError(original);
-  return { ...formatted, message: error.message, extensions: extensionsOf(error) };
+  return { ...formatted, message: error.message, extensions: toExtensions(error) };
 }
 
 /** Formats an error of the request itself, such as syntax, validation or an invalid literal. Their status is 400. */
 function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLError): GraphQLFormattedError {
   if (error.originalError instanceof ApiError) {
-    return { ...formatted, extensions: extensionsOf(error.originalError) };
+    return { ...formatted, extensions: toExtensions(error.originalError) };
   }
   const { code } = formatted.extensions ?? {};
   // Some errors of Apollo have a status and no code.
@@ -40,7 +40,7 @@ function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLErro
   }
   const literal = literalOf(error);
   if (!literal) return { ...formatted, extensions: { code, http: { status: 400 } } };
-  const errors = [fieldError(literal.name, literal.path, error)];
+  const errors = [toFieldError(literal.name, literal.path, error)];
   return { ...formatted, extensions: { code: 'BAD_USER_INPUT', http: { status: 400 }, errors } };
 }
 
@@ -49,6 +49,6 @@ function literalOf(error: GraphQLError): { name: string; path: (string | number)
   const missing = /argument "(\w+)" of type "[^"]+" is required/.exec(error.message);
   if (missing) return { name: missing[1]!, path: [] };
   const node = error.nodes?.[0];
-  const [name, ...path] = (node?.loc && error.source && argumentPathOf(error.source, node)) || [];
+  const [name, ...path] = (node?.loc && error.source && findArgumentPath(error.source, node)) || [];
   return typeof name === 'string' ? { name, path } : null;
 }

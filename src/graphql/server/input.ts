@@ -6,9 +6,9 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
-import { fieldError, validatorOf } from '../../../schema/input.ts';
+import { getValidator, toFieldError } from '../../../schema/input.ts';
 import { ApiError, FieldErrors } from '../../shared/errors.ts';
-import { graphqlError } from './errors.ts';
+import { toGraphqlError } from './errors.ts';
 
 /** Validates all variables before the operation executes, so that one error names every field that fails, as in REST. */
 export function validateVariables(schema: GraphQLSchema): ApolloServerPlugin {
@@ -19,7 +19,7 @@ export function validateVariables(schema: GraphQLSchema): ApolloServerPlugin {
           try {
             checkVariables(schema, operation?.variableDefinitions ?? [], request.variables ?? {});
           } catch (error) {
-            throw error instanceof ApiError ? graphqlError(error) : error;
+            throw error instanceof ApiError ? toGraphqlError(error) : error;
           }
         },
       };
@@ -39,9 +39,9 @@ function checkVariables(
     const value = variables[name];
     const type = typeFromAST(schema, definition.type as never) as GraphQLInputType | undefined;
     if (!type || (value === undefined && (definition.defaultValue || definition.type.kind !== 'NonNullType'))) continue;
-    const validate = validatorOf(type);
+    const validate = getValidator(type);
     if (validate && value != null) errors.add(...validate(value, name));
-    else coerceInputValue(value, type, (path, _value, error) => errors.add(fieldError(name, path, error)));
+    else coerceInputValue(value, type, (path, _value, error) => errors.add(toFieldError(name, path, error)));
   }
   errors.throwIfAny();
 }

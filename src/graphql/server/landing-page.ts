@@ -13,11 +13,11 @@ The <a href="/docs">reference</a> says how to get one.</p>
 `;
 
 /** Returns the plugin for the page at `/graphql`: Apollo Sandbox, which loads scripts from Apollo, or in production a static page. */
-export const landingPage = (production: boolean): ApolloServerPlugin =>
+export const createLandingPage = (production: boolean): ApolloServerPlugin =>
   production
     ? { serverWillStart: async () => ({ renderLandingPage: async () => ({ html: PLAIN_PAGE }) }) }
     : ApolloServerPluginLandingPageLocalDefault({ embed: true, includeCookies: false });
 
 /** Returns the headers of the page. Apollo Sandbox declares its own policy in a meta element; the static page has that of all responses. */
-export const landingPageHeaders = (production: boolean): Record<string, string> =>
+export const createLandingPageHeaders = (production: boolean): Record<string, string> =>
   production ? {} : { 'Content-Security-Policy': "frame-ancestors 'none'" };

@@ -4,7 +4,7 @@ import type { FastifyRequest, RequestPayload } from 'fastify';
 import type { Operation } from '../../../schema/route-table.ts';
 import type { RequestContext } from '../../auth/request-context.ts';
 import { payloadTooLarge } from '../../shared/errors.ts';
-import { graphqlError } from './errors.ts';
+import { toGraphqlError } from './errors.ts';
 
 /**
  * Limits the bodies of GraphQL requests. The operations with large bodies in REST may have them in GraphQL too. The operation is known
@@ -61,7 +61,7 @@ export class LargeBodies {
           const isAllowed = operation?.selectionSet.selections.every(
             (selection) => selection.kind === 'Field' && this.#operations.has(selection.name.value),
           );
-          if (!isAllowed) throw graphqlError(largeBody);
+          if (!isAllowed) throw toGraphqlError(largeBody);
         },
       }),
     };

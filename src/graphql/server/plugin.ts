@@ -11,14 +11,14 @@ import type { LargeBodyForm } from '../../shared/large-body.ts';
 import { traced } from '../../shared/tracing.ts';
 import { meteredFieldResolver } from '../engine/metered-field-resolver.ts';
 import { compiledQueries } from './compiled-operations.ts';
-import { costLimits } from './cost-limits.ts';
+import { createCostLimits } from './cost-limits.ts';
 import { limitDepth } from './depth.ts';
 import { limitDocument, limitLength } from './document-limits.ts';
 import { DocumentStore } from './document-store.ts';
 import { logErrors } from './error-log.ts';
-import { extensionsOf, formatError } from './errors.ts';
+import { formatError, toExtensions } from './errors.ts';
 import { validateVariables } from './input.ts';
-import { landingPage, landingPageHeaders } from './landing-page.ts';
+import { createLandingPage, createLandingPageHeaders } from './landing-page.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { largeResponses, sendLargeResponses } from './large-responses.ts';
 import { NewDocumentLimiter } from './new-documents.ts';
@@ -62,10 +62,10 @@ export async function registerGraphql(
   const { authenticator, production, ...shared } = dependencies;
   await registerGraphqlRoute(app, {
     ...{ url: '/graphql', methods: ['GET', 'POST'], suggestions: !production, ...shared },
-    plugins: [landingPage(production)],
+    plugins: [createLandingPage(production)],
     async createContext(request, reply) {
       if (isPageRequest(request)) {
-        reply.headers(landingPageHeaders(production));
+        reply.headers(createLandingPageHeaders(production));
         return null;
       }
       return authenticator.createContext(request, await authenticator.authenticate(request, reply));
@@ -95,7 +95,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
       newDocuments.plugin(),
       bodies.plugin(),
       validateVariables(schema),
-      costLimits(schema),
+      createCostLimits(schema),
       logErrors(app.log),
       replicaReads,
       compiledQueries(schema),
@@ -126,7 +126,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
       preHandler: [limitLength, (request) => newDocuments.admit(request)],
       errorHandler(thrown: FastifyError, request, reply) {
         const error = publicError(thrown, request);
-        const errors = [{ message: error.message, extensions: extensionsOf(error) }];
+        const errors = [{ message: error.message, extensions: toExtensions(error) }];
         return reply.code(error.status).headers(error.headers).send({ errors });
       },
       handler: sendLargeResponses(handle),

@@ -63,6 +63,6 @@ export function observeWork({ parsed }: LargeBodyParser, storages: Storages): vo
   collectDurations(render, () => [[{}, renderCounts]]);
   collectDurations(
     { name: 'storage_operation', what: 'operations of the store', labelNames: ['region', 'operation'] },
-    () => REGIONS.map((region) => [{ region }, storages[region].bytes.operations!] as const),
+    () => REGIONS.map((region) => [{ region }, storages[region].byteStore.operations!] as const),
   );
 }

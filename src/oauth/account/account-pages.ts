@@ -1,16 +1,16 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { OAuthDependencies } from '../dependencies.ts';
 import { configurePages, rejectOtherPageMethods } from '../interaction/configure-pages.ts';
-import { signedOutPage } from '../interaction/pages/signed-out.page.ts';
+import { createSignedOutPage } from '../interaction/pages/signed-out.page.ts';
 import { signIn, signOut } from '../interaction/sign-in.ts';
 import { AccountRequest } from './account-request.ts';
 import { revokeApplication, showApplications } from './applications.ts';
 import { choosePassword, showPasswordForm } from './choose-password.ts';
-import { passwordSavedPage } from './pages/choose-password.page.ts';
-import { forgotPasswordPage, linkRequestedPage } from './pages/forgot-password.page.ts';
+import { createPasswordSavedPage } from './pages/choose-password.page.ts';
+import { createForgotPasswordPage, createLinkRequestedPage } from './pages/forgot-password.page.ts';
 
 /** Creates the Fastify plugin with the pages of a user's own account. They work without JavaScript. */
-export function accountPagesPlugin(dependencies: OAuthDependencies): FastifyPluginAsync {
+export function createAccountPagesPlugin(dependencies: OAuthDependencies): FastifyPluginAsync {
   const { passwordResets, limitPasswordReset } = dependencies;
   return async (app) => {
     const createHandler =
@@ -30,13 +30,13 @@ export function accountPagesPlugin(dependencies: OAuthDependencies): FastifyPlug
     app.post('/account/sign-out', createHandler(signOut));
     app.get(
       '/account/signed-out',
-      createHandler((page) => page.show(signedOutPage('/account/applications'))),
+      createHandler((page) => page.show(createSignedOutPage('/account/applications'))),
     );
     app.get('/account/password', createHandler(showPasswordForm));
     app.post('/account/password', createHandler(choosePassword));
     app.get(
       '/account/password-saved',
-      createHandler((page) => page.show(passwordSavedPage())),
+      createHandler((page) => page.show(createPasswordSavedPage())),
     );
     const methods: Record<string, string[]> = {
       '/account/applications': ['GET', 'POST'],
@@ -49,7 +49,7 @@ export function accountPagesPlugin(dependencies: OAuthDependencies): FastifyPlug
     if (passwordResets) {
       app.get(
         '/account/forgot-password',
-        createHandler((page) => page.show(forgotPasswordPage(page.formContext()))),
+        createHandler((page) => page.show(createForgotPasswordPage(page.formContext()))),
       );
       app.post(
         '/account/forgot-password',
@@ -59,7 +59,7 @@ export function accountPagesPlugin(dependencies: OAuthDependencies): FastifyPlug
           await limitPasswordReset?.(request, reply);
           const isQueued = passwordResets.add({ email, address: request.ip, requestId: request.id });
           if (!isQueued) request.log.error('password reset not queued: the mail queue is full');
-          return page.show(linkRequestedPage());
+          return page.show(createLinkRequestedPage());
         }),
       );
       methods['/account/forgot-password'] = ['GET', 'POST'];

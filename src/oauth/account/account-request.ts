@@ -6,7 +6,7 @@ import { PageRequest } from '../interaction/page-request.ts';
 import type { FormContext } from '../interaction/pages/forms.ts';
 import { html } from '../interaction/pages/html.ts';
 import type { Page } from '../interaction/pages/layout.ts';
-import { type SignInState, signInPage } from '../interaction/pages/sign-in.page.ts';
+import { createSignInPage, type SignInState } from '../interaction/pages/sign-in.page.ts';
 import { sendPage } from '../interaction/send-page.ts';
 import { findSessionUser, type SignedInUser } from '../interaction/sessions.ts';
 
@@ -49,7 +49,7 @@ export class AccountRequest extends PageRequest {
   override showSignIn(state: SignInState, status = 200): FastifyReply {
     const purpose = html`to see the applications that use your data`;
     const target = { path: '/account/sign-in', purpose, footer: null, offersReset: this.offersPasswordReset };
-    return this.show(signInPage(this.formContext(), target, state), status);
+    return this.show(createSignInPage(this.formContext(), target, state), status);
   }
 
   override resume(): FastifyReply {

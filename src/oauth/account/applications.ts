@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import { revokeConsent } from '../../domain/access/consents.ts';
-import { auditOriginOf } from '../audit-origin.ts';
+import { toAuditOrigin } from '../audit-origin.ts';
 import { incompleteForm } from '../interaction/page-error.ts';
 import type { AccountRequest } from './account-request.ts';
 import { findAuthorizedApplications } from './authorized-applications.ts';
-import { applicationsPage } from './pages/applications.page.ts';
+import { createApplicationsPage } from './pages/applications.page.ts';
 
 /** Shows the applications that the user has authorised in all regions; without a session the sign-in page. */
 export async function showApplications(page: AccountRequest, revoked: string | null = null): Promise<FastifyReply> {
@@ -16,7 +16,9 @@ export async function showApplications(page: AccountRequest, revoked: string | n
       return applications.map((application) => ({ ...application, regionId: database.region }));
     }),
   );
-  return page.show(applicationsPage(page.formContext(), { user: users[0]!.user, applications: lists.flat(), revoked }));
+  return page.show(
+    createApplicationsPage(page.formContext(), { user: users[0]!.user, applications: lists.flat(), revoked }),
+  );
 }
 
 /**
@@ -34,7 +36,7 @@ export async function revokeApplication(page: AccountRequest): Promise<FastifyRe
   const applications = await findAuthorizedApplications(database, user.id, page.now);
   const name = applications.find((each) => each.clientId === clientId && each.builderId === builderId)?.clientName;
   const { dependencies, request } = page;
-  const source = { actor: { type: 'USER' as const, id: user.id }, origin: auditOriginOf(request) };
+  const source = { actor: { type: 'USER' as const, id: user.id }, origin: toAuditOrigin(request) };
   const context = { database, clock: dependencies.clock, source };
   const families = await revokeConsent(context, { userId: user.id, clientId, builderId }, 'revoked by the user');
   for (const id of families) dependencies.tokenVerifier.evict(id);

@@ -4,11 +4,11 @@ import { findLinkedUser, usePasswordLink } from '../../domain/access/password-li
 import { checkPassword } from '../../domain/access/password-rules.ts';
 import { hashPassword } from '../../shared/passwords.ts';
 import { REGIONS } from '../../shared/regions.ts';
-import { auditOriginOf } from '../audit-origin.ts';
+import { toAuditOrigin } from '../audit-origin.ts';
 import { PageError } from '../interaction/page-error.ts';
 import { runPasswordHash } from '../interaction/verify-sign-in.ts';
 import type { AccountRequest } from './account-request.ts';
-import { choosePasswordPage } from './pages/choose-password.page.ts';
+import { createChoosePasswordPage } from './pages/choose-password.page.ts';
 
 /** 404, the same for a link that is unknown, expired or used. */
 const unusableLink = () =>
@@ -24,7 +24,7 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /** Shows the form for choosing a password. Opening the link does not use it up, because mail programs open links too. OAU-43. */
 export async function showPasswordForm(page: AccountRequest): Promise<FastifyReply> {
   const { user, query } = await requireLink(page);
-  return page.show(choosePasswordPage(page.formContext(query), user, null));
+  return page.show(createChoosePasswordPage(page.formContext(query), user, null));
 }
 
 /** Sets the password, and ends all sessions and links of the user. OAU-44. */
@@ -33,10 +33,10 @@ export async function choosePassword(page: AccountRequest): Promise<FastifyReply
   const { database, token, user, query } = await requireLink(page);
   const password = fields.get('password') ?? '';
   const problem = findProblem(password, fields.get('repeated') ?? '');
-  if (problem !== null) return page.show(choosePasswordPage(page.formContext(query), user, problem), 400);
+  if (problem !== null) return page.show(createChoosePasswordPage(page.formContext(query), user, problem), 400);
   const { request, dependencies } = page;
   const passwordHash = await runPasswordHash(request.ip, () => hashPassword(password));
-  const context = { database, clock: dependencies.clock, origin: auditOriginOf(request) };
+  const context = { database, clock: dependencies.clock, origin: toAuditOrigin(request) };
   if (!(await usePasswordLink(context, token, passwordHash))) throw unusableLink();
   request.log.info({ region: database.region, userId: user.id }, 'password set');
   return page.reply.redirect('/account/password-saved', 303);

@@ -2,7 +2,7 @@ import type { Databases } from '../../database/database.ts';
 import { LINK_HOURS, requestPasswordReset } from '../../domain/access/password-links.ts';
 import type { MailQueue } from '../../mail/mail-queue.ts';
 import type { Mailer, Message } from '../../mail/mailer.ts';
-import { passwordLinkMessage } from '../../mail/password-link-message.ts';
+import { createPasswordLinkMessage } from '../../mail/password-link-message.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { REGIONS, type RegionId } from '../../shared/regions.ts';
 
@@ -48,6 +48,6 @@ export class PasswordResets {
     const source = { actor: { type: 'USER' as const, id: null }, origin: { address, requestId } };
     const context = { database: databases[region], clock, source };
     const link = await requestPasswordReset(context, email.trim().toLowerCase());
-    return link && passwordLinkMessage({ ...link, link: `${baseUrl}${link.path}`, hours: LINK_HOURS });
+    return link && createPasswordLinkMessage({ ...link, link: `${baseUrl}${link.path}`, hours: LINK_HOURS });
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { toApiError } from '../../database/errors.ts';
 import { type ApiError, payloadTooLarge, unsupportedMediaType } from '../../shared/errors.ts';
 import type { OAuthDependencies } from '../dependencies.ts';
-import { invalidRequest, OAuthError, transportErrorBody } from '../errors.ts';
+import { invalidRequest, OAuthError, toTransportErrorBody } from '../errors.ts';
 import { rejectOtherMethods } from '../method-not-allowed.ts';
 import { parseFormBody, parseJsonBody, type RequestParameters } from '../parameters.ts';
 
@@ -37,7 +37,7 @@ export function configureEndpoints(
     const oauthError = toOAuthError(thrown);
     if (oauthError) return reply.code(oauthError.status).headers(oauthError.headers).send(oauthError.body());
     const error = toApiError(toBodyError(thrown) ?? thrown);
-    const body = transportErrorBody(error);
+    const body = toTransportErrorBody(error);
     if (!body) throw thrown;
     // The cause is logged and never sent.
     if (error.status >= 500) request.log.error({ err: error.cause ?? error }, error.message);

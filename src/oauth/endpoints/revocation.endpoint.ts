@@ -1,5 +1,5 @@
 import { RevokedToken } from '../../../entities/revoked-token.entity.ts';
-import { auditOriginOf } from '../audit-origin.ts';
+import { toAuditOrigin } from '../audit-origin.ts';
 import { authenticateClient, type ChargeClient } from '../authenticate-client.ts';
 import { requireParameter } from '../checks/parameters.check.ts';
 import { isTokenOwner } from '../checks/token-owner.check.ts';
@@ -23,7 +23,7 @@ export const createRevocationEndpoint =
     if (!refreshToken) await revokeAccessToken(dependencies, client, token, chargeClient);
     else if (isTokenOwner(refreshToken.clientId, client) && !refreshToken.revoked) {
       await chargeClient();
-      const cause = { reason: 'revoked by the client', origin: auditOriginOf(request) };
+      const cause = { reason: 'revoked by the client', origin: toAuditOrigin(request) };
       await revokeTokenFamily(dependencies, client.database, refreshToken, cause);
     }
     return reply.code(200).send();

@@ -1,4 +1,4 @@
-import { auditOriginOf } from '../audit-origin.ts';
+import { toAuditOrigin } from '../audit-origin.ts';
 import { authenticateClient } from '../authenticate-client.ts';
 import { requireConfidentialClient } from '../checks/client-authentication.check.ts';
 import { requireAllowedGrant, requireSupportedGrant } from '../checks/grant.check.ts';
@@ -21,7 +21,7 @@ export const createTokenEndpoint =
     if (grant === 'client_credentials') requireConfidentialClient(client, credentials);
     requireAllowedGrant(client, grant);
     return grantHandlers[grant](
-      { parameters, credentials, client, chargeClient, origin: auditOriginOf(request) },
+      { parameters, credentials, client, chargeClient, origin: toAuditOrigin(request) },
       dependencies,
     );
   };

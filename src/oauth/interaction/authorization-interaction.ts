@@ -12,7 +12,7 @@ import { PageRequest } from './page-request.ts';
 import { type ClientFormContext, renderCancelForm } from './pages/forms.ts';
 import { html } from './pages/html.ts';
 import type { Page } from './pages/layout.ts';
-import { type SignInState, signInPage } from './pages/sign-in.page.ts';
+import { createSignInPage, type SignInState } from './pages/sign-in.page.ts';
 import { sendPage } from './send-page.ts';
 import { findSessionUser, type SignedInUser } from './sessions.ts';
 
@@ -55,7 +55,7 @@ export class AuthorizationInteraction extends PageRequest {
   override showSignIn(state: SignInState, status = 200): FastifyReply {
     return this.show((context) => {
       const purpose = html`to continue to <strong>${context.clientName}</strong>`;
-      return signInPage(
+      return createSignInPage(
         context,
         { path: '/oauth/sign-in', purpose, footer: renderCancelForm(context), offersReset: this.offersPasswordReset },
         state,

@@ -7,7 +7,7 @@ import { OAuthError } from '../errors.ts';
 import { rejectOtherMethods } from '../method-not-allowed.ts';
 import { decodeUtf8, parseFormPairs } from '../parameters.ts';
 import { incompleteForm, PageError } from './page-error.ts';
-import { errorPage } from './pages/error.page.ts';
+import { createErrorPage } from './pages/error.page.ts';
 import { sendPage } from './send-page.ts';
 
 /** Maximum size of a form in bytes: an e-mail address, a password and a few short fields. */
@@ -41,7 +41,7 @@ export function configurePages(
   app.setErrorHandler((thrown: FastifyError, request, reply) => {
     const { status, headers, isRetryable, ...texts } = describeError(thrown, request);
     const retryUrl = isRetryable ? retryUrlOf(request) : null;
-    const page = errorPage({ ...texts, requestId: request.id, retryUrl });
+    const page = createErrorPage({ ...texts, requestId: request.id, retryUrl });
     return sendPage(reply.headers(headers), status, page);
   });
 }

@@ -4,7 +4,7 @@ import { parseFormPairs } from '../parameters.ts';
 import { createInteractionHandler } from './authorization-interaction.ts';
 import { configurePages, rejectOtherPageMethods } from './configure-pages.ts';
 import { registerAssets } from './pages/assets.ts';
-import { signedOutPage } from './pages/signed-out.page.ts';
+import { createSignedOutPage } from './pages/signed-out.page.ts';
 import { showPrompt, submitPrompt } from './prompts.ts';
 import { sendPage } from './send-page.ts';
 import { signIn, signOut } from './sign-in.ts';
@@ -24,7 +24,7 @@ export function interactionPagesPlugin(dependencies: OAuthDependencies): Fastify
       reply.redirect(authorizationUrlOf(request) ?? '/oauth/authorize', 303),
     );
     app.get('/oauth/signed-out', async (request, reply) =>
-      sendPage(reply, 200, signedOutPage(authorizationUrlOf(request))),
+      sendPage(reply, 200, createSignedOutPage(authorizationUrlOf(request))),
     );
     rejectOtherPageMethods(app, {
       '/oauth/authorize': ['GET', 'POST'],

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { isLoopback } from '../../config.ts';
-import { auditOriginOf } from '../audit-origin.ts';
+import { toAuditOrigin } from '../audit-origin.ts';
 import { type BuilderMembership, findBuilderMembership, findBuilderMemberships } from '../builder-memberships.ts';
 import { isConnected, requireConnectedMembership } from '../checks/builder-membership.check.ts';
 import { requireConnectionScopes } from '../checks/scope.check.ts';
@@ -8,8 +8,8 @@ import { accessDenied, invalidScope } from '../errors.ts';
 import { issueAuthorizationCode } from '../tokens/authorization-codes.ts';
 import type { AuthorizationInteraction } from './authorization-interaction.ts';
 import { incompleteForm } from './page-error.ts';
-import { consentPage } from './pages/consent.page.ts';
-import { type BuilderChoice, isSelectable, selectBuilderPage } from './pages/select-builder.page.ts';
+import { createConsentPage } from './pages/consent.page.ts';
+import { type BuilderChoice, createSelectBuilderPage, isSelectable } from './pages/select-builder.page.ts';
 import type { SignedInUser } from './sessions.ts';
 
 /**
@@ -28,11 +28,13 @@ export async function showPrompt(interaction: AuthorizationInteraction): Promise
   const choice = onlyChoice ?? choices.find((one) => one.builderId === builderId);
   if (!choice || !isSelectable(choice, scopes)) {
     const isPreselectionInvalid = builderId !== null;
-    return interaction.show((context) => selectBuilderPage(context, { user, choices, scopes, isPreselectionInvalid }));
+    return interaction.show((context) =>
+      createSelectBuilderPage(context, { user, choices, scopes, isPreselectionInvalid }),
+    );
   }
   const hasOtherBuilders = choices.length > 1;
   return interaction.show((context) =>
-    consentPage(context, toConsentRequest(interaction, user, choice, hasOtherBuilders)),
+    createConsentPage(context, toConsentRequest(interaction, user, choice, hasOtherBuilders)),
   );
 }
 
@@ -65,7 +67,7 @@ async function grantConsent(
   requireConnectionScopes(scopes, membership);
   const binding = { redirectUri, codeChallenge, codeChallengeMethod };
   const consent = { clientId: client.id, userId: user.id, builderId: membership.builderId, scopes, ...binding };
-  const code = await issueAuthorizationCode(database, consent, now, auditOriginOf(interaction.request));
+  const code = await issueAuthorizationCode(database, consent, now, toAuditOrigin(interaction.request));
   logDecision(interaction, 'access allowed', { userId: user.id, builderId: membership.builderId, scopes });
   return interaction.redirectToClient(code);
 }

@@ -1,7 +1,7 @@
 import { Session } from '../../../entities/session.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
-import { digestOf } from '../../shared/secrets.ts';
+import { hashSecret } from '../../shared/secrets.ts';
 
 /** Lifetime of a session in seconds: a working day. Activity does not extend it. */
 const SESSION_SECONDS = 12 * 3600;
@@ -37,9 +37,9 @@ export async function findAccount(database: Database, email: string, kind: Accou
 /** Creates a session for the user under a browser id, which must be newly issued. */
 export async function createSession(database: Database, browserId: string, user: Account, now: number): Promise<void> {
   await database.fork().insert(Session, {
-    digest: digestOf(browserId),
+    digest: hashSecret(browserId),
     userId: user.id,
-    passwordDigest: digestOf(user.passwordHash),
+    passwordDigest: hashSecret(user.passwordHash),
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + SESSION_SECONDS * 1000).toISOString(),
   });
@@ -47,7 +47,7 @@ export async function createSession(database: Database, browserId: string, user:
 
 /** Deletes the session of the browser id, if there is one. */
 export async function deleteSession(database: Database, browserId: string): Promise<void> {
-  await database.fork().nativeDelete(Session, { digest: digestOf(browserId) });
+  await database.fork().nativeDelete(Session, { digest: hashSecret(browserId) });
 }
 
 const SESSION: Statement = {
@@ -66,6 +66,6 @@ export async function findSessionUser(
   now: number,
 ): Promise<SignedInUser | null> {
   if (browserId === null) return null;
-  const [row] = await database.runner.run(SESSION, [digestOf(browserId), new Date(now).toISOString()]);
+  const [row] = await database.runner.run(SESSION, [hashSecret(browserId), new Date(now).toISOString()]);
   return row ? { id: row[0]!, name: row[1]!, email: row[2]! } : null;
 }

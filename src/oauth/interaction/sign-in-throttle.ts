@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { SignInAttempt } from '../../../entities/sign-in-attempt.entity.ts';
 import type { Database } from '../../database/database.ts';
-import { networkOf } from '../../shared/network.ts';
-import { digestOf } from '../../shared/secrets.ts';
+import { toNetwork } from '../../shared/network.ts';
+import { hashSecret } from '../../shared/secrets.ts';
 import type { AccountKind } from './sessions.ts';
 
 /** Number of failures after which attempts are delayed. OAU-27. */
@@ -106,6 +106,6 @@ async function incrementFailures(
 }
 
 function keysOf({ address, email, kind }: SignInAttemptKey): { address: string; account: string } {
-  const network = kind === 'user' ? networkOf(address) : `${kind} ${networkOf(address)}`;
-  return { address: digestOf(network), account: digestOf(`${network} ${email}`) };
+  const network = kind === 'user' ? toNetwork(address) : `${kind} ${toNetwork(address)}`;
+  return { address: hashSecret(network), account: hashSecret(`${network} ${email}`) };
 }

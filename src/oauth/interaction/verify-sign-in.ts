@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts';
 import { FairSemaphore } from '../../shared/fair-semaphore.ts';
-import { networkOf } from '../../shared/network.ts';
+import { toNetwork } from '../../shared/network.ts';
 import { verifyPassword } from '../../shared/passwords.ts';
 import { type Account, findAccount } from './sessions.ts';
 import { clearAttempt, countAttempt, type SignInAttemptKey } from './sign-in-throttle.ts';
@@ -20,7 +20,7 @@ const hashing = new FairSemaphore({
 
 /** Runs one hash of a request from this address within the limit. */
 export const runPasswordHash = <T>(address: string, hash: () => Promise<T>): Promise<T> =>
-  hashing.run(networkOf(address), 1, hash);
+  hashing.run(toNetwork(address), 1, hash);
 
 interface RegionalAccount {
   database: Database;

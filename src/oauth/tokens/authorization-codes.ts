@@ -5,9 +5,9 @@ import { AuthorizationCode, type ChallengeMethod } from '../../../entities/autho
 import { TokenFamily } from '../../../entities/token-family.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
-import { consentIdOf } from '../../domain/access/consents.ts';
+import { toConsentId } from '../../domain/access/consents.ts';
 import { recordAudit } from '../../domain/audit/record-audit.ts';
-import { digestOf, newSecret } from '../../shared/secrets.ts';
+import { hashSecret, newSecret } from '../../shared/secrets.ts';
 import type { CodeBinding } from '../checks/pkce.check.ts';
 import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-families.ts';
 
@@ -46,12 +46,12 @@ export async function issueAuthorizationCode(
     const family = { id: familyId, clientId, userId, builderId, scopes, createdAt, expiresAt, revokedAt: null };
     await em.insert(TokenFamily, family);
     await em.insert(AuthorizationCode, {
-      ...{ digest: digestOf(code), familyId, ...binding },
+      ...{ digest: hashSecret(code), familyId, ...binding },
       ...{ createdAt, expiresAt, usedAt: null },
     });
     await recordAudit(em, {
       ...{ actor: { type: 'USER', id: userId }, origin, at: createdAt, action: 'consent.granted' },
-      ...{ objectId: consentIdOf(consent), builderId, personId: userId },
+      ...{ objectId: toConsentId(consent), builderId, personId: userId },
       after: { clientId, userId, builderId, scopes },
     });
   });
@@ -68,7 +68,7 @@ const CODE: Statement = {
 
 /** Returns the code, consumed and expired ones included; null when it does not exist. */
 export async function findAuthorizationCode(database: Database, code: string): Promise<StoredAuthorizationCode | null> {
-  const digest = digestOf(code);
+  const digest = hashSecret(code);
   const [row] = await database.runner.run(CODE, [digest]);
   if (!row) return null;
   const { family, others } = toTokenFamily(row);

@@ -3,7 +3,7 @@ import { RefreshToken } from '../../../entities/refresh-token.entity.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { REFRESH_TOKEN_DAYS } from '../../domain/retention/retention-rules.ts';
-import { digestOf, newSecret } from '../../shared/secrets.ts';
+import { hashSecret, newSecret } from '../../shared/secrets.ts';
 import { FAMILY_COLUMNS, type StoredTokenFamily, toTokenFamily } from './token-families.ts';
 
 /** Lifetime of a refresh token in seconds: 30 days. OAU-32. */
@@ -22,7 +22,7 @@ interface StoredRefreshToken extends StoredTokenFamily {
 export async function issueRefreshToken(em: EntityManager, familyId: string, now: number): Promise<string> {
   const token = newSecret();
   await em.insert(RefreshToken, {
-    digest: digestOf(token),
+    digest: hashSecret(token),
     familyId,
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + REFRESH_TOKEN_SECONDS * 1000).toISOString(),
@@ -41,7 +41,7 @@ const REFRESH_TOKEN: Statement = {
 
 /** Returns the token, rotated and expired ones included; null when it does not exist. */
 export async function findRefreshToken(database: Database, token: string): Promise<StoredRefreshToken | null> {
-  const digest = digestOf(token);
+  const digest = hashSecret(token);
   const [row] = await database.runner.run(REFRESH_TOKEN, [digest]);
   if (!row) return null;
   const { family, others } = toTokenFamily(row);

@@ -26,7 +26,7 @@ interface Field {
  * @param owner name of the operation or type that declares it.
  * @param ancestors types that contain it: an optional field of such a type is left out, so that recursive types end.
  */
-export function exampleOfField(owner: string, field: Field, ancestors: readonly string[] = []): unknown {
+export function createFieldExample(owner: string, field: Field, ancestors: readonly string[] = []): unknown {
   const own = `${owner}.${field.name}`;
   if (Object.hasOwn(VALUES, own)) return VALUES[own];
   if (GENERIC_TYPES.has(getNamedType(field.type).name) && Object.hasOwn(VALUES, field.name)) return VALUES[field.name];
@@ -34,7 +34,7 @@ export function exampleOfField(owner: string, field: Field, ancestors: readonly 
 }
 
 /** Returns an example of an object with these fields, without those whose example is null. */
-export function exampleOfFields(
+export function createFieldsExample(
   owner: string,
   fields: readonly Field[],
   ancestors: readonly string[] = [],
@@ -42,7 +42,7 @@ export function exampleOfFields(
   const path = [...ancestors, owner];
   const entries = fields
     .filter(({ type }) => isNonNullType(type) || !path.includes(getNamedType(type).name))
-    .map((field) => [field.name, exampleOfField(owner, field, path)] as const);
+    .map((field) => [field.name, createFieldExample(owner, field, path)] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== null));
 }
 
@@ -51,7 +51,7 @@ function exampleOf(type: GraphQLType, ancestors: readonly string[]): unknown {
   if (isListType(type)) return ancestors.includes(getNamedType(type).name) ? [] : [exampleOf(type.ofType, ancestors)];
   if (isScalarType(type)) return exampleOfScalar(type.extensions.jsonSchema, type.name);
   if (isEnumType(type)) return type.getValues()[0]!.name;
-  return isInputObjectType(type) ? exampleOfFields(type.name, Object.values(type.getFields()), ancestors) : null;
+  return isInputObjectType(type) ? createFieldsExample(type.name, Object.values(type.getFields()), ancestors) : null;
 }
 
 /** Whether an example is the one of any text. */

@@ -1,12 +1,12 @@
 import { type GraphQLField, type GraphQLInputField, type GraphQLSchema, getNamedType } from 'graphql';
 import type { Outcome } from '../../../schema/rest.ts';
 import type { Operation } from '../../../schema/route-table.ts';
-import { locateArguments, rootFieldOf } from '../input.ts';
-import { exampleOfFields } from './examples.ts';
-import { operationParameters } from './parameters.ts';
-import { errorResponses, jsonResponse } from './responses.ts';
+import { getRootField, locateArguments } from '../input.ts';
+import { createFieldsExample } from './examples.ts';
+import { describeParameters } from './parameters.ts';
+import { describeErrorResponses, describeJsonResponse } from './responses.ts';
 import type { Schemas } from './schemas.ts';
-import { securityOf } from './security.ts';
+import { describeSecurity } from './security.ts';
 
 const OUTCOMES: Record<Outcome, string> = {
   CREATED: 'Created.',
@@ -16,7 +16,7 @@ const OUTCOMES: Record<Outcome, string> = {
 
 /** Returns the OpenAPI operation object of an operation of the route table. */
 export function describeOperation(operation: Operation, schema: GraphQLSchema, schemas: Schemas) {
-  const field = rootFieldOf(operation, schema);
+  const field = getRootField(operation, schema);
   const locations = locateArguments(operation, schema);
   const mayUseQuery = locations.some(({ location }) => location === 'bodyOrQuery');
   const inBody = locations
@@ -29,12 +29,12 @@ export function describeOperation(operation: Operation, schema: GraphQLSchema, s
     summary: summaryOf(operation, field),
     description: descriptionOf(operation, field, mayUseQuery),
     ...(field.deprecationReason && { deprecated: true }),
-    security: securityOf(operation.scope),
-    parameters: operationParameters(operation, locations, schemas),
+    security: describeSecurity(operation.scope),
+    parameters: describeParameters(operation, locations, schemas),
     ...(inBody.length > 0 && { requestBody: requestBody(operation, inBody, schemas, mayUseQuery) }),
     responses: <Record<string, object>>{
       ...successResponses(operation, field, schemas),
-      ...errorResponses({
+      ...describeErrorResponses({
         hasScope: operation.scope !== null,
         hasResource: locations.some(
           ({ location }) => location === 'path' || location === 'header' || operation.builderInQuery,
@@ -60,7 +60,7 @@ function requestBody(
     content: {
       'application/json': {
         schema: schemas.add(`${capitalize(field)}Request`, schema),
-        example: exampleOfFields(field, fields),
+        example: createFieldsExample(field, fields),
       },
     },
   };
@@ -77,7 +77,9 @@ function successResponses(
   for (const [outcome, code] of Object.entries(outcomes) as [Outcome, number][]) {
     if (code !== status) descriptions[code] = OUTCOMES[outcome];
   }
-  return Object.fromEntries(Object.entries(descriptions).map(([code, text]) => [code, jsonResponse(text, schema)]));
+  return Object.fromEntries(
+    Object.entries(descriptions).map(([code, text]) => [code, describeJsonResponse(text, schema)]),
+  );
 }
 
 const BODY_OR_QUERY =

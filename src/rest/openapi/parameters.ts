@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import type { ArgumentLocation } from '../input.ts';
-import { exampleOfField } from './examples.ts';
+import { createFieldExample } from './examples.ts';
 import type { Schemas } from './schemas.ts';
 
 const {
@@ -60,23 +60,23 @@ export const parameterComponents = {
   },
 };
 
-export const parameterReference = (name: keyof typeof parameterComponents) => ({
+export const referToParameter = (name: keyof typeof parameterComponents) => ({
   $ref: `#/components/parameters/${name}`,
 });
 
 /** Returns the header parameters of an operation that requires an access token. */
-export const headerParameters = (builder: 'required' | 'optional') => [
-  parameterReference('ApiVersion'),
-  parameterReference('RegionId'),
-  parameterReference(builder === 'required' ? 'BuilderId' : 'OptionalBuilderId'),
-  parameterReference('RequestId'),
+export const listHeaderParameters = (builder: 'required' | 'optional') => [
+  referToParameter('ApiVersion'),
+  referToParameter('RegionId'),
+  referToParameter(builder === 'required' ? 'BuilderId' : 'OptionalBuilderId'),
+  referToParameter('RequestId'),
 ];
 
 const describeRepetition = (name: string) =>
   `May be repeated, as \`${name}=A&${name}=B\` or \`${name}[]=A&${name}[]=B\`.`;
 
 /** Returns the parameters of an operation: those of the path in its order, of the query, and of the header. */
-export function operationParameters(
+export function describeParameters(
   operation: { field: string; path: string },
   locations: readonly ArgumentLocation[],
   schemas: Schemas,
@@ -87,7 +87,7 @@ export function operationParameters(
   const own = [...inPath, ...inQuery].map(({ argument, name, location }) => {
     const { description, ...schema } = schemas.describe(argument, schemas.nonNull(argument.type));
     const required = isNonNullType(argument.type) && location !== 'bodyOrQuery';
-    const example = exampleOfField(operation.field, argument);
+    const example = createFieldExample(operation.field, argument);
     const isRepeatable = isListType(getNullableType(argument.type));
     const texts = [description, isRepeatable && describeRepetition(name)].filter(Boolean);
     return {
@@ -101,7 +101,7 @@ export function operationParameters(
       ...(required ? { example } : { examples: unselectedExample(example) }),
     };
   });
-  return [...own, ...headerParameters(at('header').length > 0 ? 'required' : 'optional')];
+  return [...own, ...listHeaderParameters(at('header').length > 0 ? 'required' : 'optional')];
 }
 
 const positionIn = ({ name }: ArgumentLocation, path: string) => path.indexOf(`{${name}}`);

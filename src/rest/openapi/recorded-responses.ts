@@ -35,7 +35,7 @@ function recordedExamples({ examples }: MediaType, name: string, baseUrl: string
 }
 
 /** Returns the body of a recording without placeholders; undefined before it is recorded. */
-export const recordingOf = (name: string, baseUrl: string): unknown =>
+export const getRecordedResponse = (name: string, baseUrl: string): unknown =>
   name in RECORDINGS ? recordedBody(name, baseUrl) : undefined;
 
 const recordedBody = (name: string, baseUrl: string): unknown =>

@@ -18,7 +18,7 @@ import {
   unsupportedMediaType,
   uploadQuotaExceeded,
 } from '../../shared/errors.ts';
-import { referenceTo } from './schemas.ts';
+import { referToSchema } from './schemas.ts';
 
 /** OpenAPI response object. */
 interface ResponseObject {
@@ -65,7 +65,7 @@ const headersNamed = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** Returns the headers that every response of the service has, and further ones. */
-export const commonHeaders = (extra: readonly string[] = []) => headersNamed([...COMMON_HEADERS, ...extra]);
+export const describeHeaders = (extra: readonly string[] = []) => headersNamed([...COMMON_HEADERS, ...extra]);
 
 /**
  * Returns a JSON response. Its examples are recorded responses: see `recorded-responses.ts`.
@@ -73,14 +73,14 @@ export const commonHeaders = (extra: readonly string[] = []) => headersNamed([..
  * @param extraHeaders headers beyond those that every response has.
  * @param examples names of its examples, where it has several.
  */
-export function jsonResponse(
+export function describeJsonResponse(
   description: string,
   schema: JsonSchema,
   extraHeaders: readonly string[] = LIMIT_HEADERS,
   examples?: readonly string[],
 ): ResponseObject {
   const named = examples && { examples: Object.fromEntries(examples.map((name) => [name, {}])) };
-  return { description, headers: commonHeaders(extraHeaders), content: { 'application/json': { schema, ...named } } };
+  return { description, headers: describeHeaders(extraHeaders), content: { 'application/json': { schema, ...named } } };
 }
 
 interface ErrorResponse {
@@ -160,7 +160,7 @@ interface OperationTraits {
 }
 
 /** Returns the error responses of an operation, by status. */
-export function errorResponses(traits: OperationTraits): Record<string, object> {
+export function describeErrorResponses(traits: OperationTraits): Record<string, object> {
   const { hasScope, hasResource, hasBody, conflicts, hasQuota, expires } = traits;
   return {
     400: errorReference('InvalidInput'),
@@ -168,9 +168,9 @@ export function errorResponses(traits: OperationTraits): Record<string, object> 
     403: errorReference(hasScope ? 'Forbidden' : 'ForbiddenBuilder'),
     ...(hasResource && { 404: errorReference('NotFound') }),
     ...(conflicts.length > 0 && {
-      409: jsonResponse(
+      409: describeJsonResponse(
         'The request contradicts what is stored; nothing has changed.',
-        errorSchema(conflicts),
+        createErrorSchema(conflicts),
         LIMIT_HEADERS,
         conflicts,
       ),
@@ -186,7 +186,7 @@ export function errorResponses(traits: OperationTraits): Record<string, object> 
 const errorReference = (name: ErrorName) => ({ $ref: `#/components/responses/${name}` });
 
 /** Returns the schema of an error with one of the codes. */
-export const errorSchema = (codes: readonly string[]): JsonSchema => ({
+export const createErrorSchema = (codes: readonly string[]): JsonSchema => ({
   type: 'object',
   properties: {
     code: { type: 'string', enum: codes, description: 'What went wrong, for programs. It stays as it is.' },
@@ -199,10 +199,10 @@ function describeError({ description, errors }: ErrorResponse): ResponseObject {
   const samples = Object.values(errors);
   const isValidation = samples[0]!.status === 400;
   const schema = isValidation
-    ? referenceTo('ValidationErrors')
-    : errorSchema([...new Set(samples.map(({ code }) => code))]);
+    ? referToSchema('ValidationErrors')
+    : createErrorSchema([...new Set(samples.map(({ code }) => code))]);
   const headers = new Set(samples.flatMap((error) => Object.keys(error.headers)));
-  return jsonResponse(description, schema, [...LIMIT_HEADERS, ...headers], Object.keys(errors));
+  return describeJsonResponse(description, schema, [...LIMIT_HEADERS, ...headers], Object.keys(errors));
 }
 
 /** Returns the components that the responses of operations refer to. */
@@ -231,7 +231,7 @@ export const errorSchemas: Record<string, JsonSchema> = {
       errors: {
         type: 'array',
         description: `Every failing field, at most ${MAX_FIELD_ERRORS}.`,
-        items: referenceTo('FieldError'),
+        items: referToSchema('FieldError'),
         minItems: 1,
         maxItems: MAX_FIELD_ERRORS,
       },

@@ -18,7 +18,7 @@ import {
   isSpecifiedScalarType,
   isUnionType,
 } from 'graphql';
-import { boundsOf, isNotNull } from '../../../schema/input-rules.ts';
+import { getListBounds, isNotNull } from '../../../schema/input-rules.ts';
 import type { JsonSchema } from '../../../schema/scalar.ts';
 
 const BUILT_IN: Record<string, JsonSchema> = {
@@ -55,7 +55,7 @@ export class Schemas {
   nonNull(type: GraphQLType): JsonSchema {
     if (isNonNullType(type)) return this.nonNull(type.ofType);
     if (isListType(type)) return { type: 'array', items: this.of(type.ofType) };
-    if (isScalarType(type)) return schemaOfScalar(type);
+    if (isScalarType(type)) return getScalarSchema(type);
     return this.#reference(type as ComponentType);
   }
 
@@ -67,7 +67,7 @@ export class Schemas {
   /** Adds the component of an object that is not a GraphQL type, such as a body, and returns a reference to it. */
   add(name: string, schema: JsonSchema): JsonSchema {
     this.#components.set(name, schema);
-    return referenceTo(name);
+    return referToSchema(name);
   }
 
   /** Returns the schema of a body or of an object inside it. */
@@ -84,7 +84,7 @@ export class Schemas {
 
   #inputSchema(field: GraphQLInputField): JsonSchema {
     const schema = isNotNull(field) ? this.nonNull(field.type) : this.of(field.type);
-    return { ...schema, ...boundsOf(field) };
+    return { ...schema, ...getListBounds(field) };
   }
 
   /** Returns the schema with the description, default and deprecation of its field or argument. */
@@ -113,13 +113,13 @@ export class Schemas {
       const description = type.description ? { description: type.description } : {};
       this.#components.set(type.name, { ...description, ...this.#component(type) });
     }
-    return referenceTo(type.name);
+    return referToSchema(type.name);
   }
 
   /** Adds the components that a type declares itself; the first is that of the type. */
   #addDeclared(components: Record<string, JsonSchema>): JsonSchema {
     for (const [name, schema] of Object.entries(components)) this.#components.set(name, schema);
-    return referenceTo(Object.keys(components)[0]!);
+    return referToSchema(Object.keys(components)[0]!);
   }
 
   #component(type: ComponentType): JsonSchema {
@@ -151,14 +151,14 @@ export class Schemas {
     const oneOf = members.map((member) => this.#reference(member));
     const discriminators = members.map((member) => this.#discriminators.get(member.name));
     if (!discriminators.every((discriminator) => discriminator !== undefined)) return { oneOf };
-    const mapping = members.map((member, index) => [discriminators[index]!.value, referenceTo(member.name).$ref]);
+    const mapping = members.map((member, index) => [discriminators[index]!.value, referToSchema(member.name).$ref]);
     return { oneOf, discriminator: { propertyName: discriminators[0]!.field, mapping: Object.fromEntries(mapping) } };
   }
 }
 
-export const referenceTo = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });
+export const referToSchema = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });
 
-export function schemaOfScalar(type: GraphQLScalarType): JsonSchema {
+export function getScalarSchema(type: GraphQLScalarType): JsonSchema {
   const schema = isSpecifiedScalarType(type) ? BUILT_IN[type.name] : (type.extensions.jsonSchema as JsonSchema);
   if (!schema) throw new Error(`The scalar ${type.name} has no JSON Schema.`);
   return { ...schema };

@@ -1,10 +1,10 @@
 import { SCOPE_DECLARATIONS, type Scope } from '../../../schema/scopes.ts';
 
 /** Returns the security requirement of an operation; without a scope, any valid token suffices. */
-export const securityOf = (scope: Scope | null) => [{ oauth2: scope === null ? [] : [scope] }];
+export const describeSecurity = (scope: Scope | null) => [{ oauth2: scope === null ? [] : [scope] }];
 
 /** Returns the schemes for obtaining an access token and for authenticating a client at the token endpoint. OAU-1. */
-export function securitySchemes(baseUrl: string): object {
+export function createSecuritySchemes(baseUrl: string): object {
   const scopes = Object.fromEntries(
     Object.entries(SCOPE_DECLARATIONS).map(([scope, { description }]) => [scope, description]),
   );

@@ -1,4 +1,4 @@
-import { referenceTo } from './schemas.ts';
+import { referToSchema } from './schemas.ts';
 
 const header = (name: string, description: string, example: string) => ({
   ...{ name, in: 'header', required: true, description, schema: { type: 'string' }, example },
@@ -30,7 +30,7 @@ export const createWebhooks = (example: unknown) => ({
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema: referenceTo('Event'), ...(example !== undefined && { example }) },
+          'application/json': { schema: referToSchema('Event'), ...(example !== undefined && { example }) },
         },
       },
       responses: {

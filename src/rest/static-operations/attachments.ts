@@ -4,15 +4,15 @@ import type { JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId, MAX_ATTACHMENT_BYTES, StorageKey } from '../../../schema/scalars.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { SIGNED_URL_SECONDS } from '../../storage/storage.ts';
-import { errorSchema, jsonResponse } from '../openapi/responses.ts';
-import { referenceTo, schemaOfScalar } from '../openapi/schemas.ts';
+import { createErrorSchema, describeJsonResponse } from '../openapi/responses.ts';
+import { getScalarSchema, referToSchema } from '../openapi/schemas.ts';
 import { MAX_BULK_FILES } from '../uploads.ts';
 import type { StaticOperation } from './static-operation.ts';
 
 const MIB = 1024 * 1024;
 const MINUTES = SIGNED_URL_SECONDS / 60;
 
-const exampleOfScalar = (scalar: GraphQLScalarType) => (schemaOfScalar(scalar).examples as string[])[0];
+const exampleOfScalar = (scalar: GraphQLScalarType) => (getScalarSchema(scalar).examples as string[])[0];
 
 const parameter = (location: 'path' | 'query', name: string, keywords: object) => ({
   name,
@@ -21,7 +21,7 @@ const parameter = (location: 'path' | 'query', name: string, keywords: object) =
   ...keywords,
 });
 const builderId = parameter('path', 'builderId', {
-  schema: schemaOfScalar(BuilderId),
+  schema: getScalarSchema(BuilderId),
   example: exampleOfScalar(BuilderId),
 });
 
@@ -62,7 +62,7 @@ export const attachmentOperations: StaticOperation[] = [
       },
       { type: 'attachment', file: '(bytes)' },
     ),
-    responses: { 201: jsonResponse('Uploaded.', referenceTo('UploadedAttachment')) },
+    responses: { 201: describeJsonResponse('Uploaded.', referToSchema('UploadedAttachment')) },
   },
   {
     method: 'POST',
@@ -83,7 +83,7 @@ export const attachmentOperations: StaticOperation[] = [
       },
       { 'file:0': '(bytes)', 'type:0': 'attachment' },
     ),
-    responses: { 201: jsonResponse('Uploaded.', referenceTo('BulkUpload')) },
+    responses: { 201: describeJsonResponse('Uploaded.', referToSchema('BulkUpload')) },
   },
 ];
 
@@ -107,12 +107,13 @@ const signedUrlParameters = [
   textParameter('signature', '9b2d47'),
 ];
 
-const storageError = (description: string, code: string) => jsonResponse(description, errorSchema([code]), []);
+const storageError = (description: string, code: string) =>
+  describeJsonResponse(description, createErrorSchema([code]), []);
 const forbidden = storageError('The URL has expired, was altered, or is signed for something else.', 'FORBIDDEN');
 
-const rateLimited = jsonResponse(
+const rateLimited = describeJsonResponse(
   'Too many requests to URLs that were signed for the same integrator or user; wait as `Retry-After` says.',
-  errorSchema(['RATE_LIMITED']),
+  createErrorSchema(['RATE_LIMITED']),
   ['Retry-After'],
 );
 
@@ -138,9 +139,9 @@ export const storageOperations: StaticOperation[] = [
     requestBody: { required: true, content: bytes },
     responses: {
       200: { description: 'The bytes are stored. The same bytes may be sent again.' },
-      400: jsonResponse(
+      400: describeJsonResponse(
         'The type or the number of bytes is not the one that was declared.',
-        referenceTo('ValidationErrors'),
+        referToSchema('ValidationErrors'),
         [],
       ),
       403: forbidden,

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../../schema/scalar.ts';
 import { REGIONS } from '../../shared/regions.ts';
-import { jsonResponse } from '../openapi/responses.ts';
-import { referenceTo } from '../openapi/schemas.ts';
+import { describeJsonResponse } from '../openapi/responses.ts';
+import { referToSchema } from '../openapi/schemas.ts';
 import type { StaticOperation } from './static-operation.ts';
 
 export const healthOperations: StaticOperation[] = [
@@ -13,7 +13,7 @@ export const healthOperations: StaticOperation[] = [
     tags: ['Service'],
     summary: 'Tell whether the process answers',
     description: 'For the supervisor of the process: one that does not answer has to be started again.',
-    responses: { 200: jsonResponse('It does.', referenceTo('Liveness'), []) },
+    responses: { 200: describeJsonResponse('It does.', referToSchema('Liveness'), []) },
   },
   {
     method: 'GET',
@@ -24,12 +24,12 @@ export const healthOperations: StaticOperation[] = [
     summary: 'Tell whether the service and its databases answer',
     description: 'For a load balancer: an instance that answers 503 should get no requests for now.',
     responses: {
-      200: jsonResponse(
+      200: describeJsonResponse(
         'They do. A region that is `read-only` answers reads and gives client-credentials tokens; its writes are 503.',
-        referenceTo('Readiness'),
+        referToSchema('Readiness'),
         [],
       ),
-      503: jsonResponse('A database does not.', referenceTo('Readiness'), []),
+      503: describeJsonResponse('A database does not.', referToSchema('Readiness'), []),
     },
   },
 ];

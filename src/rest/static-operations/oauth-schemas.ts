@@ -2,9 +2,9 @@ import { type JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
 import { SCOPES } from '../../../schema/scopes.ts';
 import { ACCESS_TOKEN_SECONDS } from '../../auth/access-tokens.ts';
-import { referenceTo, schemaOfScalar } from '../openapi/schemas.ts';
+import { getScalarSchema, referToSchema } from '../openapi/schemas.ts';
 
-const { pattern } = schemaOfScalar(BuilderId);
+const { pattern } = getScalarSchema(BuilderId);
 
 export const SCOPE_DESCRIPTION = `The scopes that are asked for, with spaces between: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`;
 
@@ -50,10 +50,10 @@ const GRANTS = {
 /** Request and response bodies of the OAuth endpoints. Rules: docs/contract/oauth.md. */
 export const oauthSchemas: Record<string, JsonSchema> = {
   TokenRequest: {
-    oneOf: Object.values(GRANTS).map(referenceTo),
+    oneOf: Object.values(GRANTS).map(referToSchema),
     discriminator: {
       propertyName: 'grant_type',
-      mapping: Object.fromEntries(Object.entries(GRANTS).map(([type, name]) => [type, referenceTo(name).$ref])),
+      mapping: Object.fromEntries(Object.entries(GRANTS).map(([type, name]) => [type, referToSchema(name).$ref])),
     },
   },
   ClientCredentialsGrant: grant(
@@ -85,7 +85,7 @@ export const oauthSchemas: Record<string, JsonSchema> = {
     properties: {
       access_token: text('A JWT, signed with HMAC-SHA256, whose claims are those of `AccessTokenClaims`.', {
         contentMediaType: 'application/jwt',
-        contentSchema: referenceTo('AccessTokenClaims'),
+        contentSchema: referToSchema('AccessTokenClaims'),
       }),
       token_type: {
         type: 'string',

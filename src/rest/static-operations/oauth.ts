@@ -1,6 +1,6 @@
 import { type JsonSchema } from '../../../schema/scalar.ts';
 import { BuilderId } from '../../../schema/scalars.ts';
-import { transportErrorBody } from '../../oauth/errors.ts';
+import { toTransportErrorBody } from '../../oauth/errors.ts';
 import { REFRESH_TOKEN_SECONDS } from '../../oauth/tokens/refresh-tokens.ts';
 import {
   type ApiError,
@@ -11,9 +11,9 @@ import {
   unavailable,
   unsupportedMediaType,
 } from '../../shared/errors.ts';
-import { parameterReference } from '../openapi/parameters.ts';
-import { commonHeaders, errorSchema, jsonResponse, LIMIT_HEADERS } from '../openapi/responses.ts';
-import { referenceTo, schemaOfScalar } from '../openapi/schemas.ts';
+import { referToParameter } from '../openapi/parameters.ts';
+import { createErrorSchema, describeHeaders, describeJsonResponse, LIMIT_HEADERS } from '../openapi/responses.ts';
+import { getScalarSchema, referToSchema } from '../openapi/schemas.ts';
 import { SCOPE_DESCRIPTION } from './oauth-schemas.ts';
 import type { StaticOperation } from './static-operation.ts';
 
@@ -22,7 +22,7 @@ const CODE = 'Jt3vS8mQx1Zk5Rw0Yb7Nc2Fd9Hg4Lp6Ua0Es8Wi1Ko';
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const REDIRECT_URI = 'https://app.example.com/callback';
 const TOKEN = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJjbGlfYTBta3EifQ.Q0Yb2c3d4e5f6a7b8c9d0e';
-const { pattern, examples } = schemaOfScalar(BuilderId) as { pattern: string; examples: string[] };
+const { pattern, examples } = getScalarSchema(BuilderId) as { pattern: string; examples: string[] };
 const credentials = { client_id: CLIENT_ID, client_secret: 'B2w0kqF1vZr8yXc5nQ7tLh3mJd9sGpUe' };
 
 /** Returns the OAuth endpoints. Rules: docs/contract/oauth.md. */
@@ -64,7 +64,7 @@ export const createOAuthOperations = (baseUrl: string): StaticOperation[] => [
         },
       },
       {
-        200: jsonResponse('The access token.', referenceTo('Token'), [...LIMIT_HEADERS, ...UNCACHED]),
+        200: describeJsonResponse('The access token.', referToSchema('Token'), [...LIMIT_HEADERS, ...UNCACHED]),
         400: oauthError('The request is not one that can be granted.', [
           'invalid_request',
           'invalid_grant',
@@ -90,7 +90,7 @@ export const createOAuthOperations = (baseUrl: string): StaticOperation[] => [
       302: {
         description: 'Back to the application.',
         headers: {
-          ...commonHeaders(),
+          ...describeHeaders(),
           Location: {
             description: 'The `redirect_uri` with the code or the error.',
             schema: { type: 'string', format: 'uri' },
@@ -121,7 +121,7 @@ export const createOAuthOperations = (baseUrl: string): StaticOperation[] => [
       {
         200: {
           description: "The token, if it was one of the client's, is revoked. No body.",
-          headers: commonHeaders(UNCACHED),
+          headers: describeHeaders(UNCACHED),
         },
         400: oauthError('A parameter is missing or malformed.', ['invalid_request']),
       },
@@ -139,9 +139,9 @@ export const createOAuthOperations = (baseUrl: string): StaticOperation[] => [
       'IntrospectionRequest',
       { accessToken: { value: { token: TOKEN, ...credentials } } },
       {
-        200: jsonResponse(
+        200: describeJsonResponse(
           'What the service knows of the token.',
-          referenceTo('Introspection'),
+          referToSchema('Introspection'),
           [...LIMIT_HEADERS, ...UNCACHED],
           ['active', 'inactive'],
         ),
@@ -158,9 +158,9 @@ export const createOAuthOperations = (baseUrl: string): StaticOperation[] => [
     summary: 'Get the metadata of the authorization server',
     description: 'RFC 8414.',
     responses: {
-      200: jsonResponse(
+      200: describeJsonResponse(
         'The addresses and abilities of the endpoints above.',
-        referenceTo('AuthorizationServerMetadata'),
+        referToSchema('AuthorizationServerMetadata'),
         [],
       ),
     },
@@ -169,10 +169,10 @@ export const createOAuthOperations = (baseUrl: string): StaticOperation[] => [
 
 /** Returns the security, parameters, request body and responses of an endpoint that authenticates the client. */
 function clientEndpoint(request: string, examples: object, responses: Record<string, object>) {
-  const content = { schema: referenceTo(request), examples };
+  const content = { schema: referToSchema(request), examples };
   return {
     security: [{}, { clientCredentials: [] }],
-    parameters: [parameterReference('ClientRegionId'), parameterReference('RequestId')],
+    parameters: [referToParameter('ClientRegionId'), referToParameter('RequestId')],
     requestBody: {
       required: true,
       content: { 'application/json': content, 'application/x-www-form-urlencoded': content },
@@ -211,13 +211,13 @@ function oauthError(description: string, codes: readonly string[], headers: read
     },
     required: ['error', 'error_description'],
   };
-  return jsonResponse(description, schema, [...headers, ...UNCACHED], codes);
+  return describeJsonResponse(description, schema, [...headers, ...UNCACHED], codes);
 }
 
 /** Returns the response for a transport error: the fields of OAuth and those of other operations. */
 function transportError(description: string, error: ApiError): object {
-  const { error: oauthCode } = transportErrorBody(error) as { error: string };
-  const common = errorSchema([error.code]);
+  const { error: oauthCode } = toTransportErrorBody(error) as { error: string };
+  const common = createErrorSchema([error.code]);
   const schema = {
     ...common,
     properties: {
@@ -227,12 +227,12 @@ function transportError(description: string, error: ApiError): object {
     },
     required: ['error', 'error_description', 'code', 'message'],
   };
-  return jsonResponse(description, schema, [...LIMIT_HEADERS, ...Object.keys(error.headers), ...UNCACHED]);
+  return describeJsonResponse(description, schema, [...LIMIT_HEADERS, ...Object.keys(error.headers), ...UNCACHED]);
 }
 
 const htmlResponse = (description: string, headers: readonly string[] = LIMIT_HEADERS) => ({
   description,
-  headers: commonHeaders(headers),
+  headers: describeHeaders(headers),
   content: { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>' } },
 });
 

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { PageDocumentInput } from '../../../resolvers/photo-report/photo-report.input.ts';
 import { validatePageDocument } from '../../../src/domain/photo-reports/page-document.ts';
 import { type PageTree, toPageTree } from '../../../src/domain/photo-reports/page-tree.ts';
-import { canonicalJson, fingerprintOf } from '../../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { REPORT_BODY, REPORT_LIMIT, type ReportBody } from './inputs.ts';
 import { pools, transaction } from './plain-database.ts';
@@ -43,7 +43,7 @@ const ADD_PAGES = {
     from jsonb_to_recordset($2::jsonb) as page (id text, "parentId" text, path jsonb, "pathDigest" text)`,
 };
 
-const ROOT = fingerprintOf('[]');
+const ROOT = createFingerprint('[]');
 
 /**
  * Takes the service's own reading of the document: its validation, canonical form and tree. What is compared is what stands around
@@ -63,7 +63,7 @@ export function plainReports(app: FastifyInstance, door: Door): void {
       const text = canonicalJson(content);
       const sync: Sync = {
         ...{ builderId, integratorId: caller.grants.integrator_id, body: request.body },
-        ...{ text, fingerprint: fingerprintOf(text), tree: toPageTree(content.page as PageDocumentInput) },
+        ...{ text, fingerprint: createFingerprint(text), tree: toPageTree(content.page as PageDocumentInput) },
       };
       return transaction(pools[caller.region], (client) => save(client, sync));
     },

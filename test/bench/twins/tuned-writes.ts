@@ -13,12 +13,12 @@ import {
   REMOVE_PAGES,
   SAVE,
 } from '../../../src/domain/photo-reports/sync-statements.ts';
-import { canonicalJson, fingerprintOf } from '../../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { REPORT_BODY, REPORT_LIMIT, type ReportBody, SIGN_ON_BODY, type SignOnBody } from './inputs.ts';
 import { conflict, type Door, forbidden, HttpError, invalid, notFound, type Region } from './service.ts';
 
-const ROOT = fingerprintOf('[]');
+const ROOT = createFingerprint('[]');
 
 /**
  * The first sync of a report and the first event of its id, which are what is measured, by the service's own statements. What it is
@@ -79,7 +79,7 @@ export function tunedWrites(app: FastifyInstance, door: Door, writers: Record<Re
       const text = canonicalJson(content);
       const sync: Sync = {
         ...{ builderId, integratorId: caller.grants.integrator_id, body: request.body, text },
-        ...{ fingerprint: fingerprintOf(text), tree: toPageTree(content.page as PageDocumentInput) },
+        ...{ fingerprint: createFingerprint(text), tree: toPageTree(content.page as PageDocumentInput) },
       };
       return writers[caller.region].run((transaction) => save(transaction, sync));
     },

@@ -5,12 +5,12 @@ import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Database } from '../../../src/database/database.ts';
 import {
   describeConsoleAction,
+  getStaffScopes,
   isStaffActionAllowed,
   requireStaffAction,
   STAFF_ACTIONS,
   STAFF_ROLES,
   type StaffAction,
-  staffScopesOf,
 } from '../../../src/domain/access/staff-roles.ts';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../src/domain/audit/audited-objects.ts';
 import { recordAudit } from '../../../src/domain/audit/record-audit.ts';
@@ -69,9 +69,9 @@ describe('the roles of staff', () => {
   });
 
   it('give a viewer no scope for personal visits, and nobody a scope that writes', () => {
-    expect(staffScopesOf('VIEWER')).not.toContain('read:attendance');
-    for (const role of ['OPERATOR', 'ADMIN'] as const) expect(staffScopesOf(role)).toContain('read:attendance');
-    expect(STAFF_ROLES.flatMap(staffScopesOf).filter((scope) => scope.startsWith('write:'))).toEqual([]);
+    expect(getStaffScopes('VIEWER')).not.toContain('read:attendance');
+    for (const role of ['OPERATOR', 'ADMIN'] as const) expect(getStaffScopes(role)).toContain('read:attendance');
+    expect(STAFF_ROLES.flatMap(getStaffScopes).filter((scope) => scope.startsWith('write:'))).toEqual([]);
   });
 });
 

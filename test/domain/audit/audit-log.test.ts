@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Database } from '../../../src/database/database.ts';
-import { AUDIT_ACTIONS, AUDITED_PROPERTIES, objectTypeOf } from '../../../src/domain/audit/audited-objects.ts';
+import { AUDIT_ACTIONS, AUDITED_PROPERTIES, toObjectType } from '../../../src/domain/audit/audited-objects.ts';
 import { listAuditEntries } from '../../../src/domain/audit/list-audit-entries.ts';
 import { pseudonymizeAuditLog, purgeAuditLog } from '../../../src/domain/audit/maintain-audit-log.ts';
 import { type AuditedChange, recordAudit, recordPersonalDataRead } from '../../../src/domain/audit/record-audit.ts';
@@ -83,7 +83,7 @@ describe('recordAudit', () => {
   );
 
   it('knows the audited properties of the object of each action', () => {
-    const types = Object.keys(AUDIT_ACTIONS).map((action) => objectTypeOf(action as keyof typeof AUDIT_ACTIONS));
+    const types = Object.keys(AUDIT_ACTIONS).map((action) => toObjectType(action as keyof typeof AUDIT_ACTIONS));
     expect([...new Set(types)].toSorted()).toEqual(Object.keys(AUDITED_PROPERTIES).toSorted());
   });
 });

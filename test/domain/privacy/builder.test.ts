@@ -147,7 +147,7 @@ describe('builder erase', () => {
     expect(await eraseDueBuilders(context)).toEqual({ builders: 0 });
     expect(await database.fork().count(AuditEntry, { action: 'builder.erasure_cancelled' })).toBe(2);
     // What the store has lost is stored again, with the cancellation.
-    await separate.storages.au1.bytes.remove([`erasures/${erasure.id}.json`]);
+    await separate.storages.au1.byteStore.remove([`erasures/${erasure.id}.json`]);
     await replayErasures(context);
     expect(await readStoredErasure(separate.storages.au1, erasure.id)).toMatchObject({
       cancelledAt: expect.any(String),
@@ -181,8 +181,8 @@ describe('builder erase', () => {
     expect(left).toEqual(KEPT);
     expect(await findTablesWith(database, 'tom.gallagher@harbourline.example')).toEqual([]);
     expect(await findTablesWith(database, PRIYA.email)).toEqual(['app_user']);
-    expect(await storage.bytes.stat(`photos/${BUILDER}/site.jpg`)).toBeNull();
-    expect(await storage.bytes.stat(`photos/${other!.id}/site.jpg`)).not.toBeNull();
+    expect(await storage.byteStore.stat(`photos/${BUILDER}/site.jpg`)).toBeNull();
+    expect(await storage.byteStore.stat(`photos/${other!.id}/site.jpg`)).not.toBeNull();
     expect(
       await countOf(database, `select count(*)::int as count from membership where builder_id = '${other!.id}'`),
     ).toBe(others);

@@ -43,7 +43,7 @@ describe('person erase that is killed', () => {
       const begun = (await listStoredErasures(storage)).length > 0;
       await replayErasures(contextOf(database, storage));
       const names = await findTablesWith(database, PRIYA.email);
-      const picture = await storage.bytes.stat(PICTURE);
+      const picture = await storage.byteStore.stat(PICTURE);
       expect([names.length > 0, picture !== null]).toEqual([!begun, !begun]);
       outcomes.push(code === 0 ? 'ended' : begun ? 'killed after it had begun' : 'killed before');
       await store.stop();

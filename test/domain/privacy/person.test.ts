@@ -107,7 +107,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
       for (const text of [PRIYA.name, PRIYA.email, 'author-1', PICTURE, 'My back hurt']) {
         expect(await findTablesWith(database, text), text).toEqual([]);
       }
-      expect(await storage.bytes.stat(PICTURE)).toBeNull();
+      expect(await storage.byteStore.stat(PICTURE)).toBeNull();
       expect(await one(database, 'select * from app_user where id = ?', [PRIYA.user])).toMatchObject({
         ...{ name: pseudonym, email: `${PRIYA.user}@erased.invalid`, password_hash: null, picture_key: null },
         disabled_at: expect.anything(),
@@ -206,7 +206,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
         expect(await findTablesWith(restored, text), text).toEqual([]);
       }
       expect(await one(restored, 'select name from app_user where id = ?', [PRIYA.user])).toEqual({ name });
-      expect(await storage.bytes.stat(PICTURE)).toBeNull();
+      expect(await storage.byteStore.stat(PICTURE)).toBeNull();
       expect(await replayErasures(contextOf(restored, storage))).toEqual({ applied: 0, stored: 0 });
     });
 
@@ -228,7 +228,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
         .fork()
         .execute(`update erasure set pending_keys = ?::text[] where id = ?`, [`{${key}}`, erasure.id]);
       await replayErasures(contextOf(interrupted, storage));
-      expect(await storage.bytes.stat(key)).toBeNull();
+      expect(await storage.byteStore.stat(key)).toBeNull();
     });
 
     it('is done once by two instances that start at the same time', async () => {
@@ -241,7 +241,7 @@ describe.each(['local', 's3'])('with the %s store', (kind) => {
 
     it('stores an erasure of the database again that the storage has lost', async () => {
       const ids = await listStoredErasures(storage);
-      await storage.bytes.remove(ids.map((id) => `erasures/${id}.json`));
+      await storage.byteStore.remove(ids.map((id) => `erasures/${id}.json`));
       const { stored } = await replayErasures(contextOf(database, storage));
       expect(stored).toBeGreaterThan(0);
       expect(await listStoredErasures(storage)).toHaveLength(stored);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Database } from '../../../src/database/database.ts';
 import type { PrivacyContext } from '../../../src/domain/privacy/erase-person.ts';
-import { canonicalJson, fingerprintOf } from '../../../src/shared/canonical-json.ts';
+import { canonicalJson, createFingerprint } from '../../../src/shared/canonical-json.ts';
 import { systemClock } from '../../../src/shared/clock.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { OPERATOR } from '../../support/audit.ts';
@@ -54,7 +54,7 @@ export async function namePriyaEverywhere(database: Database, storage: Storage):
         JSON.stringify(content),
         JSON.stringify(author),
         page.title,
-        fingerprintOf(canonicalJson(content)),
+        createFingerprint(canonicalJson(content)),
         report!.id,
       ],
     ],

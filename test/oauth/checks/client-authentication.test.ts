@@ -5,7 +5,7 @@ import {
   verifyClientCredentials,
 } from '../../../src/oauth/checks/client-authentication.check.ts';
 import { OAuthError } from '../../../src/oauth/errors.ts';
-import { digestOf } from '../../../src/shared/secrets.ts';
+import { hashSecret } from '../../../src/shared/secrets.ts';
 import { aClient, errorOf } from './fixtures.ts';
 
 /** A database with one client of this type, with these secret digests. */
@@ -21,7 +21,7 @@ const outcome = (database: Database, secret: string | null) =>
 
 describe('verifyClientCredentials (RFC 6749 section 3.2.1) (OAU-1)', () => {
   test('authenticates a confidential client by its secret', async () => {
-    const database = aDatabaseWith('CONFIDENTIAL', [digestOf('secret')]);
+    const database = aDatabaseWith('CONFIDENTIAL', [hashSecret('secret')]);
     expect(await outcome(database, 'secret')).toBe('cli_a');
     expect(await outcome(database, 'wrong')).toBe('invalid_client');
     expect(await outcome(database, null)).toBe('invalid_client');

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { SCOPES } from '../../../schema/scopes.ts';
 import { AccessTokens } from '../../../src/auth/access-tokens.ts';
-import { integratorIdOf } from '../../../src/demo/accounts.ts';
+import { createIntegratorId } from '../../../src/demo/accounts.ts';
 import { hashPassword } from '../../../src/shared/passwords.ts';
-import { digestOf, newSecret } from '../../../src/shared/secrets.ts';
+import { hashSecret, newSecret } from '../../../src/shared/secrets.ts';
 import { BASE_URL, type ProofSite } from '../site.ts';
 import { insertBulkData, type Volume } from './bulk-data.ts';
 
@@ -99,11 +99,11 @@ async function prepareAttacker(client: pg.Client, site: ProofSite, name: string,
     await client.query(
       `insert into oauth_client (id, created_at, updated_at, integrator_id, name, type, grants, scopes, pilot_agreement)
         values ($1, now(), now(), $2, $1, 'CONFIDENTIAL', '{client_credentials}', $3, 'PROOF')`,
-      [clientId, integratorIdOf(name), SCOPES],
+      [clientId, createIntegratorId(name), SCOPES],
     );
     await client.query('insert into oauth_client_secret (client_id, digest, created_at) values ($1, $2, now())', [
       clientId,
-      digestOf(clientSecret),
+      hashSecret(clientSecret),
     ]);
     clients.push({ clientId, clientSecret, token: await sign(clientId, SCOPES) });
   }
@@ -159,7 +159,7 @@ async function createUser(client: pg.Client, builderId: string, name: string) {
   await client.query(
     `insert into oauth_session (digest, user_id, password_digest, created_at, expires_at)
       values ($1, $2, $3, now(), now() + interval '2 hours')`,
-    [digestOf(browserId), id, digestOf(passwordHash)],
+    [hashSecret(browserId), id, hashSecret(passwordHash)],
   );
   return { email, password, cookie: `session-au1=${browserId}` };
 }
@@ -184,7 +184,7 @@ export async function issueCodes(
         select given.digest, given.digest, $6, given.challenge, 'S256', now(), now() + interval '2 hours'
         from given join families on families.id = given.digest`,
       [
-        ...[codes.map(({ code }) => digestOf(code)), codes.map(({ verifier }) => challengeOf(verifier))],
+        ...[codes.map(({ code }) => hashSecret(code)), codes.map(({ verifier }) => challengeOf(verifier))],
         ...[victim.publicClientId, victim.userId, victim.builderId, victim.redirectUri],
       ],
     );

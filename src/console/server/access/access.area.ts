@@ -1,5 +1,5 @@
 import { INTERNAL_SCOPES, SCOPE_DECLARATIONS, SCOPES } from '../../../../schema/scopes.ts';
-import { timeZoneOf } from '../../../../schema/time-zone.ts';
+import { getTimeZone } from '../../../../schema/time-zone.ts';
 import { findClientsOf, findConnectionsOf, findSecretsOf } from '../../../domain/access/access-of-parents.ts';
 import {
   createClient,
@@ -81,7 +81,7 @@ export const accessArea: ConsoleArea = {
       action: 'access.read',
       async resolve(_, { limit, ...filter }, context) {
         const { rows, totalCount } = await listBuilders(context, withoutNull(filter), toPageArgs({ limit }).limit);
-        const data = rows.map((row) => ({ id: row.id, name: row.name, timeZone: timeZoneOf(row, context.region) }));
+        const data = rows.map((row) => ({ id: row.id, name: row.name, timeZone: getTimeZone(row, context.region) }));
         return { data, totalCount };
       },
     },

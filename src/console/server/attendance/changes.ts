@@ -5,7 +5,7 @@ import { type LogHead, readHead, readLogPage } from '../../../domain/events/even
 import { EVERY_EVENT } from '../../../domain/events/event-tail.ts';
 import { ApiError, invalidField } from '../../../shared/errors.ts';
 import type { RegionId } from '../../../shared/regions.ts';
-import { digestOf, isSecretOf } from '../../../shared/secrets.ts';
+import { hashSecret, isSecretOf } from '../../../shared/secrets.ts';
 import type { ConsoleContext } from '../console-area.ts';
 
 /** Events that one poll reads at most; with more, everything is to be read again. */
@@ -33,7 +33,7 @@ export async function readChanges(
   const head = await readHead(database);
   const previous = after == null ? null : parseCursor(after);
   const position = previous && positionOf(previous.cursor[0], region, head);
-  const isSigned = previous && isSecretOf(previous.signature, [digestOf(signatureOf(region, head, previous.cursor))]);
+  const isSigned = previous && isSecretOf(previous.signature, [hashSecret(signatureOf(region, head, previous.cursor))]);
   if (position && !isSigned) throw invalidCursor();
   const isContinued = position !== null && Math.abs(now - previous!.cursor[2]) <= MAX_AGE_MS;
   const [, snapshot, since] = isContinued ? previous!.cursor : [null, null, now];

@@ -1,5 +1,5 @@
 import type { Scope } from '../../../../schema/scopes.ts';
-import { timeZoneOf } from '../../../../schema/time-zone.ts';
+import { getTimeZone } from '../../../../schema/time-zone.ts';
 import { readAttendanceByDay, readSignOnsByHour, readWorkersOnSite } from '../../../domain/figures/attendance.ts';
 import type { DayRange } from '../../../domain/figures/figure-query.ts';
 import {
@@ -45,7 +45,7 @@ const figure = (scope: Scope | null, read: Read): ConsoleOperation => ({
   async resolve(_parent, args: FigureArgs, context) {
     context.caller.requireScope(scope);
     const builder = await requireFound(context.loaders.load(builders, args.builderId), 'Builder');
-    const timeZone = timeZoneOf(builder, context.region);
+    const timeZone = getTimeZone(builder, context.region);
     const { builderId, projectId = null, costCodeId = null } = args;
     return read(context, { builderId, projectId, costCodeId, timeZone }, args);
   },

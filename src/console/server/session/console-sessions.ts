@@ -5,7 +5,7 @@ import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { StaffRole } from '../../../domain/access/staff-roles.ts';
 import type { Account } from '../../../oauth/interaction/sessions.ts';
 import type { RegionId } from '../../../shared/regions.ts';
-import { digestOf, newSecret } from '../../../shared/secrets.ts';
+import { hashSecret, newSecret } from '../../../shared/secrets.ts';
 
 /** Lifetime of a session in seconds: a working day. Activity does not extend it. CON-1. */
 const SESSION_SECONDS = 12 * 3600;
@@ -40,9 +40,9 @@ export async function createConsoleSession(
 ): Promise<void> {
   const secret = newSecret();
   await database.fork().insert(ConsoleSession, {
-    digest: digestOf(secret),
+    digest: hashSecret(secret),
     userId: user.id,
-    passwordDigest: digestOf(user.passwordHash),
+    passwordDigest: hashSecret(user.passwordHash),
     createdAt: new Date(now).toISOString(),
     expiresAt: new Date(now + SESSION_SECONDS * 1000).toISOString(),
   });
@@ -58,7 +58,7 @@ export async function endConsoleSession(
 ): Promise<void> {
   const secret = readCookie(request, database.region, secure);
   if (secret === null) return;
-  await database.fork().nativeDelete(ConsoleSession, { digest: digestOf(secret) });
+  await database.fork().nativeDelete(ConsoleSession, { digest: hashSecret(secret) });
   setCookie(reply, database.region, secure, '', 0);
 }
 
@@ -92,7 +92,7 @@ export async function findStaff(
 ): Promise<StaffUser | null> {
   const secret = readCookie(request, database.region, secure);
   if (secret === null) return null;
-  const [row] = await database.runner.run(STAFF, [digestOf(secret), new Date(now).toISOString()]);
+  const [row] = await database.runner.run(STAFF, [hashSecret(secret), new Date(now).toISOString()]);
   if (!row) return null;
   const [id, name, email, role, expiresAt] = row as [string, string, string, StaffRole, string];
   return { id, name, email, role, expiresAt: new Date(Number(expiresAt)).toISOString() };

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database, Databases } from '../../../database/database.ts';
 import { PageRequest } from '../../../oauth/interaction/page-request.ts';
 import { html } from '../../../oauth/interaction/pages/html.ts';
-import { type SignInState, signInPage } from '../../../oauth/interaction/pages/sign-in.page.ts';
+import { createSignInPage, type SignInState } from '../../../oauth/interaction/pages/sign-in.page.ts';
 import { sendPage } from '../../../oauth/interaction/send-page.ts';
 import type { Account } from '../../../oauth/interaction/sessions.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -46,7 +46,7 @@ export class SignInRequest extends PageRequest {
     const target = {
       ...{ path: '/console/sign-in', purpose: html`to the staff console`, footer: null, offersReset: false },
     };
-    return sendPage(this.reply, status, signInPage({ browserId: this.ensureBrowserId(), query }, target, state));
+    return sendPage(this.reply, status, createSignInPage({ browserId: this.ensureBrowserId(), query }, target, state));
   }
 
   override resume(): FastifyReply {

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../../entities/audit-entry.entity.ts';
-import { snakeCase } from '../../../../entities/columns.ts';
+import { toSnakeCase } from '../../../../entities/columns.ts';
 import type { WebhookDeliveryStatus, WebhookDisabledReason } from '../../../../schema/webhook.scalars.ts';
 import type { Statement } from '../../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../../database/pool/statement-runner.ts';
@@ -112,7 +112,7 @@ export async function writeResults(
 }
 
 const toRow = (entry: AuditEntry) =>
-  Object.fromEntries(Object.entries(entry).map(([property, value]) => [snakeCase(property), value]));
+  Object.fromEntries(Object.entries(entry).map(([property, value]) => [toSnakeCase(property), value]));
 
 const SELECT_PENDING: Statement = {
   name: 'webhooks.pending',

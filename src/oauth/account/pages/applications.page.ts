@@ -14,7 +14,10 @@ interface ApplicationsContent {
 }
 
 /** Returns the page that lists the applications a user has authorised, each with a form that revokes it. OAU-46, OAU-47. */
-export const applicationsPage = (context: FormContext, { user, applications, revoked }: ApplicationsContent): Page => ({
+export const createApplicationsPage = (
+  context: FormContext,
+  { user, applications, revoked }: ApplicationsContent,
+): Page => ({
   title: 'Your applications',
   content: html`<h1>Applications that use your data</h1>
 <p class="lead">You have allowed these applications to act for you. Removing one ends its access at once; what it has read or written

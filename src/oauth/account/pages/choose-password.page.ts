@@ -4,7 +4,11 @@ import { html } from '../../interaction/pages/html.ts';
 import type { Page } from '../../interaction/pages/layout.ts';
 
 /** Returns the form for choosing a password. @param problem Shown above the form; null before the first attempt. */
-export function choosePasswordPage(context: FormContext, { email }: { email: string }, problem: string | null): Page {
+export function createChoosePasswordPage(
+  context: FormContext,
+  { email }: { email: string },
+  problem: string | null,
+): Page {
   const invalid = problem !== null && html` aria-invalid="true"`;
   const describedBy = problem === null ? 'rules' : 'problem rules';
   return {
@@ -36,7 +40,7 @@ ${renderForm(
 }
 
 /** Returns the page after a password was saved. */
-export const passwordSavedPage = (): Page => ({
+export const createPasswordSavedPage = (): Page => ({
   title: 'Password saved',
   narrow: true,
   content: html`<h1>Your password is saved</h1>

@@ -3,7 +3,7 @@ import { html } from '../../interaction/pages/html.ts';
 import type { Page } from '../../interaction/pages/layout.ts';
 
 /** Returns the form that requests a link for choosing a password. */
-export const forgotPasswordPage = (context: FormContext): Page => ({
+export const createForgotPasswordPage = (context: FormContext): Page => ({
   title: 'Forgot your password?',
   narrow: true,
   content: html`<h1>Forgot your password?</h1>
@@ -22,7 +22,7 @@ ${renderForm(
 });
 
 /** Returns the page after a request, the same whether or not there is an account. */
-export const linkRequestedPage = (): Page => ({
+export const createLinkRequestedPage = (): Page => ({
   title: 'Look in your mailbox',
   narrow: true,
   content: html`<h1>Look in your mailbox</h1>

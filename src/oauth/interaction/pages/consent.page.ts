@@ -22,7 +22,7 @@ interface ConsentRequest {
 /**
  * Returns the consent page, which lists what the client will be able to read and change, and for which builder. OAU-24.
  */
-export function consentPage(context: ClientFormContext, request: ConsentRequest): Page {
+export function createConsentPage(context: ClientFormContext, request: ConsentRequest): Page {
   const { user, choice, scopes, vendor, destination, canRefresh, hasOtherBuilders } = request;
   const { builderId, builderName, logoUrl } = choice;
   const { clientName } = context;

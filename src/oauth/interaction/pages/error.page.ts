@@ -13,7 +13,7 @@ interface ErrorPageContent {
 }
 
 /** Returns the page of an error that is not sent to the client. */
-export const errorPage = ({ title, message, detail, requestId, retryUrl }: ErrorPageContent): Page => ({
+export const createErrorPage = ({ title, message, detail, requestId, retryUrl }: ErrorPageContent): Page => ({
   title,
   narrow: true,
   content: html`<h1>${title}</h1>

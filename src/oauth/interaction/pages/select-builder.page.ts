@@ -22,7 +22,7 @@ interface BuilderSelection {
 }
 
 /** Returns the page on which the user selects a builder. Builders that cannot be selected are listed with the reason. */
-export function selectBuilderPage(
+export function createSelectBuilderPage(
   context: ClientFormContext,
   { user, choices, scopes, isPreselectionInvalid }: BuilderSelection,
 ): Page {

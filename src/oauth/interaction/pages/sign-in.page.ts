@@ -21,7 +21,7 @@ interface SignInTarget {
 }
 
 /** Returns the sign-in page, with the problem of the previous attempt if there was one. */
-export function signInPage(context: FormContext, target: SignInTarget, { email, problem }: SignInState): Page {
+export function createSignInPage(context: FormContext, target: SignInTarget, { email, problem }: SignInState): Page {
   const invalid = problem?.kind === 'rejected' && html` aria-invalid="true" aria-describedby="problem"`;
   return {
     title: problem ? 'Error: sign in' : 'Sign in',

@@ -2,7 +2,7 @@ import { html } from './html.ts';
 import type { Page } from './layout.ts';
 
 /** Returns the page after signing out, with a link to sign in again unless `signInUrl` is null. */
-export const signedOutPage = (signInUrl: string | null): Page => ({
+export const createSignedOutPage = (signInUrl: string | null): Page => ({
   title: 'Signed out',
   narrow: true,
   content: html`<h1>You are signed out</h1>
