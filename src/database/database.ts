@@ -29,7 +29,6 @@ const MAX_STATEMENTS = 500;
 
 /** One region's database: MikroORM for most writes, prepared statements for reads and frequent writes. */
 export class Database implements ReadDatabase {
-  readonly orm: MikroORM;
   readonly runner: StatementRunner;
   readonly slowRunner: StatementRunner;
   /** For the numbering of events and the deliveries of webhooks: short statements that no request may delay. */
@@ -44,6 +43,9 @@ export class Database implements ReadDatabase {
   readonly replicas: ReplicaSet | null;
   /** No private name, because `withLimits` derives objects. */
   protected readonly replicaRunners: Record<'runner' | 'slowRunner', PropertyDescriptor> | null;
+  /** Creates MikroORM at its first call, which takes long. No private method, because `withLimits` derives objects. */
+  protected readonly loadOrm: () => MikroORM;
+  #orm: MikroORM | null = null;
   #ormPool: pg.Pool | null = null;
 
   /** @param replicaUrls Address of each standby. */
@@ -53,10 +55,13 @@ export class Database implements ReadDatabase {
     { reads, readReserve, slowReads, background, writes, orm }: ConnectionSplit = splitConnections(),
     replicaUrls: readonly string[] = [],
   ) {
-    this.orm = createOrm(url, { pool: { min: 0, max: orm } }, (pool) => {
-      this.#ormPool = pool;
-      measureWaits(pool, (seconds, outcome) => this.poolWaits.add('orm', outcome, seconds));
-    });
+    this.loadOrm = () => {
+      this.#orm ??= createOrm(url, { pool: { min: 0, max: orm } }, (pool) => {
+        this.#ormPool = pool;
+        measureWaits(pool, (seconds, outcome) => this.poolWaits.add('orm', outcome, seconds));
+      });
+      return this.#orm;
+    };
     this.runner = new StatementRunner(url, { regular: reads, reserve: readReserve }, this.statements);
     this.slowRunner = new StatementRunner(url, { regular: slowReads, reserve: 0 }, this.statements);
     this.backgroundRunner = new StatementRunner(url, { regular: background, reserve: 0 }, this.statements);
@@ -83,6 +88,10 @@ export class Database implements ReadDatabase {
    */
   onReplica(): Database {
     return this.replicaRunners ? Object.create(this, this.replicaRunners) : this;
+  }
+
+  get orm(): MikroORM {
+    return this.loadOrm();
   }
 
   get metadata() {
@@ -127,8 +136,8 @@ export class Database implements ReadDatabase {
 
   async close(): Promise<void> {
     await this.replicas?.close();
-    const pools = [this.runner, this.slowRunner, this.backgroundRunner, this.writer, this.orm];
-    await Promise.all(pools.map((pool) => pool.close()));
+    const pools = [this.runner, this.slowRunner, this.backgroundRunner, this.writer, this.#orm];
+    await Promise.all(pools.map((pool) => pool?.close()));
   }
 }
 
