@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { buildServiceSchema } from '../resolvers/service-schema.ts';
-import { createRouteTable } from '../schema/route-table.ts';
+import { createRouteTable, type Operation } from '../schema/route-table.ts';
 import { AccessTokenVerifier } from './auth/access-token-verifier.ts';
 import { AccessTokens } from './auth/access-tokens.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
@@ -8,6 +9,7 @@ import { RequestAuthenticator } from './auth/request-authenticator.ts';
 import { installRequestUsage } from './auth/request-usage.ts';
 import type { Config } from './config.ts';
 import type { PasswordLinkSender } from './console/server/console-area.ts';
+import { buildConsoleSchema } from './console/server/console-schema.ts';
 import { findConsoleFolder } from './console/server/files.ts';
 import { registerConsole } from './console/server/plugin.ts';
 import type { Databases } from './database/database.ts';
@@ -47,6 +49,7 @@ import { RegisteredOrigins } from './oauth/registered-origins.ts';
 import { registerReportPages } from './reports/plugin.ts';
 import { createOpenApiDocument } from './rest/openapi.ts';
 import { registerMethodNotAllowed, registerRest } from './rest/plugin.ts';
+import { generateDocuments } from './rest/sofa.ts';
 import { registerUploads } from './rest/uploads.ts';
 import type { Clock } from './shared/clock.ts';
 import { splitConnections } from './shared/connection-split.ts';
@@ -55,6 +58,23 @@ import type { Network } from './shared/guarded-network.ts';
 import { REGIONS } from './shared/regions.ts';
 import type { DownloadNetwork } from './storage/remote-downloader.ts';
 import { openStorages } from './storage/storage.ts';
+
+/** What every application serves, whatever its settings. */
+export interface ServiceDefinition {
+  schema: GraphQLSchema;
+  consoleSchema: GraphQLSchema;
+  operations: Operation[];
+  /** GraphQL operations of REST, by root field. */
+  documents: Map<string, DocumentNode>;
+}
+
+/** Returns what the applications of a process serve. It takes half a second of CPU time. */
+export async function createServiceDefinition(): Promise<ServiceDefinition> {
+  const schema = buildServiceSchema();
+  const operations = createRouteTable(schema);
+  const documents = await generateDocuments(schema, operations);
+  return { schema, consoleSchema: buildConsoleSchema(schema), operations, documents };
+}
 
 /** Dependencies of the service, which tests replace. */
 interface AppDependencies {
@@ -70,6 +90,8 @@ interface AppDependencies {
   consoleFolder?: string;
   /** Resolves when this process serves. From then on it renders photos that wait; without it, none. */
   serving?: Promise<void>;
+  /** What is served, for processes with several applications; created if absent. */
+  definition?: ServiceDefinition;
   /** Whether the instance is shutting down: it then reports that it is not ready. */
   isStopping?: () => boolean;
 }
@@ -118,8 +140,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const { baseUrl, rateLimits } = config;
   const app = Fastify(serverOptions(config));
   closeSlowConnections(app.server, 2_000 * config.requestSeconds);
-  const schema = buildServiceSchema();
-  const operations = createRouteTable(schema);
+  const { schema, consoleSchema, operations, documents } = dependencies.definition ?? (await createServiceDefinition());
   const accessTokens = new AccessTokens({ keys: tokenKeys, issuer: baseUrl, clock });
   const tokens = new AccessTokenVerifier({ tokens: accessTokens, databases, clock });
   const storages = openStorages(config, { secrets: tokenKeys, clock, network: dependencies.outside });
@@ -194,7 +215,10 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await registerReportPages(app, {
     ...{ databases, storages, shares, clock, baseUrl, limitPageRequest, passwordResets },
   });
-  await registerRest(app, { schema, operations, authenticator, acceptLargeBodies, referencePage: `${baseUrl}/docs` });
+  await registerRest(app, {
+    ...{ schema, operations, documents, authenticator, acceptLargeBodies },
+    referencePage: `${baseUrl}/docs`,
+  });
   await registerUploads(app, authenticator);
   const { introspection, production } = config;
   await registerGraphql(app, {
@@ -202,7 +226,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   });
   registerMethodNotAllowed(app, '/graphql', ['GET', 'POST'], authenticator);
   await registerConsole(app, {
-    ...{ schema, authenticator, databases, clock, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
+    ...{ authenticator, databases, clock, baseUrl, publicError, acceptLargeBodies, limitPageRequest },
+    schema: consoleSchema,
     passwordLinks: createPasswordLinkSender(mailer, config),
     folder: dependencies.consoleFolder ?? findConsoleFolder(),
     images: REGIONS.map((region) => new URL(storages[region].createDownloadUrl('logos/any')).origin),

@@ -23,7 +23,6 @@ import { traced } from '../shared/tracing.ts';
 import { createDeprecationHeaders } from './deprecation.ts';
 import { type ArgumentLocation, getRootField, locateArguments, parseInput, type RawInput } from './input.ts';
 import { createPrevalidatedSchema } from './projection.ts';
-import { generateDocuments } from './sofa.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,14 +36,15 @@ export async function registerRest(
   dependencies: {
     schema: GraphQLSchema;
     operations: Operation[];
+    /** GraphQL operation of each, by root field. */
+    documents: Map<string, DocumentNode>;
     authenticator: RequestAuthenticator;
     acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
     /** Address of the page that describes the operations. */
     referencePage: string;
   },
 ): Promise<void> {
-  const { schema, operations, authenticator, acceptLargeBodies, referencePage } = dependencies;
-  const documents = await generateDocuments(schema, operations);
+  const { schema, operations, documents, authenticator, acceptLargeBodies, referencePage } = dependencies;
   const prevalidated = createPrevalidatedSchema(schema);
   app.decorateRequest('context', null);
   const methods = new Map<string, string[]>();

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
@@ -12,7 +12,7 @@ import { storeDemoPictures } from '../../src/demo/store-pictures.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { openStorages } from '../../src/storage/storage.ts';
 import { createDatabase } from '../setup/database.ts';
-import { BASE_URL, FakeClock, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { BASE_URL, FakeClock, sharedDefinition, TOKEN_KEY, testConfig } from '../support/harness.ts';
 
 let app: FastifyInstance;
 let databases: Databases;
@@ -25,14 +25,14 @@ const drops: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'demo-logos-'));
   const config = testConfig({ DATA_DIR: dataDir });
-  const made = await Promise.all(REGIONS.map(() => createDatabase(inject('cluster').empty)));
+  const made = await Promise.all(REGIONS.map(() => createDatabase()));
   drops.push(...made.map(({ drop }) => drop));
   databases = Object.fromEntries(
     REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
   ) as Databases;
   const pictures = await storeDemoPictures(openStorages(config, { secrets: [TOKEN_KEY], clock }));
   demo = await loadDemoInto(databases, { baseUrl: BASE_URL, timesheets: 1, pictures });
-  app = await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY] });
+  app = await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY], definition: await sharedDefinition() });
 });
 
 afterAll(async () => {

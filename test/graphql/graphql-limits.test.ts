@@ -2,7 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { type Service, startService } from '../support/harness.ts';
+import { type Service, sharedDefinition, startService } from '../support/harness.ts';
 
 let service: Service;
 let token: string;
@@ -91,7 +91,12 @@ describe('the schema', () => {
     const base = { LOG_LEVEL: 'silent', DATA_DIR: dataDir, BASE_URL: 'http://localhost:4000', ...addresses };
     const tokenKey = Buffer.alloc(32, 7).toString('base64url');
     const config = loadConfig({ ...base, TOKEN_KEY: tokenKey, ...settings });
-    const app = await buildApp(config, { databases, clock, tokenKeys: [tokenKey] });
+    const app = await buildApp(config, {
+      databases,
+      clock,
+      tokenKeys: [tokenKey],
+      definition: await sharedDefinition(),
+    });
     const response = await post({ query: getIntrospectionQuery() }, app);
     await app.close();
     return response.json().data?.__schema !== undefined;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { type Service, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
 
 let service: Service;
 let production: FastifyInstance;
@@ -13,7 +13,12 @@ beforeAll(async () => {
   const { databases, clock, dataDir } = service;
   const addresses = { DATABASE_URL_AU1: databases.au1.url, DATABASE_URL_US1: databases.us1.url };
   const config = testConfig({ NODE_ENV: 'production', DATA_DIR: dataDir, ...addresses });
-  production = await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY] });
+  production = await buildApp(config, {
+    databases,
+    clock,
+    tokenKeys: [TOKEN_KEY],
+    definition: await sharedDefinition(),
+  });
 });
 
 afterAll(async () => {

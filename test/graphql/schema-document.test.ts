@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scalars } from '../../docs/graphql-codegen.ts';
 import { buildApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { type Service, sharedDefinition, startService, TOKEN_KEY } from '../support/harness.ts';
 
 const URL = '/graphql/schema.graphql';
 const committed = readFileSync(join(import.meta.dirname, '../../schema/schema.graphql'), 'utf8');
@@ -27,7 +27,12 @@ async function statusWith(settings: Record<string, string>): Promise<number> {
   const addresses = { DATABASE_URL_AU1: databases.au1.url, DATABASE_URL_US1: databases.us1.url };
   const base = { LOG_LEVEL: 'silent', DATA_DIR: dataDir, BASE_URL: 'http://localhost:4000', ...addresses };
   const config = loadConfig({ ...base, TOKEN_KEY, ...settings });
-  const app: FastifyInstance = await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY] });
+  const app: FastifyInstance = await buildApp(config, {
+    databases,
+    clock,
+    tokenKeys: [TOKEN_KEY],
+    definition: await sharedDefinition(),
+  });
   const response = await app.inject({ url: URL, headers: { authorization: `Bearer ${token}` } });
   await app.close();
   if (response.statusCode !== 200) expect(response.json()).toEqual({ code: 'NOT_FOUND', message: 'Route not found.' });

@@ -3,6 +3,7 @@ import { Field, FieldResolver, Int, ObjectType, Query, Resolver, Root } from 'ty
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { resolvers } from '../../resolvers/registry.ts';
 import { Scoped } from '../../schema/rest.ts';
+import { createServiceDefinition } from '../../src/app.ts';
 import { logUnhandledRejections } from '../../src/http/failure-log.ts';
 import { type Service, startService } from '../support/harness.ts';
 
@@ -42,7 +43,7 @@ beforeAll(async () => {
     for (const line of String(data).split('\n')) if (line.startsWith('{')) lines.push(JSON.parse(line));
     return true;
   });
-  service = await startService({ LOG_LEVEL: 'error' });
+  service = await startService({ LOG_LEVEL: 'error' }, { definition: await createServiceDefinition() });
   // Those of Vitest fail the run.
   process.removeAllListeners('unhandledRejection');
   logUnhandledRejections(service.app);

@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
 import { newSecret } from '../../src/shared/secrets.ts';
+import { sharedDefinition } from '../support/harness.ts';
 import { freePort } from '../support/ports.ts';
 import { createFakeClock, createRegionalDatabase, type FakeClock } from './service.ts';
 
@@ -44,7 +45,12 @@ export async function startDeployment(settings: Record<string, string> = {}): Pr
     const config = loadConfig({ ...env, ...withoutRateLimits, ...settings, ...options.settings });
     const ownDatabases = options.databases ? null : connectSeparately(databases);
     const instanceDatabases = options.databases ?? ownDatabases!;
-    const app = await buildApp(config, { databases: instanceDatabases, clock, tokenKeys: config.tokenKeys! });
+    const app = await buildApp(config, {
+      databases: instanceDatabases,
+      clock,
+      tokenKeys: config.tokenKeys!,
+      definition: await sharedDefinition(),
+    });
     const stop = async () => {
       await app.close();
       for (const region of ownDatabases ? REGIONS : []) await ownDatabases![region].close();

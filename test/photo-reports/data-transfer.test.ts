@@ -15,6 +15,7 @@ import { type CliHarness, seedBuilders, startCli } from '../cli/cli-harness.ts';
 import { SAMPLES } from '../data-transfer/fixture.ts';
 import { createDatabase } from '../setup/database.ts';
 import type { Service } from '../support/harness.ts';
+import { sharedDefinition } from '../support/harness.ts';
 import { picture } from '../support/images.ts';
 import { Client } from '../support/uploads.ts';
 import { blocks, everyBlock, item, type Json, page, request } from './documents.ts';
@@ -88,11 +89,13 @@ afterAll(async () => {
 
 async function deploy(): Promise<Deployment> {
   const operator = await startCli();
-  await operator.json(['migrate', 'up']);
   const off = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0', LOG_LEVEL: 'silent' };
   const config = loadConfig({ ...operator.env, ...off, BASE_URL, TOKEN_KEY });
   const { databases, clock } = operator;
-  return { operator, app: await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY] }) };
+  return {
+    operator,
+    app: await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY], definition: await sharedDefinition() }),
+  };
 }
 
 /** A new client of the integrator, connected to `buil_a`. */
@@ -221,7 +224,6 @@ describe('an import', () => {
 
   beforeAll(async () => {
     empty = await startCli();
-    await empty.json(['migrate', 'up']);
     const text = await readFile(join(folder, 'all', 'photo-reports.ndjson'), 'utf8');
     line = text.split('\n').findIndex((row) => row.includes('"projectId":"proj_aa"')) + 1;
   });
@@ -357,7 +359,6 @@ describe('the largest reports', () => {
     const large = join(folder, 'large');
     await here.operator.json(['export', large]);
     const empty = await startCli();
-    await empty.json(['migrate', 'up']);
     const { problems } = await empty.json(['import', large]);
     await empty.close();
     expect(problems).toEqual([]);

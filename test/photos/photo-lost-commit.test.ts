@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { Database } from '../../src/database/database.ts';
 import { CommitLossProxy } from '../support/commit-loss-proxy.ts';
-import { type Service, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
 import { type Client, clientOf, projectOf } from '../support/uploads.ts';
 
 let service: Service;
@@ -22,6 +22,7 @@ beforeAll(async () => {
     databases,
     clock: service.clock,
     tokenKeys: [TOKEN_KEY],
+    definition: await sharedDefinition(),
   });
 });
 

@@ -4,6 +4,7 @@ import { resolvers as registered } from '../../resolvers/registry.ts';
 import { buildServiceSchema } from '../../resolvers/service-schema.ts';
 import { type Deprecation, Rest } from '../../schema/rest.ts';
 import { createRouteTable } from '../../schema/route-table.ts';
+import { createServiceDefinition } from '../../src/app.ts';
 import { BASE_URL, type Service, startService } from '../support/harness.ts';
 
 const resolvers = registered as unknown as (new () => object)[];
@@ -36,7 +37,7 @@ let service: Service;
 beforeAll(async () => {
   declareOperation('oldRead', { since: '2026-11-22' }, REASON);
   declareOperation('endingRead', { since: '2026-11-22', sunset: '2027-11-22' }, REASON);
-  service = await startService();
+  service = await startService({}, { definition: await createServiceDefinition() });
 });
 
 afterAll(async () => {

@@ -11,7 +11,7 @@ import { REGIONS } from '../../src/shared/regions.ts';
 import { Contract, type Described } from '../proof/fuzz/contract.ts';
 import { createDatabase } from '../setup/database.ts';
 import { Calls, type Sent } from '../support/calls.ts';
-import { BASE_URL, type Service, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
+import { BASE_URL, type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from '../support/harness.ts';
 import { isOfResponse, startPrism, violationsOf } from '../support/prism.ts';
 import { restoreSamples, samplesOf } from '../support/samples.ts';
 
@@ -73,7 +73,12 @@ afterAll(async () => {
 async function appOver(url: string): Promise<FastifyInstance> {
   const databases = Object.fromEntries(REGIONS.map((region) => [region, new Database(region, url)])) as Databases;
   const { clock, dataDir } = service;
-  const app = await buildApp(testConfig({ DATA_DIR: dataDir }), { databases, clock, tokenKeys: [TOKEN_KEY] });
+  const app = await buildApp(testConfig({ DATA_DIR: dataDir }), {
+    databases,
+    clock,
+    tokenKeys: [TOKEN_KEY],
+    definition: await sharedDefinition(),
+  });
   undo.push(async () => {
     await app.close();
     await Promise.all(REGIONS.map((region) => databases[region].close()));

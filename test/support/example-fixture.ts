@@ -19,7 +19,7 @@ import { hashSecret } from '../../src/shared/secrets.ts';
 import { CHEAP_HASH } from '../oauth/fixtures.ts';
 import { createDatabase } from '../setup/database.ts';
 import { insertGeneratedRows } from './generated-rows.ts';
-import { type Service, startService, TOKEN_KEY, testConfig } from './harness.ts';
+import { type Service, sharedDefinition, startService, TOKEN_KEY, testConfig } from './harness.ts';
 
 /** Records with the identifiers of the document's examples. */
 const RECORDS = join(import.meta.dirname, '../samples/examples');
@@ -62,7 +62,12 @@ export async function startExampleFixture(): Promise<ExampleFixture> {
   const endings: (() => Promise<unknown>)[] = [];
   const appOver = async (databases: Databases, settings: Record<string, string> = {}) => {
     const config = testConfig({ DATA_DIR: service.dataDir, ...settings });
-    const app = await buildApp(config, { databases, clock: service.clock, tokenKeys: [TOKEN_KEY] });
+    const app = await buildApp(config, {
+      databases,
+      clock: service.clock,
+      tokenKeys: [TOKEN_KEY],
+      definition: await sharedDefinition(),
+    });
     endings.push(() => app.close());
     return app;
   };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { inject } from 'vitest';
-import { buildApp } from '../../src/app.ts';
+import { buildApp, createServiceDefinition, type ServiceDefinition } from '../../src/app.ts';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
@@ -128,11 +128,20 @@ export const testConfig = (settings: Record<string, string>): Config =>
     ...settings,
   });
 
+let definition: Promise<ServiceDefinition> | undefined;
+
+/** Returns what the services of all test files of this worker serve. */
+export function sharedDefinition(): Promise<ServiceDefinition> {
+  definition ??= createServiceDefinition();
+  return definition;
+}
+
 /** A service of its own for one test file: fresh databases with the demo data, a fake clock, no rate limits. */
 export async function startService(
   settings: Record<string, string> = {},
-  { outside }: { outside?: DownloadNetwork } = {},
+  { outside, ...options }: { outside?: DownloadNetwork; definition?: ServiceDefinition } = {},
 ): Promise<Service> {
+  const definition = options.definition ?? (await sharedDefinition());
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-data-'));
   const config = testConfig({ DATA_DIR: dataDir, ...settings });
   const made = await Promise.all(REGIONS.map((region) => createDatabase(inject('cluster').templates[region])));
@@ -144,7 +153,7 @@ export async function startService(
       REGIONS.map((region, index) => [region, new Database(region, made[index]!.url)]),
     ) as Databases;
     opened.push(databases);
-    apps.push(await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY], outside }));
+    apps.push(await buildApp(config, { databases, clock, tokenKeys: [TOKEN_KEY], outside, definition }));
     return apps.at(-1)!;
   };
   const app = await another();

@@ -20,7 +20,6 @@ import type { LargeBodyForm } from '../../shared/large-body.ts';
 import { REGIONS } from '../../shared/regions.ts';
 import { MAX_COST } from '../../shared/response-meter.ts';
 import type { ConsoleContext, PasswordLinkSender } from './console-area.ts';
-import { buildConsoleSchema } from './console-schema.ts';
 import { registerConsoleFiles } from './files.ts';
 import { PersonalReads, RecordedReads } from './personal-reads.ts';
 import { endConsoleSession, findStaff, type StaffUser } from './session/console-sessions.ts';
@@ -30,7 +29,6 @@ import { SignInRequest } from './session/sign-in-request.ts';
 export const CSRF_HEADER = 'x-console-csrf';
 
 export interface ConsoleDependencies {
-  /** Schema of the integrators, which the console's schema contains the queries of. */
   schema: GraphQLSchema;
   authenticator: RequestAuthenticator;
   databases: Databases;
@@ -54,7 +52,7 @@ export async function registerConsole(app: FastifyInstance, dependencies: Consol
   await registerConsoleFiles(app, dependencies);
   await registerGraphqlRoute(app, {
     ...{ url: '/console/graphql', methods: ['POST'], introspection: true, suggestions: true, operations: [] },
-    schema: buildConsoleSchema(dependencies.schema),
+    schema: dependencies.schema,
     publicError: dependencies.publicError,
     acceptLargeBodies: dependencies.acceptLargeBodies,
     createContext: createContextFactory(dependencies),
