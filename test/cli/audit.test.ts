@@ -15,7 +15,6 @@ const PASSWORD = 'correct horse battery';
 
 beforeAll(async () => {
   cli = await startCli();
-  await cli.run(['migrate', 'up']);
   await seedBuilders(cli);
   const visit = { builderId: 'buil_a', projectId: 'proj_a', workerId: 'wkr_a', signedOnAt: at(START - 3_600_000) };
   const stamps = { createdAt: at(START), updatedAt: at(START) };

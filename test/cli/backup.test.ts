@@ -23,7 +23,6 @@ const openStorage = async (settings: Record<string, string> = {}) => {
 
 beforeAll(async () => {
   cli = await startCli();
-  await cli.json(['migrate', 'up']);
   await seedBuilders(cli);
   const file = join(cli.env.DATA_DIR!, 'logo.jpg');
   await writeFile(file, await picture());
@@ -104,7 +103,6 @@ describe('the store of another deployment (UPL-34)', () => {
   });
 
   it('keeps every object from a copy with another database', async () => {
-    await cli.json(['migrate', 'up', '--region', 'us1']);
     const copy = cli.databases.us1;
     await expect(sweep(copy, storage, later())).rejects.toThrow(
       /^The store of au1 belongs to http:\/\/localhost:4000 /,

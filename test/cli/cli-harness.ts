@@ -35,8 +35,9 @@ export interface CliHarness {
 export const START = Date.UTC(2026, 5, 1);
 export const at = (milliseconds: number) => new Date(milliseconds).toISOString();
 
-export async function startCli(): Promise<CliHarness> {
-  const created = await Promise.all(REGIONS.map(() => createDatabase('template1')));
+/** @param template Database that those of the regions are clones of: by default one with empty tables. */
+export async function startCli(template?: string): Promise<CliHarness> {
+  const created = await Promise.all(REGIONS.map(() => createDatabase(template)));
   const urls = created.map(({ url }) => url);
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-cli-'));
   const env = { DATABASE_URL_AU1: urls[0]!, DATABASE_URL_US1: urls[1]!, DATA_DIR: dataDir };

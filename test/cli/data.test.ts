@@ -11,7 +11,6 @@ let folder: string;
 
 beforeAll(async () => {
   cli = await startCli();
-  await cli.json(['migrate', 'up']);
   await seedBuilders(cli);
   folder = await mkdtemp(join(tmpdir(), 'exchange-'));
 });

@@ -47,7 +47,6 @@ describe('demo', () => {
     Object.assign(other.env, { DATA_DIR: folder, BASE_URL: 'https://api.example.com' });
     Object.assign(other.env, { TOKEN_KEY: Buffer.alloc(32, 7).toString('base64url'), NODE_ENV: 'production' });
     try {
-      await other.json(['migrate', 'up']);
       expect(await other.errorOf(['demo'])).toBe('demo: is not available in production.');
       expect(await other.databases.au1.fork().count(Integrator)).toBe(0);
       await other.json(['integrator', 'create', '--name', 'Site Sync']);

@@ -18,7 +18,7 @@ const names = migrations.map(({ name }) => name);
 let cli: CliHarness;
 
 beforeAll(async () => {
-  cli = await startCli();
+  cli = await startCli('template1');
 });
 afterAll(() => cli.close());
 

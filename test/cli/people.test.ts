@@ -13,7 +13,6 @@ let cli: CliHarness;
 
 beforeAll(async () => {
   cli = await startCli();
-  await cli.json(['migrate', 'up']);
   await seedBuilders(cli);
 });
 beforeEach(() => {

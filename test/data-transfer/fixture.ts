@@ -6,7 +6,6 @@ import { type ImportResult, importFolder } from '../../src/data-transfer/import.
 import type { ImportOptions } from '../../src/data-transfer/import-file.ts';
 import type { RowProblem } from '../../src/data-transfer/row-reader.ts';
 import { Database } from '../../src/database/database.ts';
-import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { createDatabase } from '../setup/database.ts';
 import { insertGeneratedRows } from '../support/generated-rows.ts';
 
@@ -18,21 +17,16 @@ export type Row = Record<string, unknown>;
 /** Databases and folders of one test file, removed at its end. */
 export class DataTransferFixture {
   readonly #cleanups: (() => Promise<unknown>)[] = [];
-  #empty: Promise<string> | null = null;
   #filled: Promise<string> | null = null;
 
   /** Creates a database with empty tables. */
   async emptyDatabase(): Promise<Database> {
-    this.#empty ??= makeTemplate('template1', async (database) => {
-      await runPendingMigrations(database, 'auto');
-    });
-    return this.#clone(await this.#empty);
+    return this.#clone();
   }
 
   /** Creates a database with the rows of the sample. */
   async sampleDatabase(): Promise<Database> {
-    if (!this.#empty) await this.emptyDatabase();
-    this.#filled ??= makeTemplate(await this.#empty!, async (database) => {
+    this.#filled ??= makeTemplate(async (database) => {
       await importFolder(database, SAMPLES);
       const [builder] = await readSample('builders');
       await insertGeneratedRows(database, String(builder!.id), 'a0generated');
@@ -40,7 +34,7 @@ export class DataTransferFixture {
     return this.#clone(await this.#filled);
   }
 
-  async #clone(template: string): Promise<Database> {
+  async #clone(template?: string): Promise<Database> {
     const { url, drop } = await createDatabase(template);
     const database = new Database('au1', url);
     this.#cleanups.unshift(() => database.close().then(drop));
@@ -84,8 +78,8 @@ export class DataTransferFixture {
   }
 }
 
-async function makeTemplate(of: string, fill: (database: Database) => Promise<unknown>): Promise<string> {
-  const { url } = await createDatabase(of);
+async function makeTemplate(fill: (database: Database) => Promise<unknown>): Promise<string> {
+  const { url } = await createDatabase();
   const database = new Database('au1', url);
   await fill(database);
   await database.close();

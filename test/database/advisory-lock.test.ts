@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/database.ts';
 import { rollbackLast, runPendingMigrations } from '../../src/database/run-migrations.ts';
 import { tryWithAdvisoryLock, withAdvisoryLock } from '../../src/database/write/advisory-lock.ts';
@@ -12,7 +12,7 @@ let made: Awaited<ReturnType<typeof createDatabase>>;
 let pooler: Pooler;
 
 beforeAll(async () => {
-  made = await createDatabase(inject('cluster').empty);
+  made = await createDatabase();
   pooler = await Pooler.to(made.url, 'transaction');
 });
 

@@ -97,7 +97,7 @@ describe('a restore of data alone', () => {
   const counts = `select (select count(*) from public.timesheet) as timesheets, (select count(*) from public.photo) as photos`;
 
   it('keeps rows and totals with --disable-triggers', async () => {
-    target = await createDatabase(inject('cluster').empty);
+    target = await createDatabase();
     await restore('alter table TABLE disable trigger all', 'alter table TABLE enable trigger all', 'origin');
     expect((await query(target.url, counts)).rows).toEqual((await query(source.url, counts)).rows);
     expect((await query(target.url, WRONG)).rows).toEqual([]);
@@ -105,7 +105,7 @@ describe('a restore of data alone', () => {
   });
 
   it('keeps rows and totals in a session that replicates', async () => {
-    target = await createDatabase(inject('cluster').empty);
+    target = await createDatabase();
     await restore('', '', 'replica');
     expect((await query(target.url, counts)).rows).toEqual((await query(source.url, counts)).rows);
     expect((await query(target.url, WRONG)).rows).toEqual([]);
@@ -113,7 +113,7 @@ describe('a restore of data alone', () => {
   });
 
   it('keeps the rows while triggers run, and `totals rebuild` corrects what was counted twice', async () => {
-    target = await createDatabase(inject('cluster').empty);
+    target = await createDatabase();
     // Without the rows on which the order of the tables would depend.
     await query(target.url, `select set_config('search_path', '', false); ${PARENTS} ${TIMESHEETS}`);
     await query(
@@ -133,7 +133,7 @@ describe('a restore of data alone', () => {
 describe('a load that leaves triggers out', { timeout: 60_000 }, () => {
   it('counts its rows itself: those that are new, and those that move', async () => {
     const source = await createDatabase(inject('cluster').templates.au1);
-    const target = await createDatabase(inject('cluster').empty);
+    const target = await createDatabase();
     const folder = await mkdtemp(join(tmpdir(), 'builder-api-totals-'));
     const [from, to] = [new Database('au1', source.url), new Database('au1', target.url)];
     // An import leaves triggers out from 10,000 rows on.

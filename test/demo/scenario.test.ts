@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InstantType } from '../../entities/columns.ts';
 import { entities } from '../../entities/index.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
@@ -21,8 +21,8 @@ describe.each(INSTANTS)('the demo data that is loaded at $now', ({ now, isWorkin
 
   beforeAll(async () => {
     const created = {
-      au1: await createDatabase(inject('cluster').empty),
-      us1: await createDatabase(inject('cluster').empty),
+      au1: await createDatabase(),
+      us1: await createDatabase(),
     };
     databases = mapRegions((region) => new Database(region, created[region].url));
     for (const region of ['au1', 'us1'] as const) cleanups.push(() => databases[region].close(), created[region].drop);

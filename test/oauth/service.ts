@@ -8,7 +8,6 @@ import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { loadConfig } from '../../src/config.ts';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { toApiError } from '../../src/database/errors.ts';
-import { runPendingMigrations } from '../../src/database/run-migrations.ts';
 import type { OAuthDependencies } from '../../src/oauth/dependencies.ts';
 import { createOAuthPlugin } from '../../src/oauth/plugin.ts';
 import { REGIONS, type RegionId } from '../../src/shared/regions.ts';
@@ -98,9 +97,8 @@ export async function buildOAuthApp(
 
 /** Creates a migrated database with the integrator `intg_a`. */
 export async function createRegionalDatabase(region: RegionId) {
-  const { url, drop } = await createDatabase('template1');
+  const { url, drop } = await createDatabase();
   const database = new Database(region, url);
-  await runPendingMigrations(database, 'auto');
   await database
     .fork()
     .insert(Integrator, { ...timestamps(START), id: 'intg_a', name: 'Site Sync', deepLinkSchemes: [] });

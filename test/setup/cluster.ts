@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client, escapeLiteral } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { Database, type Databases } from '../../src/database/database.ts';
 import { runPendingMigrations } from '../../src/database/run-migrations.ts';
@@ -15,9 +16,7 @@ declare module 'vitest' {
     cluster: {
       /** Superuser's connection to the database `postgres` of the run's cluster. */
       url: string;
-      /** Empty database that `createDatabase` clones when it is not told another. */
-      template: string;
-      /** One with empty tables. */
+      /** Database with empty tables. */
       empty: string;
       /** One of each region, with the demo data. */
       templates: Record<RegionId, string>;
@@ -28,6 +27,11 @@ declare module 'vitest' {
 }
 
 const BASE_URL = 'http://localhost:4000';
+/** Settings without which clones would wait for a vacuum or a checkpoint, and connections for the hashing of the password. */
+const SETTINGS = {
+  ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+  ...{ autovacuum: 'off', max_wal_size: '4GB', checkpoint_timeout: '1h', scram_iterations: '1' },
+};
 /** For each builder: enough to page through, and quick to clone. */
 const TIMESHEETS = 100;
 
@@ -36,24 +40,32 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dataDir = await mkdtemp(join(tmpdir(), 'builder-api-test-'));
   // As root, PostgreSQL runs as another user, who has to pass through.
   await chmod(dataDir, 0o711);
-  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
   let cluster: Cluster | undefined;
   const stop = async () => {
     await cluster?.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    cluster = await openCluster({ dataDir, settings });
+    cluster = await openCluster({ dataDir, settings: SETTINGS });
+    await hashPasswordAgain(cluster);
     const templates = { au1: 'template_au1', us1: 'template_us1' };
     const empty = 'template_empty';
     await makeTables(cluster, empty);
     project.provide('demo', await fillTemplates(cluster, empty, templates));
-    project.provide('cluster', { url: cluster.url('postgres'), template: 'template1', empty, templates });
+    project.provide('cluster', { url: cluster.url('postgres'), empty, templates });
     return stop;
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Hashes the password of initdb with the iterations of `SETTINGS`. */
+async function hashPasswordAgain(cluster: Cluster): Promise<void> {
+  const client = new Client(cluster.url('postgres'));
+  await client.connect();
+  await client.query(`alter role postgres password ${escapeLiteral(new URL(cluster.url('postgres')).password)}`);
+  await client.end();
 }
 
 async function makeTables(cluster: Cluster, name: string): Promise<void> {

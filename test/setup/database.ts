@@ -4,9 +4,12 @@ import { inject } from 'vitest';
 // Brings in the type of what the global setup provides.
 import type {} from './cluster.ts';
 
-/** Clones a fresh database from a template of the run's cluster. `drop` cuts the connections that are left to it. */
+/**
+ * Clones a fresh database from a template of the run's cluster: by default one with empty tables; `template1` has no tables. `drop` cuts
+ * the connections that are left to it.
+ */
 export async function createDatabase(
-  template: string = inject('cluster').template,
+  template: string = inject('cluster').empty,
 ): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asSuperuser(async (client) => {

@@ -104,16 +104,20 @@ const SAMPLE_PROGRESS = `insert into webhook_progress (endpoint_id, day, number)
 /** When a person has read the sample meeting. */
 const READ_AT = '2026-05-04T06:30:00.000Z';
 
-/** Brings back the samples that an operation has deleted or changed, so that it can be called again. */
+/** Brings back the samples that an operation has deleted or changed, so that it can be called again; it writes no row that is as it was. */
 export async function restoreSamples(database: Database): Promise<void> {
   const em = database.fork();
-  await em.execute(`update photo set archived_at = null where id like 'att_sample%'`);
-  await em.execute(`update photo_folder set archived_at = null where id like 'fold_sample%'`);
-  await em.execute(`update webhook_endpoint set deleted_at = null, builder_ids = null where id like 'whe_sample%'`);
-  // An integrator may have 20.
-  await em.execute(`delete from webhook_endpoint where id not like 'whe_sample%'`);
-  await em.execute('update meeting set updated_at = ?', [READ_AT]);
+  await em.execute(RESTORE);
 }
+
+// An integrator may have 20 endpoints.
+const RESTORE = `
+  update photo set archived_at = null where id like 'att_sample%' and archived_at is not null;
+  update photo_folder set archived_at = null where id like 'fold_sample%' and archived_at is not null;
+  update webhook_endpoint set deleted_at = null, builder_ids = null
+    where id like 'whe_sample%' and (deleted_at is not null or builder_ids is not null);
+  delete from webhook_endpoint where id not like 'whe_sample%';
+  update meeting set updated_at = '${READ_AT}' where updated_at <> '${READ_AT}'`;
 
 let revision = 1_000;
 

@@ -7,7 +7,6 @@ import { DEFAULT_TIME_ZONES } from '../../../schema/time-zone.ts';
 import { buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { Database, type Databases } from '../../../src/database/database.ts';
-import { runPendingMigrations } from '../../../src/database/run-migrations.ts';
 import { type DemoFile, readDemoFile } from '../../../src/demo/demo-file.ts';
 import { loadDemo } from '../../../src/demo/load.ts';
 import { LocalCalendar } from '../../../src/demo/scenario/local-calendar.ts';
@@ -48,9 +47,8 @@ function createMorningClock(): Clock {
 export async function startDemoConsole(): Promise<DemoConsole> {
   const clock = createMorningClock();
   const folder = await mkdtemp(join(tmpdir(), 'builder-api-console-'));
-  const [au1, us1] = await Promise.all([createDatabase('template1'), createDatabase('template1')]);
+  const [au1, us1] = await Promise.all([createDatabase(), createDatabase()]);
   const databases: Databases = { au1: new Database('au1', au1.url), us1: new Database('us1', us1.url) };
-  for (const database of Object.values(databases)) await runPendingMigrations(database, 'auto');
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const limits = { RATE_LIMIT_API: '0', RATE_LIMIT_SYNC: '0', RATE_LIMIT_TOKEN: '0' };

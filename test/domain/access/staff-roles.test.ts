@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Database } from '../../../src/database/database.ts';
 import {
@@ -49,7 +49,7 @@ describe('the roles of staff', () => {
   });
 
   it('do not commit a change that the role does not allow (ACC-27)', async () => {
-    const created = await createDatabase(inject('cluster').empty);
+    const created = await createDatabase();
     const database = new Database('au1', created.url);
     const record = (role: (typeof STAFF_ROLES)[number], objectId: string) =>
       database.transaction((em) =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEntry } from '../../../entities/audit-entry.entity.ts';
 import { Database } from '../../../src/database/database.ts';
 import { AUDIT_ACTIONS, AUDITED_PROPERTIES, toObjectType } from '../../../src/domain/audit/audited-objects.ts';
@@ -14,7 +14,7 @@ let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 
 beforeAll(async () => {
-  created = await createDatabase(inject('cluster').empty);
+  created = await createDatabase();
   database = new Database('au1', created.url);
 });
 afterAll(async () => {

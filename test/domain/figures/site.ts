@@ -1,4 +1,3 @@
-import { inject } from 'vitest';
 import { Database } from '../../../src/database/database.ts';
 import { createDatabase } from '../../setup/database.ts';
 
@@ -19,7 +18,7 @@ export interface FigureSite {
 
 /** Opens a database with the builders `buil_a` and `buil_b`, each with projects, a profile, workers and two subcontractors, `sub_…2` archived. */
 export async function openFigureSite(): Promise<FigureSite> {
-  const created = await createDatabase(inject('cluster').empty);
+  const created = await createDatabase();
   const database = new Database('au1', created.url);
   const execute = <Row extends object>(sql: string, values: unknown[] = []) =>
     database.fork().execute(sql, values) as unknown as Promise<Row[]>;
