@@ -15,7 +15,9 @@ export async function createDatabase(
   await asSuperuser(async (client) => {
     // PostgreSQL refuses to clone a template that somebody is connected to, so test files take turns.
     await client.query(`select pg_advisory_lock(hashtext('createDatabase'))`);
-    await client.query(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(template)}`);
+    // Copying files takes a third of the time of writing their pages to the log.
+    const source = `template ${escapeIdentifier(template)} strategy file_copy`;
+    await client.query(`create database ${escapeIdentifier(name)} ${source}`);
   });
   const url = new URL(inject('cluster').url);
   url.pathname = `/${name}`;
