@@ -26,9 +26,9 @@ import { endConsoleSession, findStaff, type StaffUser } from './session/console-
 import { SignInRequest } from './session/sign-in-request.ts';
 
 /** Header that requests of the console carry, and that no form of another site can send. CON-3. */
-export const CSRF_HEADER = 'x-console-csrf';
+const CSRF_HEADER = 'x-console-csrf';
 
-export interface ConsoleDependencies {
+interface ConsoleDependencies {
   schema: GraphQLSchema;
   authenticator: RequestAuthenticator;
   databases: Databases;

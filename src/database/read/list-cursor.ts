@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { invalidField } from '../../shared/errors.ts';
 
 /** Position in a list: after the record with that value of the list's order, as text of PostgreSQL, and that id. */
-export interface ListPosition {
+interface ListPosition {
   afterValue: string;
   afterId: string;
 }

@@ -14,7 +14,7 @@ const REPORT_EVERY_MS = 60_000;
 export type ReportLine = (line: string) => void;
 
 /** Writes the line to standard error, for programs without a log. */
-export const reportToStderr: ReportLine = (line) => void process.stderr.write(`${line}\n`);
+const reportToStderr: ReportLine = (line) => void process.stderr.write(`${line}\n`);
 
 /**
  * Runs work under an exclusive lock of the database. The lock belongs to a transaction that stays open meanwhile, so that it ends with

@@ -10,7 +10,7 @@ import { retryTransaction } from './retry.ts';
 export type BoundStatement = readonly [statement: Statement, values: readonly unknown[]];
 
 /** A row by column name, with values as the driver parses them. */
-export type Row = Record<string, unknown>;
+type Row = Record<string, unknown>;
 
 /**
  * Runs short write transactions of prepared statements, each on a connection of its own. Statements that are sent without awaiting

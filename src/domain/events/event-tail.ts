@@ -13,7 +13,7 @@ const LIMIT = 500;
 export const EVERY_EVENT: FilterParameters = { types: JSON.stringify({ 0: [...eventTypes.keys()] }), groups: null };
 
 /** Why a wait ended: a matching event was found, the time is over, or the process is about to stop. */
-export type WaitResult = { reason: 'events' | 'timeout' | 'stopping'; position: LogPosition };
+type WaitResult = { reason: 'events' | 'timeout' | 'stopping'; position: LogPosition };
 
 interface Waiter {
   filter: EventFilter;

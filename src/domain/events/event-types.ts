@@ -6,7 +6,7 @@ import type { Scope } from '../../../schema/scopes.ts';
 import type { LoggedEvent } from './event-log.ts';
 
 /** What may happen to a record (EVT-3). */
-export const CHANGES = ['created', 'updated', 'archived', 'restored'] as const;
+const CHANGES = ['created', 'updated', 'archived', 'restored'] as const;
 
 /** Types of events, with the scope of the resource. */
 export const eventTypes: ReadonlyMap<string, Scope> = new Map(

@@ -9,7 +9,7 @@ const DAYS_AHEAD = 3;
 
 const INTERVAL_MS = 3_600_000;
 
-export interface RetentionResult {
+interface RetentionResult {
   created: number;
   dropped: number;
 }

@@ -24,7 +24,7 @@ const RENEW_FAILED: Statement = {
     where status = 'FAILED' or (status = 'PENDING' and problem is not null)`,
 };
 
-export interface BackfillOptions {
+interface BackfillOptions {
   /** Percent of one processor. */
   share: number;
   /** Whether photos are tried again that could not be rendered. */
@@ -32,7 +32,7 @@ export interface BackfillOptions {
   onProgress?: (done: number, total: number) => void;
 }
 
-export interface BackfillResult {
+interface BackfillResult {
   rendered: number;
   /** Photos that cannot be rendered. */
   failed: number;

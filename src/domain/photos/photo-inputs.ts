@@ -73,7 +73,7 @@ export interface BulkDeleteInput {
   folderId?: string | null;
 }
 
-export interface GalleryPhotoIds {
+interface GalleryPhotoIds {
   externalSourceId: string;
   attachmentId: string;
 }

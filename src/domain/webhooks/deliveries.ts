@@ -8,16 +8,16 @@ import { requireEndpoint } from './endpoints.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
 
 /** Deliveries per page. */
-export const DELIVERY_LIMIT = 25;
+const DELIVERY_LIMIT = 25;
 
-export interface DeliveryQuery {
+interface DeliveryQuery {
   status?: WebhookDeliveryStatus | null;
   /** `nextCursor` of the page before. */
   after?: string | null;
   limit?: number | null;
 }
 
-export interface DeliveryPage {
+interface DeliveryPage {
   data: WebhookDelivery[];
   meta: { nextCursor: string | null };
 }

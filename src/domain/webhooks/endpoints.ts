@@ -22,7 +22,7 @@ export const MAX_ENDPOINTS = 20;
 const PREVIOUS_SECRET_MS = 24 * 3_600_000;
 
 /** Owner of a new endpoint. */
-export interface EndpointOwner {
+interface EndpointOwner {
   integratorId: string;
   clientId: string;
 }

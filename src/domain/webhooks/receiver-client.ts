@@ -34,7 +34,7 @@ export interface Attempt {
 }
 
 /** Rules for the addresses of receivers. */
-export interface ReceiverRules {
+interface ReceiverRules {
   /** Whether only `https:` is accepted. Otherwise `http:` is too, and loopback addresses are allowed. */
   production: boolean;
   /** Network access; by default public addresses, and loopback outside production. */

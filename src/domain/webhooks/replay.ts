@@ -6,7 +6,7 @@ import { recordEndpoint } from './record-endpoint.ts';
 import type { EndpointKey, WebhookChangeContext } from './webhook-context.ts';
 
 /** A replay that has begun. */
-export interface Replay {
+interface Replay {
   endpointId: string;
   startedAt: string;
 }

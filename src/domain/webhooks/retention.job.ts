@@ -30,7 +30,7 @@ const EMPTY = `delete from webhook_endpoint endpoint where deleted_at is not nul
 const EXPIRED_SECRETS = `update webhook_endpoint set previous_secret = null, previous_secret_until = null where previous_secret_until <= ?`;
 
 /** Numbers of removed rows and of secrets that were encrypted anew; null while another instance does the work. */
-export interface RetentionCounts {
+interface RetentionCounts {
   deliveries: number;
   endpoints: number;
   secrets: number;

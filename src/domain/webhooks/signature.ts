@@ -9,7 +9,7 @@ const PREFIX = 'whsec_';
 export const newWebhookSecret = () => `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
 
 /** Headers that Standard Webhooks requires of a delivery. */
-export interface SignatureHeaders {
+interface SignatureHeaders {
   'webhook-id': string;
   /** Seconds since the Unix epoch. */
   'webhook-timestamp': string;

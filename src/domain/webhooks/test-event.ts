@@ -7,7 +7,7 @@ import { signWebhook } from './signature.ts';
 import type { EndpointKey, WebhookContext } from './webhook-context.ts';
 
 /** Result of a test event. */
-export interface TestResult extends Attempt {
+interface TestResult extends Attempt {
   eventId: string;
   /** Whether the receiver returned 2xx in time. */
   succeeded: boolean;

@@ -4,7 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import { formatNumber } from '../shared/format.ts';
 import { useTheme } from '../shared/theme.ts';
 
-export interface Series {
+interface Series {
   name: string;
   values: readonly number[];
   /** A line is drawn over the bars, for figures to compare with. */

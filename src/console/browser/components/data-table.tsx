@@ -2,7 +2,7 @@ import type { KeyboardEvent, ReactNode } from 'react';
 import { formatCount } from '../shared/format.ts';
 import { Glyph } from './glyph.tsx';
 
-export interface Column<Row> {
+interface Column<Row> {
   header: string;
   cell: (row: Row) => ReactNode;
   /** Numbers are aligned to the right. */

@@ -5,7 +5,7 @@ import { Glyph } from './glyph.tsx';
 
 type Row = readonly (string | number | null | undefined)[];
 
-export interface ExportPage {
+interface ExportPage {
   rows: readonly Row[];
   /** Null after the last page. */
   nextCursor: string | null | undefined;

@@ -21,7 +21,7 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
   </div>
 );
 
-export const Failure = ({ error, onRetry }: { error: RequestError; onRetry?: () => void }) => {
+const Failure = ({ error, onRetry }: { error: RequestError; onRetry?: () => void }) => {
   const { title, detail } = describeError(error);
   return (
     <div className="state" role="alert">

@@ -1,6 +1,6 @@
 import graphqlPage from '../../../../docs/graphql.md?raw';
 
-export interface Example {
+interface Example {
   title: string;
   /** As documented, such as `at most 69,006 of 500,000`. */
   cost: string;
@@ -8,7 +8,7 @@ export interface Example {
 }
 
 /** Returns the dashboards' queries of the documentation, whose costs its tests check. */
-export function parseExamples(page: string): Example[] {
+function parseExamples(page: string): Example[] {
   const section = page.match(/<!-- dashboards:begin -->([\s\S]*?)<!-- dashboards:end -->/)?.[1] ?? '';
   const matches = section.matchAll(/\*\*(.+?)\*\*[\s\S]*?Cost:\s+(.+?)\.\s+```graphql\n([\s\S]*?)```/g);
   return [...matches].map(([, title, cost, query]) => ({ title: title!, cost: cost!, query: query! }));

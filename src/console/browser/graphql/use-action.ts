@@ -9,7 +9,7 @@ interface Outcome<Data> {
   overtaken: boolean;
 }
 
-export interface Action<Data, Variables> {
+interface Action<Data, Variables> {
   /** Sends the mutation. When it fails, `error` says why. */
   run(variables: Variables): Promise<Outcome<Data>>;
   running: boolean;

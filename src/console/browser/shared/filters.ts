@@ -3,7 +3,7 @@ import { useSearchParams } from 'react-router';
 /** Parameters that stay in the address from page to page. */
 const SCOPE = ['region', 'builder'];
 
-export interface Filters {
+interface Filters {
   /** Value of a parameter of the address; undefined without one. */
   get(name: string): string | undefined;
   /** Changes parameters as a step that the back button undoes, unless it replaces the one before; an empty value removes one. The first page of lists is shown again. */

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 /** Whether requests succeed: `ended` needs a sign-in, `offline` waits for the network. */
-export type Connection = 'online' | 'offline' | 'ended';
+type Connection = 'online' | 'offline' | 'ended';
 
 let connection: Connection = 'online';
 /** Whether a request has succeeded since the page was loaded, so that there may be input to keep. */

@@ -30,7 +30,7 @@ const SELECT_RELATED = `select conflict.id, project.name as project, worker.full
 
 export type ShownConflict = ReturnType<typeof toShown>;
 
-export interface ConflictFilter {
+interface ConflictFilter {
   builderId?: string | null;
   projectId?: string | null;
   state?: 'OPEN' | 'RESOLVED' | null;

@@ -9,7 +9,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import { REGIONS } from '../../../shared/regions.ts';
 import { createConsoleSession } from './console-sessions.ts';
 
-export interface SignInDependencies {
+interface SignInDependencies {
   databases: Databases;
   clock: Clock;
   baseUrl: string;

@@ -3,7 +3,7 @@ import type { StatementRunner } from '../../../database/pool/statement-runner.ts
 import type { LogPosition } from '../../events/event-log.ts';
 
 /** Milliseconds for which a process alone delivers to an endpoint, unless it renews its lease. A killed process delays its endpoints so long. */
-export const LEASE_MS = 10_000;
+const LEASE_MS = 10_000;
 
 /** Milliseconds before the end of a lease at which its requests are aborted. */
 const MARGIN_MS = 500;

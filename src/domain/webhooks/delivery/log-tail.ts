@@ -17,7 +17,7 @@ const EVERYTHING = new EventFilter(
 ).toParameters();
 
 /** Matching events after a position, and the position up to which the log was searched. */
-export interface LogSlice {
+interface LogSlice {
   events: LoggedEvent[];
   next: LogPosition;
 }

@@ -9,13 +9,13 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ];
 
 /** Time after the first attempt at which a delivery is given up (WHK-11). */
-export const GIVE_UP_MS = 72 * HOUR;
+const GIVE_UP_MS = 72 * HOUR;
 
 /** Time without a success after which an endpoint is disabled (WHK-11). */
 export const DISABLE_MS = 5 * 24 * HOUR;
 
 /** Failed attempts in a row after which an endpoint is suspended, so that a receiver that is down is not sent every event. */
-export const SUSPEND_AFTER = 10;
+const SUSPEND_AFTER = 10;
 
 const MIN_SUSPENSION_MS = 15 * SECOND;
 const MAX_SUSPENSION_MS = HOUR;

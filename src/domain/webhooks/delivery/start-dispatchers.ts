@@ -11,7 +11,7 @@ const FLUSH_MS = 25;
 /** Time that requests have to end in when the process stops. */
 const GRACE_MS = 3_000;
 
-export interface RunningDispatchers {
+interface RunningDispatchers {
   dispatchers: Record<RegionId, Dispatcher>;
   stop(): Promise<void>;
 }

@@ -124,7 +124,7 @@ function Row({ row: { fullName, visits, pending, conflicts }, hours, date, now, 
 }
 
 /** Describes a visit in words, such as `06:42 to 15:01, 8 h 19 min`. */
-export function describeVisit(visit: Visit, time: (instant: string) => string, now: number): string {
+function describeVisit(visit: Visit, time: (instant: string) => string, now: number): string {
   const end = endOf(visit);
   if (visit.anomaly) return `${time(visit.signedOnAt)}, sign-off before sign-on`;
   if (end === null)
