@@ -8,14 +8,14 @@ import type { Backlog } from '../../shared/backlog.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /** The columns of a photo that its renditions depend on. */
-interface RenderedPhoto {
+export interface RenderedPhoto {
   id: string;
   builderId: string;
   key: string;
 }
 
 /** State of the renditions of a photo. Dimensions are those of the upright photo, or of the placeholder of one that cannot be rendered. */
-interface RenditionState {
+export interface RenditionState {
   status: RenditionStatus;
   width: number;
   height: number;
