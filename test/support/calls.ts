@@ -87,8 +87,8 @@ export class Calls {
   }
 
   /** Answers that are the operation's own. */
-  #special({ operationId, path }: Described, status: number): Promise<Sent> | undefined {
-    const operation = { operationId, path } as Described;
+  #special(operation: Described, status: number): Promise<Sent> | undefined {
+    const { operationId, path } = operation;
     const at = (method: string) => ({ ...operation, method }) as Described;
     const own: Record<string, () => Promise<Sent>> = {
       'authorize 302': async () => this.#authorize({ scope: 'write:everything' }),
@@ -126,6 +126,11 @@ export class Calls {
         const { WebhookEndpointId } = this.#samples;
         await this.#sql('update webhook_progress set replay_until = number where endpoint_id = ?', WebhookEndpointId!);
         return this.#post(path, BODIES.replayWebhookEndpoint!(this.#samples));
+      },
+      'testWebhookEndpoint 409': async () => {
+        const { WebhookEndpointId } = this.#samples;
+        await this.#sql(`update webhook_endpoint set secret = 'v1.00000000.' where id = ?`, WebhookEndpointId!);
+        return this.#valid(operation);
       },
       'replayWebhookEndpoint 410': async () => this.#post(path, { after: await this.#expiredCursor() }),
       'updatePhotoFolder 409': async () => ({

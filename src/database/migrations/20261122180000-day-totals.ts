@@ -33,7 +33,7 @@ export class Migration20261122180000DayTotals extends Migration {
   override name = 'Migration20261122180000DayTotals';
 
   /** The next migration computes them from the rows. */
-  readonly derivedTables = ['list_day_change', 'list_day_total'];
+  readonly derivedTables = ['list_day_change', 'list_day_total', 'list_total'];
 
   override up(): void {
     this.addSql(`create table "list_day_change" (${COLUMNS});`);

@@ -22,7 +22,7 @@ let service: Service;
 let operator: ConsoleBrowser;
 
 /** Lists of few items, which each record holds. */
-const HELD = ['Integrator.webhookEndpoints', 'Client.secrets', 'UserSummary.projects'];
+const HELD = ['StaffUser.otherActions', 'Integrator.webhookEndpoints', 'Client.secrets', 'UserSummary.projects'];
 
 beforeAll(async () => {
   service = await startService();

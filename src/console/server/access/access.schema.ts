@@ -107,7 +107,7 @@ export const accessTypes = /* GraphQL */ `
   }
 
   "The first builders that match, and how many there are."
-  type BuilderMatches {
+  type BuilderMatchPage {
     data: [BuilderMatch!]!
     totalCount: Int!
   }
@@ -123,7 +123,7 @@ export const accessTypes = /* GraphQL */ `
     connections(integratorId: ID, builderId: BuilderId, status: ConnectionStatus, scope: String, after: String, limit: Int = 50): ConnectionPage!
     connection(integratorId: ID!, builderId: BuilderId!): Connection!
     "Builders by name. 'name' matches a part of the name, and 'id' one builder."
-    findBuilders(id: BuilderId, name: String, limit: Int = 25): BuilderMatches!
+    findBuilders(id: BuilderId, name: String, limit: Int = 25): BuilderMatchPage!
     "All scopes, in the documented order."
     scopes: [ScopeDescription!]!
   }
