@@ -74,7 +74,7 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
       ...{ name: 'image checks', capacity: 1, perShare: 1 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
     }),
-    /** Decodes of larger images. One that needs more than 96 MiB of memory costs 4 units, any other 3, so that at most two run at a time. */
+    /** Decodes of larger images. One that needs more than 80 MiB of memory costs 4 units, any other 3, so that at most two run at a time. */
     largeImageDecodes: new FairSemaphore({
       ...{ name: 'large image checks', capacity: 7, perShare: 4 },
       ...{ maxQueuedPerShare: 128, maxQueued: 512, maxWaitMs: 11_000 },
