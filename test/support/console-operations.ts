@@ -38,44 +38,7 @@ const VIEWER = [
     'photosByDay',
     'itemsAwaitingAction',
   ],
-  // Records of builders.
-  ...[
-    'findBuilders',
-    'builders',
-    'builder',
-    'defects',
-    'defect',
-    'inductions',
-    'subcontractorInductions',
-    'projectInductions',
-    'induction',
-    'meetings',
-    'meeting',
-    'meetingNotes',
-    'photoFolders',
-    'photoFolder',
-    'photos',
-    'photo',
-    'photoReports',
-    'photoReport',
-    'projects',
-    'project',
-    'subcontractorInsurances',
-    'insurance',
-    'insurances',
-    'subcontractorPrequalifications',
-    'prequalification',
-    'subcontractors',
-    'subcontractor',
-    'subcontractorProjects',
-    'subcontractorSwms',
-    'swmsDocument',
-    'timesheets',
-    'costCodeTimesheets',
-    'timesheet',
-    'costCodes',
-    'timeTypes',
-  ],
+  'findBuilders',
 ];
 const OPERATOR = [
   // Contacts are people.
@@ -88,11 +51,18 @@ const OPERATOR = [
   ...['testWebhookEndpoint', 'replayWebhookEndpoint'],
 ];
 
-/** The lowest role that may call each operation. */
-export const LOWEST_ROLES: Record<string, StaffRole> = Object.fromEntries([
-  ...VIEWER.map((name) => [name, 'VIEWER'] as const),
-  ...OPERATOR.map((name) => [name, 'OPERATOR'] as const),
-]);
+/**
+ * Returns the lowest role that may call each operation of the console. Viewers may read what integrators read, where OPERATOR does not
+ * name it.
+ */
+export function createRoleTable(schema: GraphQLSchema, integratorSchema: GraphQLSchema): Record<string, StaffRole> {
+  const own = schema.getQueryType()!.getFields();
+  const records = Object.keys(integratorSchema.getQueryType()!.getFields()).filter((name) => name in own);
+  return Object.fromEntries([
+    ...[...records, ...VIEWER].map((name) => [name, 'VIEWER'] as const),
+    ...OPERATOR.map((name) => [name, 'OPERATOR'] as const),
+  ]);
+}
 
 const SAMPLES: Record<string, unknown> = {
   ...{ Int: 1, Float: 1, Boolean: true, Timestamp: '2026-06-01T00:00:00.000Z', CalendarDate: '2026-06-01' },
