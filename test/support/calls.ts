@@ -329,7 +329,11 @@ function signed(method: string, url: string): Sent {
   return { method, url: `/${storage}/${region}/${encodeURIComponent(key.join('/'))}${search}`, headers: {} };
 }
 
-const altered = (sent: Sent): Sent => ({ ...sent, url: sent.url.replace(/signature=./, 'signature=-') });
+const altered = (sent: Sent): Sent => ({ ...sent, url: alterSignature(sent.url) });
+
+/** Changes the first character of the signature, whichever it is. */
+export const alterSignature = (url: string): string =>
+  url.replace(/signature=(.)/, (_, first) => `signature=${first === '-' ? '_' : '-'}`);
 
 const without = (headers: Sent['headers'], name: string) =>
   Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));

@@ -1,4 +1,5 @@
 import type { Json } from '../proof/fuzz/contract.ts';
+import { alterSignature } from './calls.ts';
 import { type Changes, CODE, type ExampleCalls, type ExampleResponse, TOKEN, toExample } from './example-calls.ts';
 import {
   BUILDER_ID,
@@ -143,7 +144,7 @@ export function errorRecordings(fixture: ExampleFixture, calls: ExampleCalls): R
     const { pathname, search } = await signedUrl(operationId, calls);
     return calls.inject('usual', {
       ...methodOf(operationId),
-      url: `${pathname}${search.replace(/signature=./, 'signature=-')}`,
+      url: `${pathname}${alterSignature(search)}`,
     });
   };
 
