@@ -60,7 +60,8 @@ export interface RenderOptions {
 
 /**
  * Renders an image of an accepted type in every size, in a slot of the share and within 30 seconds. Of an animation, the first frame is
- * rendered. Throws `BadImage` for an image that cannot be rendered, `InterruptedDecode` where that is not certain, and `NoCapacityError`.
+ * rendered. Throws `BadImage` for an image that cannot be rendered, `InterruptedDecode` where that is not certain, `NoCapacityError`, and
+ * `WorkerProcessError` when the process ends.
  */
 export async function renderImage(
   path: string,
@@ -86,7 +87,8 @@ const withResizeMemory = (header: ImageHeader): ImageHeader =>
 
 async function render(renderProcess: RenderProcess, task: RenderTask): Promise<RenderedImage> {
   const result = await renderProcess.run(task).catch((error: WorkerProcessError) => {
-    throw new InterruptedDecode(error.reason === 'TIMEOUT' ? TOO_SLOW : 'cannot be decoded', { cause: error });
+    // An image that is rendered beside this one may have ended the process.
+    throw error.reason === 'TIMEOUT' ? new InterruptedDecode(TOO_SLOW, { cause: error }) : error;
   });
   if ('image' in result) return result.image as RenderedImage;
   throw result.wasInterrupted ? new InterruptedDecode(result.problem) : new BadImage(result.problem);

@@ -65,14 +65,20 @@ export class WorkerProcess<Request, Result> {
     return this.#child?.pid;
   }
 
-  /** Runs a task and returns its result. A task beyond its time ends the process, and those that run beside it. Rejects with `WorkerProcessError`. */
+  /**
+   * Runs a task and returns its result. Rejects with `WorkerProcessError`: a task beyond its time with `TIMEOUT`. It ends the process, and
+   * those that run beside it reject with `ENDED`.
+   */
   run(task: Request): Promise<Result> {
     clearTimeout(this.#idle);
     this.#child ??= this.#start();
     const child = this.#child;
     const id = ++this.#count;
     return new Promise<Result>((resolve, reject) => {
-      const timer = setTimeout(() => this.#end(child, new WorkerProcessError('TIMEOUT')), this.#options.timeoutMs);
+      const timer = setTimeout(() => {
+        this.#settle(id, (pending) => pending.reject(new WorkerProcessError('TIMEOUT')));
+        this.#end(child, new WorkerProcessError('ENDED'));
+      }, this.#options.timeoutMs);
       this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, timer });
       hold(child, true);
       child.send({ id, task } satisfies Task, (error) => {

@@ -42,11 +42,14 @@ describe('a worker process', () => {
     expect(await worker.run('answer')).toBe('done');
   });
 
-  it('ends with a task that takes more time than it may', async () => {
-    const worker = createProcess({ timeoutMs: 200 });
+  it('ends with a task that takes more time than it may, which is not blamed on the tasks beside it', async () => {
+    const worker = createProcess({ timeoutMs: 1_000 });
     const late = worker.run('never');
+    await worker.run('answer');
+    const beside = worker.run('never');
     const pid = worker.pid!;
     await expect(late).rejects.toMatchObject({ reason: 'TIMEOUT' });
+    await expect(beside).rejects.toMatchObject({ reason: 'ENDED' });
     await expect.poll(() => isRunning(pid)).toBe(false);
   });
 

@@ -4,7 +4,6 @@ import type { RenditionSize } from '../../../schema/enums.ts';
 import type { Database } from '../../database/database.ts';
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import { acquireInTime, MAX_WAIT_MS, NoCapacityError } from '../../images/capacity.ts';
-
 import {
   RENDITION_SIZES,
   RENDITION_TYPE,
