@@ -42,6 +42,15 @@ export function createTextType(label: string, message: string, holds: (value: st
 }
 
 export const text = createTextType('text', '', () => true);
+export const lowerCaseText = createTextType(
+  'lower-case text',
+  'must be in lower case',
+  (value) => value === value.toLowerCase(),
+);
+export const digits = createTextType('digits', 'must be digits', (value) => /^\d+$/.test(value));
+export const sha256 = createTextType('SHA-256 in hexadecimal', 'must be 64 hexadecimal digits', (value) =>
+  /^[0-9a-f]{64}$/.test(value),
+);
 export const boolean = createSimpleType('boolean', 'must be true or false', (value) => typeof value === 'boolean');
 export const number = createSimpleType('number', 'must be a finite number', (value) => Number.isFinite(value));
 export const integer = createSimpleType(

@@ -62,12 +62,15 @@ import { createObjectType } from './contract-fields.ts';
 import {
   createEnumType,
   createTextType,
+  digits,
   type FieldType,
   httpsUrl,
   integer,
   jsonObject,
   list,
+  lowerCaseText,
   object,
+  sha256,
   text,
 } from './field-types.ts';
 
@@ -102,12 +105,6 @@ export interface CrossRecordRule {
   validate: (record: never) => FieldError[];
 }
 
-const lowerCase = () =>
-  createTextType('lower-case text', 'must be in lower case', (value) => value === value.toLowerCase());
-const digits = () => createTextType('digits', 'must be digits', (value) => /^\d+$/.test(value));
-const sha256 = () =>
-  createTextType('SHA-256 in hexadecimal', 'must be 64 hexadecimal digits', (value) => /^[0-9a-f]{64}$/.test(value));
-const address = () => httpsUrl;
 const templateResponse = () =>
   object({
     preface: { fieldType: text, nullable: true },
@@ -127,7 +124,7 @@ const declaredFiles: FileDefinition[] = [
     entity: Builder,
     id: 'builder',
     storageKeys: { logoKey: 'logos' },
-    fieldTypes: { logoUrl: address },
+    fieldTypes: { logoUrl: () => httpsUrl },
     descriptions: {
       logoUrl:
         'Address of the logo on another host: kept and exported, never served. Only a `logoKey` is contractField.',
@@ -140,11 +137,11 @@ const declaredFiles: FileDefinition[] = [
     id: 'user',
     secretFields: ['passwordHash', 'staffRole'],
     storageKeys: { pictureKey: 'pictures' },
-    fieldTypes: { email: lowerCase },
+    fieldTypes: { email: () => lowerCaseText },
   },
   { file: 'memberships', entity: Membership },
   { file: 'projects', entity: Project, id: 'project' },
-  { file: 'subcontractors', entity: Subcontractor, id: 'subcontractor', fieldTypes: { abn: digits } },
+  { file: 'subcontractors', entity: Subcontractor, id: 'subcontractor', fieldTypes: { abn: () => digits } },
   {
     file: 'subcontractor-projects',
     entity: SubcontractorProject,
@@ -155,7 +152,7 @@ const declaredFiles: FileDefinition[] = [
     entity: SwmsDocument,
     id: 'swms',
     storageKeys: { documentKey: 'documents' },
-    fieldTypes: { url: address },
+    fieldTypes: { url: () => httpsUrl },
   },
   { file: 'prequalifications', entity: Prequalification, id: 'prequalification' },
   {
@@ -163,14 +160,14 @@ const declaredFiles: FileDefinition[] = [
     entity: Insurance,
     id: 'insurance',
     storageKeys: { documentKey: 'documents' },
-    fieldTypes: { url: address },
+    fieldTypes: { url: () => httpsUrl },
   },
   { file: 'contacts', entity: Contact, id: 'contact', listReferences: { projectIds: Project } },
   { file: 'workers', entity: Worker, id: 'worker' },
   { file: 'site-accesses', entity: SiteAccess },
   { file: 'sign-on-visits', entity: SignOnVisit, id: 'signOnVisit' },
   { file: 'sign-on-events', entity: SignOnEvent, id: 'signOnEvent' },
-  { file: 'sign-on-conflicts', entity: SignOnConflict, fieldTypes: { digest: sha256 } },
+  { file: 'sign-on-conflicts', entity: SignOnConflict, fieldTypes: { digest: () => sha256 } },
   {
     file: 'inductions',
     entity: Induction,
@@ -220,7 +217,7 @@ const declaredFiles: FileDefinition[] = [
     file: 'photo-reports',
     entity: PhotoReport,
     id: 'photoReport',
-    fieldTypes: { fingerprint: sha256, content: () => jsonObject },
+    fieldTypes: { fingerprint: () => sha256, content: () => jsonObject },
     descriptions: {
       integratorId: 'The integrator that synced it first.',
       fingerprint: 'SHA-256 of `content` in canonical JSON (RFC 8785).',
@@ -231,7 +228,7 @@ const declaredFiles: FileDefinition[] = [
     file: 'photo-report-pages',
     entity: PhotoReportPage,
     id: 'page',
-    fieldTypes: { pathDigest: sha256 },
+    fieldTypes: { pathDigest: () => sha256 },
     descriptions: {
       parentId: 'The page around it; null for the root.',
       path: 'The `sourceBlockId`s from the root to the page.',
