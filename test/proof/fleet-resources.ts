@@ -44,9 +44,12 @@ export class ResourceMonitor {
 
   async #readPostgres(): Promise<Record<string, number>> {
     const sql = `select count(*)::float8 / current_setting('max_connections')::int as connections,
-      (count(*) filter (where wait_event_type = 'Lock'))::float8 / greatest(1, count(*) filter (where state = 'active')) as locks,
-      (count(*) filter (where wait_event in ('WALSync', 'WalSync', 'WALWrite')))::float8 / greatest(1, count(*) filter (where state = 'active')) as log
-      from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+      (count(*) filter (where state = 'active' and wait_event_type = 'Lock'))::float8 / active as locks,
+      (count(*) filter (where state = 'active' and wait_event in ('WALSync', 'WalSync', 'WALWrite')))::float8 / active as log
+      from pg_stat_activity,
+        -- One or two sessions that wait are no queue.
+        (select greatest(8, count(*) filter (where state = 'active')) as active from pg_stat_activity) active
+      where backend_type = 'client backend' and pid <> pg_backend_pid() group by active`;
     return this.#servers.executeOnPrimary('postgres', async (client) => {
       const { connections, locks, log } = (await client.query(sql)).rows[0];
       return {
@@ -65,10 +68,11 @@ export class ResourceMonitor {
   }
 }
 
+/** Times of all processors. Work of low priority (renditions) counts as idle: it gives way to everything else. */
 function readProcessors(): { busy: number; total: number } {
   const times = cpus().map((cpu) => cpu.times);
   const total = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
-  return { total, busy: total - times.reduce((sum, { idle }) => sum + idle, 0) };
+  return { total, busy: total - times.reduce((sum, { idle, nice }) => sum + idle + nice, 0) };
 }
 
 /** Tells which resource was saturated first and at how many requests per second, and the highest use of the others. */

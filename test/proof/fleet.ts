@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AccessTokens } from '../../src/auth/access-tokens.ts';
 import { REGIONS } from '../../src/shared/regions.ts';
 import { blocks, page, request } from '../photo-reports/documents.ts';
+import { picture } from '../support/images.ts';
 import { countBy, type Exchange, Exchanges, percentile } from './exchange.ts';
 import { addIntegrators, type FleetIntegrator } from './fleet-integrators.ts';
 import { ProofReceivers } from './fleet-receivers.ts';
@@ -21,10 +22,11 @@ export interface FleetOptions {
 /** An hour of the Monday, and what each integrator does again and again in it. */
 interface Hour {
   name: string;
-  act(integrator: FleetIntegrator, send: Send, number: number): Promise<unknown>;
+  act(integrator: FleetIntegrator, send: Send, number: number, photo: Buffer): Promise<unknown>;
 }
 
-type Send = (method: string, path: string, body?: object) => ReturnType<Exchanges['send']>;
+/** Sends an object as JSON and a buffer as a JPEG image. */
+type Send = (method: string, path: string, body?: object | Buffer) => ReturnType<Exchanges['send']>;
 
 /** Integrators whose changes are delivered to an endpoint. */
 const ENDPOINTS = 20;
@@ -36,6 +38,7 @@ const LIMIT = { requests: 300, seconds: 10 };
 const FIRST_PAUSE_MS = 4_000;
 const LAST_PAUSE_MS = 400;
 
+const WARM_UP_SECONDS = 10;
 const METRICS_TOKEN = 'fleet';
 const FIRST = Date.parse('2026-04-06T06:00:00.000Z');
 
@@ -55,13 +58,15 @@ const HOURS: Hour[] = [
   },
   {
     name: 'photos, noon',
-    act: ({ builderId, name }, send, number) =>
-      number % 3 === 0
-        ? send('POST', `/builders/${builderId}/photo-reports/sync`, {
-            ...request({ page: page([blocks.text('text', [{ text: `Walk ${number}. `.repeat(100) }])]) }),
-            ...{ sourceApp: 'fleet', sourceExternalId: `walk-${name}`, sourceRevision: number + 1 },
-          })
-        : send('GET', `/builders/${builderId}/photos?limit=25`),
+    act: (integrator, send, number, photo) => {
+      const { builderId, name } = integrator;
+      if (number % 3 === 0) return addPhoto(integrator, send, `noon-${number}`, photo);
+      if (number % 3 === 1) return send('GET', `/builders/${builderId}/photos?limit=25`);
+      return send('POST', `/builders/${builderId}/photo-reports/sync`, {
+        ...request({ page: page([blocks.text('text', [{ text: `Walk ${number}. `.repeat(100) }])]) }),
+        ...{ sourceApp: 'fleet', sourceExternalId: `walk-${name}`, sourceRevision: number + 1 },
+      });
+    },
   },
   {
     name: 'timesheets, 17 to 18',
@@ -70,6 +75,21 @@ const HOURS: Hour[] = [
   },
 ];
 
+/** Uploads a photo under a signed URL and adds it to the gallery, unless a step is refused. */
+async function addPhoto({ builderId, projectId }: FleetIntegrator, send: Send, name: string, photo: Buffer) {
+  const prefix = `/builders/${builderId}`;
+  const intent = { contentType: 'image/jpeg', fileName: `${name}.jpg`, size: photo.length, type: 'attachment' };
+  const presigned = await send('POST', `${prefix}/attachments/presign`, intent);
+  if (presigned.status >= 300) return;
+  const { uploadUrl, key, regionId, type } = presigned.body;
+  const put = await send('PUT', uploadUrl.replace(BASE_URL, ''), photo);
+  if (put.status >= 300) return;
+  await send('POST', `${prefix}/photo-gallery/bulk-upsert`, {
+    ...{ externalSourceId: name, sourceApp: 'fleet', projectId, folderName: 'Noon' },
+    photos: [{ externalSourceId: name, imageAttachment: { key, regionId, type } }],
+  });
+}
+
 /**
  * Many instances on one database, and many integrators with the traffic of a Monday, compressed into seconds: what saturates first, and
  * whether a caller starves. One integrator sends ten times as much as the others.
@@ -77,7 +97,7 @@ const HOURS: Hour[] = [
 export async function fleet({ instances, integrators: count, seconds, say }: FleetOptions) {
   const site = await ProofSite.start(
     {
-      ...{ LOG_LEVEL: 'warn', METRICS_TOKEN, DATABASE_CONNECTIONS: '20', TRUST_PROXY: '1' },
+      ...{ LOG_LEVEL: 'warn', METRICS_TOKEN, DATABASE_CONNECTIONS: '24', TRUST_PROXY: '1' },
       // Production delivers webhooks to https: only.
       NODE_ENV: 'development',
       RATE_LIMIT_API: `${LIMIT.requests}/${LIMIT.seconds}`,
@@ -110,8 +130,13 @@ export async function fleet({ instances, integrators: count, seconds, say }: Fle
     for (const token of signed.slice(0, ENDPOINTS)) await receivers.register(site.instances[0]!.origin, token);
     const monitor = new ResourceMonitor(site.instances, METRICS_TOKEN, servers);
     const hours: Awaited<ReturnType<typeof runHour>>[] = [];
+    const photo = await picture('jpeg', { width: 1_600, height: 1_200 });
+    const run = { site, integrators: fleetIntegrators, tokens: signed, monitor, photo };
+    // Sixteen processes compile the code of each request first.
+    for (const hour of HOURS) await runHour(hour, { ...run, seconds: WARM_UP_SECONDS });
     for (const hour of HOURS) {
-      const measured = await runHour(hour, { site, integrators: fleetIntegrators, tokens: signed, monitor, seconds });
+      await waitForRenditions(servers);
+      const measured = await runHour(hour, { ...run, seconds });
       wrong.push(...measured.wrong);
       say(measured.text);
       hours.push(measured);
@@ -122,11 +147,18 @@ export async function fleet({ instances, integrators: count, seconds, say }: Fle
     return {
       hours: hours.map(({ text }) => text),
       wrong,
-      figures: `${instances} instances, ${count} integrators, ${requests} requests, ${receivers.received} deliveries on ${cpus().length} processors; ${hours.map(({ text }) => text).join('; ')}`,
+      figures: `${instances} instances, ${count} integrators, ${requests} requests, ${receivers.received} deliveries on ${cpus().length} processors:\n${hours.map(({ text }) => `\n- ${text}`).join('')}`,
     };
   } finally {
     await site.close(say);
   }
+}
+
+/** The renditions of one hour's photos would be part of the next. */
+async function waitForRenditions(servers: ReplicatedPostgres): Promise<void> {
+  const sql = `select exists (select from photo_rendition where status = 'PENDING') as pending`;
+  const isPending = () => servers.executeOnPrimary('au1', async (client) => (await client.query(sql)).rows[0].pending);
+  while (await isPending()) await sleep(1_000);
 }
 
 interface Run {
@@ -134,11 +166,12 @@ interface Run {
   integrators: FleetIntegrator[];
   tokens: string[];
   monitor: ResourceMonitor;
+  photo: Buffer;
   seconds: number;
 }
 
 /** Runs an hour in which every integrator sends faster and faster. */
-async function runHour({ name, act }: Hour, { site, integrators, tokens, monitor, seconds }: Run) {
+async function runHour({ name, act }: Hour, { site, integrators, tokens, monitor, photo, seconds }: Run) {
   const began = Date.now();
   const until = began + seconds * 1_000;
   const origins = site.instances.map(({ origin }) => origin);
@@ -149,9 +182,15 @@ async function runHour({ name, act }: Hour, { site, integrators, tokens, monitor
       const isGreedy = index === 0;
       const send: Send = (method, path, body) => {
         const origin = origins[(index + exchanges.all.length) % origins.length]!;
+        const forwarded = { 'x-forwarded-for': `10.1.${index >> 8}.${index & 255}` };
+        // A signed URL takes no token.
+        if (Buffer.isBuffer(body)) {
+          const headers = { ...forwarded, 'content-type': 'image/jpeg' };
+          return exchanges.send(name, `${origin}${path}`, { method, headers, body: new Uint8Array(body) });
+        }
         const headers = {
+          ...forwarded,
           authorization: `Bearer ${tokens[index]}`,
-          'x-forwarded-for': `10.1.${index >> 8}.${index & 255}`,
           'x-service-builder-id': integrator.builderId,
           ...(body && { 'content-type': 'application/json' }),
         };
@@ -161,7 +200,7 @@ async function runHour({ name, act }: Hour, { site, integrators, tokens, monitor
       while (Date.now() < until) {
         const part = (Date.now() - began) / (until - began);
         const pause = FIRST_PAUSE_MS * (LAST_PAUSE_MS / FIRST_PAUSE_MS) ** part;
-        await act(integrator, send, integrator.sent++);
+        await act(integrator, send, integrator.sent++, photo);
         await sleep(pause * (0.5 + Math.random()) * (isGreedy ? 0.02 : 1));
       }
       return exchanges.all;
