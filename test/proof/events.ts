@@ -61,13 +61,13 @@ class ProofReceiver {
   secret = '';
   readonly #server: Server;
 
-  constructor(readonly behave: (index: number) => Behaviour) {
+  constructor(readonly behave: (eventId: string) => Behaviour) {
     this.#server = createServer(async (request, response) => {
-      const index = this.requests++;
+      this.requests++;
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
       this.#receive(Buffer.concat(chunks).toString('utf8'), request.headers as Record<string, string>);
-      this.behave(index)(response);
+      this.behave(String(request.headers['webhook-id']))(response);
     });
   }
 
@@ -109,6 +109,18 @@ const ok: Behaviour = (response) => void response.writeHead(204).end();
 const fail: Behaviour = (response) => void response.writeHead(500).end('no');
 const hang: Behaviour = () => undefined;
 
+/** Fails every third attempt, but no event more than twice: its third retry would be due after two minutes, its sixth after half an hour. */
+function failAThird(): (eventId: string) => Behaviour {
+  const failures = new Map<string, number>();
+  let attempts = 0;
+  return (eventId) => {
+    const failed = failures.get(eventId) ?? 0;
+    if (attempts++ % 3 !== 0 || failed === 2) return ok;
+    failures.set(eventId, failed + 1);
+    return fail;
+  };
+}
+
 /**
  * Three integrators receive the changes of their builders while the service and PostgreSQL are killed: one receiver is fast, one fails
  * a third of the time, one hangs. Every visible change has to be delivered and verified, and the feed has to have each once.
@@ -127,10 +139,9 @@ export async function events(options: EventsOptions): Promise<EventsReport> {
     const instances = await startInstancePair(settings, undo);
 
     const integrators = ['A', 'B', 'C'].map((name) => demo.clients.find((client) => client.name === name)!);
-    let failures = 0;
     const [fast, flaky, hanging] = [
       new ProofReceiver(() => ok),
-      new ProofReceiver(() => (failures++ % 3 === 0 ? fail : ok)),
+      new ProofReceiver(failAThird()),
       new ProofReceiver(() => hang),
     ] as const;
     const receivers = [fast, flaky, hanging];
