@@ -56,16 +56,7 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
     await client.query(`insert into photo_folder (id, created_at, updated_at, builder_id, name)
       select ${id('fold', 'n')}, ${BEGIN}, ${BEGIN}, ${id('buil', `(n - 1) / ${FOLDERS} + 1`)}, 'Level ' || n
       from generate_series(1, ${BUILDERS * FOLDERS}) n`);
-    // The rows are right by construction.
-    await client.query('set session_replication_role = replica');
-    for (const [table, rowsOf] of Object.entries(TABLES)) {
-      const count = size[`${table}s` as keyof GrowthSize] ?? 0;
-      for (let first = 1; first <= count; first += CHUNK) {
-        await client.query(rowsOf(first, Math.min(first + CHUNK - 1, count), count));
-        say(`${table}: ${Math.min(first + CHUNK - 1, count)} of ${count}`);
-      }
-    }
-    await client.query('set session_replication_role = origin');
+    await fillTables(url, size);
     await rebuildTotals({ url });
     await client.query('vacuum analyze');
     await client.query('checkpoint');
@@ -78,6 +69,28 @@ export async function growTo(url: string, size: GrowthSize): Promise<GrowthData>
   } finally {
     await client.end();
   }
+}
+
+/** Fills the tables, two at a time: PostgreSQL uses one processor for each connection. */
+async function fillTables(url: string, size: GrowthSize): Promise<void> {
+  const tables = Object.entries(TABLES);
+  const fillNext = async () => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    // The rows are right by construction.
+    await client.query('set session_replication_role = replica');
+    for (let next = tables.shift(); next; next = tables.shift()) {
+      const [table, rowsOf] = next;
+      const count = size[`${table}s` as keyof GrowthSize] ?? 0;
+      for (let first = 1; first <= count; first += CHUNK) {
+        const last = Math.min(first + CHUNK - 1, count);
+        await client.query(rowsOf(first, last, count));
+        say(`${table}: ${last} of ${count}`);
+      }
+    }
+    await client.end();
+  };
+  await Promise.all([fillNext(), fillNext()]);
 }
 
 type RowsOf = (first: number, last: number, count: number) => string;
