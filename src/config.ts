@@ -170,7 +170,7 @@ function toConfig(values: SettingValues, isNpmStart: boolean): Config {
     erasureGraceDays: values.ERASURE_GRACE_DAYS,
     rateLimits: { api: values.RATE_LIMIT_API, sync: values.RATE_LIMIT_SYNC, token: values.RATE_LIMIT_TOKEN },
     trustProxy: values.TRUST_PROXY ?? false,
-    requestSeconds: values.REQUEST_SECONDS || 900,
+    requestSeconds: values.REQUEST_SECONDS,
     drainSeconds: values.DRAIN_SECONDS ?? (production ? 5 : 0),
     introspection: isEnabled(values.GRAPHQL_INTROSPECTION, !production),
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,

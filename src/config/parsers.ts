@@ -26,6 +26,11 @@ export function parseSeconds(text: string): number {
   return parseInteger(text, 0, 9_999, 'a number of seconds from 0 to 9999');
 }
 
+/** Seconds without a meaning of 0. */
+export function parsePositiveSeconds(text: string): number {
+  return parseInteger(text, 1, 9_999, 'a number of seconds from 1 to 9999');
+}
+
 export function parseDays(text: string): number {
   return parseInteger(text, 0, 3_650, 'a number of days from 0 to 3650');
 }

@@ -10,6 +10,7 @@ import {
   parseHttpOrigin,
   parseMailAddress,
   parsePort,
+  parsePositiveSeconds,
   parsePostgresUrl,
   parseProxies,
   parseQuota,
@@ -113,7 +114,7 @@ const SETTINGS = {
   DATABASE_URL_US1_REPLICAS: secret('none', 'The same for region `us1`.', parseReplicas),
   DATABASE_CONNECTIONS: withDefault(
     String(DEFAULT_CONNECTIONS),
-    'Maximum connections of each worker to both databases together, divided between reads and transactions.',
+    'Maximum connections of each worker to both databases together, divided between reads and transactions; at least 24.',
     parseConnections,
   ),
   MIGRATE: optional(
@@ -176,7 +177,7 @@ const SETTINGS = {
   REQUEST_SECONDS: withDefault(
     '900',
     'Seconds within which a request must be received, equal to the lifetime of an upload URL; its response must be read within twice that.',
-    parseSeconds,
+    parsePositiveSeconds,
   ),
   DRAIN_SECONDS: optional(
     '0; 5 in production',

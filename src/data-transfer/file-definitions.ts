@@ -126,8 +126,7 @@ const declaredFiles: FileDefinition[] = [
     storageKeys: { logoKey: 'logos' },
     fieldTypes: { logoUrl: () => httpsUrl },
     descriptions: {
-      logoUrl:
-        'Address of the logo on another host: kept and exported, never served. Only a `logoKey` is contractField.',
+      logoUrl: 'Address of the logo on another host: kept and exported, never served. Only a `logoKey` is shown.',
       timeZone: 'Time zone of its days in the console and on pages of reports; null for that of the region.',
     },
   },

@@ -12,8 +12,8 @@ function createFileSection(mapping: FileMapping): string {
   const lines = [
     `### ${mapping.file}`,
     '',
-    `Known by ${mapping.key.map(({ field }) => `\`${field}\``).join(' and ')}.`,
-    ...(derivedFields.length > 0 ? [`Passed over: ${derivedFields.join(', ')}.`] : []),
+    `Identified by ${mapping.key.map(({ field }) => `\`${field}\``).join(' and ')}.`,
+    ...(derivedFields.length > 0 ? [`Ignored: ${derivedFields.join(', ')}.`] : []),
     '',
     '| Field | Type | |',
     '|---|---|---|',

@@ -86,6 +86,7 @@ describe('the settings', () => {
     ['an S3 access key without its secret', { ...S3, S3_ACCESS_KEY_ID: 'a' }, 'S3_SECRET_ACCESS_KEY'],
     ['S3 without a bucket', { STORAGE: 's3' }, 'S3_BUCKET'],
     ['trust in every proxy', { TRUST_PROXY: 'true' }, 'TRUST_PROXY'],
+    ['no seconds for a request', { REQUEST_SECONDS: '0' }, 'REQUEST_SECONDS'],
     ['no workers', { WORKERS: '0' }, 'WORKERS'],
     ['a number of workers that is not a number', { WORKERS: 'all' }, 'WORKERS'],
     ['an unknown log level', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],

@@ -14,10 +14,7 @@ export type CommandOptions = any;
 
 /** Creates an option that may be given several times. Its value is undefined when it is absent. */
 export const createRepeatableOption = (flags: string, description: string) =>
-  new Option(flags, `${description}; createRepeatableOption`).argParser((value, earlier: string[] = []) => [
-    ...earlier,
-    value,
-  ]);
+  new Option(flags, `${description}; repeatable`).argParser((value, earlier: string[] = []) => [...earlier, value]);
 
 /** Adds a command that only contains subcommands. */
 export const addCommandGroup = (program: Command, name: string, description: string) =>

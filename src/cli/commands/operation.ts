@@ -114,13 +114,13 @@ function addEventCommands(parent: Command, io: CliIo): void {
 function addSchemaCommands(parent: Command, io: CliIo): void {
   const emit = parent
     .command('emit')
-    .description('for development: write schema/schema.graphql and schema/openapi.json')
+    .description('for development: write schema.graphql, console.graphql, openapi.json and docs/graphql-codegen.ts')
     .option('--check', 'write nothing, and fail if a file is stale');
   defineCommand(io, emit, async ({ check }) => {
     const { files } = await updateSchemaDocuments({ check: check === true });
     return {
       data: { files },
-      text: check ? 'The generated files are current.' : `Wrote ${files.join(' and ')}.`,
+      text: check ? 'The generated files are current.' : `Wrote ${files.join(', ')}.`,
     };
   });
 }
