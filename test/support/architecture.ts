@@ -77,7 +77,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
     {
       name: 'domain',
       about:
-        'The logic of access, the audit log, attendance, meetings, photos, photo reports and uploads, and the readers of each table. Knows neither GraphQL nor HTTP',
+        'The logic of access, the audit log, attendance, meetings, photos, photo reports, uploads, events, webhooks, personal data, retention, usage and figures, and the readers of each table. Knows neither GraphQL nor HTTP',
       paths: ['src/domain/'],
     },
   ],
@@ -99,7 +99,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
     {
       name: 'schema',
       about:
-        'Vocabulary of the contract: scalars, enums, decorators, pages, scopes; the generated `schema.graphql` and `openapi.json`',
+        'Vocabulary of the contract: scalars, enums, decorators, pages, scopes; the generated `schema.graphql`, `console.graphql` and `openapi.json`',
       paths: ['schema/'],
     },
   ],
@@ -112,7 +112,8 @@ export const LAYERS: readonly (readonly Module[])[] = [
     },
     {
       name: 'shared',
-      about: 'Errors, ids, clock, canonical JSON, fair semaphores, worker threads: imports nothing of the service',
+      about:
+        'Errors, ids, clock, canonical JSON, fair semaphores, worker threads and processes: imports nothing of the service',
       paths: ['src/shared/'],
     },
   ],
