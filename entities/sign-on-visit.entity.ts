@@ -58,13 +58,13 @@ export class SignOnVisit extends Timestamped {
 
   @InstantField({
     nullable: true,
-    description: 'When the visit was put away; attendance no longer counts it.',
+    description: 'When the visit was archived; attendance no longer counts it.',
   })
   archivedAt!: string | null;
 
   @EnumField(() => VisitAnomaly, {
     nullable: true,
-    description: 'What people should look at; null when nothing is odd.',
+    description: 'Why the visit needs a review; null if it does not.',
   })
   anomaly!: VisitAnomaly | null;
 

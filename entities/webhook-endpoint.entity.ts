@@ -53,7 +53,7 @@ export class WebhookEndpoint extends Timestamped {
   @Property({ type: 'text' })
   secret!: string;
 
-  /** The secret before the last rotation, which signs too until `previousSecretUntil`. */
+  /** The secret before the last rotation, with which deliveries are also signed until `previousSecretUntil`. */
   @Property({ type: 'text', nullable: true })
   previousSecret!: string | null;
 

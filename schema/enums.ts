@@ -164,11 +164,7 @@ export const SignOnConflictCode = declareEnum(
 );
 export type SignOnConflictCode = Value<typeof SignOnConflictCode>;
 
-export const VisitAnomaly = declareEnum(
-  'VisitAnomaly',
-  'What is odd about a visit, for people to look at.',
-  'SIGN_OFF_BEFORE_SIGN_ON',
-);
+export const VisitAnomaly = declareEnum('VisitAnomaly', 'Why a visit needs a review.', 'SIGN_OFF_BEFORE_SIGN_ON');
 export type VisitAnomaly = Value<typeof VisitAnomaly>;
 
 export const RenditionSize = declareEnum(

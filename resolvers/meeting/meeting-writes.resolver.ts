@@ -26,7 +26,7 @@ const toMeetingWrite = ({ database, caller, clock }: RequestContext, builderId: 
 export class MeetingWritesResolver {
   @Mutation(() => Meeting, {
     description:
-      'Creates a meeting, as a draft. With `sourceApp` and `externalSourceId` a repeat answers the meeting that is there.',
+      'Creates a meeting, as a draft. With `sourceApp` and `externalSourceId` a repeated request returns the existing meeting.',
   })
   @Rest('POST /builders/{builderId}/meetings', {
     scope: 'write:meetings',
@@ -79,7 +79,7 @@ export class MeetingWritesResolver {
 
   @Mutation(() => Meeting, {
     description:
-      "Puts a person's text in place of a meeting's notes. Fails with `MEETING_CHANGED` (409) when the meeting has changed since `expectedUpdatedAt`.",
+      "Replaces a meeting's notes by a person's text. Fails with `MEETING_CHANGED` (409) when the meeting has changed since `expectedUpdatedAt`.",
   })
   @Scoped('write:meetings')
   updateMeetingNotes(
@@ -95,7 +95,7 @@ export class MeetingWritesResolver {
 
   @Mutation(() => MeetingNote, {
     description:
-      "Makes or updates a note by `sourceApp` and `externalSourceId`, and writes it through to the meeting's notes, where it has a block of its own. What people wrote there stays.",
+      "Creates or updates a note by `sourceApp` and `externalSourceId`, and writes it through to the meeting's notes, where it has a block of its own. What people wrote there stays.",
   })
   @Rest('POST /builders/{builderId}/meetings/{meetingId}/notes', {
     scope: 'write:meetings',

@@ -21,7 +21,7 @@ const RETRY =
 @Resolver()
 export class PhotoReportSyncResolver {
   @Mutation(() => PhotoReportSync, {
-    description: `Sync a photo report of another application: the first sync makes it, a higher revision replaces it, and restores it when it is archived. Upload the photos beforehand through the bulk upsert, and put their attachment ids in IMAGE blocks. ${DOCUMENT} ${RETRY}`,
+    description: `Syncs a photo report of another application: the first sync creates it, a higher revision replaces it, and restores it when it is archived. Upload the photos beforehand through the bulk upsert, and put their attachment ids in IMAGE blocks. ${DOCUMENT} ${RETRY}`,
   })
   @Rest('POST /builders/{builderId}/photo-reports/sync', { ...SHARED, bodyLimit: MAX_BODY_BYTES, conflicts: CODES })
   syncPhotoReport(
@@ -34,7 +34,7 @@ export class PhotoReportSyncResolver {
   }
 
   @Mutation(() => PhotoReportSync, {
-    description: `Sync a photo report that exists and is active; otherwise it is 404. The body and the rules are those of the sync with POST. ${DOCUMENT} ${RETRY}`,
+    description: `Syncs a photo report that exists and is active; otherwise it is 404. The body and the rules are those of the sync with POST. ${DOCUMENT} ${RETRY}`,
   })
   @Rest('PATCH /builders/{builderId}/photo-reports/sync', { ...SHARED, bodyLimit: MAX_BODY_BYTES, conflicts: CODES })
   updatePhotoReport(
@@ -48,7 +48,7 @@ export class PhotoReportSyncResolver {
 
   @Mutation(() => PhotoReportArchive, {
     description:
-      'Archive a photo report. Sent again, it answers the same with `idempotent` true. A later sync of a higher revision restores the report.',
+      'Archives a photo report. Sent again, it answers the same with `idempotent` true. A later sync of a higher revision restores the report.',
   })
   @Rest('DELETE /builders/{builderId}/photo-reports/sync', {
     ...SHARED,

@@ -41,7 +41,7 @@ export class PhotoFolderResolver {
     return requireFound(photoFolders.findOne(database, folderId, { builderId }), 'Photo folder');
   }
 
-  @Mutation(() => PhotoFolder, { description: 'Make a photo folder.' })
+  @Mutation(() => PhotoFolder, { description: 'Creates a photo folder.' })
   @Rest('POST /builders/{builderId}/photo-folders', { scope: 'write:photos', tag, status: 201 })
   createPhotoFolder(
     @Arg('builderId', () => BuilderId) builderId: string,
@@ -51,7 +51,7 @@ export class PhotoFolderResolver {
     return createFolder(context, builderId, input);
   }
 
-  @Mutation(() => PhotoFolder, { description: 'Rename a photo folder, or move it.' })
+  @Mutation(() => PhotoFolder, { description: 'Renames a photo folder, or moves it.' })
   @Rest('PATCH /builders/{builderId}/photo-folders/{folderId}', {
     scope: 'write:photos',
     tag,
@@ -66,7 +66,7 @@ export class PhotoFolderResolver {
     return updateFolder(context, { builderId, folderId }, changes);
   }
 
-  @Mutation(() => PhotoFolder, { description: 'Delete an empty photo folder.' })
+  @Mutation(() => PhotoFolder, { description: 'Deletes an empty photo folder.' })
   @Rest('DELETE /builders/{builderId}/photo-folders/{folderId}', {
     scope: 'write:photos',
     tag,

@@ -2,7 +2,7 @@ import { Field, ObjectType } from 'type-graphql';
 import { BulkDeleteStatus } from '../../schema/enums.ts';
 import { AttachmentId, FolderId } from '../../schema/scalars.ts';
 
-@ObjectType({ description: 'A photo of the page and the attachment that it is here.', simpleResolvers: true })
+@ObjectType({ description: 'A photo of the page and its id in the gallery.', simpleResolvers: true })
 class SyncedPhoto {
   @Field(() => String, { description: 'Identifier of the photo within its page, as it was sent.' })
   externalSourceId!: string;
@@ -11,7 +11,7 @@ class SyncedPhoto {
   attachmentId!: string;
 }
 
-@ObjectType({ description: 'A photo of the page that could not be taken; the others were.', simpleResolvers: true })
+@ObjectType({ description: 'A photo of the page that could not be stored; the others were.', simpleResolvers: true })
 class FailedPhoto {
   @Field(() => String, { description: 'Identifier of the photo within its page, as it was sent.' })
   externalSourceId!: string;
@@ -45,7 +45,7 @@ export class BulkUpsertResult {
   skippedPhotos!: SyncedPhoto[];
 
   @Field(() => [FailedPhoto], {
-    description: 'The photos that could not be taken; send them again once the cause is gone.',
+    description: 'The photos that could not be stored; send them again once the cause is gone.',
   })
   failedPhotos!: FailedPhoto[];
 }

@@ -52,7 +52,7 @@ export class PhotoResolver {
   }
 
   @Mutation(() => Photo, {
-    description: 'Make a photo of the gallery, of an uploaded image or one on an approved host.',
+    description: 'Creates a photo of the gallery from an uploaded image or one on an approved host.',
   })
   @Rest('POST /builders/{builderId}/photos', {
     scope: 'write:photos',
@@ -69,7 +69,9 @@ export class PhotoResolver {
     return createPhoto(context, builderId, input);
   }
 
-  @Mutation(() => Photo, { description: 'Change what a photo of the gallery is called, or the folder that it is in.' })
+  @Mutation(() => Photo, {
+    description: 'Changes the name, description, capture time or folder of a photo of the gallery.',
+  })
   @Rest('PATCH /builders/{builderId}/photos/{photoId}', { scope: 'write:photos', tag: 'Photos' })
   updatePhoto(
     @Arg('builderId', () => BuilderId) builderId: string,
@@ -80,7 +82,7 @@ export class PhotoResolver {
     return updatePhoto(context, { builderId, photoId }, changes);
   }
 
-  @Mutation(() => Photo, { description: 'Archive a photo of the gallery.' })
+  @Mutation(() => Photo, { description: 'Archives a photo of the gallery.' })
   @Rest('DELETE /builders/{builderId}/photos/{photoId}', { scope: 'write:photos', tag: 'Photos' })
   deletePhoto(
     @Arg('builderId', () => BuilderId) builderId: string,

@@ -110,7 +110,8 @@ export class WebhookResolver {
   }
 
   @Mutation(() => WebhookEndpointWithSecret, {
-    description: 'Gives an endpoint a new secret and returns it once. The one before signs too for 24 hours.',
+    description:
+      'Gives an endpoint a new secret and returns it once. Deliveries are also signed with the previous secret for 24 hours.',
   })
   @Rest('POST /webhook-endpoints/{id}/rotate-secret', ofEndpoint)
   async rotateWebhookSecret(

@@ -20,7 +20,7 @@ export function addAttendanceCommands(program: Command, io: CliIo): void {
 
   const archive = parent
     .command('archive <visit>')
-    .description('put a visit away, so that attendance no longer counts it');
+    .description('archive a visit, so that attendance no longer counts it');
   defineRegionalCommand(io, archive, async (context, _options, visit) => {
     const data = await archiveVisit(context, visit!);
     return { data, text: `${visit} of ${data.workerId} ${data.changed ? 'is' : 'was already'} archived.` };

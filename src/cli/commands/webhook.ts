@@ -88,7 +88,7 @@ function addEndpointCommands(group: Command, io: CliIo): void {
   const rotate = group
     .command('rotate-secret <endpoint>')
     .description('give an endpoint a new secret and print it once');
-  rotate.addHelpText('after', '\nThe secret before it signs too for 24 hours.');
+  rotate.addHelpText('after', '\nDeliveries are also signed with the previous secret for 24 hours.');
   defineEndpointCommand(io, rotate, async (context, key) => {
     const { endpoint, secret } = await rotateEndpointSecret(context, key);
     return formatEndpoint(`Secret changed. ${SHOWN_ONCE}`, { ...describeEndpoint(context, endpoint), secret });

@@ -18,7 +18,7 @@ import type { EndpointKey, WebhookChangeContext, WebhookContext } from './webhoo
 /** Maximum endpoints of an integrator in a region (WHK-3). */
 export const MAX_ENDPOINTS = 20;
 
-/** Milliseconds for which the secret before a rotation signs too (WHK-5). */
+/** Milliseconds after a rotation in which deliveries are also signed with the previous secret (WHK-5). */
 const PREVIOUS_SECRET_MS = 24 * 3_600_000;
 
 /** Owner of a new endpoint. */
@@ -144,7 +144,7 @@ export async function deleteEndpoint(context: WebhookChangeContext, key: Endpoin
   });
 }
 
-/** Gives an endpoint a new secret. The one before signs too for 24 hours; one before that no more (WHK-5). */
+/** Gives an endpoint a new secret. Deliveries are also signed with the previous one for 24 hours, and with no older one (WHK-5). */
 export async function rotateEndpointSecret(
   context: WebhookChangeContext,
   key: EndpointKey,

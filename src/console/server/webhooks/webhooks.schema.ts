@@ -52,7 +52,7 @@ export const webhookTypes = /* GraphQL */ `
       expectedUpdatedAt: Timestamp!
     ): WebhookEndpoint!
     deleteWebhookEndpoint(endpointId: WebhookEndpointId!, expectedUpdatedAt: Timestamp!): WebhookEndpoint!
-    "The secret before the rotation signs too for 24 hours."
+    "Deliveries are also signed with the previous secret for 24 hours."
     rotateWebhookSecret(endpointId: WebhookEndpointId!, expectedUpdatedAt: Timestamp!): WebhookEndpointWithSecret!
     "Sends a test event once and returns what the receiver answered."
     testWebhookEndpoint(endpointId: WebhookEndpointId!): WebhookTestResult!

@@ -136,7 +136,7 @@ function EndpointState({ endpoint, request, onDeleted }: StateProps) {
           </button>
           <ConfirmButton
             label="New secret"
-            effect="The present secret signs too for 24 hours."
+            effect="Deliveries are also signed with the present secret for 24 hours."
             disabled={running}
             onConfirm={async () => {
               const { data, overtaken: late } = await rotate.run(version);
