@@ -13,13 +13,13 @@ import { folderEdges, PhotoFolderResolver } from './photo/folder.resolver.ts';
 import { GalleryResolver } from './photo/gallery.resolver.ts';
 import { DefectPhotosResolver, photoEdges } from './photo/photo.edges.ts';
 import { PhotoResolver, photoRecordEdges } from './photo/photo.resolver.ts';
-import { PhotoReportSyncResolver } from './photo-report/photo-report.resolver.ts';
 import {
   PhotoReportResolver,
   photoReportEdges,
   ReportImageResolver,
   ReportPageResolver,
-} from './photo-report/photo-report-reads.resolver.ts';
+} from './photo-report/photo-report.resolver.ts';
+import { PhotoReportSyncResolver } from './photo-report/photo-report-sync.resolver.ts';
 import { ProjectResolver, projectEdges } from './project/project.resolver.ts';
 import { ContactResolver, contactEdges } from './subcontractor/contact.resolver.ts';
 import { InsuranceResolver, insuranceEdges } from './subcontractor/insurance.resolver.ts';

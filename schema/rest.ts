@@ -47,14 +47,14 @@ export interface RestRoute {
   /** Whether the argument `builderId` is a query parameter. */
   builderInQuery?: boolean;
   /** Whether its cursor can expire, which is 410. */
-  expires?: boolean;
+  cursorExpires?: boolean;
   /** Declared together with the `deprecationReason` of the field, which names the replacement. */
   deprecated?: Deprecation;
 }
 
 type RestOptions = Pick<RestRoute, 'scope' | 'tag'> &
   Partial<Pick<RestRoute, 'params' | 'status' | 'outcomes' | 'conflicts' | 'bodyLimit' | 'budget'>> &
-  Pick<RestRoute, 'extension' | 'builderInQuery' | 'expires' | 'deprecated'>;
+  Pick<RestRoute, 'extension' | 'builderInQuery' | 'cursorExpires' | 'deprecated'>;
 
 /**
  * Publishes a query or mutation as a REST operation: `@Rest('GET /builders/{id}', { scope: 'read:builders', tag: 'Builders' })`.

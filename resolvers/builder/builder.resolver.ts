@@ -24,7 +24,7 @@ export class BuilderResolver {
   ): Promise<Page<Builder>> {
     return builders
       .select(selection)
-      .findPage(database, { reachable: caller.buildersWith('read:builders') }, toPageWindow(page));
+      .findPage(database, { reachable: caller.listBuilderIds('read:builders') }, toPageWindow(page));
   }
 
   @Query(() => Builder, { description: 'One builder.' })

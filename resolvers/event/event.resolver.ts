@@ -23,7 +23,7 @@ export class EventResolver {
     description:
       'Changes of records, in the order of their numbers. Without `after`, the feed starts from now. Needs the scope of each resource.',
   })
-  @Rest('GET /events', { scope: null, tag: 'Events', extension: true, builderInQuery: true, expires: true })
+  @Rest('GET /events', { scope: null, tag: 'Events', extension: true, builderInQuery: true, cursorExpires: true })
   async events(
     @Arg('after', () => EventCursor, { nullable: true, description: '`nextCursor` of the page before.' })
     after: string | null,
@@ -56,7 +56,7 @@ export class EventResolver {
     if (source !== database) page = { ...page, hasMore: page.hasMore || page.next.number < head.number };
     if (wait && page.events.length === 0 && !page.hasMore) {
       const found = await context.waitForEvents(page.next, selection, wait * 1000);
-      page = await readFound(context, found, selection, count);
+      page = await readEventsAfterWait(context, found, selection, count);
     }
     const meta = { nextCursor: encodeEventCursor(region, head, page.next), hasMore: page.hasMore };
     return { data: page.events.map(toEvent), meta };
@@ -64,7 +64,7 @@ export class EventResolver {
 }
 
 /** Reads the events that a wait has found, with the caller's scopes and connections of now. */
-async function readFound(
+async function readEventsAfterWait(
   { database, refreshCaller }: RequestContext,
   { position, hasEvents }: { position: LogPosition; hasEvents: boolean },
   selection: EventSelection,

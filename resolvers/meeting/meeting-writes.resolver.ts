@@ -7,15 +7,15 @@ import { requireIntegrator } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { toNoteFields } from '../../src/domain/meetings/meeting-inputs.ts';
 import {
-  changeMeeting,
   createMeeting,
-  type MeetingWrite,
-  rewriteMeetingNotes,
+  type MeetingContext,
+  updateMeeting,
+  updateMeetingNotes,
 } from '../../src/domain/meetings/meeting-writes.ts';
 import { syncNote } from '../../src/domain/meetings/sync-note.ts';
 import { CreateMeetingArgs, MeetingNoteArgs, MeetingText, MeetingTitle } from './meeting.input.ts';
 
-const toMeetingWrite = ({ database, caller, clock }: RequestContext, builderId: string): MeetingWrite => ({
+const toMeetingContext = ({ database, caller, clock }: RequestContext, builderId: string): MeetingContext => ({
   database,
   integratorId: caller.integratorId,
   builderId,
@@ -41,7 +41,7 @@ export class MeetingWritesResolver {
   ): Promise<Meeting> {
     // Only a meeting with a source belongs to an integrator.
     if (input.externalSourceId != null) requireIntegrator(context);
-    const { meeting, created } = await createMeeting(toMeetingWrite(context, builderId), input);
+    const { meeting, created } = await createMeeting(toMeetingContext(context, builderId), input);
     context.outcome = created ? 'CREATED' : 'REPLAYED';
     return meeting;
   }
@@ -54,7 +54,7 @@ export class MeetingWritesResolver {
     @Arg('title', () => MeetingTitle) title: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return changeMeeting(toMeetingWrite(context, builderId), meetingId, { title });
+    return updateMeeting(toMeetingContext(context, builderId), meetingId, { title });
   }
 
   @Mutation(() => Meeting, { description: 'Sets a meeting running, whatever its state.' })
@@ -64,7 +64,7 @@ export class MeetingWritesResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return changeMeeting(toMeetingWrite(context, builderId), meetingId, { status: 'RUNNING' });
+    return updateMeeting(toMeetingContext(context, builderId), meetingId, { status: 'RUNNING' });
   }
 
   @Mutation(() => Meeting, { description: 'Marks a meeting completed, whatever its state.' })
@@ -74,7 +74,7 @@ export class MeetingWritesResolver {
     @Arg('meetingId', () => MeetingId) meetingId: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return changeMeeting(toMeetingWrite(context, builderId), meetingId, { status: 'COMPLETED' });
+    return updateMeeting(toMeetingContext(context, builderId), meetingId, { status: 'COMPLETED' });
   }
 
   @Mutation(() => Meeting, {
@@ -90,7 +90,7 @@ export class MeetingWritesResolver {
     expectedUpdatedAt: string,
     @Ctx() context: RequestContext,
   ): Promise<Meeting> {
-    return rewriteMeetingNotes(toMeetingWrite(context, builderId), meetingId, { notes, expectedUpdatedAt });
+    return updateMeetingNotes(toMeetingContext(context, builderId), meetingId, { notes, expectedUpdatedAt });
   }
 
   @Mutation(() => MeetingNote, {
@@ -113,7 +113,7 @@ export class MeetingWritesResolver {
     const { externalSourceId, sourceApp = null } = args;
     const identity = { externalSourceId, sourceApp };
     const { note, created } = await syncNote(
-      toMeetingWrite(context, builderId),
+      toMeetingContext(context, builderId),
       meetingId,
       identity,
       toNoteFields(args),

@@ -1,75 +1,146 @@
-import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
-import { PhotoReportConflictCode } from '../../schema/enums.ts';
-import { Rest } from '../../schema/rest.ts';
-import { BuilderId } from '../../schema/scalars.ts';
-import { requireIntegrator } from '../../src/auth/authorization.ts';
+import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Query, Resolver, Root } from 'type-graphql';
+import { Builder } from '../../entities/builder.entity.ts';
+import { Photo } from '../../entities/photo.entity.ts';
+import { PhotoReport } from '../../entities/photo-report.entity.ts';
+import { Project } from '../../entities/project.entity.ts';
+import { createPageType, type Page, PageArgs, toPageWindow } from '../../schema/page.ts';
+import { GraphOnly, Scoped } from '../../schema/rest.ts';
+import { BuilderId, JsonObject, PhotoReportId, ProjectId } from '../../schema/scalars.ts';
+import { Reads, Selected, type Selection } from '../../schema/selection.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
-import { archiveReport } from '../../src/domain/photo-reports/archive.ts';
-import { LIMITS, MAX_BODY_BYTES } from '../../src/domain/photo-reports/limits.ts';
-import { type ReportSource, syncReport } from '../../src/domain/photo-reports/sync.ts';
-import { ArchiveReportArgs, PhotoReportArgs, type SourceReportArgs } from './photo-report.input.ts';
-import { PhotoReportArchive, PhotoReportSync } from './photo-report.type.ts';
+import { ReportExternalId, ReportSourceApp } from '../../src/domain/photo-reports/photo-report.scalars.ts';
+import { builders } from '../../src/domain/readers/builder.reader.ts';
+import { photos } from '../../src/domain/readers/photo.reader.ts';
+import {
+  photoReports,
+  type ReportContent,
+  reportContents,
+  type StoredContent,
+} from '../../src/domain/readers/photo-report.reader.ts';
+import { projects } from '../../src/domain/readers/project.reader.ts';
+import { requireFound } from '../../src/domain/require-found.ts';
+import { parseJsonInSlices } from '../../src/shared/parse-json.ts';
+import { pageEdge, recordEdge } from '../edges.ts';
+import { buildReportTree } from './report-tree.ts';
+import { ReportBlock, ReportImage, ReportPage } from './report-tree.type.ts';
 
-const CODES = Object.keys(PhotoReportConflictCode);
-const SHARED = { scope: 'write:photos', tag: 'Photo reports', budget: 'sync' } as const;
+const PhotoReportPage = createPageType(PhotoReport);
 
-const DOCUMENT = `The page is an authoritative snapshot: what it does not hold any more is gone. All that is wrong with it is named at once, with the path of each field. Lengths count Unicode code points. Beyond the schema: at most ${LIMITS.blocks.max} blocks in the whole tree, ${LIMITS.levels.max} page levels including the root, each \`sourceBlockId\` unique among its siblings, each list item's \`id\` unique in its list, at most ${LIMITS.richText.max} characters in one rich text.`;
+@ArgsType()
+class ReportFilterArgs {
+  @Field(() => ReportSourceApp, { nullable: true })
+  sourceApp?: string | null;
 
-const RETRY =
-  'After a network failure or a 500, send the identical revision and content again: it answers with `idempotent` true when it was committed before, even if its photos have been archived since.';
+  @Field(() => ReportExternalId, { nullable: true })
+  sourceExternalId?: string | null;
 
-@Resolver()
-export class PhotoReportSyncResolver {
-  @Mutation(() => PhotoReportSync, {
-    description: `Syncs a photo report of another application: the first sync creates it, a higher revision replaces it, and restores it when it is archived. Upload the photos beforehand through the bulk upsert, and put their attachment ids in IMAGE blocks. ${DOCUMENT} ${RETRY}`,
-  })
-  @Rest('POST /builders/{builderId}/photo-reports/sync', { ...SHARED, bodyLimit: MAX_BODY_BYTES, conflicts: CODES })
-  syncPhotoReport(
+  @Field(() => Boolean, { nullable: true, description: 'The archived ones instead of the active ones. Default false.' })
+  archived?: boolean | null;
+}
+
+const toFilters = ({ sourceApp, sourceExternalId, archived }: ReportFilterArgs) => {
+  return { sourceApp, sourceExternalId, archived: archived ?? false };
+};
+
+/** Queries of photo reports (PRP-36). */
+@Resolver(() => PhotoReport)
+export class PhotoReportResolver {
+  @Query(() => PhotoReportPage, { description: 'The photo reports of a builder.' })
+  @Scoped('read:photos')
+  photoReports(
     @Arg('builderId', () => BuilderId) builderId: string,
-    @Args() request: PhotoReportArgs,
-    @Ctx() context: RequestContext,
-  ): Promise<PhotoReportSync> {
-    const source = toReportSource(context, builderId, request);
-    return runWithinShare(context, () => syncReport(context, source, request, false));
+    @Arg('projectId', () => ProjectId, { nullable: true }) projectId: string | null,
+    @Args() filter: ReportFilterArgs,
+    @Args() page: PageArgs,
+    @Selected() selection: Selection | null,
+    @Ctx() { database }: RequestContext,
+  ): Promise<Page<PhotoReport>> {
+    return photoReports
+      .select(selection)
+      .findPage(database, { builderId, projectId, ...toFilters(filter) }, toPageWindow(page));
   }
 
-  @Mutation(() => PhotoReportSync, {
-    description: `Syncs a photo report that exists and is active; otherwise it is 404. The body and the rules are those of the sync with POST. ${DOCUMENT} ${RETRY}`,
-  })
-  @Rest('PATCH /builders/{builderId}/photo-reports/sync', { ...SHARED, bodyLimit: MAX_BODY_BYTES, conflicts: CODES })
-  updatePhotoReport(
+  @Query(() => PhotoReport, { description: 'One photo report, active or archived.' })
+  @Scoped('read:photos')
+  photoReport(
     @Arg('builderId', () => BuilderId) builderId: string,
-    @Args() request: PhotoReportArgs,
-    @Ctx() context: RequestContext,
-  ): Promise<PhotoReportSync> {
-    const source = toReportSource(context, builderId, request);
-    return runWithinShare(context, () => syncReport(context, source, request, true));
+    @Arg('photoReportId', () => PhotoReportId) photoReportId: string,
+    @Ctx() { database }: RequestContext,
+  ): Promise<PhotoReport> {
+    return requireFound(photoReports.findOne(database, photoReportId, { builderId }), 'Photo report');
   }
 
-  @Mutation(() => PhotoReportArchive, {
-    description:
-      'Archives a photo report. Sent again, it answers the same with `idempotent` true. A later sync of a higher revision restores the report.',
-  })
-  @Rest('DELETE /builders/{builderId}/photo-reports/sync', {
-    ...SHARED,
-    conflicts: [PhotoReportConflictCode.STALE_REVISION, PhotoReportConflictCode.SOURCE_OWNERSHIP_REQUIRED],
-  })
-  archivePhotoReport(
-    @Arg('builderId', () => BuilderId) builderId: string,
-    @Args() { sourceRevision, ...report }: ArchiveReportArgs,
+  @FieldResolver(() => ReportPage, { description: 'The root page, with everything in it.' })
+  @GraphOnly()
+  @Reads('id')
+  async page(@Root() report: Pick<PhotoReport, 'id'>, @Ctx() context: RequestContext): Promise<ReportPage> {
+    return buildReportTree(await readContent(report, context));
+  }
+
+  @FieldResolver(() => JsonObject, { description: 'The whole request of the sync that was last committed.' })
+  @GraphOnly()
+  @Reads('id')
+  async request(
+    @Root() report: Pick<PhotoReport, 'id'>,
     @Ctx() context: RequestContext,
-  ): Promise<PhotoReportArchive> {
-    const source = toReportSource(context, builderId, report);
-    return runWithinShare(context, () => archiveReport(context, source, sourceRevision ?? null));
+  ): Promise<Record<string, unknown>> {
+    const { content, sourceRevision } = await readContent(report, context);
+    return { ...((await parseJsonInSlices(content)) as ReportContent), sourceRevision };
   }
 }
 
-/** Runs a write of a photo report within the caller's share of concurrent syncs. */
-const runWithinShare = <T>({ shares, shareKey }: RequestContext, work: () => Promise<T>): Promise<T> =>
-  shares.photoReportSyncs.run(shareKey, 1, work);
-
-function toReportSource(context: RequestContext, builderId: string, report: SourceReportArgs): ReportSource {
-  const integratorId = requireIntegrator(context);
-  const { sourceApp, sourceExternalId } = report;
-  return { integratorId, builderId, sourceApp, sourceExternalId };
+async function readContent({ id }: Pick<PhotoReport, 'id'>, { loaders }: RequestContext): Promise<StoredContent> {
+  return (await loaders.load(reportContents, id)) as unknown as StoredContent;
 }
+
+@Resolver(() => ReportPage)
+export class ReportPageResolver {
+  /** A resolver method, so that blocks are completed one by one: a report can be megabytes. */
+  @FieldResolver(() => [ReportBlock])
+  @Reads('blocks')
+  blocks(@Root() { blocks }: Pick<ReportPage, 'blocks'>): (typeof ReportBlock)[] {
+    return blocks;
+  }
+}
+
+@Resolver(() => ReportImage)
+export class ReportImageResolver {
+  @FieldResolver(() => Photo, { nullable: true, description: 'The photo; null when it failed or is archived.' })
+  @GraphOnly()
+  @Reads('attachmentId', 'builderId')
+  photo(
+    @Root() { attachmentId, builderId }: Pick<ReportImage, 'attachmentId' | 'builderId'>,
+    @Selected() selection: Selection | null,
+    @Ctx() { loaders }: RequestContext,
+  ): Promise<Photo | null> | null {
+    return attachmentId === null ? null : loaders.load(photos.select(selection), attachmentId, { builderId });
+  }
+}
+
+export const photoReportEdges = [
+  recordEdge(PhotoReport, 'builder', {
+    description: 'The builder whose report it is.',
+    reader: builders,
+    key: 'builderId',
+  }),
+  recordEdge(PhotoReport, 'project', {
+    description: 'The project that the report is about.',
+    reader: projects,
+    key: 'projectId',
+    nullable: true,
+  }),
+  pageEdge(Project, 'photoReports', {
+    description: 'The photo reports about the project.',
+    reader: photoReports,
+    by: 'projectId',
+    args: [ReportFilterArgs],
+    where: toFilters,
+  }),
+  pageEdge(Builder, 'photoReports', {
+    description: 'The photo reports of the builder.',
+    reader: photoReports,
+    by: 'builderId',
+    args: [ReportFilterArgs],
+    where: toFilters,
+  }),
+];

@@ -36,7 +36,7 @@ export class DeferredBlock {
   }
 
   read(): ReportText | ReportHeading | ReportList {
-    return readTextBlock(JSON.parse(this.#json));
+    return toTextBlock(JSON.parse(this.#json));
   }
 }
 
@@ -45,14 +45,14 @@ export interface DeferredPage extends Omit<ReportPage, 'blocks'> {
   blocks: (ReportBlock | DeferredBlock)[];
 }
 
-/** The tree of a report as it is read: what was left out has its default, and every page has its id. */
+/** Returns the tree of a report: what was left out has its default, and every page has its id. */
 export async function buildReportTree(stored: StoredContent): Promise<ReportPage> {
   const { page } = (await parseJsonInSlices(stored.content)) as ReportContent;
   return (await toTree(stored, page)) as ReportPage;
 }
 
-/** The same, without parsing its large blocks of text. */
-export async function readDeferredTree(stored: StoredContent): Promise<DeferredPage> {
+/** Returns the tree of a report, with large blocks of text unparsed. */
+export async function buildDeferredReportTree(stored: StoredContent): Promise<DeferredPage> {
   const { page } = (await parseJsonInSlices(stored.content, deferBlock)) as ReportContent;
   return toTree(stored, page);
 }
@@ -66,11 +66,11 @@ function deferBlock(json: string): DeferredBlock | undefined {
 async function toTree({ builderId, pages }: StoredContent, root: PageDocument): Promise<DeferredPage> {
   const slice = new TimeSlice();
   const ids = new Map(pages.map(({ id, path }) => [JSON.stringify(path), id]));
-  const readPage = async (page: PageDocument, path: string[]): Promise<DeferredPage> => {
+  const toPage = async (page: PageDocument, path: string[]): Promise<DeferredPage> => {
     const blocks: (ReportBlock | DeferredBlock)[] = [];
     for (const block of page.blocks as (Block | DeferredBlock)[]) {
       if (block instanceof DeferredBlock) blocks.push(block);
-      else blocks.push(block.type === 'PAGE' ? await readChild(block, path) : readBlock(block));
+      else blocks.push(block.type === 'PAGE' ? await toChild(block, path) : toBlock(block));
       if (slice.isOver) await slice.next();
     }
     return {
@@ -83,13 +83,13 @@ async function toTree({ builderId, pages }: StoredContent, root: PageDocument): 
       blocks,
     };
   };
-  const readChild = async ({ type, sourceBlockId, properties, childPage }: Block, path: string[]) => {
-    const page = await readPage(childPage as PageDocument, [...path, sourceBlockId]);
+  const toChild = async ({ type, sourceBlockId, properties, childPage }: Block, path: string[]) => {
+    const page = await toPage(childPage as PageDocument, [...path, sourceBlockId]);
     return { type, sourceBlockId, properties, childPage: page } as ReportBlock;
   };
-  const readBlock = (block: Block): ReportBlock => {
+  const toBlock = (block: Block): ReportBlock => {
     const { type, sourceBlockId, properties } = block;
-    if (type !== 'IMAGE') return readTextBlock(block);
+    if (type !== 'IMAGE') return toTextBlock(block);
     return {
       ...{ type, sourceBlockId, properties, builderId },
       imageStatus: block.imageStatus!,
@@ -98,25 +98,25 @@ async function toTree({ builderId, pages }: StoredContent, root: PageDocument): 
       imageFailure: block.imageFailure ?? null,
     } as ReportImage;
   };
-  return readPage(root, []);
+  return toPage(root, []);
 }
 
-function readTextBlock(block: Block): ReportText | ReportHeading | ReportList {
+function toTextBlock(block: Block): ReportText | ReportHeading | ReportList {
   const { type, sourceBlockId, properties } = block;
   const common = { type, sourceBlockId, properties };
-  if (type === 'TEXT') return { ...common, richText: readRuns(block.richText!) } as ReportText;
+  if (type === 'TEXT') return { ...common, richText: toRuns(block.richText!) } as ReportText;
   if (type === 'HEADING') {
-    return { ...common, richText: readRuns(block.richText!), level: properties.level as number } as ReportHeading;
+    return { ...common, richText: toRuns(block.richText!), level: properties.level as number } as ReportHeading;
   }
-  return { ...common, items: (properties.items as SentItem[]).map(readItem) } as ReportList;
+  return { ...common, items: (properties.items as SentItem[]).map(toItem) } as ReportList;
 }
 
-const readRuns = (runs: RichTextRunInput[]): RichTextRun[] =>
+const toRuns = (runs: RichTextRunInput[]): RichTextRun[] =>
   runs.map(({ text, marks }) => ({ text, marks: marks ?? [] }));
 
-const readItem = ({ id, depth, richText, checked }: SentItem): ReportListItem => ({
+const toItem = ({ id, depth, richText, checked }: SentItem): ReportListItem => ({
   id,
   depth: depth ?? 0,
-  richText: readRuns(richText),
+  richText: toRuns(richText),
   checked: checked ?? null,
 });

@@ -3,7 +3,7 @@ import { WebhookEndpoint } from '../../entities/webhook-endpoint.entity.ts';
 import { createListType } from '../../schema/list.ts';
 import { Rest } from '../../schema/rest.ts';
 import { WebhookEndpointId } from '../../schema/webhook.scalars.ts';
-import { requireManagingClient } from '../../src/auth/authorization.ts';
+import { requireClientCredentials } from '../../src/auth/authorization.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
 import { listDeliveries } from '../../src/domain/webhooks/deliveries.ts';
 import {
@@ -27,11 +27,11 @@ const shared = { scope: null, tag: 'Webhooks', extension: true } as const;
 const ofEndpoint = { ...shared, params: { id: 'endpointId' } };
 
 const keyOf = (context: RequestContext, endpointId: string): EndpointKey => ({
-  integratorId: requireManagingClient(context).integratorId,
+  integratorId: requireClientCredentials(context).integratorId,
   endpointId,
 });
 
-const toChange = ({ database, clock, webhooks, createAuditSource }: RequestContext): WebhookChangeContext => ({
+const toChangeContext = ({ database, clock, webhooks, createAuditSource }: RequestContext): WebhookChangeContext => ({
   ...{ database, clock, webhooks, source: createAuditSource() },
 });
 
@@ -45,7 +45,7 @@ export class WebhookResolver {
   })
   @Rest('GET /webhook-endpoints', shared)
   async webhookEndpoints(@Ctx() context: RequestContext): Promise<{ data: WebhookEndpoint[] }> {
-    return { data: await listEndpoints(context, requireManagingClient(context).integratorId) };
+    return { data: await listEndpoints(context, requireClientCredentials(context).integratorId) };
   }
 
   @Query(() => WebhookEndpoint, { description: 'One webhook endpoint.' })
@@ -83,7 +83,7 @@ export class WebhookResolver {
     @Args() input: CreateWebhookEndpointArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpointWithSecret> {
-    const created = await createEndpoint(toChange(context), requireManagingClient(context), input);
+    const created = await createEndpoint(toChangeContext(context), requireClientCredentials(context), input);
     context.outcome = created.secret === null ? 'REPLAYED' : 'CREATED';
     return withSecret(created);
   }
@@ -97,7 +97,7 @@ export class WebhookResolver {
     @Args() changes: UpdateWebhookEndpointArgs,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpoint> {
-    return updateEndpoint(toChange(context), keyOf(context, endpointId), changes);
+    return updateEndpoint(toChangeContext(context), keyOf(context, endpointId), changes);
   }
 
   @Mutation(() => WebhookEndpoint, { description: 'Deletes a webhook endpoint. Its pending deliveries are not made.' })
@@ -106,7 +106,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpoint> {
-    return deleteEndpoint(toChange(context), keyOf(context, endpointId));
+    return deleteEndpoint(toChangeContext(context), keyOf(context, endpointId));
   }
 
   @Mutation(() => WebhookEndpointWithSecret, {
@@ -118,7 +118,7 @@ export class WebhookResolver {
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookEndpointWithSecret> {
-    return withSecret(await rotateEndpointSecret(toChange(context), keyOf(context, endpointId)));
+    return withSecret(await rotateEndpointSecret(toChangeContext(context), keyOf(context, endpointId)));
   }
 
   @Mutation(() => WebhookTestResult, {
@@ -146,13 +146,13 @@ export class WebhookResolver {
     ...ofEndpoint,
     status: 202,
     conflicts: ['WEBHOOK_REPLAY_RUNNING', 'WEBHOOK_ENDPOINT_NOT_ACTIVE'],
-    expires: true,
+    cursorExpires: true,
   })
   replayWebhookEndpoint(
     @Arg('endpointId', () => WebhookEndpointId) endpointId: string,
     @Arg('after', () => EventCursor, { description: '`meta.nextCursor` of a page of `GET /events`.' }) after: string,
     @Ctx() context: RequestContext,
   ): Promise<WebhookReplay> {
-    return startReplay(toChange(context), keyOf(context, endpointId), after);
+    return startReplay(toChangeContext(context), keyOf(context, endpointId), after);
   }
 }

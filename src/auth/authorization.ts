@@ -43,7 +43,7 @@ export function requireIntegrator({ caller }: Pick<AuthorizationContext, 'caller
  * Returns the integrator and the client of a client-credentials token; throws 403 `FORBIDDEN` for a user's token and for an internal
  * client. For operations with which an integrator manages its own settings (WHK-2).
  */
-export function requireManagingClient({ caller }: Pick<AuthorizationContext, 'caller'>): {
+export function requireClientCredentials({ caller }: Pick<AuthorizationContext, 'caller'>): {
   integratorId: string;
   clientId: string;
 } {

@@ -47,7 +47,7 @@ export class Caller {
   }
 
   /** Returns the ids of the builders whose connections allow the scope; null for all builders of the region. */
-  buildersWith(scope: Scope): string[] | null {
+  listBuilderIds(scope: Scope): string[] | null {
     if (this.internal) return null;
     return [...this.connections].filter(([, allowed]) => allowed.has(scope)).map(([builderId]) => builderId);
   }

@@ -8,7 +8,7 @@ import { INTERNAL_SCOPES, SCOPES, type Scope } from '../../schema/scopes.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { hashSecret } from '../shared/secrets.ts';
 import { HISTORY_DAYS, toBaseDay } from './dates.ts';
-import { createBuilder } from './generator-context.ts';
+import { generateBuilder } from './generator-context.ts';
 import { Random } from './random.ts';
 import { Rows } from './rows.ts';
 import { toEmail } from './staff.ts';
@@ -108,7 +108,7 @@ export const STAFF: StaffAccount[] = [
 ];
 
 const builderIdsOf = ({ region, builderIndexes }: { region: RegionId; builderIndexes: number[] }) =>
-  builderIndexes.map((index) => createBuilder(region, index).id);
+  builderIndexes.map((index) => generateBuilder(region, index).id);
 
 const findIntegratorByName = (name: string | null) => INTEGRATORS.find((integrator) => integrator.name === name)!;
 
@@ -116,7 +116,7 @@ export const createIntegratorId = (integrator: string) => new Random('integrator
 export const createClientId = ({ name }: Account) => new Random('client', name).id('client', AT);
 export const createUserId = ({ name }: { name: string }) => new Random('user', name).id('user', AT);
 export const createEmailAddress = ({ name, region, builderIndexes }: UserAccount) =>
-  toEmail(name, createBuilder(region, builderIndexes[0]!).domain);
+  toEmail(name, generateBuilder(region, builderIndexes[0]!).domain);
 
 export const createStaffEmail = ({ name }: StaffAccount) => toEmail(name, 'operator.example');
 

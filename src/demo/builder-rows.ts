@@ -9,7 +9,7 @@ import { addCompanies, addContacts } from './companies.ts';
 import { BASE } from './dates.ts';
 import { addDefects } from './defects.ts';
 import { addDocuments } from './documents.ts';
-import { createBuilder, createGeneratorContext } from './generator-context.ts';
+import { createGeneratorContext, generateBuilder } from './generator-context.ts';
 import { hasLogo, toLogoKey } from './logo-keys.ts';
 import { addMeetings } from './meetings.ts';
 import { addPhotos, type DemoPicture } from './photos.ts';
@@ -32,11 +32,11 @@ export interface BuilderRowsOptions {
 
 /** Creates all rows of one builder except the timesheets of the history. */
 export const createBuilderRows = (region: RegionId, builderIndex: number, options: BuilderRowsOptions): Rows =>
-  generateBuilder(region, builderIndex, options).rows;
+  generateRows(region, builderIndex, options).rows;
 
-function generateBuilder(region: RegionId, builderIndex: number, { asOf, pictures = [], now }: BuilderRowsOptions) {
+function generateRows(region: RegionId, builderIndex: number, { asOf, pictures = [], now }: BuilderRowsOptions) {
   const context = createGeneratorContext(region, builderIndex, asOf);
-  const { domain: _domain, ...builder } = createBuilder(region, builderIndex);
+  const { domain: _domain, ...builder } = generateBuilder(region, builderIndex);
   const isLogoStored = pictures.length > 0 && hasLogo(builderIndex);
   context.rows.add(Builder, { ...builder, logoKey: isLogoStored ? toLogoKey(builder.id) : null });
   const projects = addProjects(context);
@@ -68,7 +68,7 @@ export interface DemoAttendance {
 const MAX_WORKERS = 20;
 
 export function createDemoAttendance(): DemoAttendance {
-  const { rows, projects } = generateBuilder('au1', 0, { asOf: BASE });
+  const { rows, projects } = generateRows('au1', 0, { asOf: BASE });
   const { id: projectId, builderId } = projects[0]!;
   const archived = new Set(
     rows

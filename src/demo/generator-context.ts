@@ -19,8 +19,8 @@ export interface GeneratorContext {
 
 const FOUNDED = '2024-06-01T00:00:00.000Z';
 
-/** Creates the builder with this index in the region. */
-export function createBuilder(region: RegionId, index: number) {
+/** Generates the builder with this index in the region. */
+export function generateBuilder(region: RegionId, index: number) {
   const { builders, timeZone } = LOCALES[region];
   const generation = Math.floor(index / builders.length);
   const name = builders[index % builders.length]! + (generation > 0 ? ` ${generation + 1}` : '');
@@ -38,7 +38,7 @@ export function createBuilder(region: RegionId, index: number) {
 }
 
 export function createGeneratorContext(region: RegionId, index: number, asOf: number): GeneratorContext {
-  const { id, domain } = createBuilder(region, index);
+  const { id, domain } = generateBuilder(region, index);
   return {
     rows: new Rows(),
     region,

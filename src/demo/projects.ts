@@ -5,7 +5,7 @@ import { TimeType } from '../../entities/time-type.entity.ts';
 import { HISTORY_DAYS, pickTimestamps, toBaseDay, toDay } from './dates.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import type { Random } from './random.ts';
-import { LOCATIONS } from './texts/meetings.ts';
+import { LOCATIONS } from './texts/locations.ts';
 import { COST_CODES, TIME_TYPES } from './texts/trades.ts';
 
 /** Oldest project first; it runs through the whole history. */

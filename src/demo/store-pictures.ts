@@ -4,7 +4,7 @@ import { drawSitePicture, SITE_PICTURE } from '../images/site-picture.ts';
 import { REGIONS, type RegionId } from '../shared/regions.ts';
 import { MAX_ATTACHMENT_BYTES, type Storage, type Storages } from '../storage/storage.ts';
 import { BUILDERS } from './accounts.ts';
-import { createBuilder } from './generator-context.ts';
+import { generateBuilder } from './generator-context.ts';
 import { hasLogo, toLogoKey } from './logo-keys.ts';
 import { type DemoPicture, toPictureKey } from './photos.ts';
 
@@ -20,7 +20,7 @@ export async function storeDemoPictures(storages: Storages): Promise<DemoPicture
 async function storeInRegion(storages: Storages, region: RegionId, drawings: Buffer[]): Promise<void> {
   const storage = storages[region];
   for (let builder = 0; builder < BUILDERS[region]; builder++) {
-    const { id } = createBuilder(region, builder);
+    const { id } = generateBuilder(region, builder);
     for (const [index, bytes] of drawings.entries())
       await storeIfMissing(storage, toPictureKey(id, index), bytes, 'image/jpeg');
     if (hasLogo(builder)) await storeIfMissing(storage, toLogoKey(id), await drawLogo(builder), 'image/png');

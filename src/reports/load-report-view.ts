@@ -1,4 +1,4 @@
-import { DeferredBlock, type DeferredPage, readDeferredTree } from '../../resolvers/photo-report/report-tree.ts';
+import { buildDeferredReportTree, DeferredBlock, type DeferredPage } from '../../resolvers/photo-report/report-tree.ts';
 import { getTimeZone } from '../../schema/time-zone.ts';
 import type { Statement } from '../database/pool/pg-pipeline.ts';
 import { findRenditions, toRendition, UNKNOWN } from '../domain/photos/renditions.ts';
@@ -30,7 +30,7 @@ export async function loadReportView(
   ]);
   if (!report || !stored) return null;
   const { content } = stored as unknown as StoredContent;
-  const tree = await readDeferredTree(stored as unknown as StoredContent);
+  const tree = await buildDeferredReportTree(stored as unknown as StoredContent);
   const { builderId, projectId } = report;
   const ids = attachmentIdsOf(tree);
   const [builder, found, states, project] = await Promise.all([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RequestUsage } from '../../src/auth/request-usage.ts';
-import { changeMeeting } from '../../src/domain/meetings/meeting-writes.ts';
+import { updateMeeting } from '../../src/domain/meetings/meeting-writes.ts';
 import { createFairShares } from '../../src/shared/fair-shares.ts';
 import { type Service, startService } from '../support/harness.ts';
 
@@ -31,7 +31,7 @@ async function countLargeAfterChange(meetingId: string): Promise<number> {
   const usage = new RequestUsage(shares, 'a');
   const database = service.databases.au1.withLimits(usage);
   const now = service.clock.now();
-  const meeting = await changeMeeting({ database, integratorId: null, builderId, now }, meetingId, {
+  const meeting = await updateMeeting({ database, integratorId: null, builderId, now }, meetingId, {
     title: 'Changed',
   });
   expect(meeting.title).toBe('Changed');

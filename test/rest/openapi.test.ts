@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
         ...Object.values(operation.outcomes),
         ...[400, 401, 403, 429, 500, 503],
         ...(path.includes('{') || needsBuilder || operation.builderInQuery ? [404] : []),
-        ...(operation.expires ? [410] : []),
+        ...(operation.cursorExpires ? [410] : []),
         ...(operation.conflicts.length > 0 ? [409] : []),
         ...(operation.method === 'GET' ? [] : [413, 415]),
       ];

@@ -4,7 +4,7 @@ import { GRANTS, OAuthClient } from '../../../entities/oauth-client.entity.ts';
 import { Rejection, UsageDay } from '../../../entities/usage.entity.ts';
 import { SCOPES } from '../../../schema/scopes.ts';
 import { iso } from '../dates.ts';
-import { createBuilder } from '../generator-context.ts';
+import { generateBuilder } from '../generator-context.ts';
 import { Random } from '../random.ts';
 import type { Rows } from '../rows.ts';
 
@@ -27,7 +27,7 @@ export function addLimitedIntegrator(rows: Rows, now: number): void {
     ...{ redirectUris: ['https://snapsite.example/callback'], origins: [], pilotAgreement: null, disabledAt: null },
   });
   const scopes = SCOPES.filter((scope) => !scope.endsWith(':photos') && scope !== 'write:sign_on_events');
-  rows.add(Connection, { ...dates, integratorId, builderId: createBuilder('au1', 0).id, status: 'ACTIVE', scopes });
+  rows.add(Connection, { ...dates, integratorId, builderId: generateBuilder('au1', 0).id, status: 'ACTIVE', scopes });
   for (let day = -USAGE_DAYS; day <= 0; day++) {
     const date = iso(now + day * DAY).slice(0, 10);
     const requests = random.between(120, 260);

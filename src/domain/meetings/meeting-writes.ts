@@ -13,7 +13,7 @@ import { rewriteNotes } from './plain-notes.ts';
 import { rewriteTemplate } from './template-notes.ts';
 
 /** Builder, integrator and time of a write. */
-export interface MeetingWrite {
+export interface MeetingContext {
   database: Database;
   integratorId: string | null;
   builderId: string;
@@ -25,12 +25,12 @@ export interface MeetingWrite {
  * of the other fields (MTG-5).
  */
 export async function createMeeting(
-  write: MeetingWrite,
+  context: MeetingContext,
   input: CreateMeetingInput,
 ): Promise<{ meeting: Meeting; created: boolean }> {
-  const before = await findBySource(write, input);
+  const before = await findBySource(context, input);
   if (before) return { meeting: before, created: false };
-  const { database, builderId, integratorId, now } = write;
+  const { database, builderId, integratorId, now } = context;
   const { title, projectId = null, agenda = null, notes, sourceApp = null, externalSourceId = null } = input;
   if (projectId !== null && !(await projects.findOne(database, projectId, { builderId }))) throw notFound('Project');
   if (notes && notes.length > LARGE_NOTES) await database.limits?.acquireLargeWrite(notes.length);
@@ -46,14 +46,14 @@ export async function createMeeting(
     return { meeting, created: true };
   } catch (error) {
     // A concurrent request created the meeting of the same source.
-    const winner = error instanceof UniqueConstraintViolationException ? await findBySource(write, input) : null;
+    const winner = error instanceof UniqueConstraintViolationException ? await findBySource(context, input) : null;
     if (winner) return { meeting: winner, created: false };
     throw error;
   }
 }
 
 async function findBySource(
-  { database, builderId, integratorId }: MeetingWrite,
+  { database, builderId, integratorId }: MeetingContext,
   { sourceApp, externalSourceId }: CreateMeetingInput,
 ): Promise<Meeting | null> {
   if (integratorId === null || sourceApp == null || externalSourceId == null) return null;
@@ -61,13 +61,13 @@ async function findBySource(
 }
 
 /** Changes a meeting, whatever its state. */
-export async function changeMeeting(
-  write: MeetingWrite,
+export async function updateMeeting(
+  context: MeetingContext,
   meetingId: string,
   values: Partial<Pick<Meeting, 'title' | 'status'>>,
 ): Promise<Meeting> {
-  const { database, builderId, now } = write;
-  await acquireNotesWrite(write, meetingId);
+  const { database, builderId, now } = context;
+  await acquireNotesWrite(context, meetingId);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     applyChanges(meeting, values, now);
@@ -94,7 +94,7 @@ const LARGE_NOTES = 64 * 1024;
  *
  * @param bytes Approximate size of the additional data to write.
  */
-export async function acquireNotesWrite({ database }: MeetingWrite, meetingId: string, bytes = 0): Promise<void> {
+export async function acquireNotesWrite({ database }: MeetingContext, meetingId: string, bytes = 0): Promise<void> {
   const { limits, runner } = database;
   if (!limits) return;
   const [row] = await runner.run(NOTES_SIZE, [meetingId]);
@@ -128,13 +128,13 @@ export function applyChanges<T extends { updatedAt: string }>(
  * Replaces the notes of a meeting with a person's text. Throws 409 if the meeting changed since `expectedUpdatedAt` (MTG-23 to
  * MTG-25).
  */
-export async function rewriteMeetingNotes(
-  write: MeetingWrite,
+export async function updateMeetingNotes(
+  context: MeetingContext,
   meetingId: string,
   { notes, expectedUpdatedAt }: { notes: string; expectedUpdatedAt: string },
 ): Promise<Meeting> {
-  const { database, builderId, now } = write;
-  await acquireNotesWrite(write, meetingId, notes.length);
+  const { database, builderId, now } = context;
+  await acquireNotesWrite(context, meetingId, notes.length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     if (meeting.updatedAt !== expectedUpdatedAt) {

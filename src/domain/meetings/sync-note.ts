@@ -4,7 +4,7 @@ import { MeetingNote } from '../../../entities/meeting-note.entity.ts';
 import { conflict } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { NoteFields } from './meeting-inputs.ts';
-import { acquireNotesWrite, applyChanges, lockMeeting, type MeetingWrite } from './meeting-writes.ts';
+import { acquireNotesWrite, applyChanges, lockMeeting, type MeetingContext } from './meeting-writes.ts';
 import { syncBlock } from './plain-notes.ts';
 import { syncToTemplate } from './template-notes.ts';
 
@@ -21,13 +21,13 @@ interface NoteIdentity {
  * response. Text that people wrote is unchanged (MTG-17, MTG-19).
  */
 export async function syncNote(
-  write: MeetingWrite,
+  context: MeetingContext,
   meetingId: string,
   identity: NoteIdentity,
   fields: NoteFields,
 ): Promise<{ note: MeetingNote; created: boolean }> {
-  const { database, builderId, integratorId, now } = write;
-  await acquireNotesWrite(write, meetingId, JSON.stringify(fields).length);
+  const { database, builderId, integratorId, now } = context;
+  await acquireNotesWrite(context, meetingId, JSON.stringify(fields).length);
   return database.transaction(async (em) => {
     const meeting = await lockMeeting(em, builderId, meetingId);
     const existing = await em.findOne(MeetingNote, { meetingId, integratorId, ...identity });

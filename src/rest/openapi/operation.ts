@@ -41,7 +41,7 @@ export function describeOperation(operation: Operation, schema: GraphQLSchema, s
         ),
         hasBody: operation.method !== 'GET',
         conflicts: operation.conflicts,
-        expires: operation.expires,
+        cursorExpires: operation.cursorExpires,
         hasQuota: operation.tag === 'Attachments',
       }),
     },

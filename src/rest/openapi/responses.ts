@@ -156,12 +156,12 @@ interface OperationTraits {
   /** Whether it is charged to the integrator's quota of uploads. */
   hasQuota: boolean;
   /** Whether its cursor can expire. */
-  expires?: boolean;
+  cursorExpires?: boolean;
 }
 
 /** Returns the error responses of an operation, by status. */
 export function describeErrorResponses(traits: OperationTraits): Record<string, object> {
-  const { hasScope, hasResource, hasBody, conflicts, hasQuota, expires } = traits;
+  const { hasScope, hasResource, hasBody, conflicts, hasQuota, cursorExpires } = traits;
   return {
     400: errorReference('InvalidInput'),
     401: errorReference('Unauthenticated'),
@@ -175,7 +175,7 @@ export function describeErrorResponses(traits: OperationTraits): Record<string, 
         conflicts,
       ),
     }),
-    ...(expires && { 410: errorReference('CursorExpired') }),
+    ...(cursorExpires && { 410: errorReference('CursorExpired') }),
     ...(hasBody && { 413: errorReference('PayloadTooLarge'), 415: errorReference('UnsupportedMediaType') }),
     429: errorReference(hasQuota ? 'UploadQuota' : 'RateLimited'),
     500: errorReference('Internal'),

@@ -96,9 +96,9 @@ export class Dispatcher {
   async refresh(): Promise<void> {
     const now = performance.now();
     const isDue = now - this.#renewedAt >= RENEW_MS || !this.#leases.isValid;
-    const held = this.#deliveries.size + this.#stopping.size;
+    const heldCount = this.#deliveries.size + this.#stopping.size;
     const { endpoints, share } = isDue
-      ? await this.#leases.renew(held)
+      ? await this.#leases.renew(heldCount)
       : { endpoints: await this.#leases.load(), share: Number.POSITIVE_INFINITY };
     if (isDue) this.#renewedAt = now;
     // After a restore the log goes on at an earlier number.
@@ -155,7 +155,7 @@ export class Dispatcher {
     await this.settle();
     clearTimeout(abort);
     await this.#leases.release([...this.#deliveries.keys(), ...this.#stopping.keys()]);
-    await this.#leases.leave();
+    await this.#leases.unregister();
   }
 
   /** Stops the deliveries to endpoints that are not leased any more, that were reset, or that exceed the share. */

@@ -36,7 +36,7 @@ const DELIVERS = `endpoint.status = 'ACTIVE' and endpoint.deleted_at is null and
 const JOINS = `from webhook_endpoint endpoint join oauth_client client on client.id = endpoint.client_id
   join webhook_progress progress on progress.endpoint_id = endpoint.id`;
 
-/** Returns the processes that are alive, and the endpoints that are delivered to. */
+/** Registers this process. Returns the numbers of live processes and of active endpoints. */
 const HEARTBEAT: Statement = {
   name: 'webhooks.heartbeat',
   text: `with me as (insert into webhook_dispatcher (id, seen_at) values ($1, clock_timestamp())
@@ -66,8 +66,8 @@ const RELEASE: Statement = {
     where lease_owner = $1 and endpoint_id = any($2::text[])`,
 };
 
-const LEAVE: Statement = {
-  name: 'webhooks.leave',
+const UNREGISTER: Statement = {
+  name: 'webhooks.unregister',
   text: `delete from webhook_dispatcher where id = $1`,
 };
 
@@ -105,14 +105,18 @@ export class Leases {
     return this.#expired.signal;
   }
 
-  /** Renews the leases, and claims free endpoints up to this process's share. Returns the leased endpoints, and the share. */
-  async renew(held: number): Promise<{ endpoints: LeasedEndpoint[]; share: number }> {
+  /**
+   * Renews the leases, and claims free endpoints up to this process's share. Returns the leased endpoints, and the share.
+   *
+   * @param heldCount Number of the endpoints that this process holds already.
+   */
+  async renew(heldCount: number): Promise<{ endpoints: LeasedEndpoint[]; share: number }> {
     const began = performance.now();
     const [counts] = await this.#runner.run(HEARTBEAT, [this.owner]);
     const [dispatchers, endpoints] = counts!.map(Number) as [number, number];
     const share = Math.ceil(endpoints / dispatchers);
     await this.#runner.run(RENEW, [this.owner]);
-    if (held < share) await this.#runner.run(CLAIM, [this.owner, String(share - held)]);
+    if (heldCount < share) await this.#runner.run(CLAIM, [this.owner, String(share - heldCount)]);
     // Renewed after `began`, so they last longer. What a lost lease would have allowed is not written: see `writeResults`.
     this.#extend(began + LEASE_MS - MARGIN_MS);
     return { endpoints: await this.load(), share };
@@ -142,10 +146,10 @@ export class Leases {
     if (endpointIds.length > 0) await this.#runner.run(RELEASE, [this.owner, endpointIds]);
   }
 
-  /** Leaves the endpoints to the other processes. */
-  async leave(): Promise<void> {
+  /** Removes this process from those that share the endpoints. Call `release` first. */
+  async unregister(): Promise<void> {
     clearTimeout(this.#expiry);
-    await this.#runner.run(LEAVE, [this.owner]);
+    await this.#runner.run(UNREGISTER, [this.owner]);
   }
 }
 
