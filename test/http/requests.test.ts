@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -414,15 +415,30 @@ describe('the same rules through GraphQL (ERR-24)', () => {
     }
   });
 
-  it('respond 400 to a hash of another query', async () => {
-    for (const persistedQuery of [{ version: 1, sha256Hash: 'x' }, { version: 2 }]) {
-      const headers = { authorization: `Bearer ${token}` };
-      const payload = { query: '{ me { id } }', extensions: { persistedQuery } };
-      const answer = await service.request({ method: 'POST', url: '/graphql', headers, payload });
-      expect(answer.statusCode).toBe(400);
-      expect(answer.json().errors[0].extensions).toEqual({ code: 'BAD_REQUEST', http: { status: 400 } });
-    }
-  });
+  it.each([
+    ['the hash alone', undefined],
+    ['the hash and the query', '{ me { id } }'],
+  ])(
+    'support no persisted queries: %s is an error that tells clients to send the query alone (LIM-18)',
+    async (_, query) => {
+      const extensions = {
+        persistedQuery: { version: 1, sha256Hash: createHash('sha256').update('{ me { id } }').digest('hex') },
+      };
+      const answer = await service.request({
+        ...{ method: 'POST', url: '/graphql', headers: { authorization: `Bearer ${token}` } },
+        payload: { query, extensions },
+      });
+      expect(answer.statusCode).toBe(200);
+      expect(answer.json()).toEqual({
+        errors: [
+          {
+            message: 'PersistedQueryNotSupported',
+            extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', http: { status: 200 } },
+          },
+        ],
+      });
+    },
+  );
 
   it('limit the cost and records of one request (LIM-15, LIM-17)', async () => {
     const wide =

@@ -24,22 +24,22 @@ export function formatError(formatted: GraphQLFormattedError, thrown: unknown): 
   return { ...formatted, message: error.message, extensions: toExtensions(error) };
 }
 
-/** Formats an error of the request itself, such as syntax, validation or an invalid literal. Their status is 400. */
+/** Formats an error of the request itself, such as syntax, validation or an invalid literal. Their status is 400 unless Apollo chose another one. */
 function formatRequestError(formatted: GraphQLFormattedError, error: GraphQLError): GraphQLFormattedError {
   if (error.originalError instanceof ApiError) {
     return { ...formatted, extensions: toExtensions(error.originalError) };
   }
   const { code } = formatted.extensions ?? {};
+  const { status } = (error.extensions.http as { status?: number } | undefined) ?? {};
   // Some errors of Apollo have a status and no code.
-  const { status = 500 } = (error.extensions.http as { status?: number } | undefined) ?? {};
-  if (code === 'INTERNAL_SERVER_ERROR' && status < 500) {
+  if (code === 'INTERNAL_SERVER_ERROR' && status !== undefined && status < 500) {
     return { ...formatted, extensions: { code: 'BAD_REQUEST', http: { status } } };
   }
   if (code === 'INTERNAL_SERVER_ERROR') {
     return { message: 'Something went wrong on our side.', extensions: { code: 'INTERNAL', http: { status: 500 } } };
   }
   const literal = literalOf(error);
-  if (!literal) return { ...formatted, extensions: { code, http: { status: 400 } } };
+  if (!literal) return { ...formatted, extensions: { code, http: { status: status ?? 400 } } };
   const errors = [toFieldError(literal.name, literal.path, error)];
   return { ...formatted, extensions: { code: 'BAD_USER_INPUT', http: { status: 400 }, errors } };
 }

@@ -90,6 +90,8 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
     validationRules: [limitDocument, limitDepth],
     validationOptions: { hideSuggestions: !suggestions },
     documentStore,
+    // Documents that clients register would be parsed again after their eviction, which no limit would see.
+    persistedQueries: false,
     stopOnTerminationSignals: false,
     plugins: [
       newDocuments.plugin(),

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { getIntrospectionQuery } from 'graphql';
-import { type Attack, type AttackSession, aliases, clientAt, graphql, toText } from '../attack.ts';
+import { type Attack, type AttackSession, aliases, clientAt, graphql, post, toText } from '../attack.ts';
 
 /** Aliases that fit into the tokens of one document. */
 const ID_ALIASES = 1_550;
@@ -133,6 +134,23 @@ export const graphqlAttacks: Attack[] = [
         const fields = Array.from({ length: 1_500 }, (_, at) => `n${number}_${at}: id`).join(' ');
         return graphql(attacker, number, `{ builder(builderId: "${attacker.builderId}") { ${fields} } }`);
       });
+    },
+  },
+  {
+    name: 'persisted-queries',
+    about: 'GraphQL: 40 registered documents of 17 KB in rotation, requested by their hashes, 32 connections',
+    run: async (session) => {
+      const { attacker } = session;
+      const documents = Array.from({ length: 40 }, (_, at) => {
+        const fields = Array.from({ length: 1_500 }, (__, field) => `n${at}_${field}: id`).join(' ');
+        const query = `{ builder(builderId: "${attacker.builderId}") { ${fields} } }`;
+        const sha256Hash = createHash('sha256').update(query).digest('hex');
+        return { query, extensions: { persistedQuery: { version: 1, sha256Hash } } };
+      });
+      const client = session.client(32);
+      await Promise.all(documents.map((body, at) => session.send(client, post(attacker, at, '/graphql', body))));
+      const requests = documents.map(({ extensions }) => JSON.stringify({ extensions }));
+      return session.flood(32, (number) => post(attacker, number, '/graphql', requests[number % requests.length]!));
     },
   },
   {
