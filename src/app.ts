@@ -35,7 +35,7 @@ import { installJsonParser } from './http/json.ts';
 import { LargeBodyParser } from './http/large-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { serverOptions } from './http/options.ts';
-import { paceUnauthenticated } from './http/paced-admission.ts';
+import { paceUncharged } from './http/paced-admission.ts';
 import { countRequests } from './http/request-log.ts';
 import { closeSlowConnections, limitPipelining } from './http/slow-clients.ts';
 import { registerStorage, STORAGE_ROUTE } from './http/storage.ts';
@@ -168,7 +168,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
 
   if (config.tracing) (await import('./http/tracing.ts')).installTracing(app, config.tracing);
   limitPipelining(app);
-  paceUnauthenticated(app, (authorization) => tokens.isVerified(authorization));
+  paceUncharged(app, (authorization) => tokens.isVerified(authorization));
   installHeaders(app, config);
   installRequestUsage(app);
   const requestLog = new RequestLog(databases, clock, (err) => app.log.error({ err }, 'usage was not written'));

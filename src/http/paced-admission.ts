@@ -1,23 +1,29 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { rateLimited, unavailable } from '../shared/errors.ts';
 import { toNetwork } from '../shared/network.ts';
 import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route charges every request with a valid access token to a share, and answers no other request with success. */
+    chargesShare?: boolean;
+  }
+}
+
 /**
- * Requests without a verified token that begin in one turn of the event loop. Each takes up to a millisecond of it, so that a turn
+ * Requests that no share is charged for and that begin in one turn of the event loop. Each takes up to a millisecond of it, so that a turn
  * stays within a few milliseconds however many arrive together.
  */
 const PER_TURN = 4;
 
-/** Requests of one address that may wait; one more is rejected with 429. A page of the reference has far fewer. */
+/** Requests of one address that may wait. A page of the reference has far fewer. */
 const MAX_WAITING_PER_ADDRESS = 512;
 
-/** Requests of all addresses that may wait; one more is rejected with 503. They take up to 80 MiB, with headers of 16 KiB each. */
+/** Requests of all addresses that may wait. They take up to 80 MiB, with headers of 16 KiB each. */
 const MAX_WAITING = 4_096;
 
 interface Waiting {
   request: FastifyRequest;
-  begin: (error?: Error) => void;
+  begin: () => void;
 }
 
 /** Admits a few requests in each turn of the event loop, one of each address in turn. */
@@ -26,8 +32,11 @@ class PacedAdmission {
   #admitted = 0;
   #isScheduled = false;
 
-  /** Calls the function at once, or in a later turn of the event loop; with an error where too many requests wait. */
-  admit(request: FastifyRequest, begin: (error?: Error) => void): void {
+  /**
+   * Calls the function at once, or in a later turn of the event loop. Closes a connection where too many requests wait: responses would
+   * occupy the event loop, and their clients would send the next requests at once.
+   */
+  admit(request: FastifyRequest, begin: () => void): void {
     if (this.#admitted < PER_TURN && this.#waiting.size === 0) {
       this.#admitted++;
       begin();
@@ -37,11 +46,14 @@ class PacedAdmission {
     this.#schedule();
   }
 
-  #enqueue(request: FastifyRequest, begin: (error?: Error) => void): void {
+  #enqueue(request: FastifyRequest, begin: () => void): void {
     const address = toNetwork(request.ip);
-    if (this.#waiting.sizeOf(address) >= MAX_WAITING_PER_ADDRESS) begin(rateLimited(1));
-    else if (this.#waiting.size >= MAX_WAITING) begin(unavailable(new Error('Too many requests wait.')));
-    else this.#waiting.add(address, { request, begin });
+    if (this.#waiting.sizeOf(address) >= MAX_WAITING_PER_ADDRESS) {
+      request.raw.socket.destroy();
+      return;
+    }
+    this.#waiting.add(address, { request, begin });
+    if (this.#waiting.size > MAX_WAITING) this.#waiting.takeFromLongest()!.request.raw.socket.destroy();
   }
 
   #schedule(): void {
@@ -56,7 +68,7 @@ class PacedAdmission {
     while (this.#admitted < PER_TURN) {
       const next = this.#waiting.take();
       if (!next) break;
-      // The client went away while it waited.
+      // The client went away while it waited, or its connection was closed.
       if (next.request.raw.socket.destroyed) continue;
       this.#admitted++;
       next.begin();
@@ -66,16 +78,18 @@ class PacedAdmission {
 }
 
 /**
- * Paces requests that no share is charged for. Those with a token that was verified before are admitted at once: `requests` limits
- * them per share.
+ * Paces requests that no share is charged for. Those with a token that was verified before are admitted at once on routes with
+ * `chargesShare`: `requests` limits them per share.
  *
  * @param isVerified Whether the `Authorization` header was accepted a short time ago.
  */
-export function paceUnauthenticated(app: FastifyInstance, isVerified: (authorization: string) => boolean): void {
+export function paceUncharged(app: FastifyInstance, isVerified: (authorization: string) => boolean): void {
   const admission = new PacedAdmission();
   app.addHook('onRequest', (request, _reply, done) => {
     const { authorization } = request.headers;
-    if (authorization !== undefined && isVerified(authorization)) done();
-    else admission.admit(request, done as (error?: Error) => void);
+    const isCharged =
+      authorization !== undefined && isVerified(authorization) && request.routeOptions.config.chargesShare === true;
+    if (isCharged) done();
+    else admission.admit(request, done);
   });
 }

@@ -16,7 +16,7 @@ export function closeSlowConnections(server: Pick<Server, 'on'>, milliseconds: n
 }
 
 /** Maximum concurrent requests per connection. */
-const MAX_PIPELINED = 16;
+const MAX_PIPELINED = 4;
 
 /**
  * Closes connections with too many pipelined requests: Node parses all that arrive together in one iteration of the event loop, before

@@ -56,7 +56,7 @@ export async function registerRest(
     const headers = deprecated && createDeprecationHeaders(deprecated, referencePage);
     const onRequest = headers ? [addHeaders(headers), route.authorize] : route.authorize;
     const register = (scope: FastifyInstance) =>
-      scope.route({ method, url, bodyLimit, onRequest, handler: route.handle });
+      scope.route({ method, url, bodyLimit, onRequest, config: { chargesShare: true }, handler: route.handle });
     if (bodyLimit === undefined) register(app);
     else {
       await app.register(async (scope) => {

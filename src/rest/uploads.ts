@@ -39,7 +39,7 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
     });
     await installMultipart(scope);
 
-    scope.post(UPLOAD, async (request, reply) => {
+    scope.post(UPLOAD, { config: { chargesShare: true } }, async (request, reply) => {
       const context = request.context!;
       const { builderId } = request.params as { builderId: string };
       const options = { maxFiles: 1, isFile: (name: string) => SINGLE_FILE.includes(name) };
@@ -51,7 +51,7 @@ export async function registerUploads(app: FastifyInstance, authenticator: Reque
       return reply.code(201).send(body);
     });
 
-    scope.post(BULK_UPLOAD, async (request, reply) => {
+    scope.post(BULK_UPLOAD, { config: { chargesShare: true } }, async (request, reply) => {
       const context = request.context!;
       const { builderId } = request.params as { builderId: string };
       const options = { maxFiles: MAX_BULK_FILES, isFile: (name: string) => BULK_FILE.test(name) };

@@ -24,6 +24,17 @@ export class RoundRobinQueue<Item> {
     this.#size++;
   }
 
+  /** Removes and returns the newest item of the key with the most items; undefined where there is none. */
+  takeFromLongest(): Item | undefined {
+    let longest: [string, Item[]] | undefined;
+    for (const entry of this.#items) if (!longest || entry[1].length > longest[1].length) longest = entry;
+    if (!longest) return undefined;
+    const [key, items] = longest;
+    if (items.length === 1) this.#items.delete(key);
+    this.#size--;
+    return items.pop();
+  }
+
   /** Removes and returns the next item; undefined where there is none. */
   take(): Item | undefined {
     for (const [key, items] of this.#items) {

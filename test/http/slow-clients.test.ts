@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('a connection', () => {
-  it('may have 16 concurrent requests, and is closed with the 17th (LIM-24)', async () => {
+  it('may have 4 concurrent requests, and is closed with the 5th (LIM-24)', async () => {
     const send = async (count: number) => {
       const socket = connect(port, '127.0.0.1');
       socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(count - 1));
@@ -28,8 +28,8 @@ describe('a connection', () => {
       await once(socket, 'close');
       return text.split('HTTP/1.1 200').length - 1;
     };
-    expect(await send(16)).toBe(16);
-    expect(await send(200)).toBeLessThan(16);
+    expect(await send(4)).toBe(4);
+    expect(await send(200)).toBeLessThan(4);
   });
 
   it('has time limits for its headers, for the whole request, and without traffic (LIM-23)', async () => {

@@ -22,6 +22,20 @@ describe('a round-robin queue', () => {
     expect(takeAll(queue)).toEqual(['b1', 'a2', 'c1', 'a3']);
   });
 
+  it('gives up the newest item of the key with the most items', () => {
+    const queue = new RoundRobinQueue<string>();
+    queue.add('a', 'a1');
+    for (const item of ['b1', 'b2', 'b3']) queue.add('b', item);
+    expect([queue.takeFromLongest(), queue.takeFromLongest()]).toEqual(['b3', 'b2']);
+    expect([queue.size, queue.sizeOf('b')]).toEqual([2, 1]);
+    expect([queue.takeFromLongest(), queue.takeFromLongest(), queue.takeFromLongest()]).toEqual([
+      'a1',
+      'b1',
+      undefined,
+    ]);
+    expect(queue.take()).toBeUndefined();
+  });
+
   it('counts the items of each key and of all', () => {
     const queue = new RoundRobinQueue<string>();
     for (const item of ['a1', 'a2']) queue.add('a', item);

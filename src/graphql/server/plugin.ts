@@ -1,7 +1,7 @@
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { Operation } from '../../../schema/route-table.ts';
 import type { RequestAuthenticator } from '../../auth/request-authenticator.ts';
@@ -47,6 +47,7 @@ interface GraphqlRoute {
   acceptLargeBodies: (scope: FastifyInstance, form: LargeBodyForm) => void;
   /** Returns the context of a request before its body is read; null for a request of the landing page. */
   createContext: (request: FastifyRequest, reply: FastifyReply) => Promise<RequestContext | null>;
+  config?: FastifyContextConfig;
   /** Further plugins. */
   plugins: ApolloServerPlugin<RequestContext>[];
 }
@@ -63,6 +64,7 @@ export async function registerGraphql(
   await registerGraphqlRoute(app, {
     ...{ url: '/graphql', methods: ['GET', 'POST'], suggestions: !production, ...shared },
     plugins: [createLandingPage(production)],
+    config: { chargesShare: true },
     async createContext(request, reply) {
       if (isPageRequest(request)) {
         reply.headers(createLandingPageHeaders(production));
@@ -119,6 +121,7 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
     scope.route({
       method: methods,
       url,
+      config: route.config,
       bodyLimit: bodies.limit,
       async onRequest(request, reply) {
         request.context = await createContext(request, reply);
@@ -136,10 +139,11 @@ export async function registerGraphqlRoute(app: FastifyInstance, route: GraphqlR
   });
 }
 
-/** Whether a browser requests the page, and not a query. */
+/** Whether a browser requests the page, and not a query. Browsers send no token for it, so that every request with one is charged. */
 function isPageRequest(request: FastifyRequest): boolean {
   return (
     request.method === 'GET' &&
+    request.headers.authorization === undefined &&
     !('query' in (request.query as object)) &&
     /text\/html/.test(request.headers.accept ?? '')
   );

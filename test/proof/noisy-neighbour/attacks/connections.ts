@@ -1,4 +1,24 @@
-import { type Attack, get } from '../attack.ts';
+import { type Attack, type AttackSession, get, toText } from '../attack.ts';
+
+/** Keeps so many requests in progress on each of the connections, which it opens again where the service closes them. */
+async function pipeline(session: AttackSession, connections: number, depth: number): Promise<void> {
+  const open = (at: number) => {
+    if (session.isOver) return;
+    const one = toText(at % 2 ? get(session.attacker, at, '/health/live') : { path: '/health/live' });
+    const socket = session.open(one.repeat(depth));
+    socket.on('data', (chunk) => {
+      const answered = chunk.toString('latin1').split('HTTP/1.1 ').length - 1;
+      for (let count = 0; count < answered; count++) session.count('answered');
+      socket.write(one.repeat(answered));
+    });
+    socket.on('close', () => {
+      session.count('closed');
+      setTimeout(() => open(at), 10);
+    });
+  };
+  for (let at = 0; at < connections; at++) open(at);
+  await session.untilOver();
+}
 
 export const connectionAttacks: Attack[] = [
   {
@@ -29,6 +49,17 @@ export const connectionAttacks: Attack[] = [
       }
       await session.untilOver();
     },
+  },
+  {
+    name: 'health-with-token',
+    about: '`GET /health/live` with a valid token, 256 connections',
+    run: (session) => session.flood(256, (number) => get(session.attacker, number, '/health/live')),
+  },
+  {
+    name: 'pipelined-8',
+    about:
+      '`GET /health/live`, 8 pipelined on each of 256 connections, with and without a token, opened again when closed',
+    run: (session) => pipeline(session, 256, 8),
   },
   {
     name: 'connections-churn',
