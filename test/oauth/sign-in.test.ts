@@ -1,4 +1,5 @@
 import argon2 from '@node-rs/argon2';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Session } from '../../entities/session.entity.ts';
 import { SignInAttempt } from '../../entities/sign-in-attempt.entity.ts';
@@ -298,6 +299,33 @@ describe('repeated failures', () => {
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 400)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+  });
+
+  test('at the same time from one address occupy one connection to the database', async () => {
+    const { url } = service.databases.au1;
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    const attacker = newBrowser();
+    const page = await attacker.open(REQUEST);
+    await admin.query('begin; lock table oauth_sign_in_attempt in exclusive mode');
+    const attempts = Array.from({ length: 40 }, () =>
+      attacker.submitWithoutFollowing(page, 'Sign in', { email: 'user_c@example.com', password: 'wrong' }),
+    );
+    const countWaiting = async () => {
+      const { rows } = await admin.query(
+        `select count(*)::int as waiting from pg_locks where relation = 'oauth_sign_in_attempt'::regclass and not granted`,
+      );
+      return rows[0].waiting;
+    };
+    await expect.poll(countWaiting).toBeGreaterThan(0);
+    // The other attempts have had time to take connections, of which others need one.
+    for (let count = 0; count < 5; count++) await newBrowser().open(REQUEST);
+    expect(await countWaiting()).toBe(1);
+    expect(await service.databases.au1.transaction((em) => em.execute('select 1 as one'))).toEqual([{ one: 1 }]);
+    await admin.query('rollback');
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 400)).toHaveLength(10);
+    await admin.end();
   });
 
   test('are reset by a successful sign-in, and after an hour (OAU-27)', async () => {

@@ -18,9 +18,9 @@ const hashing = new FairSemaphore({
   ...{ maxQueuedPerShare: 128, maxQueued: 256, maxWaitMs: 10_000 },
 });
 
-/** Runs one hash of a request from this address within the limit. */
-export const runPasswordHash = <T>(address: string, hash: () => Promise<T>): Promise<T> =>
-  hashing.run(toNetwork(address), 1, hash);
+/** Runs work with hashes, of a request from this address, within the limit. */
+export const runPasswordHash = <T>(address: string, work: () => Promise<T>): Promise<T> =>
+  hashing.run(toNetwork(address), 1, work);
 
 interface RegionalAccount {
   database: Database;
@@ -35,8 +35,13 @@ type SignInResult =
 /**
  * Returns the accounts in these regions with this e-mail address and password. An unknown user, a user without a password,
  * a disabled user and a wrong password cost the same work, one hash per region, and give the same result. OAU-28.
+ *
+ * The attempts of a network are also counted within the limit of hashes: their transactions wait for one row, each with a connection.
  */
-export async function verifySignIn(
+export const verifySignIn = (...parameters: Parameters<typeof verifyAttempt>): Promise<SignInResult> =>
+  runPasswordHash(parameters[1].address, () => verifyAttempt(...parameters));
+
+async function verifyAttempt(
   databases: readonly Database[],
   attempt: SignInAttemptKey,
   password: string,
@@ -52,9 +57,7 @@ export async function verifySignIn(
   const databasesWithoutAccount: Database[] = [];
   for (const database of databases) {
     const account = await findAccount(database, attempt.email, attempt.kind);
-    const isPasswordCorrect = await runPasswordHash(attempt.address, () =>
-      verifyPassword(isLengthValid ? password : '', account?.passwordHash ?? null),
-    );
+    const isPasswordCorrect = await verifyPassword(isLengthValid ? password : '', account?.passwordHash ?? null);
     if (!account) databasesWithoutAccount.push(database);
     else if (isPasswordCorrect && isLengthValid) accounts.push({ database, account });
   }

@@ -92,6 +92,20 @@ export const oauthAttacks: Attack[] = [
     },
   },
   {
+    name: 'sign-in-parallel',
+    about: 'Sign-in forms of one address, 480 at once',
+    run: (session) => {
+      const browserId = newSecret();
+      const headers = { ...FORM, cookie: `session-au1=${browserId}; session-us1=${browserId}` };
+      return session.flood(480, (number) => {
+        const email = `${number}@attack.example`;
+        const fields = { csrf: deriveCsrfToken(browserId), email, password: 'wrong' };
+        const body = new URLSearchParams(fields).toString();
+        return { method: 'POST', path: '/reports/sign-in?to=phrep_a0attack', headers, body };
+      });
+    },
+  },
+  {
     name: 'unauthenticated',
     about: 'Requests without a token from 40 addresses: unknown paths, OPTIONS, HEAD, documents, forged tokens',
     run: (session) => {
