@@ -2,10 +2,11 @@ import type { Worker } from 'node:cluster';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { toNetwork } from '../shared/network.ts';
 import { RoundRobinQueue } from '../shared/round-robin-queue.ts';
 import type { SupervisorMessage } from './messages.ts';
 
-/** Maximum connections that wait for a worker; further ones are closed. Equals Linux's default backlog of a socket. */
+/** Maximum connections that wait for a worker. Equals Linux's default backlog of a socket. */
 const MAX_WAITING = 4_096;
 
 /**
@@ -15,7 +16,7 @@ const MAX_WAITING = 4_096;
  */
 export class ConnectionDispatcher {
   readonly #servers: Server[] = [];
-  /** By remote address, so that one that opens many connections delays only itself. */
+  /** By remote network (LIM-7), so that one that opens many connections delays only itself. */
   readonly #waiting = new RoundRobinQueue<Socket>();
   /** Those whose worker died before it had taken them over. */
   readonly #returned: Socket[] = [];
@@ -23,6 +24,12 @@ export class ConnectionDispatcher {
   readonly #free = new Set<Worker>();
   /** Connections that were sent to a worker and not yet accepted. */
   readonly #offered = new Map<Worker, Socket>();
+  readonly #maxWaiting: number;
+
+  /** @param maxWaiting Of more connections that wait, the newest one of the network with the most is closed. */
+  constructor(maxWaiting = MAX_WAITING) {
+    this.#maxWaiting = maxWaiting;
+  }
 
   async listen(host: string, port: number): Promise<void> {
     // As in Fastify, `localhost` listens on all of its addresses.
@@ -67,11 +74,8 @@ export class ConnectionDispatcher {
     socket.on('error', () => socket.destroy());
     // Without this Node keeps a list of the server's sockets in both processes.
     (socket as { server?: unknown }).server = undefined;
-    if (this.#waiting.size >= MAX_WAITING) {
-      socket.destroy();
-      return;
-    }
-    this.#waiting.add(socket.remoteAddress ?? '', socket);
+    this.#waiting.add(toNetwork(socket.remoteAddress ?? ''), socket);
+    if (this.#waiting.size > this.#maxWaiting) this.#waiting.takeFromLongest()!.destroy();
     this.#dispatch();
   }
 
