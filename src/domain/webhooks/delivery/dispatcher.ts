@@ -10,7 +10,7 @@ import { type DeliveryEnvironment, EndpointDelivery } from './endpoint-delivery.
 import { type LeasedEndpoint, Leases } from './leases.ts';
 import { LogTail } from './log-tail.ts';
 import { RequestCounts } from './request-counts.ts';
-import { type DeliveryRow, type ProgressRow, readPending, writeResults } from './results.ts';
+import { type DeliveryRow, type ResultBatch, readPending, writeResults } from './results.ts';
 
 /** Interval at which leases are renewed. The endpoints' settings are read more often. */
 const RENEW_MS = 1_000;
@@ -35,11 +35,6 @@ interface DispatcherStatistics {
   oldestSeconds: number;
 }
 
-interface Batch {
-  progress: ProgressRow[];
-  rows: DeliveryRow[];
-}
-
 /**
  * Delivers events to the endpoints of a region. The processes that do share the endpoints among them by leases, so that no endpoint has
  * two. Call `refresh`, `poll` and `flush` at intervals: see `startDispatchers`.
@@ -54,7 +49,7 @@ export class Dispatcher {
   readonly #stopping = new Map<string, { delivery: EndpointDelivery; isRestarting: boolean }>();
   #renewedAt = Number.NEGATIVE_INFINITY;
   /** A batch that could not be stored yet. */
-  #unwritten: Batch | null = null;
+  #unwritten: ResultBatch | null = null;
   #flushing: Promise<void> | null = null;
   #isStopping = false;
 
@@ -101,8 +96,8 @@ export class Dispatcher {
       ? await this.#leases.renew(heldCount)
       : { endpoints: await this.#leases.load(), share: Number.POSITIVE_INFINITY };
     if (isDue) this.#renewedAt = now;
-    // After a restore the log goes on at an earlier number.
     const isRestored = isDue && (await this.#tail.resetAfterRestore());
+    if (isRestored) this.#discardResults();
     this.#stopOthers(new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])), isRestored ? 0 : share);
     await this.#startNew(endpoints.filter(({ id }) => !this.#deliveries.has(id) && !this.#stopping.has(id)));
     await Promise.all([...this.#deliveries.values()].map((delivery) => delivery.dropInvisible()));
@@ -143,8 +138,7 @@ export class Dispatcher {
 
   /** Waits until no request is being made, and stores the results. */
   async settle(): Promise<void> {
-    const all = () => [...this.#deliveries.values(), ...[...this.#stopping.values()].map(({ delivery }) => delivery)];
-    while (all().some(({ isIdle }) => !isIdle)) await sleep(SETTLE_MS);
+    while (this.#allDeliveries().some(({ isIdle }) => !isIdle)) await sleep(SETTLE_MS);
     await this.#flushAll();
   }
 
@@ -156,6 +150,16 @@ export class Dispatcher {
     clearTimeout(abort);
     await this.#leases.release([...this.#deliveries.keys(), ...this.#stopping.keys()]);
     await this.#leases.unregister();
+  }
+
+  #allDeliveries(): EndpointDelivery[] {
+    return [...this.#deliveries.values(), ...[...this.#stopping.values()].map(({ delivery }) => delivery)];
+  }
+
+  /** Forgets results that are not stored yet. After a restore the log goes on at an earlier number, so that their positions mean others. */
+  #discardResults(): void {
+    this.#unwritten = null;
+    for (const delivery of this.#allDeliveries()) delivery.discardResults();
   }
 
   /** Stops the deliveries to endpoints that are not leased any more, that were reset, or that exceed the share. */
@@ -200,25 +204,24 @@ export class Dispatcher {
 
   async #flush(): Promise<void> {
     const batch = this.#unwritten ?? this.#collect();
-    if (batch.progress.length === 0) return;
+    if (!batch || batch.progress.length === 0) return;
     this.#unwritten = batch;
-    const { owner } = this.#leases;
-    const owned = await writeResults(this.#runner, owner, batch.progress, batch.rows);
+    const owned = await writeResults(this.#runner, this.#leases.owner, batch);
     this.#unwritten = null;
     for (const { endpoint_id: id } of batch.progress) {
       if (owned.has(id)) continue;
-      // Another process has it, or it was reset.
+      // Another process has it, it was reset, or the log was restored. A later `refresh` starts it again.
       this.#deliveries.get(id)?.stop();
     }
   }
 
-  #collect(): Batch {
-    const batch: Batch = { progress: [], rows: [] };
+  #collect(): ResultBatch | null {
+    const { epoch } = this.#tail;
+    // No event of this log was read yet.
+    if (epoch === null) return null;
+    const batch: ResultBatch = { epoch, progress: [], rows: [] };
     const now = performance.now();
-    for (const delivery of [
-      ...this.#deliveries.values(),
-      ...[...this.#stopping.values()].map(({ delivery }) => delivery),
-    ]) {
+    for (const delivery of this.#allDeliveries()) {
       const changes = delivery.takeChanges(now);
       if (!changes) continue;
       batch.progress.push(changes.progress);

@@ -63,6 +63,7 @@ export class EndpointDelivery {
   #inFlight = 0;
   #isReading = false;
   #isStopping = false;
+  #isDiscarded = false;
   #hasChanges = false;
   #storedAt = 0;
   #failures: number;
@@ -92,6 +93,11 @@ export class EndpointDelivery {
     this.#isStopping = true;
   }
 
+  /** Makes no further attempts, and returns no changes: what was read is not of the present log. */
+  discardResults(): void {
+    this.#isStopping = this.#isDiscarded = true;
+  }
+
   /** Reads events and attempts deliveries, as many as are due and allowed. */
   async step(): Promise<void> {
     if (!this.#canDeliver() || !this.#canSign()) return;
@@ -109,6 +115,7 @@ export class EndpointDelivery {
 
   /** Returns what is to be stored, once per change; null for nothing. */
   takeChanges(now: number): { progress: ProgressRow; rows: DeliveryRow[] } | null {
+    if (this.#isDiscarded) return null;
     const { rows, position } = this.queue.takeChanges();
     if (position) this.#position = position;
     const isDue = this.#position !== this.#storedPosition && now - this.#storedAt >= IDLE_WRITE_MS;

@@ -40,13 +40,22 @@ export class LogTail {
     return this.#end?.number ?? 0;
   }
 
-  /** Forgets the events if the log was restored meanwhile, so that their numbers mean others. Returns whether it was. */
+  /** Epoch of the log that the events were read from; null before the first. */
+  get epoch(): string | null {
+    return this.#epoch;
+  }
+
+  /**
+   * Forgets the events if the log was restored meanwhile, so that their numbers mean others. Returns whether it was. After the promotion
+   * of a standby that lacks events, the log is shorter before its epoch is renewed.
+   */
   async resetAfterRestore(): Promise<boolean> {
-    if (!this.#end) return false;
-    const { epoch } = await readHead(this.#database);
-    if (epoch === this.#epoch) return false;
+    const end = this.#end;
+    if (!end) return false;
+    const { epoch, number } = await readHead(this.#database);
+    if (epoch === this.#epoch && number >= end.number) return false;
     this.#events = [];
-    this.#start = this.#end = null;
+    this.#start = this.#end = this.#epoch = null;
     return true;
   }
 
@@ -58,7 +67,10 @@ export class LogTail {
       this.#start = this.#end = { day, number };
     }
     for (let pages = 0, hasMore = true; hasMore && pages < MAX_PAGES; pages++) {
-      const page = await readLogPage(this.#database, this.#end, EVERYTHING, PAGE_SIZE);
+      const end: LogPosition = this.#end;
+      const page = await readLogPage(this.#database, end, EVERYTHING, PAGE_SIZE);
+      // It was reset meanwhile.
+      if (this.#end !== end) return;
       this.#events.push(...page.events);
       this.#end = page.next;
       hasMore = page.hasMore;

@@ -66,8 +66,8 @@ const CHANGING = [
 ];
 
 /**
- * Stores results and progress in one statement. It changes nothing of endpoints that are not leased to the process any more, or that
- * were reset meanwhile, and returns the others.
+ * Stores results and progress in one statement. It changes nothing of endpoints that are not leased to the process any more, that
+ * were reset meanwhile, or whose position is none of the log any more since a restore or a promotion, and returns the others.
  */
 const WRITE: Statement = {
   name: 'webhooks.results',
@@ -76,7 +76,9 @@ const WRITE: Statement = {
         failing_since timestamptz, suspended_until timestamptz, disabled_reason text)),
     owned as materialized (
       select endpoint_id from webhook_progress stored where lease_owner = $1
-        and (endpoint_id, generation) in (select endpoint_id, generation from progress) order by endpoint_id for update),
+        and (endpoint_id, generation) in (select endpoint_id, generation from progress
+          where number <= (select last_number from event_log where epoch = $5))
+        order by endpoint_id for update),
     stored as (
       insert into webhook_delivery (${NAMES})
         select ${NAMES} from json_to_recordset($3::json) as (${COLUMNS})
@@ -99,15 +101,23 @@ const WRITE: Statement = {
     select endpoint_id from owned`,
 };
 
+/** Results of several endpoints, which are stored together. */
+export interface ResultBatch {
+  /** Epoch of the log in which they were read. */
+  epoch: string;
+  progress: ProgressRow[];
+  rows: DeliveryRow[];
+}
+
 /** Stores results. Returns the ids of the endpoints that the process may go on with. */
 export async function writeResults(
   runner: StatementRunner,
   owner: string,
-  progress: readonly ProgressRow[],
-  deliveries: readonly DeliveryRow[],
+  { epoch, progress, rows: deliveries }: ResultBatch,
 ): Promise<Set<string>> {
   const entries = progress.flatMap(({ audit }) => (audit ? [toRow(audit)] : []));
-  const rows = await runner.run(WRITE, [owner, ...[progress, deliveries, entries].map((each) => JSON.stringify(each))]);
+  const lists = [progress, deliveries, entries].map((each) => JSON.stringify(each));
+  const rows = await runner.run(WRITE, [owner, ...lists, epoch]);
   return new Set(rows.map(([endpointId]) => endpointId!));
 }
 

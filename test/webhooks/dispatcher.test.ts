@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
+import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
+import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
+import { Receiver } from '../support/receiver.ts';
+
+let service: Service;
+let receiver: Receiver;
+let dispatcher: Dispatcher;
+let builderId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  builderId = service.demo('A').builderIds[0]!;
+  await numberAll();
+});
+beforeEach(async () => {
+  receiver = await Receiver.start();
+  dispatcher = createDispatcher();
+});
+afterEach(async () => {
+  await dispatcher.stop(0);
+  await execute('delete from webhook_endpoint');
+  await execute('delete from webhook_dispatcher');
+  await execute(`update connection set status = 'ACTIVE', active_after = null`);
+  await receiver.close();
+});
+afterAll(() => service.stop());
+
+function createDispatcher(): Dispatcher {
+  const webhooks = createWebhookTools({ production: false }, [TOKEN_KEY]);
+  return new Dispatcher({ database: service.databases.au1, clock: service.clock, webhooks });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each statement has its own rows.
+const execute = (sql: string, values: unknown[] = []): Promise<any[]> =>
+  service.databases.au1.fork().execute(sql, values);
+
+async function numberAll(): Promise<void> {
+  while ((await numberEvents(service.databases.au1)) !== 0);
+}
+
+async function request(method: 'POST' | 'PATCH', path: string, payload: object) {
+  const headers = { authorization: `Bearer ${await service.as('A')}` };
+  const response = await service.request({ method, url: `/webhook-endpoints${path}`, headers, payload });
+  expect(response.statusCode).toBeLessThan(300);
+  return response.json();
+}
+
+const createEndpoint = async (types: string[] = ['project.updated']): Promise<string> =>
+  (await request('POST', '', { url: receiver.url, types })).id;
+
+/** Changes records of the builder, each in a transaction of its own, and numbers the events. Returns the records' ids. */
+async function change(count: number, table = 'project'): Promise<string[]> {
+  const rows = await execute(`select id from ${table} where builder_id = ? order by id limit ?`, [builderId, count]);
+  for (const { id } of rows) await execute(`update ${table} set updated_at = now() where id = ?`, [id]);
+  await numberAll();
+  return rows.map(({ id }) => id);
+}
+
+/** Lets the dispatcher do all that is due now. */
+async function run(): Promise<void> {
+  await dispatcher.renewNow();
+  await dispatcher.poll();
+  await dispatcher.settle();
+}
+
+/** Keeps the requests to the receiver open until the returned function is called. */
+function holdResponses(): () => void {
+  const held: (() => void)[] = [];
+  receiver.respond = (_received, response) => void held.push(() => response.writeHead(204).end());
+  return () => {
+    receiver.respond = (_received, response) => void response.writeHead(204).end();
+    for (const respond of held) respond();
+  };
+}
+
+const recordIds = () => receiver.received.map(({ event }) => event.resource.id);
+
+describe('the promotion of a standby that lacks events', () => {
+  /** Delivers one event, and has the responses to three more outstanding when the log without them takes the place of this one. */
+  async function loseEvents(): Promise<{ respond: () => void; kept: number }> {
+    await createEndpoint();
+    await change(1);
+    await run();
+    const { number: kept } = await readHead(service.databases.au1);
+    const respond = holdResponses();
+    await change(3);
+    await dispatcher.poll();
+    await receiver.waitFor(3);
+    await execute('delete from event where number > ?', [kept]);
+    await execute('update webhook_progress set number = ?', [kept]);
+    await execute(`update event_log set last_number = ?, origin = '1/00000001'`, [kept]);
+    return { respond, kept };
+  }
+
+  const position = async () => Number((await execute('select number from webhook_progress'))[0].number);
+
+  it.each([
+    ['before the epoch is renewed', false],
+    ['after the epoch is renewed', true],
+  ])('skips none of the new events when results of the lost ones are stored %s (WHK-13)', async (_title, isRenewed) => {
+    const { respond, kept } = await loseEvents();
+    if (isRenewed) await numberEvents(service.databases.au1);
+    respond();
+    if (isRenewed) await run();
+    else await dispatcher.settle();
+    expect(await position()).toBe(kept);
+    await numberEvents(service.databases.au1);
+    receiver.received.length = 0;
+    const changed = await change(3);
+    for (let round = 0; round < 3; round++) await run();
+    expect([recordIds().sort(), await position()]).toEqual([changed, kept + 3]);
+  });
+
+  it('skips none of the new events when the log is longer again before it is read (WHK-13)', async () => {
+    const { respond, kept } = await loseEvents();
+    const changed = await change(3);
+    expect((await readHead(service.databases.au1)).number).toBe(kept + 3);
+    respond();
+    await dispatcher.settle();
+    expect(await position()).toBe(kept);
+    receiver.received.length = 0;
+    for (let round = 0; round < 3; round++) await run();
+    expect([recordIds().sort(), await position()]).toEqual([changed, kept + 3]);
+  });
+});
