@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
 import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
@@ -66,15 +67,19 @@ async function run(): Promise<void> {
   await dispatcher.settle();
 }
 
-/** Keeps the requests to the receiver open until the returned function is called. */
-function holdResponses(): () => void {
-  const held: (() => void)[] = [];
-  receiver.respond = (_received, response) => void held.push(() => response.writeHead(204).end());
-  return () => {
-    receiver.respond = (_received, response) => void response.writeHead(204).end();
-    for (const respond of held) respond();
+/** Keeps the requests to the receiver open until the returned function is called with the status for them and later ones. */
+function holdResponses(): (status?: number) => void {
+  const held: ServerResponse[] = [];
+  receiver.respond = (_received, response) => void held.push(response);
+  return (status = 204) => {
+    respondWith(status);
+    for (const response of held) response.writeHead(status).end();
   };
 }
+
+const respondWith = (status: number) => {
+  receiver.respond = (_received, response) => void response.writeHead(status).end();
+};
 
 const recordIds = () => receiver.received.map(({ event }) => event.resource.id);
 
@@ -124,5 +129,38 @@ describe('the promotion of a standby that lacks events', () => {
     receiver.received.length = 0;
     for (let round = 0; round < 3; round++) await run();
     expect([recordIds().sort(), await position()]).toEqual([changed, kept + 3]);
+  });
+});
+
+describe('a receiver that is down for a second', () => {
+  const suspension = async () => {
+    const [row] = await execute('select failures, suspended_until from webhook_progress');
+    const until = row.suspended_until && (Date.parse(row.suspended_until) - service.clock.now()) / 1000;
+    return { failures: row.failures, seconds: until };
+  };
+
+  it('is tried again after 15 seconds, however many requests have failed at the time, and then at growing intervals (WHK-11)', async () => {
+    await createEndpoint(['timesheet.updated']);
+    await change(40, 'timesheet');
+    // Each success allows one more request at a time, up to 16.
+    await run();
+    const respond = holdResponses();
+    await change(40, 'timesheet');
+    await dispatcher.poll();
+    await receiver.waitFor(40 + 16);
+    expect(dispatcher.statistics.inFlight).toBe(16);
+    respond(503);
+    await dispatcher.settle();
+    expect(await suspension()).toEqual({ failures: 10, seconds: 15 });
+    for (const seconds of [30, 60, 120]) {
+      service.clock.advance(seconds * 500);
+      receiver.received.length = 0;
+      await run();
+      expect([receiver.received.length, (await suspension()).seconds]).toEqual([1, seconds]);
+    }
+    service.clock.advance(120_000);
+    respondWith(204);
+    for (let round = 0; round < 3; round++) await run();
+    expect(await suspension()).toEqual({ failures: 0, seconds: null });
   });
 });

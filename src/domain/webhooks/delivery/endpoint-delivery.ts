@@ -212,7 +212,7 @@ export class EndpointDelivery {
       const attempt = await webhooks.receivers.post(this.endpoint.url, headers, body, { signal });
       if (signal.aborted && attempt.status === null) return this.#putBack(delivery);
       EndpointQueue.recordAttempt(delivery, attempt, startedAt);
-      this.#conclude(delivery, attempt);
+      this.#conclude(delivery, attempt, startedAt);
       this.#environment.onAttempt(attempt, row);
       return true;
     } catch {
@@ -226,7 +226,7 @@ export class EndpointDelivery {
     return false;
   }
 
-  #conclude(delivery: QueuedDelivery, attempt: Attempt): void {
+  #conclude(delivery: QueuedDelivery, attempt: Attempt, startedAt: number): void {
     const now = this.#environment.clock.now();
     if (isSuccess(attempt)) {
       this.queue.finish(delivery, 'DELIVERED');
@@ -235,9 +235,10 @@ export class EndpointDelivery {
     } else {
       this.queue.retry(delivery, now);
       this.#concurrency = Math.max(1, this.#concurrency >> 1);
-      this.#failures++;
       this.#failingSince ??= now;
-      this.#suspendedUntil = suspendedUntil(this.#failures, now);
+      // Requests that were under way when the suspension began do not lengthen it.
+      const isCounted = this.#suspendedUntil === null || startedAt >= this.#suspendedUntil;
+      if (isCounted) this.#suspendedUntil = suspendedUntil(++this.#failures, now);
       if (attempt.status === 410) this.#disabledReason = 'GONE';
       else if (now - this.#failingSince >= DISABLE_MS) this.#disabledReason = 'NO_SUCCESS';
     }
