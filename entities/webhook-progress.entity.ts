@@ -33,7 +33,7 @@ export class WebhookProgress {
   @Instant({ nullable: true })
   leaseUntil!: string | null;
 
-  /** Failed attempts since the last success. */
+  /** Failed attempts since the last success, without those that were under way when a suspension began. */
   @Property({ type: 'integer', default: 0 })
   failures!: number;
 

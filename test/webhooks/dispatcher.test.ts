@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { numberEvents, readHead } from '../../src/domain/events/event-log.ts';
 import { Dispatcher } from '../../src/domain/webhooks/delivery/dispatcher.ts';
+import { RETRY_DELAYS_MS } from '../../src/domain/webhooks/delivery/schedule.ts';
 import { createWebhookTools } from '../../src/domain/webhooks/webhook-context.ts';
 import { type Service, startService, TOKEN_KEY } from '../support/harness.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -162,5 +163,32 @@ describe('a receiver that is down for a second', () => {
     respondWith(204);
     for (let round = 0; round < 3; round++) await run();
     expect(await suspension()).toEqual({ failures: 0, seconds: null });
+  });
+});
+
+describe('deliveries that wait for a retry', () => {
+  it.each([
+    ['status', () => ({ status: 'ACTIVE' })],
+    ['url', () => ({ url: `${receiver.url}/repaired` })],
+  ])('are attempted at once when the %s is set (WHK-6, WHK-11)', async (_title, changes) => {
+    const id = await createEndpoint();
+    respondWith(500);
+    await change(1);
+    await run();
+    for (const delay of RETRY_DELAYS_MS.slice(0, 8)) {
+      service.clock.advance(delay * 1.2);
+      await run();
+    }
+    expect(receiver.received).toHaveLength(9);
+    respondWith(204);
+    await run();
+    expect(receiver.received).toHaveLength(9);
+    await request('PATCH', `/${id}`, changes());
+    await run();
+    await run();
+    expect(receiver.received).toHaveLength(10);
+    expect(await execute('select status, attempts from webhook_delivery')).toEqual([
+      { status: 'DELIVERED', attempts: 10 },
+    ]);
   });
 });

@@ -111,7 +111,10 @@ export async function updateEndpoint(
       await recordEndpoint(em, context, 'webhook_endpoint.updated', endpoint, { before, after });
     }
     // The receiver may be another one, or repaired: it is tried at once.
-    if (changes.url !== undefined || changes.status === 'ACTIVE') await em.execute(RESET_FAILURES, [endpoint.id]);
+    if (changes.url !== undefined || changes.status === 'ACTIVE') {
+      await em.execute(RESET_FAILURES, [endpoint.id]);
+      await em.execute(RETRY_PENDING, [endpoint.updatedAt, endpoint.id, endpoint.updatedAt]);
+    }
     return toShown(em, endpoint);
   });
 }
@@ -119,6 +122,10 @@ export async function updateEndpoint(
 /** The delivering process takes the failures from the row when the generation changes. */
 const RESET_FAILURES = `update webhook_progress set generation = generation + 1, failures = 0, failing_since = null, suspended_until = null
   where endpoint_id = ?`;
+
+/** It follows `RESET_FAILURES`, after which the delivering process stores no earlier results. */
+const RETRY_PENDING = `update webhook_delivery set next_attempt_at = ?
+  where endpoint_id = ? and status = 'PENDING' and next_attempt_at > ?`;
 
 /** Disables an endpoint whose receiver has returned 410, unless it was disabled or got another URL meanwhile (WHK-11). */
 export async function disableGone({ clock, database }: WebhookContext, { id, url }: WebhookEndpoint): Promise<void> {
