@@ -22,7 +22,7 @@ export class WebhookProgress {
   @Property({ type: 'bigint', nullable: true })
   replayUntil!: string | null;
 
-  /** Incremented by whoever changes the position or the failures other than by delivering: the delivering process then starts anew. */
+  /** Incremented by whoever changes the position, the filter or the failures other than by delivering: the delivering process starts anew. */
   @Property({ type: 'integer', default: 0 })
   generation!: number;
 

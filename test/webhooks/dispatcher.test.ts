@@ -50,8 +50,8 @@ async function request(method: 'POST' | 'PATCH', path: string, payload: object) 
   return response.json();
 }
 
-const createEndpoint = async (types: string[] = ['project.updated']): Promise<string> =>
-  (await request('POST', '', { url: receiver.url, types })).id;
+const createEndpoint = async (input: object = {}): Promise<string> =>
+  (await request('POST', '', { url: receiver.url, types: ['project.updated'], ...input })).id;
 
 /** Changes records of the builder, each in a transaction of its own, and numbers the events. Returns the records' ids. */
 async function change(count: number, table = 'project'): Promise<string[]> {
@@ -141,7 +141,7 @@ describe('a receiver that is down for a second', () => {
   };
 
   it('is tried again after 15 seconds, however many requests have failed at the time, and then at growing intervals (WHK-11)', async () => {
-    await createEndpoint(['timesheet.updated']);
+    await createEndpoint({ types: ['timesheet.updated'] });
     await change(40, 'timesheet');
     // Each success allows one more request at a time, up to 16.
     await run();
@@ -189,6 +189,46 @@ describe('deliveries that wait for a retry', () => {
     expect(receiver.received).toHaveLength(10);
     expect(await execute('select status, attempts from webhook_delivery')).toEqual([
       { status: 'DELIVERED', attempts: 10 },
+    ]);
+  });
+});
+
+describe('an event that follows a change of what an endpoint receives', () => {
+  it.each([
+    ['types', { types: null }],
+    ['builderIds', { builderIds: null }],
+  ])('is delivered when %s includes it, although the settings are read later (WHK-6)', async (_title, changes) => {
+    const other = service.demo('A').builderIds[1]!;
+    const id = await createEndpoint({ types: ['defect.updated', 'project.updated'], builderIds: [other] });
+    await request('PATCH', `/${id}`, 'types' in changes ? { types: ['defect.updated'], builderIds: null } : {});
+    await run();
+    await request('PATCH', `/${id}`, changes);
+    const changed = await change(2);
+    await dispatcher.poll();
+    await dispatcher.settle();
+    for (let round = 0; round < 2; round++) await run();
+    expect(recordIds().sort()).toEqual(changed);
+  });
+
+  it.each([
+    ['the builder is connected', `status = 'REVOKED'`, `status = 'ACTIVE'`],
+    ['the connection allows more scopes', `scopes = '{read:builder}'`, `scopes = scopes || '{read:projects}'`],
+  ])('is delivered when %s, although the earlier state was read just before (WHK-7)', async (_title, before, after) => {
+    const scopes = await execute('select scopes from connection where builder_id = ?', [builderId]);
+    const connect = (values: string) => execute(`update connection set ${values} where builder_id = ?`, [builderId]);
+    await createEndpoint();
+    await connect(before);
+    await change(1);
+    dispatcher.forgetAudiences();
+    await run();
+    expect(receiver.received).toEqual([]);
+    await connect(after);
+    const changed = await change(2);
+    for (let round = 0; round < 2; round++) await run();
+    expect(recordIds().sort()).toEqual(changed);
+    await execute('update connection set scopes = ?::text[] where builder_id = ?', [
+      `{${scopes[0].scopes}}`,
+      builderId,
     ]);
   });
 });

@@ -114,6 +114,8 @@ export async function updateEndpoint(
     if (changes.url !== undefined || changes.status === 'ACTIVE') {
       await em.execute(RESET_FAILURES, [endpoint.id]);
       await em.execute(RETRY_PENDING, [endpoint.updatedAt, endpoint.id, endpoint.updatedAt]);
+    } else if (changes.types !== undefined || changes.builderIds !== undefined) {
+      await em.execute(RESTART, [endpoint.id]);
     }
     return toShown(em, endpoint);
   });
@@ -122,6 +124,9 @@ export async function updateEndpoint(
 /** The delivering process takes the failures from the row when the generation changes. */
 const RESET_FAILURES = `update webhook_progress set generation = generation + 1, failures = 0, failing_since = null, suspended_until = null
   where endpoint_id = ?`;
+
+/** The delivering process stores no position of events that it has matched with the earlier filter. */
+const RESTART = 'update webhook_progress set generation = generation + 1 where endpoint_id = ?';
 
 /** It follows `RESET_FAILURES`, after which the delivering process stores no earlier results. */
 const RETRY_PENDING = `update webhook_delivery set next_attempt_at = ?

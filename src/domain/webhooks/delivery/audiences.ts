@@ -17,6 +17,14 @@ const SELECT: Statement = {
     from oauth_client client where client.id = any($1::text[])`,
 };
 
+/** Scopes that clients have for builders. */
+const SELECT_SCOPES: Statement = {
+  name: 'webhooks.scopes-of-builders',
+  text: `select client.id, connection.builder_id, to_json(array(select unnest(client.scopes) intersect select unnest(connection.scopes)))
+    from oauth_client client join connection on connection.integrator_id = client.integrator_id
+    where client.id = any($1::text[]) and connection.builder_id = any($2::text[]) and connection.status = 'ACTIVE'`,
+};
+
 /** What an endpoint may receive. */
 export interface EndpointAudience extends EventAudience {
   /** Number of the event after which a builder was connected again, by builder id; earlier ones are not delivered (WHK-7). */
@@ -55,6 +63,25 @@ export class Audiences {
       entry.audience.catch(() => this.#cache.delete(clientId));
     }
     return entry.audience;
+  }
+
+  /**
+   * Drops cached values that allow less of the builders than what is stored. Called with the builders of new events before endpoints read
+   * these, so that no endpoint passes over events that happen after a builder was connected (WHK-7).
+   */
+  async dropOutdated(builderIds: ReadonlySet<string>): Promise<void> {
+    const cached = new Map(this.#cache);
+    if (cached.size === 0 || builderIds.size === 0) return;
+    const rows = await this.#runner.run(SELECT_SCOPES, [[...cached.keys()], [...builderIds]]);
+    for (const [clientId, builderId, stored] of rows) {
+      const entry = cached.get(clientId!)!;
+      const audience = await entry.audience.catch(() => null);
+      const allowed = audience?.connections.get(builderId!);
+      const isCurrent = (JSON.parse(stored!) as string[]).every(
+        (each) => audience?.scopes.has(each) && allowed?.has(each),
+      );
+      if (!isCurrent && this.#cache.get(clientId!) === entry) this.#cache.delete(clientId!);
+    }
   }
 
   clear(): void {

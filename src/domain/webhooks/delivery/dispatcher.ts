@@ -57,15 +57,10 @@ export class Dispatcher {
     const { backgroundRunner } = database;
     this.#runner = backgroundRunner;
     this.#leases = new Leases(backgroundRunner, randomUUID());
-    this.#tail = new LogTail({ runner: backgroundRunner, backgroundRunner });
+    const audiences = new Audiences(backgroundRunner);
+    this.#tail = new LogTail({ runner: backgroundRunner, backgroundRunner }, audiences);
     this.#environment = {
-      ...{
-        clock,
-        webhooks,
-        tail: this.#tail,
-        audiences: new Audiences(backgroundRunner),
-        requests: new RequestCounts(),
-      },
+      ...{ clock, webhooks, audiences, tail: this.#tail, requests: new RequestCounts() },
       mayDeliver: () => this.#leases.isValid && !this.#isStopping,
       signal: () => this.#leases.signal,
       onAttempt: onAttempt ?? (() => undefined),

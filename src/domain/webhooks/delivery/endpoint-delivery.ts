@@ -143,13 +143,15 @@ export class EndpointDelivery {
 
   async #read(): Promise<void> {
     const { tail, audiences, clock } = this.#environment;
-    if (this.#isReading || this.#readPosition.number >= tail.end) return;
+    // Read before the audience is loaded.
+    const { end } = tail;
+    if (this.#isReading || !end || this.#readPosition.number >= end.number) return;
     if (this.queue.fresh >= MAX_FRESH || this.queue.size >= MAX_UNFINISHED) return;
     this.#isReading = true;
     try {
       const audience = await audiences.load(this.endpoint.clientId);
       if (!audience) return;
-      const { events, next } = await tail.read(this.#readPosition, this.#filterFor(audience), READ_SIZE);
+      const { events, next } = await tail.read(this.#readPosition, end, this.#filterFor(audience), READ_SIZE);
       const visible = events.filter((event) => this.#isVisible(audience, event));
       this.queue.addRead(this.endpoint.id, visible, next, clock.now());
       this.#readPosition = next;

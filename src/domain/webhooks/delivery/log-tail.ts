@@ -1,6 +1,7 @@
 import { SCOPES } from '../../../../schema/scopes.ts';
 import { EventFilter } from '../../events/event-filter.ts';
 import { type LogDatabase, type LoggedEvent, type LogPosition, readHead, readLogPage } from '../../events/event-log.ts';
+import type { Audiences } from './audiences.ts';
 
 /** Events that are kept in memory. An endpoint that is further behind reads the log itself. */
 const KEPT_EVENTS = 10_000;
@@ -25,19 +26,21 @@ interface LogSlice {
 /** The newest events of a region's log, read once for all endpoints. */
 export class LogTail {
   readonly #database: LogDatabase;
+  readonly #audiences: Audiences;
   /** In the order of the log; contains every event after `#start`. */
   #events: LoggedEvent[] = [];
   #start: LogPosition | null = null;
   #end: LogPosition | null = null;
   #epoch: string | null = null;
 
-  constructor(database: LogDatabase) {
+  constructor(database: LogDatabase, audiences: Audiences) {
     this.#database = database;
+    this.#audiences = audiences;
   }
 
-  /** Number of the last event that was read. */
-  get end(): number {
-    return this.#end?.number ?? 0;
+  /** Position of the last event that was read; null before the first read. Audiences that are loaded later allow what was allowed then. */
+  get end(): LogPosition | null {
+    return this.#end;
   }
 
   /** Epoch of the log that the events were read from; null before the first. */
@@ -63,12 +66,14 @@ export class LogTail {
   async poll(): Promise<void> {
     if (!this.#end) {
       const { day, number, epoch } = await readHead(this.#database);
+      this.#audiences.clear();
       this.#epoch = epoch;
       this.#start = this.#end = { day, number };
     }
     for (let pages = 0, hasMore = true; hasMore && pages < MAX_PAGES; pages++) {
       const end: LogPosition = this.#end;
       const page = await readLogPage(this.#database, end, EVERYTHING, PAGE_SIZE);
+      await this.#audiences.dropOutdated(new Set(page.events.map(({ builderId }) => builderId)));
       // It was reset meanwhile.
       if (this.#end !== end) return;
       this.#events.push(...page.events);
@@ -82,21 +87,24 @@ export class LogTail {
     }
   }
 
-  /** Returns up to `limit` matching events after the position, from memory where possible. */
-  async read(after: LogPosition, filter: EventFilter, limit: number): Promise<LogSlice> {
-    if (this.#start && after.number >= this.#start.number) return this.#readKept(after, filter, limit);
-    return readLogPage(this.#database, after, filter.toParameters(), limit);
+  /** Returns up to `limit` matching events after the position and up to the end, from memory where possible. */
+  async read(after: LogPosition, end: LogPosition, filter: EventFilter, limit: number): Promise<LogSlice> {
+    if (this.#start && after.number >= this.#start.number) return this.#readKept(after, end, filter, limit);
+    const page = await readLogPage(this.#database, after, filter.toParameters(), limit);
+    if (page.next.number <= end.number) return page;
+    return { events: page.events.filter(({ number }) => number <= end.number), next: end };
   }
 
-  #readKept(after: LogPosition, filter: EventFilter, limit: number): LogSlice {
+  #readKept(after: LogPosition, end: LogPosition, filter: EventFilter, limit: number): LogSlice {
     const events: LoggedEvent[] = [];
     for (let index = this.#firstAfter(after.number); index < this.#events.length; index++) {
       const event = this.#events[index]!;
+      if (event.number > end.number) break;
       if (!filter.includes(event)) continue;
       events.push(event);
       if (events.length === limit) return { events, next: { day: event.day, number: event.number } };
     }
-    return { events, next: this.#end! };
+    return { events, next: end };
   }
 
   /** Returns the index of the first event after the number, by binary search. */
