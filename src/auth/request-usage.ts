@@ -115,6 +115,7 @@ export class RequestUsage implements DatabaseLimits {
 
   /** Runs a read that may take long, once the share has a permit. */
   runSlowRead<T>(read: () => Promise<T>): Promise<T> {
+    this.meter.slowReads++;
     return this.#shares.slowReads.run(this.#shareKey, 1, read);
   }
 

@@ -6,6 +6,9 @@ export const MAX_COST = 500_000;
 /** Maximum fields of an interpreted response, with those of objects and lists within a record. */
 const MAX_INTERPRETED_COST = 100_000;
 
+/** Cost of a read that may visit many rows, whatever it returns. */
+export const SLOW_READ_COST = 500;
+
 /** Maximum bytes of a GraphQL response. */
 export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
@@ -20,6 +23,8 @@ export class ResponseMeter {
   /** Fields of records. An object or list in a record counts as one field. */
   fields = 0;
   bytes = 0;
+  /** Reads of the request that may visit many rows. */
+  slowReads = 0;
   /** The error that the request was rejected with; further checks throw it again. */
   rejection: ApiError | null = null;
   /** Bytes of large values that were read for the response. */
@@ -27,6 +32,11 @@ export class ResponseMeter {
   /** Unlimited by default: REST responses are not rejected for their size. */
   #maxFields = Number.POSITIVE_INFINITY;
   #maxBytes = Number.POSITIVE_INFINITY;
+
+  /** Cost of what was executed so far. */
+  get cost(): number {
+    return this.fields + SLOW_READ_COST * this.slowReads;
+  }
 
   limit(maxFields: number, maxBytes: number): void {
     this.#maxFields = maxFields;

@@ -102,6 +102,34 @@ describe.each(lists)('GET $path by cursor', (operation) => {
     const invalid = await send(path, { updatedSince: 'yesterday' });
     expect([invalid.statusCode, invalid.json().errors[0].fieldName]).toEqual([400, 'updatedSince']);
   });
+
+  it('sorts the records that changed apart from other reads', async () => {
+    const others: string[] = [];
+    const end = service.databases.au1.runner.onStatement(({ name }) => others.push(name));
+    const query = { updatedSince: '2000-01-01', limit: '1' };
+    await read(pathOf(operation), query);
+    await read(pathOf(operation), { ...query, cursor: '' });
+    end();
+    expect(others.filter((name) => name.includes('updatedSince'))).toEqual([]);
+  });
+});
+
+describe('a list of GraphQL by its changes', () => {
+  it('is a slow read of its share, also without its total', async () => {
+    const others: string[] = [];
+    const slow: string[] = [];
+    const { runner, slowRunner } = service.databases.au1;
+    const ends = [
+      runner.onStatement(({ name }) => others.push(name)),
+      slowRunner.onStatement(({ name }) => slow.push(name)),
+    ];
+    const field = `timesheets(builderId: "${samples.BuilderId}", updatedSince: "2000-01-01", limit: 1)`;
+    const { data } = await service.graphql(token, `{ ${field} { data { id } } again: ${field} { data { id } } }`);
+    for (const end of ends) end();
+    expect(data).toMatchObject({ timesheets: { data: [{}] } });
+    expect(others.filter((name) => name.startsWith('Timesheet'))).toEqual([]);
+    expect(slow.filter((name) => name.startsWith('Timesheet'))).toHaveLength(2);
+  });
 });
 
 it('every list of REST has both parameters', () => {

@@ -37,6 +37,15 @@ describe('the estimated cost of an operation', () => {
     expect(costOf(query, { limit: 3 })).toBe(2 + 3);
   });
 
+  it('counts a list by its changes as 500 more (LIM-15)', () => {
+    const list = (given: string) =>
+      costOf(`query ($since: RangeStart) { projects(builderId: "buil_a", limit: 1${given}) { data { id } } }`);
+    expect([list(''), list(', updatedSince: null'), list(', updatedSince: $since')]).toEqual([3, 3, 3]);
+    expect(list(', updatedSince: "2026-01-01"')).toBe(503);
+    const query = 'query ($since: RangeStart) { builders(updatedSince: $since, limit: 1) { data { id } } }';
+    expect(costOf(query, { since: '2026-01-01' })).toBe(503);
+  });
+
   it('multiplies from level to level', () => {
     const query = '{ projects(builderId: "buil_a") { data { timesheets { data { id } } } } }';
     expect(costOf(query)).toBe(2 + 25 * (2 + 25));

@@ -40,7 +40,7 @@ export interface PreparedRead {
   parameterNames: string[];
   kind: ReadKind;
   mapper: RowMapper;
-  /** Whether it may take long: far down a list, or with a total that is counted in a large list. */
+  /** Whether it may take long: a total is counted in a large list, or all records that have changed since a time are sorted. */
   isSlow: boolean;
 }
 
@@ -75,7 +75,8 @@ export function prepareRead(
   const isPage = kind !== 'one' && kind !== 'all';
   const isCounted =
     isPage && options.counterKind !== undefined && !options.skipTotal && !hasStoredTotal(options, filters);
-  const isSlow = isCounted && !(kind === 'page' && hasDayTotals(mapper.table, options, filters));
+  const isCountedInRows = isCounted && !(kind === 'page' && hasDayTotals(mapper.table, options, filters));
+  const isSlow = isCountedInRows || (isPage && filters.includes('updatedSince'));
   return { statement: { name: toStatementName(name), text }, parameterNames: names, kind, mapper, isSlow };
 }
 

@@ -1,4 +1,5 @@
 import {
+  type ArgumentNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -17,6 +18,7 @@ import {
   TypeMetaFieldDef,
 } from 'graphql';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../../schema/scalars.ts';
+import { SLOW_READ_COST } from '../../shared/response-meter.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -27,7 +29,8 @@ const INTROSPECTED_ITEMS = 4;
 
 /**
  * Upper estimate of an operation's cost, before it executes: each selected field times the records that it may be selected of. A
- * page counts as full, a fragment wherever it is spread. Objects and lists that a record holds count once.
+ * page counts as full, a fragment wherever it is spread. Objects and lists that a record holds count once. A list by its changes counts
+ * as a slow read too.
  */
 export function estimateCost(
   schema: GraphQLSchema,
@@ -107,7 +110,10 @@ class CostEstimator {
     const isEnvelope = Boolean(type.extensions.envelope);
     const limit = this.#limitOf(field, node);
     const records = isEnvelope ? 1 : this.#recordsOf(field, parent!, type, limit ?? pageRecords);
-    return 1 + records * this.costOfSelections(type, node.selectionSet, isEnvelope ? (limit ?? LIST_RECORDS) : 1);
+    const read = this.#valueOf(node, isUpdatedSince) == null ? 0 : SLOW_READ_COST;
+    return (
+      1 + read + records * this.costOfSelections(type, node.selectionSet, isEnvelope ? (limit ?? LIST_RECORDS) : 1)
+    );
   }
 
   #fieldOf(parent: GraphQLNamedType | null, name: string): GraphQLField<unknown, unknown> | undefined {
@@ -133,12 +139,10 @@ class CostEstimator {
   }
 
   /** Returns the maximum number of records that a field requests; null for a field without a limit. */
-  #limitOf(field: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): number | null {
+  #limitOf(field: GraphQLField<unknown, unknown>, node: FieldNode): number | null {
     const argument = field.args.find(isLimit);
     if (!argument) return null;
-    const value = given.find(isNamedLimit)?.value;
-    const limit =
-      value?.kind === Kind.VARIABLE ? this.#variables[value.name.value] : value && 'value' in value && value.value;
+    const limit = this.#valueOf(node, isNamedLimit);
     const schema = getNamedType(argument.type).extensions.jsonSchema as
       | { default?: number; maximum?: number }
       | undefined;
@@ -148,7 +152,15 @@ class CostEstimator {
     const { default: byDefault = DEFAULT_LIMIT, maximum = Number.MAX_SAFE_INTEGER } = schema ?? {};
     return hasLimit ? Math.min(requested, maximum) : ((argument.defaultValue as number | undefined) ?? byDefault);
   }
+
+  /** Returns the value of an argument of a leaf type; null or undefined where none is given. */
+  #valueOf({ arguments: given = [] }: FieldNode, isArgument: (argument: ArgumentNode) => boolean): unknown {
+    const value = given.find(isArgument)?.value;
+    if (value?.kind === Kind.VARIABLE) return this.#variables[value.name.value];
+    return value && 'value' in value ? value.value : null;
+  }
 }
 
 const isLimit = ({ name }: { name: string }) => name === 'limit';
-const isNamedLimit = ({ name }: { name: { value: string } }) => name.value === 'limit';
+const isNamedLimit = ({ name }: ArgumentNode) => name.value === 'limit';
+const isUpdatedSince = ({ name }: ArgumentNode) => name.value === 'updatedSince';

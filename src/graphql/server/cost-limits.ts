@@ -40,7 +40,7 @@ export function createCostLimits(schema: GraphQLSchema): ApolloServerPlugin<Requ
           release?.();
           if (document) {
             const decayed = 0.9 * (observedCosts.get(document) ?? 0);
-            observedCosts.set(document, Math.max(meter.fields, decayed));
+            observedCosts.set(document, Math.max(meter.cost, decayed));
           }
           if (!meter.rejection) return;
           const error = toGraphqlError(meter.rejection);

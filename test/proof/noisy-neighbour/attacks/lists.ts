@@ -87,6 +87,20 @@ export const listAttacks: Attack[] = [
     },
   },
   {
+    name: 'updated-since',
+    about: 'GraphQL: all records of the large list as changed, under 40 aliases without their total, 16 connections',
+    run: (session) => {
+      const { attacker } = session;
+      return session.flood(16, (number) => {
+        const field = (at: number) => {
+          const since = new Date(Date.UTC(2000, 0, 1, 0, number, at)).toISOString();
+          return `a${at}: timesheets(builderId: "${attacker.builderId}", updatedSince: "${since}", limit: 1) { data { id } }`;
+        };
+        return graphql(attacker, number, `{ ${Array.from({ length: 40 }, (_, at) => field(at)).join(' ')} }`);
+      });
+    },
+  },
+  {
     name: 'lists-notes',
     about: 'Synced notes of one meeting: 1 MB each, in parallel, then lists of them',
     run: async (session) => {
