@@ -1,4 +1,4 @@
-import { Arg, Ctx, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { Rest } from '../../schema/rest.ts';
 import { BuilderId } from '../../schema/scalars.ts';
 import type { RequestContext } from '../../src/auth/request-context.ts';
@@ -14,6 +14,7 @@ import {
 import { pathOf, resourceOf } from '../../src/domain/events/event-types.ts';
 import { selectLogDatabase } from '../../src/domain/events/log-history.ts';
 import { invalidField } from '../../src/shared/errors.ts';
+import { EVENT_PAGE_COST } from '../../src/shared/response-meter.ts';
 import { EventCursor, EventLimit, EventType, EventWait, MAX_EVENTS } from './event.scalars.ts';
 import { type Event, EventPage } from './event.type.ts';
 
@@ -23,6 +24,7 @@ export class EventResolver {
     description:
       'Changes of records, in the order of their numbers. Without `after`, the feed starts from now. Needs the scope of each resource.',
   })
+  @Extensions({ cost: EVENT_PAGE_COST })
   @Rest('GET /events', { scope: null, tag: 'Events', extension: true, builderInQuery: true, cursorExpires: true })
   async events(
     @Arg('after', () => EventCursor, { nullable: true, description: '`nextCursor` of the page before.' })
@@ -45,6 +47,7 @@ export class EventResolver {
   ): Promise<EventPage> {
     const { region, database, caller } = context;
     if (wait && !context.canWait) throw invalidField('wait', 'must be 0 in GraphQL: wait in REST');
+    context.meter.readCost += EVENT_PAGE_COST;
     const head = await readHead(database);
     const position = after == null ? head : decodeEventCursor(region, head, after);
     const selection = { types: types ?? null, builderIds: builderId == null ? null : [builderId] };

@@ -5,7 +5,7 @@ import type { DatabaseLimits } from '../database/database.ts';
 import type { Release } from '../shared/fair-semaphore.ts';
 import type { FairShares } from '../shared/fair-shares.ts';
 import { splitJson } from '../shared/json-chunks.ts';
-import { ResponseMeter } from '../shared/response-meter.ts';
+import { ResponseMeter, SLOW_READ_COST } from '../shared/response-meter.ts';
 import { inSlices } from '../shared/time-slice.ts';
 import type { Caller } from './caller.ts';
 
@@ -115,7 +115,7 @@ export class RequestUsage implements DatabaseLimits {
 
   /** Runs a read that may take long, once the share has a permit. */
   runSlowRead<T>(read: () => Promise<T>): Promise<T> {
-    this.meter.slowReads++;
+    this.meter.readCost += SLOW_READ_COST;
     return this.#shares.slowReads.run(this.#shareKey, 1, read);
   }
 

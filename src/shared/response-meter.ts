@@ -9,6 +9,9 @@ const MAX_INTERPRETED_COST = 100_000;
 /** Cost of a read that may visit many rows, whatever it returns. */
 export const SLOW_READ_COST = 500;
 
+/** Cost of a page of events, for which as many may be scanned. Requests of one share with such a cost execute one after the other. */
+export const EVENT_PAGE_COST = 5_000;
+
 /** Maximum bytes of a GraphQL response. */
 export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
@@ -23,8 +26,8 @@ export class ResponseMeter {
   /** Fields of records. An object or list in a record counts as one field. */
   fields = 0;
   bytes = 0;
-  /** Reads of the request that may visit many rows. */
-  slowReads = 0;
+  /** Cost of the reads that may visit many rows. */
+  readCost = 0;
   /** The error that the request was rejected with; further checks throw it again. */
   rejection: ApiError | null = null;
   /** Bytes of large values that were read for the response. */
@@ -35,7 +38,7 @@ export class ResponseMeter {
 
   /** Cost of what was executed so far. */
   get cost(): number {
-    return this.fields + SLOW_READ_COST * this.slowReads;
+    return this.fields + this.readCost;
   }
 
   limit(maxFields: number, maxBytes: number): void {

@@ -157,6 +157,36 @@ describe('GET /events, 200', () => {
   });
 });
 
+describe('a page that passes over many events', () => {
+  it('reads those after the first few apart from other reads, once its share may (LIM-19)', async () => {
+    const head = await readHead(service.databases.au1);
+    await client.query(
+      `insert into event (day, number, id, type, record_id, builder_id, occurred_at)
+      select $1::date, $2 + n, 'evt_m' || n, 'defect.updated', 'defect_x', $3, now() from generate_series(1, 300) n`,
+      [head.day, head.number, foreign],
+    );
+    await client.query('update event_log set last_number = last_number + 300');
+    const [others, slow]: string[][] = [[], []];
+    const { runner, slowRunner } = service.databases.au1;
+    const ends = [
+      runner.onStatement(({ name }) => others!.push(name)),
+      slowRunner.onStatement(({ name }) => slow!.push(name)),
+    ];
+    const field = `events(after: "${cursor}", limit: 1) { data { id } }`;
+    const { data } = await service.graphql(token, `{ a: ${field} b: ${field} }`);
+    for (const end of ends) end();
+    expect(data).toEqual({ a: { data: [] }, b: { data: [] } });
+    expect(others!.filter((name) => name === 'events.page')).toHaveLength(2);
+    expect(slow!.filter((name) => name === 'events.page')).toHaveLength(2);
+  });
+
+  it('costs 5,000 in GraphQL, so that a request may have a hundred (LIM-15)', async () => {
+    const pages = Array.from({ length: 101 }, (_, at) => `a${at}: events(limit: 1) { data { id } }`);
+    const { errors } = await service.graphql(token, `{ ${pages.join(' ')} }`);
+    expect(errors).toMatchObject([{ extensions: { cost: 101 * 5_003, limit: 500_000 } }]);
+  });
+});
+
 describe('GET /events, 400', () => {
   it.each([
     ['after=x', 'after'],

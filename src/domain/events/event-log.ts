@@ -1,5 +1,7 @@
 import type { Statement } from '../../database/pool/pg-pipeline.ts';
 import type { StatementRunner } from '../../database/pool/statement-runner.ts';
+import type { ReadDatabase } from '../../database/read/read-database.ts';
+import { runSlowStatement } from '../../database/read/slow-read.ts';
 import type { Backlog } from '../../shared/backlog.ts';
 
 /** The connections of a regional database that the log is read and numbered on. */
@@ -7,6 +9,9 @@ export interface LogDatabase {
   readonly runner: StatementRunner;
   readonly backgroundRunner: StatementRunner;
 }
+
+/** The connections that pages of the log are read on. Without those for slow reads, `runner` reads everything. */
+type LogReader = Pick<LogDatabase, 'runner'> & Partial<Pick<ReadDatabase, 'slowRunner' | 'limits'>>;
 
 /** Position in a region's log: of an event, or the one before the first. Days do not decrease with the numbers. */
 export interface LogPosition {
@@ -141,7 +146,7 @@ export const unnumberedEvents: Backlog = {
 
 /** Returns up to `limit` matching events after the position. It passes over a bounded number of events that do not match. */
 export async function readLogPage(
-  { runner }: Pick<LogDatabase, 'runner'>,
+  { runner, slowRunner, limits = null }: LogReader,
   after: LogPosition,
   filter: FilterParameters,
   limit: number,
@@ -149,7 +154,8 @@ export async function readLogPage(
   const events: LoggedEvent[] = [];
   let next = after;
   // Most pages are full after few events, so that the first scan is short.
-  for (const scan of [2 * limit, MAX_SCANNED - 2 * limit]) {
+  const rest = MAX_SCANNED - 2 * limit;
+  for (const scan of [2 * limit, rest]) {
     const values = [
       next.day,
       String(next.number),
@@ -158,7 +164,9 @@ export async function readLogPage(
       filter.groups,
       String(limit - events.length),
     ];
-    const rows = await runner.run(SELECT_PAGE, values);
+    const rows = await (scan === rest && slowRunner
+      ? runSlowStatement({ slowRunner, limits }, SELECT_PAGE, values)
+      : runner.run(SELECT_PAGE, values));
     const [day, number, scanned] = rows.pop()!;
     events.push(...rows.map(toEvent));
     const isEnd = Number(scanned) < scan;

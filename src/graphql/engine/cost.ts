@@ -29,8 +29,8 @@ const INTROSPECTED_ITEMS = 4;
 
 /**
  * Upper estimate of an operation's cost, before it executes: each selected field times the records that it may be selected of. A
- * page counts as full, a fragment wherever it is spread. Objects and lists that a record holds count once. A list by its changes counts
- * as a slow read too.
+ * page counts as full, a fragment wherever it is spread. Objects and lists that a record holds count once. A list by its changes costs as
+ * much as a slow read in addition, and a field with `extensions.cost` so much.
  */
 export function estimateCost(
   schema: GraphQLSchema,
@@ -110,7 +110,8 @@ class CostEstimator {
     const isEnvelope = Boolean(type.extensions.envelope);
     const limit = this.#limitOf(field, node);
     const records = isEnvelope ? 1 : this.#recordsOf(field, parent!, type, limit ?? pageRecords);
-    const read = this.#valueOf(node, isUpdatedSince) == null ? 0 : SLOW_READ_COST;
+    const byChanges = this.#valueOf(node, isUpdatedSince) == null ? 0 : SLOW_READ_COST;
+    const read = (field.extensions.cost as number | undefined) ?? byChanges;
     return (
       1 + read + records * this.costOfSelections(type, node.selectionSet, isEnvelope ? (limit ?? LIST_RECORDS) : 1)
     );

@@ -3,6 +3,8 @@ import pg from 'pg';
 import { SCOPES } from '../../../schema/scopes.ts';
 import { AccessTokens } from '../../../src/auth/access-tokens.ts';
 import { createIntegratorId } from '../../../src/demo/accounts.ts';
+import { encodeEventCursor } from '../../../src/domain/events/event-cursor.ts';
+import { readHead } from '../../../src/domain/events/event-log.ts';
 import { hashPassword } from '../../../src/shared/passwords.ts';
 import { hashSecret, newSecret } from '../../../src/shared/secrets.ts';
 import { BASE_URL, type ProofSite } from '../site.ts';
@@ -53,6 +55,8 @@ export interface Scenario {
   attackers: Attacker[];
   /** Timesheets of the first attacker's builder. */
   timesheets: number;
+  /** Position in the event log before the large data. */
+  eventCursor: string;
 }
 
 /** Loads what the attacks need into the proof's database. */
@@ -63,6 +67,7 @@ export async function prepareScenario(site: ProofSite, url: string, volume: Volu
     const sign = tokenSigner(site);
     const attackers: Attacker[] = [];
     for (const name of ['B', 'C']) attackers.push(await prepareAttacker(client, site, name, sign));
+    const head = await readHead(site.database());
     await insertBulkData(client, attackers, volume);
     const demo = site.demo.clients.find((one) => one.name === 'A')!;
     const publicClient = site.demo.clients.find((one) => one.name === 'A public')!;
@@ -75,7 +80,7 @@ export async function prepareScenario(site: ProofSite, url: string, volume: Volu
       ...{ publicClientId: publicClient.clientId, redirectUri: publicClient.redirectUris[0]!, userId: user.id },
     };
     await client.query('vacuum analyze');
-    return { victim, attackers, timesheets: volume.timesheets };
+    return { victim, attackers, timesheets: volume.timesheets, eventCursor: encodeEventCursor('au1', head, head) };
   } finally {
     await client.end();
   }

@@ -196,6 +196,15 @@ export const graphqlAttacks: Attack[] = [
     },
   },
   {
+    name: 'events-aliases',
+    about: 'GraphQL: 49 pages of the event log, each of which passes over 5,000 events, 16 connections',
+    run: (session) => {
+      const { attacker, scenario } = session;
+      const field = `events(after: "${scenario.eventCursor}", types: ["defect.created"], limit: 1) { data { id } }`;
+      return session.flood(16, (number) => graphql(attacker, number, `{ ${aliases(49, field)} }`));
+    },
+  },
+  {
     name: 'graphql-tiny',
     about: 'The smallest GraphQL request at full rate, 256 connections of six clients',
     run: (session) => session.flood(256, (number) => graphql(session.attacker, number, '{ me { id } }')),
