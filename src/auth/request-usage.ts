@@ -21,7 +21,7 @@ export const CHUNKED_BYTES = 256 * 1024;
  */
 const REJECTION_DELAY_MS = 500;
 
-/** Milliseconds of pause for each millisecond that a share has occupied the event loop. */
+/** Milliseconds of pause for each millisecond that a share has occupied the event loop, up to `MAX_PAUSE_MS`. */
 const PAUSE_FACTOR = 3;
 
 /** Average bytes of large values that a share may read per millisecond: receiving them occupies the event loop. */
@@ -43,6 +43,14 @@ declare module 'fastify' {
   }
 }
 
+/** Permits of a request that holds large values. */
+interface LargeRead {
+  /** Releases the permit to read after a pause in proportion to the bytes. */
+  end: () => void;
+  /** Releases the permit to hold the response. */
+  release: Release;
+}
+
 /** Use that one request makes of the limits that callers share. All permits are released when its response ends. */
 export class RequestUsage implements DatabaseLimits {
   readonly meter = new ResponseMeter();
@@ -50,7 +58,8 @@ export class RequestUsage implements DatabaseLimits {
   readonly #shareKey: string;
   readonly #releases: Release[] = [];
   #execution: Release | null = null;
-  #largeRead: Promise<Release> | null = null;
+  #largeRead: Promise<LargeRead> | null = null;
+  #endOccupation: Release | null = null;
   #heldBytes = 0;
   #hasEnded = false;
   /** Bytes of a response that is sent as a stream. */
@@ -86,22 +95,34 @@ export class RequestUsage implements DatabaseLimits {
     const startedAt = performance.now();
     let hasEnded = false;
     const end = () => {
-      if (!hasEnded) setTimeout(release, PAUSE_FACTOR * (performance.now() - startedAt));
+      if (!hasEnded) setTimeout(release, Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (performance.now() - startedAt)));
       hasEnded = true;
     };
+    this.#endOccupation = end;
     this.onEnd(end);
     return end;
   }
 
-  /** Waits for a permit to hold large values, which is released with the response. */
+  /** Waits for permits to hold large values, which are released when the response is ready and charged. */
   async acquireLargeRead(): Promise<void> {
-    this.#largeRead ??= this.#shares.largeReads.acquire(this.#shareKey).then((release) => () => {
-      setTimeout(release, Math.min(MAX_PAUSE_MS, this.#heldBytes / LARGE_READ_BYTES_PER_MS));
-    });
-    this.onEnd(await this.#largeRead);
+    this.#largeRead ??= this.#beginLargeRead();
+    await this.#largeRead;
   }
 
-  /** Acquires the permit for large values before the request writes them, and counts their bytes. It is released with the response. */
+  async #beginLargeRead(): Promise<LargeRead> {
+    const { largeReads, largeResponses } = this.#shares;
+    const release = await largeResponses.acquire(this.#shareKey);
+    this.onEnd(release);
+    const endRead = await largeReads.acquire(this.#shareKey).catch((error) => {
+      release();
+      throw error;
+    });
+    const end = () => setTimeout(endRead, Math.min(MAX_PAUSE_MS, this.#heldBytes / LARGE_READ_BYTES_PER_MS));
+    this.onEnd(end);
+    return { end, release };
+  }
+
+  /** Acquires the permits for large values before the request writes them, and counts their bytes. */
   async acquireLargeWrite(bytes: number): Promise<void> {
     await this.acquireLargeRead();
     this.#heldBytes += bytes * WRITE_FACTOR;
@@ -154,9 +175,17 @@ export class RequestUsage implements DatabaseLimits {
     else this.#releases.push(release);
   }
 
-  /** Releases the permit to execute and charges the response's bytes; undefined where they need not wait. */
+  /** Releases the permits of a response that is ready and charges its bytes; undefined where they need not wait. */
   chargeResponse(bytes: number): Promise<void> | undefined {
     this.#execution?.();
+    this.#endOccupation?.();
+    this.#largeRead?.then(
+      ({ end, release }) => {
+        end();
+        if (bytes < CHARGED_BYTES) release();
+      },
+      () => undefined,
+    );
     if (bytes < CHARGED_BYTES) return undefined;
     const { responseBytes } = this.#shares;
     const release = responseBytes.tryAcquire(this.#shareKey, bytes);
@@ -173,11 +202,11 @@ export class RequestUsage implements DatabaseLimits {
     for (const release of this.#releases) release();
   }
 
-  /** Releases the permit for large reads: from now on the bytes of the response are charged. */
+  /** Releases the permit for large responses: from now on the bytes of this one are charged. */
   #charge(release: Release): void {
     this.onEnd(release);
     this.#largeRead?.then(
-      (releaseRead) => releaseRead(),
+      ({ release: releaseResponse }) => releaseResponse(),
       () => undefined,
     );
   }

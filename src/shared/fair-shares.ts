@@ -55,7 +55,12 @@ export function createFairShares({ slowReads, writes, orm }: ConnectionSplit = s
       ...{ name: 'writes', capacity: writes, perShare: Math.max(1, writes - 2) },
       ...{ maxQueuedPerShare: 256, maxQueued: 1_024, maxWaitMs: 10_000 },
     }),
-    /** Requests that hold large values or build a large response. */
+    /** Requests that hold large values until their response is charged. Its share may have too many unsent bytes meanwhile. */
+    largeResponses: new FairSemaphore({
+      ...{ name: 'large responses', capacity: 8, perShare: 1 },
+      ...{ maxQueuedPerShare: 32, maxQueued: 128, maxWaitMs: 10_000 },
+    }),
+    /** Requests that read or write large values and build a response of them. */
     largeReads: new FairSemaphore({
       ...{ name: 'large reads', capacity: 2, perShare: 1 },
       ...{ maxQueuedPerShare: 32, maxQueued: 128, maxWaitMs: 10_000 },

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import type { GraphQLRequestListener } from '@apollo/server';
+import type { FastifyRequest } from 'fastify';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { RequestContext } from '../../src/auth/request-context.ts';
 import { RequestUsage } from '../../src/auth/request-usage.ts';
-import { createFairShares } from '../../src/shared/fair-shares.ts';
+import { DocumentStore } from '../../src/graphql/server/document-store.ts';
+import { NewDocumentLimiter } from '../../src/graphql/server/new-documents.ts';
+import { createFairShares, type FairShares } from '../../src/shared/fair-shares.ts';
 
 describe('a request of a share that is full', () => {
   it('is rejected with 429 after a delay, while others wait for their turn', async () => {
@@ -27,12 +32,74 @@ describe('a write of large values', () => {
     const [first, second] = [new RequestUsage(shares, 'a'), new RequestUsage(shares, 'a')];
     await first.acquireLargeWrite(1_000_000);
     const granted = second.acquireLargeWrite(1_000_000);
-    expect(shares.largeReads.stats()).toMatchObject({ used: 1, queued: 1 });
+    expect(shares.largeResponses.stats()).toMatchObject({ used: 1, queued: 1 });
     await new RequestUsage(shares, 'b').acquireLargeWrite(1_000_000);
     first.end();
     await granted;
     expect(shares.largeReads.stats()).toMatchObject({ used: 2, queued: 0 });
   });
+});
+
+describe('a read of large values (LIM-19)', () => {
+  it('holds no permit once its response is ready, also when that is small and not yet received', async () => {
+    const shares = createFairShares();
+    const usage = new RequestUsage(shares, 'a');
+    await usage.acquireLargeRead();
+    usage.chargeResponse(15_000);
+    await vi.waitFor(() => expect(usedBy(shares)).toEqual({ largeReads: 0, largeResponses: 0 }));
+  });
+
+  it('leaves the reads to others while its response waits for those that its share has not received', async () => {
+    const shares = createFairShares();
+    const [unread, usage] = [new RequestUsage(shares, 'a'), new RequestUsage(shares, 'a')];
+    unread.chargeResponse(64 * 1024 * 1024);
+    await usage.acquireLargeRead();
+    const charged = usage.chargeResponse(1_000_000);
+    await vi.waitFor(() => expect(usedBy(shares)).toEqual({ largeReads: 0, largeResponses: 1 }));
+    // Its share may not begin another one, which would take as much memory.
+    const next = new RequestUsage(shares, 'a').acquireLargeRead();
+    expect(shares.largeResponses.stats().queued).toBe(1);
+    unread.end();
+    await Promise.all([charged, next]);
+    expect(shares.largeResponses.stats()).toMatchObject({ used: 1, queued: 0 });
+  });
+});
+
+describe('a request that occupies the event loop', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('releases its permit when its response is ready, within two seconds', async () => {
+    const shares = createFairShares();
+    const usage = new RequestUsage(shares, 'a');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    await usage.occupyEventLoop();
+    vi.advanceTimersByTime(20_000);
+    usage.chargeResponse(100);
+    vi.advanceTimersByTime(1_999);
+    expect(shares.eventLoop.stats().used).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(shares.eventLoop.stats().used).toBe(0);
+  });
+
+  it('releases its permit when its GraphQL document is rejected', async () => {
+    const shares = createFairShares();
+    const usage = new RequestUsage(shares, 'a');
+    const documents = new NewDocumentLimiter(new DocumentStore());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    await documents.admit({ body: { query: '{ nothing }' }, usage } as FastifyRequest);
+    expect(shares.eventLoop.stats().used).toBe(1);
+    const hooks = await documents.plugin().requestDidStart!({ contextValue: { usage } } as never);
+    await (hooks as GraphQLRequestListener<RequestContext>).didEncounterErrors!(null as never);
+    vi.runAllTimers();
+    expect(shares.eventLoop.stats().used).toBe(0);
+  });
+});
+
+const usedBy = ({ largeReads, largeResponses }: FairShares) => ({
+  largeReads: largeReads.stats().used,
+  largeResponses: largeResponses.stats().used,
 });
 
 describe('a permit that is granted after the response has ended', () => {

@@ -24,12 +24,13 @@ export class NewDocumentLimiter {
     this.#preparations.set(usage, await usage.occupyEventLoop());
   }
 
-  /** Releases the permit once the document has been validated; the operation is compiled in the same tick. */
+  /** Releases the permit once the document has been validated or rejected; the operation is compiled in the same tick. */
   plugin(): ApolloServerPlugin<RequestContext> {
     return {
-      requestDidStart: async ({ contextValue: { usage } }) => ({
-        didResolveOperation: async () => this.#preparations.get(usage)?.(),
-      }),
+      requestDidStart: async ({ contextValue: { usage } }) => {
+        const end = async () => this.#preparations.get(usage)?.();
+        return { didResolveOperation: end, didEncounterErrors: end };
+      },
     };
   }
 }
