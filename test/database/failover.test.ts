@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InvalidValue, parsePostgresUrl } from '../../src/config/parsers.ts';
 import { Database } from '../../src/database/database.ts';
 import { FailoverClient } from '../../src/database/pool/failover-client.ts';
+import { findPrimary } from '../../src/database/pool/find-primary.ts';
+import { watchConnection } from '../../src/database/pool/primary-watch.ts';
 import { describeServers, splitAddresses } from '../../src/shared/postgres-url.ts';
 import { createDatabase } from '../setup/database.ts';
 import { freePort } from '../support/ports.ts';
@@ -115,5 +117,61 @@ describe('a connection to one of several servers', () => {
     await client.query('rollback');
     expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     await client.end();
+  });
+});
+
+describe('a connection to a server that another one has replaced', () => {
+  const watch = (timeline: string, isWaiting: boolean) => {
+    let drop = () => undefined as unknown;
+    const dropped = new Promise<void>((resolve) => {
+      drop = resolve;
+    });
+    const primary = { url: 'postgres://replaced/', timeline };
+    const end = watchConnection({
+      url,
+      primary,
+      isWaiting: () => isWaiting,
+      countReceivedBytes: () => 1,
+      drop: () => drop(),
+    });
+    return { dropped, end };
+  };
+  const OLD = '00000000';
+
+  it('is dropped when that server is silent, and so are the idle ones', async () => {
+    const silent = watch(OLD, true);
+    const idle = watch(OLD, false);
+    try {
+      await expect(silent.dropped).resolves.toBeUndefined();
+      await expect(idle.dropped).resolves.toBeUndefined();
+    } finally {
+      silent.end();
+      idle.end();
+    }
+  });
+
+  it('is dropped when a new connection leads to the promoted server', async () => {
+    const idle = watch(OLD, false);
+    const client = new FailoverClient({ connectionString: url });
+    try {
+      await client.connect();
+      await expect(idle.dropped).resolves.toBeUndefined();
+    } finally {
+      idle.end();
+      await client.end();
+    }
+  });
+
+  it('stays while the primary has the timeline of its server', async () => {
+    const { timeline } = await findPrimary(url);
+    const current = watch(timeline, true);
+    const old = watch(OLD, true);
+    try {
+      const first = await Promise.race([current.dropped.then(() => 'current'), old.dropped.then(() => 'old')]);
+      expect(first).toBe('old');
+    } finally {
+      current.end();
+      old.end();
+    }
   });
 });

@@ -2,13 +2,19 @@ import pg from 'pg';
 import { requiresPrimary, splitAddresses } from '../../shared/postgres-url.ts';
 import { isReadOnlyError } from '../errors.ts';
 import { findPrimary, forgetPrimary } from './find-primary.ts';
+import { dropReplaced, watchConnection } from './primary-watch.ts';
 
 /** Parts of pg's client that its type definitions omit. pg's version is pinned; test/database/failover.test.ts covers their use here. */
 interface Internals {
   host: string;
   port: number;
-  connection: NodeJS.EventEmitter & { stream: { destroy(error: Error): void } };
+  /** Whether every statement has its response. */
+  readyForQuery: boolean;
+  connection: NodeJS.EventEmitter & { stream: { bytesRead: number; destroy(error: Error): void } };
 }
+
+/** Milliseconds without a packet after which a host is probed. One that is down loses its connections some ten seconds later. */
+const KEEP_ALIVE_MS = 10_000;
 
 type ConnectCallback = (error: Error | null) => void;
 
@@ -17,7 +23,7 @@ const READ_ONLY_PARAMETERS = new Set(['in_hot_standby', 'default_transaction_rea
 
 /**
  * A client of pg whose connection string may name several servers: it connects to the one that accepts writes. It drops its connection
- * when the server turns out to be read-only, so that the next one leads to the server that was promoted. With one address, and without
+ * when the server turns out to be read-only, or silent while another one was promoted, so that the next one leads to that. With one address, and without
  * `target_session_attrs=read-write`, it is the client of pg.
  */
 export class FailoverClient extends pg.Client {
@@ -26,7 +32,12 @@ export class FailoverClient extends pg.Client {
 
   constructor(config: pg.ClientConfig & { connectionString: string }) {
     const { connectionString } = config;
-    super({ ...config, connectionString: splitAddresses(connectionString)[0] });
+    super({
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      ...config,
+      connectionString: splitAddresses(connectionString)[0],
+    });
     this.#url = requiresPrimary(connectionString) ? connectionString : null;
   }
 
@@ -41,14 +52,26 @@ export class FailoverClient extends pg.Client {
   }
 
   async #connectToPrimary(url: string): Promise<void> {
-    const primary = new pg.Client({ connectionString: await findPrimary(url) });
+    const primary = await findPrimary(url);
+    dropReplaced(url, primary);
+    const { host, port } = new pg.Client({ connectionString: primary.url });
     const internals = this as unknown as Internals;
-    internals.host = primary.host;
-    internals.port = primary.port;
+    Object.assign(internals, { host, port });
     this.#dropWhenReadOnly(url, internals.connection);
+    const { connection } = internals;
+    const endWatch = watchConnection({
+      url,
+      primary,
+      isWaiting: () => !internals.readyForQuery,
+      // Read anew, because TLS replaces the stream.
+      countReceivedBytes: () => connection.stream.bytesRead,
+      drop: () => connection.stream.destroy(new Error('Connection terminated: another server was promoted.')),
+    });
+    connection.once('end', endWatch);
     try {
       await super.connect();
     } catch (error) {
+      endWatch();
       forgetPrimary(url);
       throw error;
     }

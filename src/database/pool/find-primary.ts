@@ -15,13 +15,14 @@ const REUSE_FAILURE_MS = 50;
 const TIMELINE = `select case when not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off'
   then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`;
 
-interface Server {
+/** A server that accepts writes. */
+export interface Primary {
   url: string;
   timeline: string;
 }
 
 interface Search {
-  result: Promise<string>;
+  result: Promise<Primary>;
   /** Time from which a new search is made; infinite while this one runs. */
   until: number;
 }
@@ -32,12 +33,12 @@ const searches = new Map<string, Search>();
 export const forgetPrimary = (url: string): void => void searches.delete(url);
 
 /**
- * Returns the URL of the server that accepts writes. Where several do, because an old primary was started again after a promotion, it is
- * that of the highest timeline. Throws an error of a lost connection where none does.
+ * Returns the server that accepts writes. Where several do, because an old primary was started again after a promotion, it is the one of
+ * the highest timeline. Throws an error of a lost connection where none does.
  *
  * @param url with the addresses of all servers
  */
-export function findPrimary(url: string): Promise<string> {
+export function findPrimary(url: string): Promise<Primary> {
   const known = searches.get(url);
   if (known && performance.now() < known.until) return known.result;
   const search: Search = { result: searchPrimary(url), until: Number.POSITIVE_INFINITY };
@@ -49,8 +50,8 @@ export function findPrimary(url: string): Promise<string> {
   return search.result;
 }
 
-async function searchPrimary(url: string): Promise<string> {
-  const found: Server[] = [];
+async function searchPrimary(url: string): Promise<Primary> {
+  const found: Primary[] = [];
   const failures: string[] = [];
   const { promise: isFirstFound, resolve: reportFirst } = Promise.withResolvers<void>();
   const probes = splitAddresses(url).map(async (address) => {
@@ -70,7 +71,7 @@ async function searchPrimary(url: string): Promise<string> {
   await Promise.race([all, delay(GRACE_MS)]);
   const primary = found.toSorted((one, other) => (one.timeline < other.timeline ? 1 : -1))[0];
   if (!primary) throw new Error(`Connection terminated: no server accepts writes (${failures.join('; ')}).`);
-  return primary.url;
+  return primary;
 }
 
 const delay = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds).unref());

@@ -22,7 +22,6 @@ export const CLIENT_CONFIG = {
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   // A PostgreSQL that hangs cancels nothing, so the driver limits the wait for a response itself.
   query_timeout: STATEMENT_TIMEOUT_MS + QUERY_MARGIN_MS,
-  keepAlive: true,
   // The type definitions do not have this option yet.
   pipeline: true,
 } as const;

@@ -81,7 +81,6 @@ async function tryLock(client: pg.ClientBase, name: string): Promise<boolean> {
 async function beginTransaction(url: string, name: string): Promise<pg.Client> {
   const client = await connectWithSettings(url, DIRECT_SETTINGS, {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
     // PostgreSQL truncates it to 63 bytes.
     application_name: `${name} (${process.pid} on ${hostname()})`,
   });

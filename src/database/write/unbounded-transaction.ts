@@ -13,7 +13,7 @@ export async function runUnboundedTransaction<T>(
   work: (em: EntityManager) => Promise<T>,
 ): Promise<T> {
   const orm = createOrm(url, {
-    driverOptions: { ...toPoolConfig(DIRECT_SETTINGS), keepAlive: true },
+    driverOptions: toPoolConfig(DIRECT_SETTINGS),
     pool: { min: 0, max: 1 },
   });
   try {
